@@ -66,7 +66,7 @@ class DeviceRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class CandidateRows:
     """Candidates of rows: the rows themselves, the first row of the same hash, and a byte whether there is one."""
 
     rows: Taker
@@ -158,13 +158,13 @@ class RowGroups:
         table.upsert(self._launcher, Rows(some.items(rows.hashes, _HASH_BYTES), some.rows, some.count), "min", "u")
         return table
 
-    def _candidates(self, table: SlabHash, rows: DeviceRows, some: Taker) -> Matches:
+    def _candidates(self, table: SlabHash, rows: DeviceRows, some: Taker) -> CandidateRows:
         hashes = some.items(rows.hashes, _HASH_BYTES)
-        found = Matches(some, self._launcher.allocate(some.count * self._width), self._launcher.allocate(some.count))
+        found = CandidateRows(some, self._launcher.allocate(some.count * self._width), self._launcher.allocate(some.count))
         table.find(self._launcher, Rows(hashes, None, some.count), found.others, found.found)
         return found
 
-    def _unequal(self, found: Matches, rows: DeviceRows, other: DeviceRows, *, are_nulls_equal: bool) -> Taker | None:
+    def _unequal(self, found: CandidateRows, rows: DeviceRows, other: DeviceRows, *, are_nulls_equal: bool) -> Taker | None:
         """Compare rows with their candidates, and return those that are not equal; None if there are none."""
         pairs = found.pairs(found.found)
         pairs.compare(self._launcher, rows.columns, other.columns, are_nulls_equal=are_nulls_equal)

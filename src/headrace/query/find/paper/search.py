@@ -12,26 +12,24 @@ import numpy as np  # a dependency of cuda-core
 from headrace.core.errors import OptionError
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
-from headrace.query.find.gpu.search import DeviceText, Hits
-from headrace.query.find.gpu.tuning import ROWS_OF_WORDS, TILES_PER_BLOCK, FindTuning
+from headrace.query.find.gpu.marks import Hits, write_positions
+from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.tuning import ROWS_OF_WORDS, FindTuning
 from headrace.query.find.paper.methods import HYBRID, MATRIX, MethodPlan
 from headrace.query.find.paper.programs import PREFIX_ITEMS, THREADS
 from headrace.query.find.pattern.pattern import Pattern
 
 _TASK, _RESULT = layout("FindTask"), layout("FindResult")
-_PRINT, _MARKS = layout("Fingerprint"), layout("FoundMarks")
+_PRINT = layout("Fingerprint")
 _FILE, _PREFIXES = "query/find/paper/rabin_karp.cu", "query/find/paper/prefixes.cu"
 _COUNT = Entry(_FILE, "count_windows", f"{_TASK.argument}{_PRINT.argument}PIP")
 _MARK = Entry(_FILE, "mark_windows", f"{_TASK.argument}{_PRINT.argument}PIPPP")
 _MULTIPLY = Entry(_PREFIXES, "multiply_tiles", f"{_TASK.argument}{_PRINT.argument}P")
 _SCAN = Entry(_PREFIXES, "scan_products", "PQ")
 _WRITE_PREFIXES = Entry(_PREFIXES, "write_prefixes", f"{_TASK.argument}{_PRINT.argument}PP")
-_WRITE = Entry("query/find/gpu/positions.cu", "write_positions", f"{_MARKS.argument}PP")
 _MATRIX_BYTES = 16
 _MAX_SHARED = 40 << 10
 """Bytes of shared memory for the text of a tile; longer windows are read from the text itself."""
-_STATE_BYTES = 16
-"""Bytes of a tile's state (gpu/block/block_look_back.cuh)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +96,11 @@ class RabinKarpOnDevice:
         """Find and mark all hits, which may overlap."""
         marks = self._launcher.allocate(self._tiles * self._tuning.marks.tile_marks // 8)
         counts = self._launcher.allocate(self._tiles * 4)
-        return Hits(marks, counts, self._found(_MARK, (marks, counts)))
+        return Hits(marks, counts, self._found(_MARK, (marks, counts)), 0)
 
     def write(self, hits: Hits, target: DeviceBuffer) -> None:
         """Write the positions of marked hits, ascending, as 64-bit numbers."""
-        if hits.total == 0:
-            return
-        blocks = -(-self._tiles // TILES_PER_BLOCK)
-        memory = self._launcher.allocate((blocks + 1) * _STATE_BYTES, fill=0)
-        found = _MARKS.packer().pack(hits.marks.address, hits.counts.address, self._tiles, 0)
-        shape = Shape(self._tuning.marks.positions(), blocks, self._tuning.threads)
-        self._launcher.launch(_WRITE, shape, (found, memory, target))
+        write_positions(self._launcher, hits, target, self._tuning.marks)
 
     def _found(self, entry: Entry, more: tuple[DeviceBuffer, ...]) -> int:
         result = self._launcher.put(_RESULT.packer().pack(0, 0, 0))
