@@ -96,3 +96,12 @@ def test_a_footer_adds_no_columns() -> None:
     ):
         assert table.to_pydict() == {"a": [1], "b": [2]}
         assert table.rejects["kind"].to_pylist() == ["too_many_fields"]
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 4, 6, 9])
+def test_a_limit_counts_the_rows_of_all_files(n_rows: int) -> None:
+    texts = [b"a\n1\n2\n3\n", b"a\n4\n5\n", b"a\n6\n7\n"]
+    scan = headrace.scan_csv(texts, n_rows=n_rows, batch_bytes=4)
+    assert scan.read()["a"].to_pylist() == [1, 2, 3, 4, 5, 6, 7][:n_rows]
+    streams = headrace.scan_csv([io.BytesIO(text) for text in texts], n_rows=n_rows, batch_bytes=4)
+    assert streams.read()["a"].to_pylist() == [1, 2, 3, 4, 5, 6, 7][:n_rows]
