@@ -37,6 +37,28 @@ def test_batches_are_the_filtered_table(batch_bytes: int) -> None:
         assert scan.schema == whole.schema
 
 
+@pytest.mark.parametrize("strings", ["view", "dictionary"])
+@pytest.mark.parametrize("batch_bytes", [7, 64, 1 << 20])
+def test_texts_in_other_forms(strings: str, batch_bytes: int) -> None:
+    whole = read_csv(TEXT, strings=strings)
+    for condition, same in CONDITIONS:
+        expected = read_csv(TEXT).to_polars().filter(same).to_dict(as_series=False)
+        scan = scan_csv(TEXT, batch_bytes=batch_bytes, strings=strings).where(condition)
+        batches = list(scan.batches())
+        assert {name: [value for batch in batches for value in batch[name].to_pylist()] for name in whole} == expected
+        assert all(batch.schema == whole.schema for batch in batches)
+        for report in (scan.report, *(batch.report for batch in batches)):
+            report.check()
+
+
+def test_a_dictionary_has_the_texts_that_are_kept() -> None:
+    scan = scan_csv(b"a,b\n1,x\n2,y\n3,z\n4,y\n", strings="dictionary").where(col("a") > 1)
+    (batch,) = scan.batches()
+    dictionary = batch["b"].dictionary
+    assert dictionary is not None
+    assert (dictionary.to_pylist(), batch["b"].to_pylist()) == (["y", "z"], ["y", "z", "y"])
+
+
 def test_report_describes_the_rows_that_are_kept() -> None:
     scan = scan_csv(TEXT, batch_bytes=64).where(col("b").is_null() & (col("a") < 10))
     table = scan.read()

@@ -86,8 +86,9 @@ class Scan(ArrowWrites, ForeignNames):
         """Return the same scan with the rows for which a condition is true, as by `Table.filter`. Needs NumPy.
 
         Each batch has its rows of which the condition is true, and may have none. The report counts the others as
-        ``skipped.where``. Rejects do not depend on the condition: all selected columns are converted first. Conditions of several
-        calls hold together, and so do those of one call. The columns of the condition need not be selected.
+        ``skipped.where``. Rejects do not depend on the condition: all selected columns are converted first. Views and
+        dictionaries are made of the chosen rows. Conditions of several calls hold together, and so do those of one call. The
+        columns of the condition need not be selected.
 
         Raises
         ------

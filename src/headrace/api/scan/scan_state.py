@@ -115,14 +115,13 @@ class ScanState:
             if name in columns:
                 raise OptionError(f"row_index_name={name!r} is the name of a column; choose another")
             piece = part.give(at.get(place), kind)
-            column = piece if isinstance(piece, Column) else plans.shared.join([piece], kind)[0]
-            columns[name] = self.parts.encoded(column, planned.types[place])
+            columns[name] = piece if isinstance(piece, Column) else plans.shared.join([piece], kind)[0]
         of_paths = {}
         for name, column, found, is_given in plans.of_paths([part]):
             columns[name] = column
             of_paths[name] = None if is_given else found
         rejects = self._rejects(part.rejects, part.plan.file)
-        columns = self._filtered(columns, part.plan.file, account)
+        columns = self._encoded(self._filtered(columns, part.plan.file, account))
         return Table(columns, rejects=Table(rejects), report=account.batch(part, columns, scan_types, of_paths))
 
     def empty_columns(self) -> dict[str, Column]:
@@ -148,6 +147,12 @@ class ScanState:
         name = next(iter(columns))
         account.leave_out(file, len(columns[name]) - len(found[name]))
         return self._selected(found)
+
+    def _encoded(self, columns: dict[str, Column]) -> dict[str, Column]:
+        """Return columns of strings in the form of their type; only the rows that a condition keeps need it."""
+        planned = self.plans.planned
+        given = {planned.names[place]: planned.types[place] for place in planned.wanted}
+        return {name: self.parts.encoded(one, given[name]) if name in given else one for name, one in columns.items()}
 
     def _selected(self, columns: dict[str, Column]) -> dict[str, Column]:
         """Return columns without those that only the condition needs."""
