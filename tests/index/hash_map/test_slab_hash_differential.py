@@ -57,6 +57,39 @@ def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
     assert table.items() == oracle.items(table.value or "uint32")
 
 
+def test_marks_of_first_slabs() -> None:
+    """Keys after the first slab of a list are noted in its mark, so that searches of most absent keys end there."""
+    launcher = FiberLauncher("random", 8)
+    table = FiberMap.of((4, 4), launcher, SlabTuning(threads=64, max_load=1e9))
+    keys = np.arange(40, dtype="i4")
+    for count, noted in ((15, range(1)), (40, range(10, 26))):
+        table.upsert(keys[:count], keys[:count].astype("u4"), "last")
+        mark = launcher.fetch(table.map.memory.slabs).view(np.uint32)[30]
+        assert 32 - int(mark).bit_count() in noted
+        assert table.find(np.arange(-500, 500, dtype="i4"))[1] == [0 <= key < count for key in range(-500, 500)]
+    table.map.compact(launcher)
+    assert table.find(keys)[1] == [True] * 40
+
+
+@pytest.mark.parametrize("reduce", ["last", "first", "sum", "min"])
+def test_an_insertion_waits_once(reduce: str) -> None:
+    """Also if rows of one key have several values. Searches and replacements do not wait, erasures wait once."""
+    launcher = FiberLauncher("random", 2)
+    table = FiberMap.of((4, 4), launcher, SlabTuning(threads=64, max_load=1e9))
+    keys, values = np.arange(90, dtype="i4") % 50, np.arange(90, dtype="u4")
+    for count in (50, 90):
+        before = launcher.waits
+        table.upsert(keys[:count], values[:count], reduce)
+        assert launcher.waits == before + 1
+    found = launcher.allocate(90)
+    before = launcher.waits
+    table.map.find(launcher, table.rows(keys), None, found)
+    table.map.replace(launcher, table.rows(keys, values), found)
+    assert launcher.waits == before
+    table.map.erase(launcher, table.rows(keys), found)
+    assert launcher.waits == before + 1
+
+
 @pytest.mark.parametrize("seed", [0, 12345678901234567890])
 def test_a_copy_does_not_change(seed: int) -> None:
     launcher = FiberLauncher("random", 3)
