@@ -26,6 +26,9 @@ from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.results import DeviceRef
 from headrace.primitives.copy import copier
 
+_MAX_LAUNCHERS = 8
+"""Launchers that a map keeps, by the stream of the caller's arrays."""
+
 
 class MapOnDevice:
     """A table in the memory of a GPU, and the functions that all kinds of maps have.
@@ -44,7 +47,7 @@ class MapOnDevice:
         self._card = gpu(context.device)
         self._budget = context.new_budget()
         self._lock = threading.RLock()
-        self._launcher = self._launcher_beside(None)
+        self._launchers: dict[int | None, GpuLauncher] = {}
         self._map: SlabHash
 
     def __len__(self) -> int:
@@ -77,7 +80,7 @@ class MapOnDevice:
         """Return a copy, which has the same budget. Other calls wait meanwhile."""
         result = copy(self)
         result._lock = threading.RLock()  # noqa: SLF001  # a new object
-        result._launcher = self._launcher_beside(None)  # noqa: SLF001  # a new object
+        result._launchers = {}  # noqa: SLF001  # a new object
         with self._launches() as launcher:
             result._map = self._map.copy(launcher)  # noqa: SLF001  # a new object
         return result
@@ -126,18 +129,28 @@ class MapOnDevice:
         used = [array for array in arrays if array is not None]
         stream = used[0].stream if used else self._card.stream
         if stream == self._card.stream:
-            with self._lock, self._launcher.current(), in_stream_of(used[0], *used[1:]) if used else nullcontext():
-                yield self._launcher
+            ordered = in_stream_of(used[0], *used[1:]) if used else nullcontext()
+            with self._lock:
+                launcher = self._launcher_beside(None)
+                with launcher.current(), ordered:
+                    yield launcher
             return
-        launcher = self._launcher_beside(stream)
-        with self._lock, self._card.current(), in_stream_of(used[0], *used[1:]), launcher.current():
-            yield launcher
+        with self._lock, self._card.current(), in_stream_of(used[0], *used[1:]):
+            launcher = self._launcher_beside(stream)
+            with launcher.current():
+                yield launcher
 
     def _launcher_beside(self, stream: int | None) -> GpuLauncher:
-        """Return a launcher in the map's stream, whose work is ordered with that of another stream."""
-        card, crossings = self._card, self._context.crossings
-        by = copier(card)
-        return GpuLauncher(card, stream=None, beside=stream, budget=self._budget, crossings=crossings, copier=by)
+        """Return a launcher in the map's stream, whose work is ordered with that of another stream. It is used under the lock."""
+        found = self._launchers.get(stream)
+        if found is None:
+            if len(self._launchers) >= _MAX_LAUNCHERS:
+                self._launchers.clear()
+            card, crossings = self._card, self._context.crossings
+            by = copier(card)
+            found = GpuLauncher(card, stream=None, beside=stream, budget=self._budget, crossings=crossings, copier=by)
+            self._launchers[stream] = found
+        return found
 
 
 class DeviceMap(MapOnDevice):

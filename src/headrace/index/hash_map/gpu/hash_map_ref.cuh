@@ -26,11 +26,16 @@ struct StoredKey {
     u32 bit;
 };
 
+template <class Key>
+__device__ __forceinline__ u32 filter_bit(const SlabTable& table, Key key) {
+    return 1u << (seeded_hash(key, table.seed) % 32);  // the bucket comes from the highest bits
+}
+
 template <class L>
 __device__ __forceinline__ StoredKey<L> stored_key(const SlabTable& table, typename L::Key key) {
     if (key == L::empty_key) return {static_cast<typename L::Key>(~key), table.buckets, 1};
     const auto hash = seeded_hash(key, table.seed);
-    const u32 bit = 1u << (hash % 32);  // the bucket comes from the highest bits
+    const u32 bit = filter_bit(table, key);
     if constexpr (sizeof(key) == 4) {
         return {key, high_word(static_cast<u64>(hash) * table.buckets), bit};
     } else {

@@ -6,6 +6,7 @@
 // of 32 bytes that is read, and for stores written back.
 #include "core/operators.hpp"
 #include "index/hash_map/gpu/batch_rows.cuh"
+#include "index/hash_map/gpu/flush_ref.cuh"
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 
 using namespace headrace;
@@ -137,4 +138,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (row >= count || !slab::has_slot(slots[row]) || (slots[row] & slab::fresh) != 0 || !L::has_values) return;
     Value* const held = slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31);
     combine<Value, Either<sizeof(Value) == 8, i64, i32>>(held, values[row], static_cast<Combination>(combination));
+}
+
+// Moves the pairs of each list to as few slabs as they need; a group of lanes per bucket.
+extern "C" __global__ void __launch_bounds__(threads) flush_lists(const __grid_constant__ SlabTable table) {
+    const u64 bucket = thread_row() / slab::group_lanes;
+    const bool is_active = bucket <= table.buckets;
+    slab::flush_list<L>(table, is_active ? static_cast<u32>(bucket) : 0, is_active);
+    if (thread_row() == 0) tile::store_relaxed(table.is_full, 0u);
 }

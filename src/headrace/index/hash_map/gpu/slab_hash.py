@@ -44,6 +44,7 @@ _SIGNATURES = {
     "store_values": "PQPP",
     "count_others": "PQPP",
     "clear_slots": "PQI",
+    "flush_lists": "",
     "reduce_values": "PQPI",
     "append_pairs": "PPQIPP",
     "count_values": "PQP",
@@ -271,8 +272,18 @@ class SlabHash:
         self.size = 0
 
     def compact(self, launcher: Launcher) -> None:
-        """Rebuild the table with the buckets that its pairs need. No list then has an empty slab."""
-        self._rebuild(launcher, self._buckets_for(self.size))
+        """Rebuild the table with the buckets that its pairs need. No list then has an empty slab.
+
+        If memory for that is refused, the lists are flushed in their place.
+        """
+        try:
+            self._rebuild(launcher, self._buckets_for(self.size))
+        except MemoryLimitError:
+            self.flush(launcher)
+
+    def flush(self, launcher: Launcher) -> None:
+        """Move the pairs of each list to as few slabs as they need, without memory (FLUSH of the paper)."""
+        self._launch(launcher, "flush_lists", (self._memory.buckets + 1) * _GROUP_LANES, ())
 
     @property
     def capacity(self) -> int:
