@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     )
     from headrace.core.expressions.column_expression import ColumnExpression, col
     from headrace.core.expressions.expression import Expression, key
+    from headrace.gpu.kernels.include import include_path
     from headrace.index.hash_map.hash_map import HashMap
     from headrace.index.hash_map.hash_multi_map import HashMultiMap
     from headrace.index.hash_map.hash_set import HashSet
@@ -131,6 +132,7 @@ _MODULES = {
     "find_any": "headrace.query.find.find_any",
     "find_first": "headrace.query.find.find",
     "histogram": "headrace.arrange.search.binning",
+    "include_path": "headrace.gpu.kernels.include",
     "is_sorted": "headrace.arrange.sort.sort",
     "key": "headrace.core.expressions.expression",
     "match": "headrace.query.match.match",
@@ -213,6 +215,7 @@ __all__ = [
     "find_any",
     "find_first",
     "histogram",
+    "include_path",
     "is_sorted",
     "key",
     "match",

@@ -122,3 +122,19 @@ def test_a_full_table_is_compacted_before_it_grows() -> None:
         table.insert(keys, values)
         assert table.erase_all(keys[:1]) == [2000]
     assert table.map.nbytes < 2 * before
+
+
+@pytest.mark.parametrize("key", [7, -1])
+def test_flushed_lists(key: int) -> None:
+    """Erased values of other keys leave gaps in the list; the key of all ones has a list of its own."""
+    launcher = FiberLauncher("random", 3)
+    table = FiberMultiMap((4, 8), launcher, SlabTuning(threads=64, list_slabs=1.0, max_load=1e9))
+    keys = np.where(np.arange(300) % 3 == 0, key, np.arange(300) % 50 + 100).astype("i4").view("f4")
+    table.insert(keys, np.arange(300))
+    table.erase_all(np.arange(100, 140, dtype="i4").view("f4"))
+    before, (slabs, _) = table.items(), table.map.chains(launcher)
+    table.map.flush(launcher)
+    assert table.items() == before
+    assert table.map.chains(launcher)[0] == table.map.slabs_in_use(launcher) < slabs
+    kept = np.array([key, 145, 120], "i4").view("f4")
+    assert [len(one) for one in table.find_all(kept)] == [100, 4, 0]

@@ -57,6 +57,64 @@ def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
     assert table.items() == oracle.items(table.value or "uint32")
 
 
+def test_marks_of_first_slabs() -> None:
+    """Keys after the first slab of a list are noted in its mark, so that searches of most absent keys end there."""
+    launcher = FiberLauncher("random", 8)
+    table = FiberMap.of((4, 4), launcher, SlabTuning(threads=64, max_load=1e9))
+    keys = np.arange(40, dtype="i4")
+    for count, noted in ((15, range(1)), (40, range(10, 26))):
+        table.upsert(keys[:count], keys[:count].astype("u4"), "last")
+        mark = launcher.fetch(table.map.memory.slabs).view(np.uint32)[30]
+        assert 32 - int(mark).bit_count() in noted
+        assert table.find(np.arange(-500, 500, dtype="i4"))[1] == [0 <= key < count for key in range(-500, 500)]
+    table.map.compact(launcher)
+    assert table.find(keys)[1] == [True] * 40
+
+
+@pytest.mark.parametrize("reduce", ["last", "first", "sum", "min"])
+def test_an_insertion_waits_once(reduce: str) -> None:
+    """Also if rows of one key have several values. Searches and replacements do not wait, erasures wait once."""
+    launcher = FiberLauncher("random", 2)
+    table = FiberMap.of((4, 4), launcher, SlabTuning(threads=64, max_load=1e9))
+    keys, values = np.arange(90, dtype="i4") % 50, np.arange(90, dtype="u4")
+    for count in (50, 90):
+        before = launcher.waits
+        table.upsert(keys[:count], values[:count], reduce)
+        assert launcher.waits == before + 1
+    found = launcher.allocate(90)
+    before = launcher.waits
+    table.map.find(launcher, table.rows(keys), None, found)
+    table.map.replace(launcher, table.rows(keys, values), found)
+    assert launcher.waits == before
+    table.map.erase(launcher, table.rows(keys), found)
+    assert launcher.waits == before + 1
+
+
+@pytest.mark.long_except("4-4", "8-8")
+@pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
+def test_flushed_lists_have_no_slab_too_many(widths: tuple[int, int]) -> None:
+    """The table has two lists, of keys and of the key of all ones. Memory for another table is refused."""
+    launcher = LimitedLauncher("random", 5)
+    table = FiberMap.of(widths, launcher, SlabTuning(threads=64, max_load=1e9))
+    random, oracle, slots = np.random.default_rng(5), MapOracle(), 120 // sum(widths)
+    launcher.max_bytes = table.map.nbytes // 2
+    for count in (100, 3, 160, 0):
+        keys = random.permutation(np.append(np.arange(count), -1)).astype(np.dtype(f"i{widths[0]}")).view(table.key)
+        values = np.arange(count + 1).astype(table.value or "u4") * bool(table.value)
+        table.upsert(keys, values if table.value else None, "last" if table.value else "first")
+        oracle.upsert(keys, values, "last")
+        found = launcher.allocate(200)
+        gone = random.permutation(np.arange(200))[:130].astype(np.dtype(f"i{widths[0]}")).view(table.key)
+        table.map.erase(launcher, table.rows(gone), found)
+        oracle.erase(gone)
+        table.map.compact(launcher)
+        assert table.items() == oracle.items(table.value or "uint32")
+        expected = 1 + max(1, -(-(len(oracle.pairs) - 1) // slots))
+        assert table.map.chains(launcher)[0] == table.map.slabs_in_use(launcher) == expected
+        assert table.find(keys)[1] == oracle.find(keys, values.dtype.name)[1]
+        assert table.find(gone)[1] == [False] * 130
+
+
 @pytest.mark.parametrize("seed", [0, 12345678901234567890])
 def test_a_copy_does_not_change(seed: int) -> None:
     launcher = FiberLauncher("random", 3)

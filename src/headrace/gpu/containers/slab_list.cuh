@@ -112,11 +112,17 @@ template <class L>
 __device__ __forceinline__ typename L::Value* value_in(u8* slab, u32 position) {
     return reinterpret_cast<typename L::Value*>(slab + L::value_offset(position));
 }
+__device__ __forceinline__ u32* mark_in(u8* slab) { return reinterpret_cast<u32*>(slab + mark_offset); }
 __device__ __forceinline__ u32* next_in(u8* slab) { return reinterpret_cast<u32*>(slab + next_offset); }
 
 // Returns the number of the next slab, from the group's words.
 __device__ __forceinline__ u32 next_of(const tile::WordPair& words) {
     return tile::shuffle(high_word(words.high), first_lane() + group_lanes - 1);
+}
+
+// Returns the mark of the slab, from the group's words.
+__device__ __forceinline__ u32 mark_of(const tile::WordPair& words) {
+    return tile::shuffle(low_word(words.high), first_lane() + group_lanes - 1);
 }
 
 // Address of this lane's 16 bytes of a slab.

@@ -11,6 +11,7 @@ from headrace.index.hash_map.host_map import HostMap
 from headrace.index.hash_map.host_multi_map import HostMultiMap
 from headrace.index.hash_map.operations import OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
+from headrace.index.hash_map.results import DeviceRef
 
 
 class TableBackend(Protocol):
@@ -27,6 +28,9 @@ class TableBackend(Protocol):
 
     def items(self) -> tuple[Array, Array | None]:
         """Return keys and values in no order."""
+
+    def device_ref(self) -> DeviceRef:
+        """Return the table for kernels of users."""
 
     def snapshot(self) -> Self:
         """Return a copy."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any, Generic, Self, TypeVar
 
+from headrace.arrange.sort.sort import sort, sort_pairs
 from headrace.arrays.arrays import Array
 from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
@@ -15,6 +16,7 @@ from headrace.core.options import integer
 from headrace.index.arrow_file import MapFile, on_host, read_items, write_items
 from headrace.index.hash_map.backend import TableBackend
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes, array_of, check_length
+from headrace.index.hash_map.results import DeviceRef
 
 _LABEL = "hash_map"
 BackendType = TypeVar("BackendType", bound=TableBackend)
@@ -36,6 +38,7 @@ class HashContainer(Generic[BackendType]):
     __slots__ = ("_backend", "_context", "_seed", "_types")
 
     _noun = "pairs"
+    _has_lists = False
 
     def __init__(
         self,
@@ -75,6 +78,18 @@ class HashContainer(Generic[BackendType]):
     def statistics(self) -> HashStatistics:
         """Return counts of pairs, slots and bytes."""
         return self._backend.statistics()
+
+    def device_ref(self) -> DeviceRef:
+        """Return the table of a map on a GPU, for kernels that search it. docs/guide/gpu.md has an example.
+
+        The work of earlier calls is in the stream ``device_ref().table.stream``. Kernels in other streams wait for it first.
+
+        Raises
+        ------
+        UnsupportedDeviceError
+            The map is on the CPU.
+        """
+        return self._backend.device_ref()
 
     def snapshot(self) -> Self:
         """Return a copy of the map as it is now, for reads while updates go on. Neither changes with the other.
@@ -171,8 +186,14 @@ class HashContainer(Generic[BackendType]):
         return result
 
     def _columns(self) -> tuple[Any, Any]:
-        """Return keys and values in the order of `items`; None for the values of a set."""
-        raise NotImplementedError
+        """Return keys and values, ascending by key and then by value; None for the values of a set."""
+        keys, values = self._backend.items()
+        if values is None:
+            return sort(keys.owner, total_order=True, context=self._context), None
+        if not self._has_lists:
+            return sort_pairs(keys.owner, values.owner, total_order=True, context=self._context)
+        by_value = sort_pairs(values.owner, keys.owner, total_order=True, context=self._context)
+        return sort_pairs(by_value.values, by_value.keys, total_order=True, context=self._context)
 
     def _keys(self, keys: Any, budget: Budget | None = None) -> Array:
         return array_of(keys, "keys", self._types.key, self._context, budget or self._context.new_budget())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from typing import Self
 
@@ -23,6 +23,11 @@ from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 from headrace.index.hash_map.operations import OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
+from headrace.index.hash_map.results import DeviceRef
+from headrace.primitives.copy import copier
+
+_MAX_LAUNCHERS = 8
+"""Launchers that a map keeps, by the stream of the caller's arrays."""
 
 
 class MapOnDevice:
@@ -42,6 +47,7 @@ class MapOnDevice:
         self._card = gpu(context.device)
         self._budget = context.new_budget()
         self._lock = threading.RLock()
+        self._launchers: dict[int | None, GpuLauncher] = {}
         self._map: SlabHash
 
     def __len__(self) -> int:
@@ -62,10 +68,19 @@ class MapOnDevice:
                 self._map.items(launcher, keys, values)
         return keys, values
 
+    def device_ref(self) -> DeviceRef:
+        """Return the table for kernels of users."""
+        packed, stream = self._map.packed, self._card.stream
+        with self._launches() as launcher:
+            buffer = device_pool(self._card).take(len(packed), stream, self._budget)
+            launcher.put(packed, buffer)
+        return DeviceRef(DeviceArray(buffer, "|u1", len(packed)), self._map.memory)
+
     def snapshot(self) -> Self:
         """Return a copy, which has the same budget. Other calls wait meanwhile."""
         result = copy(self)
         result._lock = threading.RLock()  # noqa: SLF001  # a new object
+        result._launchers = {}  # noqa: SLF001  # a new object
         with self._launches() as launcher:
             result._map = self._map.copy(launcher)  # noqa: SLF001  # a new object
         return result
@@ -112,20 +127,30 @@ class MapOnDevice:
         The map's work is in one stream: that of its memory.
         """
         used = [array for array in arrays if array is not None]
-        stream = used[0].stream if used else None
-        launcher = GpuLauncher(
-            self._card,
-            stream=None,
-            beside=None if stream == self._card.stream else stream,
-            budget=self._budget,
-            crossings=self._context.crossings,
-        )
-        with self._lock, self._card.current():
-            if not used:
+        stream = used[0].stream if used else self._card.stream
+        if stream == self._card.stream:
+            ordered = in_stream_of(used[0], *used[1:]) if used else nullcontext()
+            with self._lock:
+                launcher = self._launcher_beside(None)
+                with launcher.current(), ordered:
+                    yield launcher
+            return
+        with self._lock, self._card.current(), in_stream_of(used[0], *used[1:]):
+            launcher = self._launcher_beside(stream)
+            with launcher.current():
                 yield launcher
-                return
-            with in_stream_of(used[0], *used[1:]), launcher.current():
-                yield launcher
+
+    def _launcher_beside(self, stream: int | None) -> GpuLauncher:
+        """Return a launcher in the map's stream, whose work is ordered with that of another stream. It is used under the lock."""
+        found = self._launchers.get(stream)
+        if found is None:
+            if len(self._launchers) >= _MAX_LAUNCHERS:
+                self._launchers.clear()
+            card, crossings = self._card, self._context.crossings
+            by = copier(card)
+            found = GpuLauncher(card, stream=None, beside=stream, budget=self._budget, crossings=crossings, copier=by)
+            self._launchers[stream] = found
+        return found
 
 
 class DeviceMap(MapOnDevice):

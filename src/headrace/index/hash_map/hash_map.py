@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.arrange.sort.sort import sort_pairs
 from headrace.arrays.placement import empty_like
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -238,9 +237,4 @@ class HashMap(HashContainer[MapBackend]):
 
     def items(self) -> Items:
         """Return all pairs, with ascending keys: NumPy arrays, or arrays on the map's GPU."""
-        keys, values = self._backend.items()
-        assert values is not None
-        return Items(*sort_pairs(keys.owner, values.owner, total_order=True, context=self._context))
-
-    def _columns(self) -> tuple[Any, Any]:
-        return self.items()
+        return Items(*self._columns())

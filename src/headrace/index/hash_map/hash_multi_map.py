@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.arrange.sort.sort import sort_pairs
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.index.hash_map.backend import MultiBackend, new_multi_map
@@ -39,6 +38,8 @@ class HashMultiMap(HashContainer[MultiBackend]):
     """
 
     __slots__ = ()
+
+    _has_lists = True
 
     def __init__(
         self, key_type: Any, value_type: Any, *, capacity: int = 0, seed: int = 0, context: Context | None = None
@@ -114,10 +115,4 @@ class HashMultiMap(HashContainer[MultiBackend]):
 
     def items(self) -> Items:
         """Return all pairs, ascending by key and then by value: NumPy arrays, or arrays on the map's GPU."""
-        keys, values = self._backend.items()
-        assert values is not None
-        by_value = sort_pairs(values.owner, keys.owner, total_order=True, context=self._context)
-        return Items(*sort_pairs(by_value.values, by_value.keys, total_order=True, context=self._context))
-
-    def _columns(self) -> tuple[Any, Any]:
-        return self.items()
+        return Items(*self._columns())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.arrange.sort.sort import sort
 from headrace.arrays.placement import empty_like
 from headrace.core.context import Context
 from headrace.core.options import choice
@@ -91,7 +90,4 @@ class HashSet(HashContainer[MapBackend]):
 
     def items(self) -> Any:
         """Return all keys, ascending: a NumPy array, or an array on the set's GPU."""
-        return sort(self._backend.items()[0].owner, total_order=True, context=self._context)
-
-    def _columns(self) -> tuple[Any, Any]:
-        return self.items(), None
+        return self._columns()[0]

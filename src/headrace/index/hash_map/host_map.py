@@ -10,8 +10,10 @@ from headrace.arrays.arrays import Array, needed_numpy, take
 from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
 from headrace.core.context import Context
+from headrace.core.errors import UnsupportedDeviceError
 from headrace.index.hash_map.operations import OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
+from headrace.index.hash_map.results import DeviceRef
 
 NativeTable = TypeVar("NativeTable", _native.HostHashMap, _native.HostMultiMap)
 
@@ -42,6 +44,16 @@ class HostTable(Generic[NativeTable]):
         found = _Items(self._types)
         self._map.items(found.allocate)
         return found.keys, found.values
+
+    def device_ref(self) -> DeviceRef:
+        """Refuse to give a table to kernels.
+
+        Raises
+        ------
+        UnsupportedDeviceError
+            Always.
+        """
+        raise UnsupportedDeviceError("kernels cannot use a map on the CPU; make it with context=Context(device='cuda')")
 
     def snapshot(self) -> Self:
         """Return a copy. Updates wait meanwhile."""

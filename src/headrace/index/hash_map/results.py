@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from headrace.arrays.device_array import DeviceArray
+
 
 class FoundValues(NamedTuple):
     """The result of `HashMap.find`.
@@ -33,6 +35,21 @@ class Items(NamedTuple):
 
     keys: Any
     values: Any
+
+
+class DeviceRef(NamedTuple):
+    """The table of a map on a GPU, for kernels of users. It is valid until the next change of the map.
+
+    Parameters
+    ----------
+    table
+        Array of bytes on the GPU: a ``SlabTable`` of gpu/containers/slab_table.hpp, passed to kernels as a pointer.
+    memory
+        The memory of the table, which lives as long as this object.
+    """
+
+    table: DeviceArray
+    memory: Any
 
 
 class FoundLists(NamedTuple):

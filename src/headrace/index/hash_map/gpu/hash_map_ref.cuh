@@ -14,29 +14,48 @@
 namespace headrace {
 namespace slab {
 
-// A key as slots store it, and the first slab of its bucket.
+// A key as slots store it, the first slab of its bucket, and its bit in that slab's mark.
+//
+// The mark of a first slab has a 0 for each key that was stored in a later slab of the list. This is a Bloom filter
+// with one hash (Bloom 1970). Most searches of absent keys end after the first slab, also if the list is longer.
+// Erasures leave the mark as it is. A rebuild renews it.
 template <class L>
 struct StoredKey {
     typename L::Key key;
     u32 slab;
+    u32 bit;
 };
+
+template <class Key>
+__device__ __forceinline__ u32 filter_bit(const SlabTable& table, Key key) {
+    return 1u << (seeded_hash(key, table.seed) % 32);  // the bucket comes from the highest bits
+}
 
 template <class L>
 __device__ __forceinline__ StoredKey<L> stored_key(const SlabTable& table, typename L::Key key) {
-    if (key == L::empty_key) return {static_cast<typename L::Key>(~key), table.buckets};
+    if (key == L::empty_key) return {static_cast<typename L::Key>(~key), table.buckets, 1};
     const auto hash = seeded_hash(key, table.seed);
+    const u32 bit = filter_bit(table, key);
     if constexpr (sizeof(key) == 4) {
-        return {key, high_word(static_cast<u64>(hash) * table.buckets)};
+        return {key, high_word(static_cast<u64>(hash) * table.buckets), bit};
     } else {
-        return {key, static_cast<u32>(multiply_wide(hash, table.buckets).high)};
+        return {key, static_cast<u32>(multiply_wide(hash, table.buckets).high), bit};
     }
+}
+
+// Changes the mark of the first slab, if the key is about to be stored in another one.
+template <class L>
+__device__ __forceinline__ void note_key(const SlabTable& table, const StoredKey<L>& home, u32 slab) {
+    if (slab == home.slab) return;
+    atomicAnd(mark_in(slab_at(table, home.slab)), ~home.bit);
+    __threadfence();  // searches that see the key see the mark
 }
 
 // Returns whether a slab is in the list of the key that marks empty slots. Slabs that are appended to the list have a
 // mark in the word before the next slab's number. All lanes of the warp take part.
 __device__ __forceinline__ bool is_in_escape_list(const SlabTable& table, u32 slab, const tile::WordPair& words) {
-    const u32 mark = tile::shuffle(low_word(words.high), first_lane() + group_lanes - 1);
-    return slab == table.buckets || mark == 0;
+    const u32 mark = mark_of(words);
+    return slab == table.buckets || (slab > table.buckets && mark == 0);
 }
 
 // Result of a search: the slot, or no_slot; the value, if slots have pairs of 4 and 4 bytes.
@@ -46,8 +65,8 @@ struct Match {
 };
 
 // Serves the operation of lane `source` in each group, whose slab is in `words`. The lane that `is_served` gets the
-// match, and in own.slab the slab to read next.
-template <class L>
+// match, and in own.slab the slab to read next. `is_first`: whether the slab is the first one of its list.
+template <bool is_first, class L>
 __device__ __forceinline__ void match_in(const tile::WordPair& words, u32 source, bool is_served, StoredKey<L>& own,
                                          Match& match) {
     const u32 positions = L::positions_of(words, tile::shuffle(own.key, source));
@@ -57,9 +76,11 @@ __device__ __forceinline__ void match_in(const tile::WordPair& words, u32 source
     if constexpr (L::is_paired) {
         value = tile::shuffle(L::lane_value(words, position / group_lanes), first_lane() + position % group_lanes);
     }
+    bool is_last = positions != 0;
+    if constexpr (is_first) is_last |= (mark_of(words) & own.bit) != 0;
     if (!is_served) return;
     if (positions != 0) match = {slot_number(own.slab, position), value};
-    own.slab = positions != 0 ? no_slab : next;
+    own.slab = is_last ? no_slab : next;
 }
 
 // SEARCH. No kernel changes the table meanwhile. Most keys are in the first slab of their list, so the first slabs of
@@ -79,12 +100,12 @@ __device__ __forceinline__ Match search(const SlabTable& table, typename L::Key 
 #pragma unroll
         for (u32 i = 0; i < loads; ++i) {
             const u32 source = first_lane() + begin + i;
-            match_in<L>(words[i], source, tile::lane() == source, own, match);
+            match_in<true, L>(words[i], source, tile::lane() == source, own, match);
         }
     }
     for (Turn turn; next_turn(is_active && own.slab != no_slab, turn);) {
         const tile::WordPair words = load_slab<load_constant>(table, tile::shuffle(own.slab, turn.source), turn);
-        match_in<L>(words, turn.source, turn.is_own, own, match);
+        match_in<false, L>(words, turn.source, turn.is_own, own, match);
     }
     return match;
 }
@@ -171,6 +192,7 @@ __device__ __forceinline__ u32 run_insertions(const SlabTable& table, const NewP
         for (u32 full = __ballot_sync(tile::all_lanes, own.is_full); full != 0; full &= full - 1) {
             const u32 added = allocator.allocate();
             if (tile::lane() != static_cast<u32>(__ffs(full) - 1)) continue;
+            if (added != no_slab) note_key<L>(table, own.home, added);
             const u32 other = added == no_slab ? no_slab : link(own, added);
             if (other != no_slab) {
                 own.move_to(other);
@@ -200,11 +222,14 @@ __device__ __forceinline__ u32 insert_absent(const SlabTable& table, const NewPa
             own.move_to(next);
         } else if (empty_slot == no_slot) {
             own.is_full = true;
-        } else if (fill_slot<L>(slab_of_slot(table, empty_slot), empty_slot & 31, own.pair)) {
-            own.end(empty_slot | fresh);
         } else {
-            own.slab = empty_slot >> 5;  // another thread has filled it, perhaps with this key
-            empty_slot = no_slot;
+            note_key<L>(table, own.home, empty_slot >> 5);
+            if (fill_slot<L>(slab_of_slot(table, empty_slot), empty_slot & 31, own.pair)) {
+                own.end(empty_slot | fresh);
+            } else {
+                own.slab = empty_slot >> 5;  // another thread has filled it, perhaps with this key
+                empty_slot = no_slot;
+            }
         }
     };
     const auto link = [&](const Insertion<L>& own, u32 added) { return append<L>(table, own.slab, added, own.pair); };

@@ -6,6 +6,7 @@
 // of 32 bytes that is read, and for stores written back.
 #include "core/operators.hpp"
 #include "index/hash_map/gpu/batch_rows.cuh"
+#include "index/hash_map/gpu/flush_ref.cuh"
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 
 using namespace headrace;
@@ -36,11 +37,16 @@ struct Contest {
     __device__ u64* word_8(u32 slot) const { return reinterpret_cast<u64*>(word(slot)); }
 };
 
+// Returns whether a kernel has nothing to do, because an earlier one has counted nothing. `counter`: null to run
+// always.
+static __device__ __forceinline__ bool is_skipped(const u64* counter) { return counter != nullptr && *counter == 0; }
+
 // Sets the contested word of each slot to all bits.
 extern "C" __global__ void __launch_bounds__(threads)
-    begin_contest(const __grid_constant__ SlabTable table, const u32* slots, u64 count, u32 is_for_key,
-                  u32 is_reversed) {
+    begin_contest(const __grid_constant__ SlabTable table, const u32* slots, u64 count, u32 is_for_key, u32 is_reversed,
+                  const u64* counter) {
     const u64 row = thread_row();
+    if (is_skipped(counter)) return;
     if (row >= count || !slab::has_slot(slots[row])) return;
     const Contest contest(table, is_for_key, is_reversed);
     if (contest.is_wide) {
@@ -51,9 +57,10 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
-    enter_contest(const __grid_constant__ SlabTable table, const u32* slots, u64 count, u32 is_for_key,
-                  u32 is_reversed) {
+    enter_contest(const __grid_constant__ SlabTable table, const u32* slots, u64 count, u32 is_for_key, u32 is_reversed,
+                  const u64* counter) {
     const u64 row = thread_row();
+    if (is_skipped(counter)) return;
     if (row >= count || !slab::has_slot(slots[row])) return;
     const Contest contest(table, is_for_key, is_reversed);
     if (contest.is_wide) {
@@ -66,8 +73,9 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Slots of rows that have not won become `skipped`. `won` may be null.
 extern "C" __global__ void __launch_bounds__(threads)
     end_contest(const __grid_constant__ SlabTable table, u32* slots, u64 count, u32 is_for_key, u32 is_reversed,
-                u8* won, u64* won_count) {
+                const u64* counter, u8* won, u64* won_count) {
     const u64 row = thread_row();
+    if (is_skipped(counter)) return;
     const Contest contest(table, is_for_key, is_reversed);
     bool has_won = false;
     if (row < count && slab::has_slot(slots[row])) {
@@ -81,8 +89,10 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Stores values in slots. If several rows have a slot, it gets the value of any of them.
 extern "C" __global__ void __launch_bounds__(threads)
-    store_values(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values) {
+    store_values(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values,
+                 const u64* counter) {
     const u64 row = thread_row();
+    if (is_skipped(counter)) return;
     if (row >= count || !slab::has_slot(slots[row]) || !L::has_values) return;
     *slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31) = values[row];
 }
@@ -128,4 +138,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (row >= count || !slab::has_slot(slots[row]) || (slots[row] & slab::fresh) != 0 || !L::has_values) return;
     Value* const held = slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31);
     combine<Value, Either<sizeof(Value) == 8, i64, i32>>(held, values[row], static_cast<Combination>(combination));
+}
+
+// Moves the pairs of each list to as few slabs as they need; a group of lanes per bucket.
+extern "C" __global__ void __launch_bounds__(threads) flush_lists(const __grid_constant__ SlabTable table) {
+    const u64 bucket = thread_row() / slab::group_lanes;
+    const bool is_active = bucket <= table.buckets;
+    slab::flush_list<L>(table, is_active ? static_cast<u32>(bucket) : 0, is_active);
+    if (thread_row() == 0) tile::store_relaxed(table.is_full, 0u);
 }

@@ -92,6 +92,7 @@ public:
         is_full_ = state.is_present && empty_slot_ == no_slot;
         if (is_full_) return false;
         if (state.is_present) {
+            note_key<L>(table_, home_, empty_slot_ >> 5);
             store_whole<L>(slab_of_slot(table_, empty_slot_), empty_slot_ & 31, {home_.key, state.value});
         }
         result_.is_added = state.is_present;
@@ -105,6 +106,7 @@ public:
     __device__ void append(u32 added) {
         is_full_ = false;
         if (added != no_slab) {
+            note_key<L>(table_, home_, added);
             store_whole<L>(slab_at(table_, added), 0, {home_.key, own_.given.value});
             __threadfence();  // readers that see the slab's number see the pair
             tile::store_relaxed(next_in(slab_at(table_, slab_)), added);

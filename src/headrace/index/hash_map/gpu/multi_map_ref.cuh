@@ -9,8 +9,6 @@
 namespace headrace {
 namespace slab {
 
-__device__ __forceinline__ u32* mark_in(u8* slab) { return reinterpret_cast<u32*>(slab + mark_offset); }
-
 // Returns an empty position; different warps begin at different ones.
 __device__ __forceinline__ u32 chosen_position(u32 empties) {
     const u32 begin = (blockIdx.x + threadIdx.x / group_lanes) % tile::lanes;
@@ -47,6 +45,7 @@ __device__ __forceinline__ u32 insert_pair(const SlabTable& table, const NewPair
         if (!turn.is_own) return;
         if (empties != 0) {
             const u32 position = chosen_position(empties);
+            note_key<L>(table, own.home, own.slab);
             if (fill_slot<L>(slab_at(table, own.slab), position, own.pair)) {
                 own.end(slot_number(own.slab, position) | fresh);
             }

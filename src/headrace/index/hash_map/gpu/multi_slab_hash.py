@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np  # a dependency of cuda-core
 
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
-from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.gpu.slab_hash import Contest, Rows, SlabHash
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
 
@@ -55,7 +55,7 @@ class MultiSlabHash(SlabHash):
     def erase_all(self, launcher: Launcher, keys: Rows, counts: Any) -> None:
         """Erase all values of keys, and write for each key the number that its row has erased. The host waits."""
         located = self._locate(launcher, keys)
-        self._contest(launcher, located, keys.count, (0, 0))
+        self._contest(launcher, located, keys.count, Contest())
         launcher.fill(located.counter, 0)
         args = (keys.keys, keys.count, located.slots, counts, located.counter)
         self._launch(launcher, "erase_values", keys.count, args)

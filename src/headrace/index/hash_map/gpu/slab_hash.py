@@ -38,12 +38,13 @@ _SIGNATURES = {
     "copy_items": "IPPP",
     "measure_chains": "P",
     "copy_words": "PPQ",
-    "begin_contest": "PQII",
-    "enter_contest": "PQII",
-    "end_contest": "PQIIPP",
-    "store_values": "PQP",
+    "begin_contest": "PQIIP",
+    "enter_contest": "PQIIP",
+    "end_contest": "PQIIPPP",
+    "store_values": "PQPP",
     "count_others": "PQPP",
     "clear_slots": "PQI",
+    "flush_lists": "",
     "reduce_values": "PQPI",
     "append_pairs": "PPQIPP",
     "count_values": "PQP",
@@ -86,6 +87,25 @@ class _Located:
 
     slots: DeviceBuffer
     counter: DeviceBuffer
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """The contest of rows that have one slot (hash_map_updates.cu).
+
+    Parameters
+    ----------
+    is_for_key
+        1 if the rows compete in the keys of the slots, not in the values.
+    is_reversed
+        1 if the last row wins, not the first.
+    counter
+        Count of 8 bytes; if it is 0, there is no contest. None for a contest in any case.
+    """
+
+    is_for_key: int = 0
+    is_reversed: int = 0
+    counter: DeviceBuffer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +184,12 @@ class SlabHash:
             The map does not fit; it is as before.
         """
         self._reserve(launcher, rows.count)
-        slots, counts = launcher.allocate(rows.count * 4), launcher.allocate(COUNTS_BYTES)
+        counts, slots = launcher.allocate_group([COUNTS_BYTES], [rows.count * 4])
         is_located = reduce == "first" and self._widths[1] != 0
         buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
         while True:
             if is_located:
                 self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots))
-            launcher.fill(counts, 0)
             args = (rows.keys, rows.values, rows.count, int(is_located), slots, counts)
             self._launch(launcher, self._insertion, rows.count, args)
             skipped, failed, repeated = launcher.fetch(counts).view(np.uint64)[:3].tolist()
@@ -178,41 +197,43 @@ class SlabHash:
                 break
             self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 1))
             self._rebuild(launcher, buckets)  # a rebuild without growth compacts the lists
+            launcher.fill(counts, 0)
             buckets = 2 * self._memory.buckets
         added = rows.count - skipped - repeated
         self.size += added
         if repeated and self._widths[1]:
-            self._resolve(launcher, rows, _Located(slots, BufferSlice(counts, 24, 8)), (reduce, kind))
+            self._resolve(launcher, rows, _Located(slots, BufferSlice(counts, 32, 8)), (reduce, kind))
         return int(added)
 
     def _resolve(self, launcher: Launcher, rows: Rows, located: _Located, how: tuple[str, str]) -> None:
-        """Reduce the values of rows whose key was present, or is repeated in the batch. No memory is allocated."""
-        (reduce, kind), slots, counter = how, located.slots, located.counter
+        """Reduce the values of rows whose key was present, or is repeated in the batch.
+
+        No memory is allocated, and the host does not wait: the contest ends at once if no row has another value than its slot.
+        """
+        (reduce, kind), slots = how, located.slots
         if reduce in _COMBINATIONS:
             combination = _COMBINATIONS[reduce] + (_SIGNED if kind == "i" and reduce != "sum" else 0)
             self._launch(launcher, "reduce_values", rows.count, (slots, rows.count, rows.values, combination))
             return
         is_last = reduce == "last"
         if is_last:
-            self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
-        self._launch(launcher, "count_others", rows.count, (slots, rows.count, rows.values, counter))
-        if launcher.fetch(counter).view(np.uint64)[0]:
-            self._contest(launcher, located, rows.count, (0, int(is_last)))
-            self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values))
+            self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values, None))
+        others = BufferSlice(located.counter, -8, 8)
+        self._launch(launcher, "count_others", rows.count, (slots, rows.count, rows.values, others))
+        self._contest(launcher, located, rows.count, Contest(is_reversed=int(is_last), counter=others))
+        self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values, others))
 
-    def _contest(self, launcher: Launcher, located: _Located, count: int, how: tuple[int, int], won: Any = None) -> None:
-        """Leave the slot of one row for each slot. The counter gets the number of slots.
-
-        `how`: whether the rows compete in the keys of the slots, and whether the last row wins (hash_map_updates.cu).
-        """
-        launcher.fill(located.counter, 0)
-        self._launch(launcher, "begin_contest", count, (located.slots, count, *how))
-        self._launch(launcher, "enter_contest", count, (located.slots, count, *how))
-        self._launch(launcher, "end_contest", count, (located.slots, count, *how, won, located.counter))
+    def _contest(self, launcher: Launcher, located: _Located, count: int, how: Contest, won: Any = None) -> None:
+        """Leave the slot of one row for each slot. The counter, 0 before, gets the number of slots."""
+        args = (located.slots, count, how.is_for_key, how.is_reversed, how.counter)
+        self._launch(launcher, "begin_contest", count, args)
+        self._launch(launcher, "enter_contest", count, args)
+        self._launch(launcher, "end_contest", count, (*args, won, located.counter))
 
     def _locate(self, launcher: Launcher, keys: Rows) -> _Located:
         """Return the slots of keys."""
-        located = _Located(launcher.allocate(keys.count * 4), launcher.allocate(8))
+        counter, slots = launcher.allocate_group([8], [keys.count * 4])
+        located = _Located(slots, counter)
         self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, located.slots))
         return located
 
@@ -220,13 +241,13 @@ class SlabHash:
         """Replace the values of present keys, and write whether each is present."""
         self.find(launcher, rows, None, found)
         located = self._locate(launcher, rows)
-        self._contest(launcher, located, rows.count, (0, 1))
-        self._launch(launcher, "store_values", rows.count, (located.slots, rows.count, rows.values))
+        self._contest(launcher, located, rows.count, Contest(is_reversed=1))
+        self._launch(launcher, "store_values", rows.count, (located.slots, rows.count, rows.values, None))
 
     def erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
         """Erase keys, and write for each whether it was present before its row. The host waits."""
         located = self._locate(launcher, keys)
-        self._contest(launcher, located, keys.count, (1, 0), found)
+        self._contest(launcher, located, keys.count, Contest(is_for_key=1), found)
         self._launch(launcher, "clear_slots", keys.count, (located.slots, keys.count, 0))
         self.size -= int(launcher.fetch(located.counter).view(np.uint64)[0])
 
@@ -251,8 +272,18 @@ class SlabHash:
         self.size = 0
 
     def compact(self, launcher: Launcher) -> None:
-        """Rebuild the table with the buckets that its pairs need. No list then has an empty slab."""
-        self._rebuild(launcher, self._buckets_for(self.size))
+        """Rebuild the table with the buckets that its pairs need. No list then has an empty slab.
+
+        If memory for that is refused, the lists are flushed in their place.
+        """
+        try:
+            self._rebuild(launcher, self._buckets_for(self.size))
+        except MemoryLimitError:
+            self.flush(launcher)
+
+    def flush(self, launcher: Launcher) -> None:
+        """Move the pairs of each list to as few slabs as they need, without memory (FLUSH of the paper)."""
+        self._launch(launcher, "flush_lists", (self._memory.buckets + 1) * _GROUP_LANES, ())
 
     @property
     def capacity(self) -> int:
@@ -263,6 +294,16 @@ class SlabHash:
     def nbytes(self) -> int:
         """Bytes of the table."""
         return self._memory.slabs.nbytes + self._memory.bitmaps.nbytes
+
+    @property
+    def memory(self) -> Memory:
+        """The table, which is another one after growth."""
+        return self._memory
+
+    @property
+    def packed(self) -> bytes:
+        """The ``SlabTable``."""
+        return self._memory.packed
 
     def chains(self, launcher: Launcher) -> tuple[int, int]:
         """Return the number of slabs in all lists, and in the longest one."""

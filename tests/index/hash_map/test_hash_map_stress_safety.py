@@ -1,0 +1,104 @@
+"""Uses one map in many threads, with keys that share a bucket, for long histories, and down to the last slab."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from headrace import Context, HashMap, HashMultiMap, HashSet, MapOperation, MemoryLimitError
+from headrace.index.hash_map.gpu.tuning import SlabTuning
+from tests.index.hash_map.history_cases import replay
+from tests.index.hash_map.slab_hash_cases import FiberMap, LimitedLauncher
+
+
+def keys_of_one_bucket(count: int) -> NDArray[np.uint64]:
+    """Return keys whose hashes share the highest and the lowest bits: the inverse of MurmurHash3's finaliser."""
+    hashes = np.arange(count, dtype=np.uint64) << np.uint64(28) | np.uint64(0xABC << 52) | np.uint64(5)
+    for factor in (0xC4CEB9FE1A85EC53, 0xFF51AFD7ED558CCD):
+        hashes ^= hashes >> np.uint64(33)
+        hashes *= np.uint64(pow(factor, -1, 1 << 64))
+    return hashes ^ hashes >> np.uint64(33)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_keys_of_one_bucket(seed: int) -> None:
+    keys = keys_of_one_bucket(2000)
+    table, several, alone = (
+        HashMap("uint64", "int64", seed=seed),
+        HashMultiMap("uint64", "int64", seed=seed),
+        HashSet("uint64", seed=seed),
+    )
+    values = np.arange(2000)
+    assert table.insert(keys, values) == alone.insert(keys) == 2000
+    several.insert(keys, values)
+    several.insert(keys, values)
+    assert table.erase(keys[::2]).all()
+    assert several.erase_all(keys[::2]).tolist() == [2] * 1000
+    found = table.find(keys)
+    assert (found.found == (values % 2 == 1)).all()
+    assert (found.values == values * found.found).all()
+    assert several.count(keys).tolist() == [0, 2] * 1000
+    assert alone.contains(keys).all()
+    assert not alone.contains(keys + np.uint64(1)).any()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batches_of_many_threads_are_whole(threads: int) -> None:
+    """Each batch adds numbers whose sum is 0, to keys that all threads use. Every snapshot has that sum."""
+    table = HashMap("int32", "int64", context=Context(threads=threads))
+    kinds = np.full(400, MapOperation.SUM, np.uint8)
+
+    def work(number: int) -> None:
+        random = np.random.default_rng(number)
+        for step in range(25):
+            amounts = random.integers(-1000, 1000, 200)
+            keys = random.integers(0, 300, 400, dtype=np.int32)
+            table.apply(kinds, keys, np.concatenate([amounts, -amounts]))
+            own = np.arange(5, dtype=np.int32) - 10 * (number + 1)
+            assert table.apply(["insert"] * 5, own, np.zeros(5, np.int64)).found.tolist() == [step > 0] * 5
+            assert table.snapshot().items().values.sum() == 0
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(8)))
+    assert table.items().values.sum() == 0
+    assert len(table) == 300 + 8 * 5
+
+
+@pytest.mark.parametrize("operations", [30_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_random_histories(operations: int) -> None:
+    assert replay(operations, seed=operations, max_batch=operations // 10) >= operations
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("operations", [1_000_000])
+def test_random_histories_on_a_gpu(operations: int) -> None:
+    assert replay(operations, seed=operations, device="cuda") >= operations
+
+
+@pytest.mark.fibers
+@pytest.mark.parametrize("order", ["sequential", "any"])
+def test_the_last_slab(order: str) -> None:
+    """Two free slabs are used, and a third one is refused: nothing has changed then, and no slab is lost."""
+    launcher = LimitedLauncher("random", 9)
+    table = FiberMap.of((8, 8), launcher, SlabTuning(threads=64, max_load=1e9))
+    bitmap = np.full(table.map.memory.bitmaps.nbytes // 4, 0xFFFFFFFF, np.uint32)
+    bitmap[[3, 31]] = 0xFFFFFFEF, 0x7FFFFFFF
+    bitmap[-1] = 0  # not all blocks are known to be full
+    launcher.put(bitmap, table.map.memory.bitmaps)
+    launcher.max_bytes = table.map.nbytes // 2
+    keys = np.arange(22)
+    kinds = np.full(22, MapOperation.INSERT, np.uint8)
+    assert table.apply(kinds[:14], keys[:14], keys[:14].astype("u8"), order)[1] == [False] * 14
+    before = table.items()
+    assert table.map.chains(launcher) == (3, 2)  # the first slabs of both buckets, and one more
+    with pytest.raises(MemoryLimitError):
+        table.apply(kinds, keys, keys.astype("u8") + np.uint64(7), order)
+    assert table.items() == before
+    assert table.apply(kinds[:21], keys[:21], keys[:21].astype("u8"), order)[1] == [True] * 14 + [False] * 7
+    assert table.map.chains(launcher) == (4, 3)
+    launcher.max_bytes = 1 << 30
+    assert table.apply(kinds, keys, keys.astype("u8"), order)[1] == [True] * 21 + [False]
+    assert table.items() == [(key, key) for key in range(22)]
