@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from headrace.primitives.select import select
     from headrace.query.find.find import contains, count, find, find_first
     from headrace.query.find.find_any import PatternHits, count_any, find_any
+    from headrace.query.find.find_in_column import RowHits, count_in_column, find_in_column
     from headrace.query.find.pattern.pattern import Pattern
     from headrace.query.find.pattern.pattern_set import PatternSet
     from headrace.query.find.replace import replace
@@ -104,6 +105,7 @@ _MODULES = {
     "PatternSet": "headrace.query.find.pattern.pattern_set",
     "Position": "headrace.api.report",
     "Report": "headrace.api.report",
+    "RowHits": "headrace.query.find.find_in_column",
     "Scan": "headrace.api.scan.scan",
     "SortedMap": "headrace.index.sorted_map.sorted_map",
     "Sniffed": "headrace.api.sniffed",
@@ -123,6 +125,7 @@ _MODULES = {
     "contains": "headrace.query.find.find",
     "count": "headrace.query.find.find",
     "count_any": "headrace.query.find.find_any",
+    "count_in_column": "headrace.query.find.find_in_column",
     "count_matches": "headrace.query.match.match",
     "cumsum": "headrace.primitives.cumulative",
     "cumulative_sum": "headrace.primitives.cumulative",
@@ -131,6 +134,7 @@ _MODULES = {
     "find": "headrace.query.find.find",
     "find_any": "headrace.query.find.find_any",
     "find_first": "headrace.query.find.find",
+    "find_in_column": "headrace.query.find.find_in_column",
     "histogram": "headrace.arrange.search.binning",
     "include_path": "headrace.gpu.kernels.include",
     "is_sorted": "headrace.arrange.sort.sort",
@@ -187,6 +191,7 @@ __all__ = [
     "PatternSet",
     "Position",
     "Report",
+    "RowHits",
     "Scan",
     "Sniffed",
     "SortedMap",
@@ -207,6 +212,7 @@ __all__ = [
     "contains",
     "count",
     "count_any",
+    "count_in_column",
     "count_matches",
     "cumsum",
     "cumulative_sum",
@@ -214,6 +220,7 @@ __all__ = [
     "find",
     "find_any",
     "find_first",
+    "find_in_column",
     "histogram",
     "include_path",
     "is_sorted",

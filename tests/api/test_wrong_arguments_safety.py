@@ -49,6 +49,7 @@ PAIRS = [(call, parameter) for call in CALLS.values() for parameter in call.trie
 MADE_ELSEWHERE = {
     "Matches",
     "PatternHits",
+    "RowHits",
     "Sniffed",
     "Report",
     "DeviceArray",

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/layouts/layout.hpp"
+#include "query/find/cpu/apart.hpp"
 #include "query/find/cpu/find.hpp"
 #include "query/find/cpu/find_any.hpp"
 #include "query/find/cpu/replace.hpp"
@@ -184,6 +185,13 @@ void bind_find(nb::module_& m) {
     m.def("pattern_replace", &pattern_replace_at, "pattern"_a, "text"_a, "replacement"_a, "allocate"_a, "threads"_a,
           "isa"_a = "");
     m.def("pattern_count", &pattern_count_at, "pattern"_a, "text"_a, "overlapping"_a, "threads"_a, "isa"_a = "");
+    m.def(
+        "select_apart",
+        [](std::uintptr_t positions, u64 count, u64 length) {
+            const LongCall call;
+            return select_apart(reinterpret_cast<u64*>(positions), count, length);
+        },
+        "positions"_a, "count"_a, "length"_a);
     m.def("first_pattern", &first_pattern_at, "pattern"_a, "text"_a, "threads"_a, "isa"_a = "");
 }
 

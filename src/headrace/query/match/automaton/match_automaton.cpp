@@ -30,6 +30,9 @@ MatchAutomaton::MatchAutomaton(const MatchParts& parts, u32 idles) {
     require(parts.verdicts.size() == rights * states && count_of(parts.verdicts) <= MATCH_ENDS + 1);
     require(count_of(parts.forward) <= states && count_of(parts.backward) <= rights);
     require(idles >= 1 && idles <= 2 && idles <= states && count_of(parts.idle_after) <= idles);
+    // No byte leads to an idle state from inside a match.
+    require(
+        std::all_of(parts.forward.begin(), parts.forward.end(), [=](char to) { return static_cast<u8>(to) >= idles; }));
     // No match goes on past the end of the text.
     require(std::count(parts.verdicts.begin(), parts.verdicts.begin() + static_cast<i64>(states), MATCH_GOES_ON) == 0);
     for (const auto part : {parts.class_of, parts.forward, parts.verdicts, parts.backward, parts.idle_after}) {

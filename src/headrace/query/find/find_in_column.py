@@ -1,0 +1,168 @@
+"""Finds a pattern in the rows of a column of strings, or counts it in each row.
+
+The bytes of all rows are one text, which is searched at once. Hits that lie in two rows, or in a null row, are left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headrace import _native
+from headrace.arrays.arrays import needed_numpy
+from headrace.columns.column import Column
+from headrace.columns.types import DataType
+from headrace.core.buffer import copy_of
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.options import flag, instance
+from headrace.encode.texts import as_plain
+from headrace.query.find.find import find
+from headrace.query.find.pattern.pattern import Pattern, prepared
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class RowHits(NamedTuple):
+    """Hits in the rows of a column: two arrays of the same length, ordered by row and then by offset."""
+
+    rows: Any
+    """Indices of the rows, uint64."""
+    offsets: Any
+    """Position of each hit in the bytes of its row, uint64."""
+
+
+def find_in_column(
+    column: Column, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None
+) -> RowHits:
+    """Return all positions of a pattern in the rows of a column of strings.
+
+    Parameters
+    ----------
+    column
+        Column of strings or bytes in host memory: with offsets of 32 or 64 bits, as views, or with a dictionary.
+    pattern, overlapping, ignore_case
+        As in `find`. Positions are in bytes of UTF-8.
+    context
+        Threads, instruction set and memory that may be used.
+
+    Returns
+    -------
+    RowHits
+        Rows and offsets of the hits, in arrays of NumPy. No hit lies in two rows, and null rows have none.
+
+    Raises
+    ------
+    OptionError
+        `column` is no column of strings or bytes, or the pattern is empty or no bytes-like object.
+    UnsupportedDeviceError
+        The column is on a GPU.
+    MemoryLimitError
+        The hits exceed the context's limit.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> names = headrace.read_csv(b"name\\nbanana\\nfig\\nana\\n")["name"]
+    >>> found = headrace.find_in_column(names, b"ana")
+    >>> found.rows.tolist(), found.offsets.tolist()
+    ([0, 0, 2], [1, 3, 0])
+    """
+    wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
+    context = context_of(context)
+    texts = _texts_of(column)
+    if texts.dictionary is None:
+        return _hits(texts, wanted, overlapping, context)
+    np = needed_numpy("find_in_column()")
+    of_texts, codes = _hits(as_plain(texts.dictionary), wanted, overlapping, context), _codes(texts)
+    counts = np.bincount(of_texts.rows.astype(np.int64), minlength=texts.dictionary.length)
+    begins = np.cumsum(counts) - counts
+    is_valid = _is_valid(texts) & (codes >= 0)
+    own = np.where(is_valid, counts[np.where(is_valid, codes, 0)] if counts.size else 0, 0)
+    rows = np.repeat(np.arange(texts.length), own)
+    number = np.arange(rows.size) - np.repeat(np.cumsum(own) - own, own)
+    offsets = of_texts.offsets[begins[codes[rows]] + number] if rows.size else of_texts.offsets[:0]
+    return RowHits(rows.astype(np.uint64), offsets)
+
+
+def count_in_column(
+    column: Column, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None
+) -> Column:
+    """Return the number of a pattern's positions in each row of a column of strings.
+
+    Parameters
+    ----------
+    column, pattern, overlapping, ignore_case, context
+        As in `find_in_column`.
+
+    Returns
+    -------
+    Column
+        Numbers of type int64, null in null rows.
+
+    Raises
+    ------
+    OptionError, UnsupportedDeviceError, MemoryLimitError
+        As in `find_in_column`.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> names = headrace.read_csv(b"name\\nbanana\\nfig\\nana\\n")["name"]
+    >>> headrace.count_in_column(names, b"an").to_pylist()
+    [2, 0, 1]
+    """
+    found = find_in_column(column, pattern, overlapping=overlapping, ignore_case=ignore_case, context=context)
+    np = needed_numpy("count_in_column()")
+    counts = np.bincount(found.rows.astype(np.int64), minlength=column.length).astype(np.int64)
+    is_valid = _is_valid(column)
+    nulls = column.length - int(np.count_nonzero(is_valid))
+    validity = copy_of(np.packbits(is_valid, bitorder="little").tobytes()) if nulls else None
+    return Column(DataType("int64"), column.length, nulls, copy_of(counts.tobytes()), validity)
+
+
+def _texts_of(column: Column) -> Column:
+    """Return a column of strings or bytes, with offsets unless it has a dictionary."""
+    instance("column", column, Column, "a column of strings, such as table['name']")
+    if not (column.type.is_string or column.type.is_binary or column.dictionary is not None):
+        raise OptionError(f"column has type {column.type}; a pattern is found in strings and bytes")
+    if column.device.kind != "cpu":
+        raise UnsupportedDeviceError(f"columns are searched on the CPU, not on {column.device}; pass column.to('cpu')")
+    return as_plain(column)
+
+
+def _hits(column: Column, pattern: Pattern, overlapping: bool, context: Context) -> RowHits:
+    """Return the hits in a column with offsets."""
+    np = needed_numpy("find_in_column()")
+    assert column.offsets is not None
+    ends: NDArray[np.uint64] = np.frombuffer(memoryview(column.offsets), f"<u{column.type.bits // 8}")
+    ends = ends[column.offset : column.offset + column.length + 1].astype(np.uint64)
+    if column.length == 0:
+        return RowHits(np.empty(0, np.uint64), np.empty(0, np.uint64))
+    begin = int(ends[0])
+    text = np.frombuffer(memoryview(column.values), np.uint8)[begin : int(ends[-1])]
+    positions: NDArray[np.uint64] = find(text, pattern, context=context) + np.uint64(begin)
+    rows = np.searchsorted(ends, positions, "right") - 1
+    is_whole = (positions + np.uint64(len(pattern)) <= ends[rows + 1]) & _is_valid(column)[rows]
+    rows, positions = rows[is_whole], positions[is_whole]
+    if not overlapping and pattern.is_bordered:
+        positions = positions[: _native.select_apart(positions.ctypes.data, positions.size, len(pattern))]
+        rows = np.searchsorted(ends, positions, "right") - 1
+    return RowHits(rows.astype(np.uint64), positions - ends[rows])
+
+
+def _is_valid(column: Column) -> Any:
+    """Return a flag for each row: whether it is not null."""
+    np = needed_numpy("find_in_column()")
+    if column.validity is None:
+        return np.ones(column.length, np.bool_)
+    packed = np.frombuffer(memoryview(column.validity), np.uint8)
+    return np.unpackbits(packed, bitorder="little", count=column.offset + column.length)[column.offset :].view(np.bool_)
+
+
+def _codes(column: Column) -> Any:
+    """Return the codes of a dictionary column as signed integers."""
+    np = needed_numpy("find_in_column()")
+    codes = np.frombuffer(memoryview(column.values), column.type.struct_format, column.offset + column.length)
+    return codes[column.offset :].astype(np.int64)

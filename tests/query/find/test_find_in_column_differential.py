@@ -1,0 +1,71 @@
+"""Tests searches in columns of strings against a search in each text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headrace
+from headrace import Column, OptionError, Table
+from tests.query.find.pattern_cases import expected
+
+TEXTS = st.lists(st.none() | st.text("abAé", max_size=8), max_size=30)
+TYPES = (pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string()), pa.binary())
+
+
+def column_of(texts: list[str | None], type_: Any) -> Column:
+    """Return the texts as a slice of a longer column."""
+    whole = ["ab", None, *texts, "ab"]
+    is_coded = pa.types.is_dictionary(type_)
+    array = pa.array(whole, pa.string()).dictionary_encode() if is_coded else pa.array(whole, type_)
+    return Table.from_arrow(pa.table({"t": array}))["t"][2:-1]
+
+
+def check(texts: list[str | None], pattern: bytes, type_: Any) -> None:
+    column = column_of(texts, type_)
+    for overlapping in (True, False):
+        for ignore_case in (True, False):
+            parts = [b"" if text is None else text.encode() for text in texts]
+            if ignore_case:
+                parts = [part.lower() for part in parts]
+            hits = [expected(part, pattern.lower() if ignore_case else pattern, overlapping) for part in parts]
+            options = {"overlapping": overlapping, "ignore_case": ignore_case}
+            found = headrace.find_in_column(column, pattern, **options)
+            rows, offsets = found.rows.tolist(), found.offsets.tolist()
+            assert list(zip(rows, offsets, strict=True)) == [(row, at) for row, each in enumerate(hits) for at in each]
+            counts = headrace.count_in_column(column, pattern, **options)
+            nulls = [None if text is None else len(each) for text, each in zip(texts, hits, strict=True)]
+            assert counts.to_pylist() == nulls and counts.null_count == nulls.count(None)
+
+
+@given(TEXTS, st.sampled_from([b"a", b"ab", b"aba", b"aa", "é".encode(), b"bAb"]), st.sampled_from(TYPES))
+def test_any_column(texts: list[str | None], pattern: bytes, type_: Any) -> None:
+    check(texts, pattern, type_)
+
+
+@pytest.mark.parametrize("type_", TYPES, ids=str)
+def test_hits_lie_in_one_row(type_: Any) -> None:
+    check(["ab", "ab", None, "", "a", "a", "aaa", "aa"], b"aa", type_)
+    check([], b"a", type_)
+    check([None, None], b"a", type_)
+
+
+def test_bytes_of_null_rows_are_left_out() -> None:
+    plain = pa.array(["ab", "ab", "xab"])
+    buffers = plain.buffers()
+    masked = pa.StringArray.from_buffers(3, buffers[1], buffers[2], pa.py_buffer(b"\x05"))
+    column = Table.from_arrow(pa.table({"t": masked}))["t"]
+    assert headrace.find_in_column(column, b"ab").rows.tolist() == [0, 2]
+    assert headrace.count_in_column(column, b"ab").to_pylist() == [1, None, 1]
+
+
+def test_wrong_columns() -> None:
+    numbers = headrace.read_csv(b"a\n1\n")["a"]
+    for column, message in ((numbers, "has type"), (b"ab", "a column of strings"), (None, "a column of strings")):
+        for call in (headrace.find_in_column, headrace.count_in_column):
+            with pytest.raises(OptionError, match=message):
+                call(column, b"a")  # type: ignore[arg-type]
