@@ -160,7 +160,7 @@ void bind_lines(nb::module_& m) {
              })
         .def("write",
              [](LineSearch& self, const nb::handle& block) {
-                 const std::string out = with_block(
+                 const std::string_view out = with_block(
                      self, block, [](LineSearch& search, std::string_view text) { return search.write(text); });
                  return nb::bytes(out.data(), out.size());
              })

@@ -35,8 +35,8 @@ public:
     // Returns the number of selected lines of a block.
     u64 count(std::string_view block);
 
-    // Returns the lines to write for a block: selected ones, and those near them.
-    std::string write(std::string_view block);
+    // Returns the lines to write for a block: selected ones, and those near them. They are valid until the next call.
+    std::string_view write(std::string_view block);
 
     // Whether a line was selected in the blocks that were written.
     bool has_selected() const { return has_selected_; }
