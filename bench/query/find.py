@@ -34,7 +34,18 @@ def texts(size: int) -> Iterator[tuple[str, bytes, tuple[int, ...]]]:
         first = 0 if symbols == 256 else ord("a")
         text = (random.integers(0, symbols, size, np.uint8) + np.uint8(first)).tobytes()
         yield f"random, {symbols} symbols", text, tuple(m for m in LENGTHS if symbols > 4 or m >= FEWEST_BYTES)
+    words = [random.integers(97, 123, length, np.uint8).tobytes() for length in random.integers(2, 10, 4000)]
+    chosen = random.integers(0, len(words), 1 << 16)
+    yield "words", repeated(b" ".join([words[i] for i in chosen.tolist()]), size), LENGTHS
+    dna = np.frombuffer(b"ACGT", np.uint8)
+    yield "DNA", dna[random.integers(0, 4, size, np.uint8)].tobytes(), LENGTHS[2:]
+    yield "64 bytes repeated", repeated(random.integers(97, 123, 64, np.uint8).tobytes(), size), (1, 16, 64, 1024)
     yield "all `a`", b"a" * size, (1, 16, 1024)
+
+
+def repeated(part: bytes, size: int) -> bytes:
+    """Return a part of a text, repeated up to a size."""
+    return (part * (size // len(part) + 1))[:size]
 
 
 def libraries(threads: list[int]) -> dict[str, Count]:

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import headrace
-from headrace.api.line_search import LineSelector, blocks_of
+from headrace.api.line_search import LineOutput, LineSearch, blocks_of
 from headrace.cli.main import main
 
 TEXT = b"one error\ntwo\nthree Error, error\n\nfour\nfive\nerror"
 
 
-def expected(text: bytes, word: bytes, inverted: bool, before: int, after: int) -> list[tuple[int, bytes, bool]]:
-    """Return number, text and selection of the lines to show."""
+def expected(text: bytes, word: bytes, inverted: bool, before: int, after: int) -> bytes:
+    """Return the lines to show, with their numbers and separators."""
     lines = text.removesuffix(b"\n").split(b"\n") if text else []
     selected = [i for i, line in enumerate(lines) if (word in line) != inverted]
     near = {j for i in selected for j in range(i - before, i + after + 1) if 0 <= j < len(lines)}
-    return [(i + 1, lines[i], i in selected) for i in sorted(near)]
+    shown, last = b"", None
+    for i in sorted(near):
+        if (before or after) and last not in (None, i - 1):
+            shown += b"--\n"
+        shown += b"%d%c%s\n" % (i + 1, b":" if i in selected else b"-", lines[i])
+        last = i
+    return shown
 
 
 def run(capfdbinary: pytest.CaptureFixture[bytes], *words: str, code: int = 0) -> list[bytes]:
@@ -39,12 +47,17 @@ def test_lines_and_their_neighbours(seed: int, block_bytes: int, tmp_path: Path)
     for word in (b"bb", b"aaaaaa", b"c"):
         for inverted in (False, True):
             for before, after in ((0, 0), (1, 0), (0, 2), (3, 3), (50, 1)):
-                selector = LineSelector(headrace.Pattern(word), inverted, before, after)
-                found = [tuple(line) for block in blocks_of(str(path), block_bytes) for line in selector.lines(block)]
+                output = LineOutput(inverted, is_numbered=True, before=before, after=after)
+                search = LineSearch(headrace.Pattern(word), output)
+                found = b"".join(search.write(block) for block in blocks_of(str(path), block_bytes))
                 assert found == expected(text, word, inverted, before, after)
-                assert selector.line_count == len(text.removesuffix(b"\n").split(b"\n"))
-            counts = [LineSelector(headrace.Pattern(word), inverted).count(block) for block in blocks_of(str(path), block_bytes)]
-            assert sum(counts) == len(expected(text, word, inverted, 0, 0))
+                assert search.has_selected == search.has_written == bool(found)
+                plain = LineSearch(headrace.Pattern(word), replace(output, is_numbered=False))
+                unnumbered = b"".join(plain.write(block) for block in blocks_of(str(path), block_bytes))
+                assert unnumbered == re.sub(rb"(?m)^\d+[:-]", b"", found)
+            search = LineSearch(headrace.Pattern(word), LineOutput(inverted))
+            count = sum(search.count(block) for block in blocks_of(str(path), block_bytes))
+            assert count == expected(text, word, inverted, 0, 0).count(b"\n")
 
 
 def test_compressed_and_streamed_texts(tmp_path: Path) -> None:
@@ -100,3 +113,11 @@ def test_exit_codes(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -
     run(capfdbinary, "", str(path), code=2)
     run(capfdbinary, "a\nb", str(path), code=2)
     run(capfdbinary, "a", str(path), "-A", "-1", code=2)
+
+
+def test_files_are_separated(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    for name in "ab":
+        (tmp_path / name).write_bytes(b"x\n1\n")
+    a, b = bytes(tmp_path / "a"), bytes(tmp_path / "b")
+    assert run(capfdbinary, "-A", "1", "x", str(tmp_path / "*")) == [a + b":x", a + b"-1", b"--", b + b":x", b + b"-1"]
+    assert run(capfdbinary, "x", str(tmp_path / "*")) == [a + b":x", b + b":x"]

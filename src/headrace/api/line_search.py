@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from headrace.query.find.lines import LineSelector, ShownLine, blocks_of
+from headrace.query.find.lines import LineOutput, LineSearch, blocks_of
 from headrace.sources.find_files import list_sources
 
-__all__ = ["LineSelector", "ShownLine", "blocks_of", "paths_of"]
+__all__ = ["LineOutput", "LineSearch", "blocks_of", "paths_of"]
 
 
 def paths_of(file: str) -> Iterator[Any]:

@@ -20,7 +20,7 @@ _REPEATS = 160
 """Repetitions of the file: 63 MB, so that the time to start is small against the time to read."""
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Any, _epilog: str) -> None:
     """Add `demo` to argparse's `commands`."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "demo",

@@ -6,10 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, BinaryIO
 
-from headrace import Pattern, find
-from headrace.api.line_search import LineSelector, ShownLine, blocks_of, paths_of
+from headrace import Pattern
+from headrace.api.line_search import LineOutput, LineSearch, blocks_of, paths_of
 from headrace.cli.common import options
 from headrace.core.errors import OptionError
 
@@ -57,12 +58,31 @@ def run(given: argparse.Namespace) -> int:
     if given.before_context < 0 or given.after_context < 0:
         raise OptionError("-A and -B must be 0 or more")
     files = list(_files(given.file))
-    printer = _Printer(sys.stdout.buffer, given, prefixes=len(files) > 1)
+    mark, unmark = (b"\x1b[1;31m", b"\x1b[m") if _has_marks(given.color) else (b"", b"")
+    search = _Search(pattern, _output(given, mark, unmark), sys.stdout.buffer, prefixes=len(files) > 1)
     found = False
     for name, source in files:
-        selector = LineSelector(pattern, given.invert_match, given.before_context, given.after_context)
-        found |= printer.file(name, source, selector)
+        if given.count or given.files_with_matches:
+            found |= search.count(name, source, only_names=given.files_with_matches)
+        else:
+            found |= search.write(name, source)
     return 0 if found else 1
+
+
+def _has_marks(color: str) -> bool:
+    return color == "always" or (color == "auto" and sys.stdout.buffer.isatty())
+
+
+def _output(given: argparse.Namespace, mark: bytes, unmark: bytes) -> LineOutput:
+    return LineOutput(
+        given.invert_match,
+        given.only_matching,
+        given.line_number,
+        given.before_context,
+        given.after_context,
+        mark=mark,
+        unmark=unmark,
+    )
 
 
 def _files(given: list[str]) -> Iterator[tuple[bytes, Any]]:
@@ -75,69 +95,42 @@ def _files(given: list[str]) -> Iterator[tuple[bytes, Any]]:
                 yield os.fsencode(str(path)), path
 
 
-class _Printer:
-    """Prints what the options ask for.
+class _Search:
+    """Searches files and prints what the options ask for.
 
     Parameters
     ----------
+    pattern
+        The pattern.
+    output
+        The lines to print, without the name of a file.
     out
         Binary output.
-    given
-        The parsed arguments.
     prefixes
         Whether lines begin with the name of their file.
     """
 
-    def __init__(self, out: BinaryIO, given: argparse.Namespace, *, prefixes: bool) -> None:
-        self._out, self._given, self._prefixes = out, given, prefixes
-        self._marks = given.color == "always" or (given.color == "auto" and out.isatty())
-        self._has_groups = not given.only_matching and (given.before_context or given.after_context)
-        self._has_printed = False
+    def __init__(self, pattern: Pattern, output: LineOutput, out: BinaryIO, *, prefixes: bool) -> None:
+        self._pattern, self._output, self._out, self._prefixes = pattern, output, out, prefixes
+        self._has_written = False
 
-    def file(self, name: bytes, source: Any, selector: LineSelector) -> bool:
+    def write(self, name: bytes, source: Any) -> bool:
         """Print the lines of a file, and return whether one was selected."""
-        if self._given.count or self._given.files_with_matches:
-            return self._count(name, source, selector)
-        found, last = False, 0
+        output = replace(self._output, name=name) if self._prefixes else self._output
+        search = LineSearch(self._pattern, output, has_written=self._has_written)
         for block in blocks_of(source):
-            for line in self._lines(block, selector):
-                if self._has_groups and self._has_printed and line.number != last + 1:
-                    self._out.write(b"--\n")
-                marks = self._marks and line.is_selected and not selector.is_inverted
-                self._write(name, line._replace(text=_marked(line.text, selector.pattern)) if marks else line)
-                self._has_printed, last = True, line.number
-                found |= line.is_selected
-        return found
+            self._out.write(search.write(block))
+        self._has_written = search.has_written
+        return search.has_selected
 
-    def _lines(self, block: memoryview, selector: LineSelector) -> Iterator[ShownLine]:
-        if not self._given.only_matching:
-            return selector.lines(block)
-        return iter(()) if selector.is_inverted else selector.matches(block)
-
-    def _count(self, name: bytes, source: Any, selector: LineSelector) -> bool:
-        total = 0
+    def count(self, name: bytes, source: Any, *, only_names: bool) -> bool:
+        """Print the number of selected lines of a file, or its name if there are any; return whether there are."""
+        search, total = LineSearch(self._pattern, self._output), 0
         for block in blocks_of(source):
-            total += selector.count(block)
-            if total and self._given.files_with_matches:
+            total += search.count(block)
+            if total and only_names:
                 self._out.write(name + b"\n")
                 return True
-        if self._given.count:
+        if not only_names:
             self._out.write((name + b":" if self._prefixes else b"") + b"%d\n" % total)
         return total > 0
-
-    def _write(self, name: bytes, line: ShownLine) -> None:
-        mark = b":" if line.is_selected else b"-"
-        start = name + mark if self._prefixes else b""
-        if self._given.line_number:
-            start += b"%d" % line.number + mark
-        self._out.write(start + line.text + b"\n")
-
-
-def _marked(text: bytes, pattern: Pattern) -> bytes:
-    """Return a line with its hits in bold red, as terminals show them."""
-    parts, at = [], 0
-    for hit in find(text, pattern, overlapping=False).tolist():
-        end = hit + len(pattern)
-        parts += [text[at:hit], b"\x1b[1;31m", text[hit:end], b"\x1b[m"]
-        at = end
-    return b"".join([*parts, text[at:]])

@@ -8,15 +8,11 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 
 from headrace import __version__
-from headrace.cli import completion, count, demo, grep, head, kernels, load, profile, schema, sniff, store
-from headrace.cli.bench import bench
-from headrace.cli.common import options
+from headrace.cli import completion
 from headrace.cli.common.parser import Parser
-from headrace.cli.common.words import in_flags
-from headrace.cli.report import report
-from headrace.cli.view import view
 from headrace.core.errors import (
     EmptyInputError,
     HeadraceError,
@@ -27,6 +23,23 @@ from headrace.core.errors import (
 )
 
 DATA_FAULT, MISUSE, NO_ACCESS, NO_PACKAGE, INTERRUPTED, PIPE_CLOSED = 1, 2, 3, 4, 130, 141
+
+_MODULES = {
+    "load": "load",
+    "sniff": "sniff",
+    "schema": "schema",
+    "head": "head",
+    "view": "view.view",
+    "count": "count",
+    "grep": "grep",
+    "store": "store",
+    "report": "report.report",
+    "profile": "profile",
+    "kernels": "kernels",
+    "bench": "bench.bench",
+    "demo": "demo",
+}
+"""Modules of the commands below `headrace.cli`, in the order of the help. Only that of the given command is imported."""
 
 _EPILOG = """\
 exit codes:
@@ -54,8 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit code; the help lists them.
     """
     _prepare_streams()
-    parser = make_parser()
     words = sys.argv[1:] if argv is None else argv
+    parser = make_parser(words[0] if words else None)
     try:
         given = parser.parse_args(words or ["--help"])
         code: int = given.run(given)
@@ -73,8 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(_code_of(error), _message_of(error))
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command."""
+def make_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the command: of one subcommand, or of all if `command` names none."""
     parser = Parser(
         prog="headrace",
         description="Read delimited text into typed columns, and account for every bad record.",
@@ -83,9 +96,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"headrace {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (load, sniff, schema, head, view, count, grep, store, report, profile, kernels, bench):
-        command.add_parser(commands, _EPILOG)
-    demo.add_parser(commands)
+    for name in [command] if command in _MODULES else _MODULES:
+        import_module(f"headrace.cli.{_MODULES[name]}").add_parser(commands, _EPILOG)
     completion.add_parser(commands, parser)
     return parser
 
@@ -117,6 +129,9 @@ def _message_of(error: Exception) -> str:
     if isinstance(error, EmptyInputError):
         return "the input has no record; pass --names A,B,... to read an empty table"
     if isinstance(error, OptionError):
+        from headrace.cli.common import options
+        from headrace.cli.common.words import in_flags
+
         message = str(error).replace("header=True", "--header").replace("header=False", "--no-header")
         return in_flags(message, options.flags())
     if isinstance(error, OSError) and error.filename is not None:

@@ -12,14 +12,15 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace import Sniffed, Table, read_csv, sniff_csv
-from headrace.api.options.option import Flag, Option
-from headrace.api.options.table import GROUPS, OPTIONS
 from headrace.cli.common import values
 from headrace.cli.common.progress import progress_bar
 from headrace.core.errors import OptionError, SourceError
+
+if TYPE_CHECKING:
+    from headrace import Sniffed, Table
+    from headrace.api.options.option import Flag, Option
 
 STDIN = "-"
 
@@ -40,7 +41,7 @@ def add_files(parser: argparse.ArgumentParser) -> None:
 def add_options(
     parser: argparse.ArgumentParser,
     *groups: str,
-    function: Callable[..., Any] = read_csv,
+    function: Callable[..., Any] | None = None,
     defaults: Mapping[str, object] = _NO_DEFAULTS,
     without: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -53,13 +54,15 @@ def add_options(
     groups
         Groups of the table, in the order of the help.
     function
-        Function that the options are passed to; those that it does not take are left out.
+        Function that the options are passed to, by default `read_csv`; those that it does not take are left out.
     defaults
         The command's own defaults, by name of the option.
     without
         Names of options to leave out.
     """
-    parameters = inspect.signature(function).parameters
+    from headrace.api.options.table import GROUPS
+
+    parameters = inspect.signature(_read_csv() if function is None else function).parameters
     added = {name: parser.add_argument_group(_TITLES[name]) for name in groups}
     for name, group in added.items():
         for option in GROUPS[name]:
@@ -91,7 +94,7 @@ def add_scan_options(group: Any) -> None:
 
 def add_row_limit(group: Any, *also: str, default: int | None = None) -> None:
     """Add the number of records to read; `also` are other spellings of the flag, and `default` is the command's."""
-    option = next(option for option in OPTIONS if option.name == "n_rows")
+    option = next(option for option in _options() if option.name == "n_rows")
     add_option(group, option, {"n_rows": default}, also)
 
 
@@ -114,9 +117,23 @@ def _keywords(option: Option, flag: Flag) -> dict[str, Any]:
 
 def read_given(given: argparse.Namespace, **forced: Any) -> Table:
     """Read the files that `given` names with its options, with a progress bar if that takes long."""
+    read_csv = _read_csv()
     options = options_for(read_csv, given) | forced
     with progress_bar() as progress:
-        return read_csv(source_of(given.file), **options, progress=progress)
+        table: Table = read_csv(source_of(given.file), **options, progress=progress)
+    return table
+
+
+def _options() -> Sequence[Option]:
+    from headrace.api.options.table import OPTIONS
+
+    return OPTIONS
+
+
+def _read_csv() -> Callable[..., Any]:
+    from headrace import read_csv  # takes half of the time to start, and some commands do not read
+
+    return read_csv
 
 
 def options_for(function: Callable[..., Any], given: argparse.Namespace) -> dict[str, Any]:
@@ -127,7 +144,7 @@ def options_for(function: Callable[..., Any], given: argparse.Namespace) -> dict
 
 def flags() -> dict[str, str]:
     """Return the flag of each option, by name; without options whose flag says the contrary (``--no-infer``)."""
-    return {option.name: option.flags[0].spelling for option in OPTIONS if option.flags and option.flags[0].kind != "off"}
+    return {option.name: option.flags[0].spelling for option in _options() if option.flags and option.flags[0].kind != "off"}
 
 
 @contextmanager
@@ -147,6 +164,8 @@ def with_proposal(given: argparse.Namespace, source: Any, function: Callable[...
 
     Its policies for records of another width are left out, so that such records are shown as faults.
     """
+    from headrace import sniff_csv
+
     sniffed = sniff_csv(source, **options_for(sniff_csv, given))
     known = options_for(function, given)
     known.pop("dialect", None)

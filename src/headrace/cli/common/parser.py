@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from headrace.api.options.option import Option
-from headrace.api.options.table import OPTIONS
 from headrace.core.errors import nearest
+
+if TYPE_CHECKING:
+    from headrace.api.options.option import Option
 
 
 class Parser(argparse.ArgumentParser):
@@ -47,7 +48,7 @@ class Parser(argparse.ArgumentParser):
         if not flags and name.replace("_", "-") in known:
             flags = [name.replace("_", "-")]
         if flags is None or any(flag not in known for flag in flags):
-            spellings = ["--" + one.replace("_", "-") for option in OPTIONS for one in _names(option)]
+            spellings = ["--" + one.replace("_", "-") for option in _options() for one in _names(option)]
             self.error(f"unknown option {name}{_hint(name, [*known, *spellings])}")
         return [flag + equals + value for flag in flags]
 
@@ -68,12 +69,18 @@ def _hint(name: str, names: Iterable[str]) -> str:
 
 def _flag_of(name: str) -> list[str] | None:
     """Return the flag for a name of the library, or for its contrary (``no_double_quote``); None for another word."""
-    for option in OPTIONS:
+    for option in _options():
         if name in _names(option):
             return _flag(option, is_on=True)
         if name.startswith("no_") and name[3:] in _names(option):
             return _flag(option, is_on=False) or None
     return None
+
+
+def _options() -> Sequence[Option]:
+    from headrace.api.options.table import OPTIONS  # takes half of the time to start, for words that few calls have
+
+    return OPTIONS
 
 
 def _names(option: Option) -> Sequence[str]:

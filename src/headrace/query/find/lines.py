@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
-from headrace.arrays.arrays import needed_numpy
-from headrace.query.find.find import count, find
+from headrace import _native
+from headrace.core.context import context_of
 from headrace.query.find.pattern.pattern import Pattern
 from headrace.sources.compression.formats import MARK_BYTES, recognised
 from headrace.sources.encoding.encoding import TextEncoding
@@ -20,12 +18,7 @@ from headrace.sources.open import SourceOptions, check_is_text
 from headrace.sources.registry import source_of
 from headrace.sources.text_chunks import TextChunks
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 BLOCK_BYTES = 16 << 20
-_NEWLINE = Pattern(b"\n")
 
 
 def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryview]:
@@ -72,123 +65,73 @@ def _mapped(whole: mmap.mmap, block_bytes: int) -> Iterator[memoryview]:
         begin = cut
 
 
-class ShownLine(NamedTuple):
-    """A line to show."""
+@dataclass(frozen=True, slots=True)
+class LineOutput:
+    """The lines that `LineSearch` writes, and their form.
 
-    number: int
-    """Number of the line, from 1 on."""
-    text: bytes
-    """The line without its end, or the matched part of it."""
-    is_selected: bool
-    """True for a selected line, false for one near it."""
+    Parameters
+    ----------
+    is_inverted
+        Whether lines without the pattern are selected.
+    only_matching
+        Whether each hit is written as a line of its own, instead of its line; hits do not overlap.
+    is_numbered
+        Whether lines begin with their number, from 1 on.
+    before, after
+        Number of lines before and after a selected one that are written.
+    name
+        Text that begins each line, with ``:`` for a selected line and ``-`` for one near it; empty for none.
+    mark, unmark
+        Texts before and after each hit in a selected line; empty for none.
+    """
+
+    is_inverted: bool = False
+    only_matching: bool = False
+    is_numbered: bool = False
+    before: int = 0
+    after: int = 0
+    name: bytes = b""
+    mark: bytes = b""
+    unmark: bytes = b""
 
 
-@dataclass(slots=True)
-class LineSelector:
+class LineSearch:
     """Selects lines of one file, whose blocks it gets in order.
 
     Parameters
     ----------
     pattern
         Pattern without a line end.
-    is_inverted
-        Whether lines without the pattern are selected.
-    before, after
-        Number of lines before and after a selected one that are shown.
+    output
+        The lines to write.
+    has_written
+        Whether lines of another file were written before. Then the first lines near a selected one follow a separator.
     """
 
-    pattern: Pattern
-    is_inverted: bool = False
-    before: int = 0
-    after: int = 0
-    line_count: int = field(default=0, init=False)
-    """Lines of all blocks up to now."""
-    _preceding: deque[bytes] = field(init=False)
-    _after_left: int = field(default=0, init=False)
+    __slots__ = ("_native",)
 
-    def __post_init__(self) -> None:
-        self._preceding = deque(maxlen=self.before)
+    def __init__(self, pattern: Pattern, output: LineOutput, *, has_written: bool = False) -> None:
+        options = _native.LineOptions(output.name, output.mark, output.unmark)
+        for name in ("is_inverted", "only_matching", "is_numbered", "before", "after"):
+            setattr(options, name, getattr(output, name))
+        options.has_written = has_written
+        context = context_of(None)
+        self._native = _native.LineSearch(pattern.native, options, context.thread_count, context.isa)
 
     def count(self, block: memoryview) -> int:
         """Return the number of selected lines of a block."""
-        hits = self._hits(block)
-        if not len(hits):
-            return _line_count(block) if self.is_inverted else 0
-        np, ends = _numpy(), _line_ends(block)
-        selected = len(np.unique(np.searchsorted(ends, hits)))
-        return len(ends) - selected if self.is_inverted else selected
+        return self._native.count(block)
 
-    def matches(self, block: memoryview) -> Iterator[ShownLine]:
-        """Yield each hit of a block that overlaps no hit before it, as a line of its own."""
-        hits = self._hits(block)
-        if len(hits):
-            lines: NDArray[np.intp] = _numpy().searchsorted(_line_ends(block), hits)
-            for hit, line in zip(hits.tolist(), lines.tolist(), strict=True):
-                yield ShownLine(self.line_count + line + 1, bytes(block[hit : hit + len(self.pattern)]), True)
-        self.line_count += _line_count(block)
+    def write(self, block: memoryview) -> bytes:
+        """Return the lines to write for a block: selected ones and those near them, in order, and separators."""
+        return self._native.write(block)
 
-    def lines(self, block: memoryview) -> Iterator[ShownLine]:
-        """Yield the selected lines of a block and the lines near them, in order."""
-        hits = self._hits(block)
-        if not len(hits) and not self.is_inverted and not self.before and not self._after_left:
-            self.line_count += _line_count(block)
-            return
-        np, ends = _numpy(), _line_ends(block)
-        is_hit: NDArray[np.bool_] = np.zeros(len(ends), np.bool_)
-        is_hit[np.searchsorted(ends, hits)] = True
-        if self.is_inverted:
-            is_hit = ~is_hit
-        selected = np.flatnonzero(is_hit)
-        missing = self.before - int(selected[0]) if len(selected) else 0
-        if missing > 0:
-            preceding = list(self._preceding)[-missing:]
-            for i, text in enumerate(preceding):
-                yield ShownLine(self.line_count - len(preceding) + i + 1, text, False)
-        for line in np.flatnonzero(self._shown(selected, len(ends))).tolist():
-            yield ShownLine(self.line_count + line + 1, _line(block, ends, line), bool(is_hit[line]))
-        self._keep(block, ends, selected)
+    @property
+    def has_selected(self) -> bool:
+        """True if a line was selected in the blocks that were written."""
+        return self._native.has_selected
 
-    def _hits(self, block: memoryview) -> Any:
-        return find(block, self.pattern, overlapping=False)
-
-    def _shown(self, selected: Any, count: int) -> Any:
-        """Return a flag for each line: whether it is selected or near a selected one."""
-        np = _numpy()
-        steps: NDArray[np.int64] = np.zeros(count + 1, np.int64)
-        np.add.at(steps, np.maximum(selected - self.before, 0), 1)
-        np.add.at(steps, np.minimum(selected + self.after + 1, count), -1)
-        shown = np.cumsum(steps[:count]) > 0
-        shown[: self._after_left] = True
-        return shown
-
-    def _keep(self, block: memoryview, ends: Any, selected: Any) -> None:
-        """Keep the state that the next block needs: lines that are not shown yet, and the number of lines to show."""
-        count = len(ends)
-        last = int(selected[-1]) if len(selected) else self._after_left - self.after - 1
-        self._after_left = max(0, last + self.after + 1 - count)
-        shown = max(0, min(count, last + self.after + 1))
-        if shown or count >= self.before:
-            self._preceding.clear()
-        for line in islice(range(count), max(shown, count - self.before), None):
-            self._preceding.append(_line(block, ends, line))
-        self.line_count += count
-
-
-def _numpy() -> Any:
-    return needed_numpy("headrace grep")
-
-
-def _line_ends(block: memoryview) -> Any:
-    """Return the end of each line, without its line feed."""
-    ends = find(block, _NEWLINE)
-    np = _numpy()
-    return ends if block[-1] == ord("\n") else np.append(ends, np.uint64(len(block)))
-
-
-def _line_count(block: memoryview) -> int:
-    return count(block, _NEWLINE) + (block[-1] != ord("\n"))
-
-
-def _line(block: memoryview, ends: Any, line: int) -> bytes:
-    begin = int(ends[line - 1]) + 1 if line else 0
-    return bytes(block[begin : int(ends[line])])
+    @property
+    def has_written(self) -> bool:
+        """True if a line of this file or of another one was written."""
+        return self._native.has_written

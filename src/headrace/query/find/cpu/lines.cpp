@@ -1,0 +1,243 @@
+// A block is searched for all hits by several threads. One thread then goes from hit to hit: the line of a hit, and the
+// lines between two of them. Lines that follow each other are copied at once, unless they have numbers or names.
+#include "query/find/cpu/lines.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace headrace {
+
+namespace {
+
+constexpr u64 few_bytes = 4096;  // in which line ends are counted without a search
+
+// Counts line ends in words of 8 bytes. A byte of `found` counts those at its place, in at most 255 words.
+u64 count_line_ends(std::string_view text) {
+    constexpr u64 each = 0x0101010101010101, low = 0x7F * each, most = 255;
+    u64 count = 0, at = 0;
+    while (at + 8 <= text.size()) {
+        u64 found = 0;
+        for (const u64 end = std::min<u64>(at + 8 * most, text.size() / 8 * 8); at < end; at += 8) {
+            u64 word;
+            std::memcpy(&word, text.data() + at, sizeof(word));
+            word ^= '\n' * each;
+            found += ~(((word & low) + low) | word | low) >> 7;
+        }
+        constexpr u64 pairs = 0x00FF00FF00FF00FF;
+        const u64 sums = (found & pairs) + (found >> 8 & pairs);
+        count += sums * 0x0001000100010001 >> 48;
+    }
+    return count + static_cast<u64>(std::count(text.begin() + static_cast<i64>(at), text.end(), '\n'));
+}
+
+}  // namespace
+
+u64 LineSearch::line_begin(u64 least, u64 at) const {
+    const void* const found = memrchr(block_.data() + least, '\n', at - least);
+    return found == nullptr ? least : static_cast<u64>(static_cast<const char*>(found) - block_.data()) + 1;
+}
+
+u64 LineSearch::line_end(u64 at) const {
+    const void* const found = std::memchr(block_.data() + at, '\n', block_.size() - at);
+    return found == nullptr ? block_.size() : static_cast<u64>(static_cast<const char*>(found) - block_.data()) + 1;
+}
+
+u64 LineSearch::line_ends(u64 begin, u64 end) const {
+    if (end - begin < few_bytes) return count_line_ends(block_.substr(begin, end - begin));
+    return pattern_count(newline_, {reinterpret_cast<const u8*>(block_.data()) + begin, end - begin}, true, resources_);
+}
+
+void LineSearch::find_hits() {
+    const FindText text{reinterpret_cast<const u8*>(block_.data()), block_.size()};
+    const auto allocate = [&](u64 count) {
+        hits_.resize(count);
+        return hits_.data();
+    };
+    pattern_positions(pattern_, text, true, allocate, resources_);
+}
+
+u64 LineSearch::count(std::string_view block) {
+    block_ = block;
+    find_hits();
+    u64 selected = 0, end = 0;
+    for (const u64 hit : hits_) {
+        if (hit < end) continue;
+        ++selected;
+        end = line_end(hit);
+    }
+    if (!options_.is_inverted) return selected;
+    const u64 lines = line_ends(0, block.size()) + (!block.empty() && block.back() != '\n');
+    return lines - selected;
+}
+
+std::string_view LineSearch::write(std::string_view block) {
+    block_ = block;
+    out_.clear();
+    rest_ = {};
+    find_hits();
+    divide();
+    keep_rest();
+    return out_;
+}
+
+// Returns the hits in lines, from number `next` on, and makes `next` the number of the first one after them.
+std::span<const u64> LineSearch::hits_in(Lines lines, u64& next) const {
+    const u64 first = next;
+    while (next < hits_.size() && hits_[next] < lines.end) ++next;
+    return {hits_.data() + first, next - first};
+}
+
+void LineSearch::divide() {
+    u64 at = 0;
+    for (u64 next = 0; next < hits_.size();) {
+        const Lines line{line_begin(at, hits_[next]), line_end(hits_[next])};
+        const auto hits = hits_in(line, next);
+        if (options_.is_inverted) {
+            select({at, line.begin}, {});
+            pass(line);
+        } else {
+            pass({at, line.begin});
+            select(line, hits);
+        }
+        at = line.end;
+    }
+    if (options_.is_inverted) {
+        select({at, block_.size()}, {});
+    } else {
+        pass({at, block_.size()});
+    }
+}
+
+void LineSearch::select(Lines lines, std::span<const u64> hits) {
+    if (lines.begin == lines.end) return;
+    has_selected_ = true;
+    if (options_.only_matching) return show_matches(lines, hits);
+    show_preceding();
+    if (!options_.mark.empty() && !hits.empty()) {
+        show_marked(lines, hits);
+    } else {
+        show(lines, ':');
+    }
+    has_written_ = true;
+    after_left_ = options_.after;
+    rest_ = {lines.end, lines.end};
+}
+
+void LineSearch::pass(Lines lines) {
+    if (lines.begin == lines.end || options_.only_matching) return;
+    u64 count = after_left_;
+    const Lines first = first_lines(lines, count);
+    if (first.begin != first.end) {
+        show(first, '-');
+        after_left_ -= count;
+        rest_ = {first.end, first.end};
+    }
+    if (rest_.begin == rest_.end) rest_.begin = first.end;
+    rest_.end = lines.end;
+}
+
+// Writes the lines before a selected one, and a separator if other lines are between these and the last written one.
+void LineSearch::show_preceding() {
+    u64 count = options_.before;
+    const Lines near = last_lines(rest_, count);
+    const bool has_all = near.begin == rest_.begin;
+    const u64 earlier = has_all ? std::min<u64>(options_.before - count, preceding_.size()) : 0;
+    const bool is_adjacent = has_all && earlier == preceding_.size() && !was_dropped_;
+    if ((options_.before != 0 || options_.after != 0) && has_written_ && !is_adjacent) out_ += "--\n";
+    for (u64 i = preceding_.size() - earlier; i < preceding_.size(); ++i) {
+        begin_numbered(counted_ + 1 - (preceding_.size() - i), '-');
+        out_ += preceding_[i];
+    }
+    show(near, '-');
+    preceding_.clear();
+    was_dropped_ = false;
+}
+
+void LineSearch::show(Lines lines, char separator) {
+    if (lines.begin == lines.end) return;
+    if (options_.name.empty() && !options_.is_numbered) return append(lines);
+    for (u64 at = lines.begin; at < lines.end;) {
+        const u64 end = line_end(at);
+        begin_line(at, separator);
+        append({at, end});
+        at = end;
+    }
+}
+
+void LineSearch::show_marked(Lines lines, std::span<const u64> hits) {
+    begin_line(lines.begin, ':');
+    u64 at = lines.begin;
+    for (const u64 hit : hits) {
+        if (hit < at) continue;
+        out_.append(block_.substr(at, hit - at)).append(options_.mark);
+        at = hit + pattern_.bytes.size();
+        out_.append(block_.substr(hit, at - hit)).append(options_.unmark);
+    }
+    append({at, lines.end});
+}
+
+void LineSearch::show_matches(Lines lines, std::span<const u64> hits) {
+    u64 at = lines.begin;
+    for (const u64 hit : hits) {
+        if (hit < at) continue;
+        begin_line(lines.begin, ':');
+        at = hit + pattern_.bytes.size();
+        out_.append(options_.mark).append(block_.substr(hit, at - hit)).append(options_.unmark) += '\n';
+    }
+}
+
+void LineSearch::begin_line(u64 at, char separator) {
+    if (options_.is_numbered) {
+        counted_ += line_ends(counted_upto_, at);
+        counted_upto_ = at;
+    }
+    begin_numbered(counted_ + 1, separator);
+}
+
+void LineSearch::begin_numbered(u64 number, char separator) {
+    if (!options_.name.empty()) (out_ += options_.name) += separator;
+    if (options_.is_numbered) (out_ += std::to_string(number)) += separator;
+}
+
+void LineSearch::append(Lines lines) {
+    out_ += block_.substr(lines.begin, lines.end - lines.begin);
+    if (lines.end == block_.size() && block_.back() != '\n') out_ += '\n';
+}
+
+// Keeps the lines of the block that a selected one of the next block may need.
+void LineSearch::keep_rest() {
+    u64 count = options_.before;
+    const Lines near = last_lines(rest_, count);
+    if (near.begin != rest_.begin) {
+        preceding_.clear();
+        was_dropped_ = true;
+    }
+    while (preceding_.size() + count > options_.before) {
+        preceding_.pop_front();
+        was_dropped_ = true;
+    }
+    for (u64 at = near.begin; at < near.end;) {
+        const u64 end = line_end(at);
+        preceding_.emplace_back(block_.substr(at, end - at));
+        at = end;
+    }
+    if (options_.is_numbered) counted_ += line_ends(counted_upto_, block_.size());
+    counted_upto_ = 0;
+}
+
+// Returns the first `count` lines, or all if they are fewer; `count` becomes their number.
+LineSearch::Lines LineSearch::first_lines(Lines lines, u64& count) const {
+    u64 end = lines.begin, found = 0;
+    for (; found < count && end < lines.end; ++found) end = line_end(end);
+    count = found;
+    return {lines.begin, end};
+}
+
+LineSearch::Lines LineSearch::last_lines(Lines lines, u64& count) const {
+    u64 begin = lines.end, found = 0;
+    for (; found < count && begin > lines.begin; ++found) begin = line_begin(lines.begin, begin - 1);
+    count = found;
+    return {begin, lines.end};
+}
+
+}  // namespace headrace

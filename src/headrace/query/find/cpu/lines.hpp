@@ -1,0 +1,90 @@
+// Selects the lines of a text in which a pattern occurs, and writes them as grep shows them.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "query/find/cpu/find.hpp"
+
+namespace headrace {
+
+struct LineOptions {
+    bool is_inverted;    // lines without the pattern are selected
+    bool only_matching;  // each hit that overlaps none before it is written as a line; none if inverted
+    bool is_numbered;    // lines begin with their number, from 1 on
+    u64 before;          // lines that are written before and after a selected one, unless only_matching
+    u64 after;
+    bool has_written;  // lines of another file were written before, from which a separator separates
+    std::string name;  // lines begin with it; empty for none
+    std::string mark;  // written before each hit; empty for none
+    std::string unmark;
+};
+
+// Selects lines of one file, whose blocks of whole lines it gets in order. The last one may lack its line end.
+class LineSearch {
+public:
+    // The pattern has no line end.
+    LineSearch(const FindPattern& pattern, LineOptions options, FindResources resources)
+        : pattern_(pattern), options_(std::move(options)), resources_(resources), newline_("\n", false) {
+        has_written_ = options_.has_written;
+    }
+
+    // Returns the number of selected lines of a block.
+    u64 count(std::string_view block);
+
+    // Returns the lines to write for a block: selected ones, and those near them. They are valid until the next call.
+    std::string_view write(std::string_view block);
+
+    // Whether a line was selected in the blocks that were written.
+    bool has_selected() const { return has_selected_; }
+
+    // Whether a line of this or another file was written.
+    bool has_written() const { return has_written_; }
+
+private:
+    // Whole lines of the block.
+    struct Lines {
+        u64 begin;
+        u64 end;
+    };
+
+    void find_hits();
+    std::span<const u64> hits_in(Lines lines, u64& next) const;
+    void divide();
+    void select(Lines lines, std::span<const u64> hits);
+    void pass(Lines lines);
+    void show_preceding();
+    void show(Lines lines, char separator);
+    void show_marked(Lines lines, std::span<const u64> hits);
+    void show_matches(Lines lines, std::span<const u64> hits);
+    void begin_line(u64 at, char separator);
+    void begin_numbered(u64 number, char separator);
+    void append(Lines lines);
+    void keep_rest();
+    Lines first_lines(Lines lines, u64& count) const;
+    Lines last_lines(Lines lines, u64& count) const;
+    u64 line_begin(u64 least, u64 at) const;
+    u64 line_end(u64 at) const;
+    u64 line_ends(u64 begin, u64 end) const;
+
+    const FindPattern& pattern_;
+    LineOptions options_;
+    FindResources resources_;
+    FindPattern newline_;
+    bool has_selected_ = false;
+    bool has_written_ = false;
+    bool was_dropped_ = true;            // the lines since the last written one are not all in `preceding_`
+    u64 after_left_ = 0;                 // lines that are written after the last selected one
+    std::deque<std::string> preceding_;  // last lines of earlier blocks that were not written
+    u64 counted_ = 0;                    // lines before `counted_upto_`
+    u64 counted_upto_ = 0;               // position in the block
+    Lines rest_{};                       // lines of the block before the current ones that were not written
+    std::string_view block_;
+    std::vector<u64> hits_;
+    std::string out_;
+};
+
+}  // namespace headrace
