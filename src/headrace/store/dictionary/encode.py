@@ -17,7 +17,7 @@ from headrace.store.dictionary.dictionaries import merge_dictionaries
 from headrace.store.dictionary.distinct import distinct_values
 from headrace.store.dictionary.encoded_column import EncodedColumn, code_bits, words_of_codes
 from headrace.store.dictionary.items import address_of
-from headrace.store.dictionary.packing import Translation, codes_of, pack, packed_source
+from headrace.store.dictionary.packing import codes_of, pack, packed_source
 from headrace.store.dictionary.plain import column_of_nulls
 
 
@@ -210,7 +210,7 @@ def _merged(main: EncodedColumn, delta: EncodedColumn, context: Context) -> Enco
 
 def _source(column: EncodedColumn, table: Any) -> bytes:
     """Return the codes of a column with their translation table."""
-    return packed_source(column.words, column.length, column.bits, column.validity, Translation(table=address_of(table)))
+    return packed_source(column.words, column.length, column.bits, column.validity, address_of(table))
 
 
 def _mask(given: Any, length: int) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 from headrace.columns.column import Column
 from headrace.core.buffer import empty_buffer
 from headrace.core.context import Context
+from headrace.core.errors import OptionError
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.store.dictionary import validity
@@ -28,6 +29,8 @@ from headrace.store.dictionary.paper.slices_gpu import merge_slices
 
 SLICE_ROWS = 1 << 26
 """Rows of a slice, a multiple of 64: at most 512 MB of old and new codes."""
+_MAX_TEXTS = (1 << 31) - 1
+"""Maximum number of texts of a dictionary: a bit of a source names the dictionary (gpu/merge_texts.cu)."""
 
 
 def merge_on_gpu(main: EncodedColumn, delta: EncodedColumn, context: Context) -> EncodedColumn:
@@ -84,6 +87,8 @@ def _merged_dictionary(kernels: DictionaryKernels, launcher: Any, main: Column, 
         first, second = (DeviceNumbers(launcher.put(items.items), len(items)) for items in (old, new))
         return kernels.merge_numbers(first, second, old.order.packed)
     assert isinstance(old, TextItems) and isinstance(new, TextItems)
+    if max(len(old), len(new)) > _MAX_TEXTS:
+        raise OptionError(f"dictionaries of {len(old):_} and {len(new):_} texts are too large for a GPU; merge them on the CPU")
     texts = (DeviceTexts(launcher.put(items.offsets), launcher.put(items.data), len(items)) for items in (old, new))
     return kernels.merge_texts(*texts)
 
