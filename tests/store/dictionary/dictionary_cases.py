@@ -103,11 +103,10 @@ def expected(type_name: str, values: list[Any]) -> tuple[list[Any], list[int]]:
 
 
 def packed(codes: list[int], bits: int) -> bytes:
-    """Return codes as a little-endian stream of bits in words of 64, by Python's integers."""
-    stream = 0
-    for i, code in enumerate(codes):
-        stream |= code << i * bits
-    return stream.to_bytes(-(-len(codes) * bits // 64) * 8, "little")
+    """Return codes as a little-endian stream of bits in words of 64, from a list of all bits."""
+    stream = np.asarray(codes, np.int64).reshape(-1, 1) >> np.arange(bits) & 1
+    padding = np.zeros(-len(codes) * bits % 64, np.uint8)
+    return np.packbits(np.concatenate([stream.astype(np.uint8).reshape(-1), padding]), bitorder="little").tobytes()
 
 
 def check(encoded: EncodedColumn, type_name: str, values: list[Any]) -> None:

@@ -160,3 +160,13 @@ def test_columns_side_by_side() -> None:
             check(merged[name], name, old + new)
         left = merge_columns(mains, deltas, keep, context=Context(threads=threads))
         assert {len(column) for column in left.values()} == {int(keep.sum())}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "uint64", "float32", "float64"])
+def test_arrays(dtype: str) -> None:
+    """Arrays of NumPy are columns without nulls, also with gaps between their items."""
+    items = np.random.default_rng(1).integers(0, 100, 300).astype(dtype)
+    for given in (items, items[::2], items[:0]):
+        encoded = merge(encode(given), items)
+        assert (decode(encoded).to_numpy() == np.concatenate([given, items])).all()
+        assert (encoded.dictionary.to_numpy() == np.unique(np.concatenate([given, items]))).all()

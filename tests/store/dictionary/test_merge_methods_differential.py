@@ -1,4 +1,4 @@
-"""Tests that all ways to merge dictionaries give the expected dictionary and tables, and that both forms of a table agree."""
+"""Tests that all ways to merge dictionaries give the expected dictionary and tables."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headrace import _native
-from headrace.arrange.gather.take import address_of
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.core.buffer import empty_buffer
 from headrace.core.context import Context
 from headrace.store.dictionary.dictionaries import NUMBER_METHODS, TEXT_METHODS, merge_dictionaries
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.gpu.launches import DeviceNumbers
-from headrace.store.dictionary.packing import Translation, packed_source
 from headrace.store.dictionary.paper.slices import merge_by_slices
 from headrace.store.dictionary.paper.slices_gpu import merge_slices
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -25,7 +21,6 @@ from tests.store.dictionary.dictionary_cases import (
     TIME_TYPES,
     column_of,
     expected,
-    packed,
     random_values,
     raw_values,
 )
@@ -103,27 +98,3 @@ def test_slices_on_gpu(order: str, dtype: str, has_begins: bool) -> None:
             assert launcher.fetch(merged.dictionary.values).view(dtype)[: merged.dictionary.count].tolist() == joined.tolist()
             assert (launcher.fetch(merged.main_codes).view("u4") == np.searchsorted(joined, main)).all()
             assert (launcher.fetch(merged.delta_codes).view("u4") == np.searchsorted(joined, delta)).all()
-
-
-@pytest.mark.parametrize("largest_gap", [1, 2, 3])
-def test_counts_and_bits(largest_gap: int) -> None:
-    """A table as counts and bits gives the codes of the table, with no, one and more new codes between neighbours."""
-    random = np.random.default_rng(largest_gap)
-    for distinct in (1, 63, 64, 65, 200, 40_000):
-        table = np.cumsum(random.integers(1, largest_gap + 1, distinct)).astype("u4")
-        bits, wide = (distinct - 1).bit_length(), int(table[-1]).bit_length()
-        codes = random.integers(0, distinct, 20_000).astype("u4")
-        blocks = -(-distinct // 64)
-        block_bits, bases = np.empty(blocks, "u8"), np.empty(blocks, "u4")
-        _native.make_code_blocks((address_of(table), distinct), address_of(block_bits), address_of(bases), 2)
-        source = empty_buffer(8 * -(-len(codes) * bits // 64))
-        _native.pack_codes((address_of(codes), len(codes)), (source.address, bits), 2)
-        none = packed_source(source, 0, 0)
-        for translation in (
-            Translation(table=address_of(table)),
-            Translation(address_of(block_bits), address_of(bases), address_of(table)),
-        ):
-            words = empty_buffer(8 * -(-len(codes) * wide // 64))
-            given = packed_source(source, len(codes), bits, translation=translation)
-            _native.translate_codes(given, none, (words.address, wide), 2)
-            assert bytes(memoryview(words)) == packed(table[codes].tolist(), wide)

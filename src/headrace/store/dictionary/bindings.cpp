@@ -122,12 +122,6 @@ void take_codes_at(const nb::bytes& codes, const ItemsGiven& rows, std::uintptr_
                threads);
 }
 
-void make_code_blocks_at(const ItemsGiven& table, std::uintptr_t bits, std::uintptr_t bases, unsigned threads) {
-    const LongCall call;
-    make_code_blocks(reinterpret_cast<const u32*>(std::get<0>(table)), std::get<1>(table), reinterpret_cast<u64*>(bits),
-                     reinterpret_cast<u32*>(bases), threads);
-}
-
 }  // namespace
 
 void bind_dictionary(nb::module_& m) {
@@ -147,7 +141,6 @@ void bind_dictionary(nb::module_& m) {
     m.def("pack_codes", &pack_codes_at, "codes"_a, "to"_a, "threads"_a);
     m.def("unpack_codes", &unpack_codes_at, "codes"_a, "to"_a, "threads"_a);
     m.def("take_codes", &take_codes_at, "codes"_a, "rows"_a, "to"_a, "threads"_a);
-    m.def("make_code_blocks", &make_code_blocks_at, "table"_a, "bits"_a, "bases"_a, "threads"_a);
 }
 
 }  // namespace headrace

@@ -14,12 +14,23 @@ from headrace.core.errors import OptionError
 from headrace.core.options import choice
 from headrace.encode.texts import as_dictionary
 from headrace.store.dictionary.encoded_column import MAX_VALUES
-from headrace.store.dictionary.items import NumberItems, TextItems, address_of, column_of_items, is_text, items_at, items_of
+from headrace.store.dictionary.items import (
+    NumberItems,
+    TextItems,
+    address_of,
+    column_of_items,
+    is_text,
+    items_at,
+    items_of,
+    on_host,
+)
 from headrace.store.dictionary.paper.library_merges import merge_csum, merge_mum
 from headrace.store.dictionary.paper.slices import merge_by_slices
 
 NUMBER_METHODS = ("merge_path", "slices", "csum", "mum")
 TEXT_METHODS = ("merge_path", "hash")
+_KERNELS = ("merge_path", "slices")
+"""Methods that have kernels. The others run on a GPU as far as the calls of this package do."""
 
 
 class DictionaryMerge(NamedTuple):
@@ -48,7 +59,7 @@ def merge_dictionaries(
         ``"csum"``: concatenate, sort, unique and map. ``"mum"``: merge, unique and map. ``"hash"``, for texts: find the texts of
         delta that main has with a hash table, and merge the others. All have the same result.
     context
-        Threads and memory that may be used.
+        Threads and memory that may be used. If its device is a GPU, the merge runs there, and the results come back to the host.
 
     Returns
     -------
@@ -74,6 +85,10 @@ def merge_dictionaries(
     choice("method", method, TEXT_METHODS if is_text(main.type) else NUMBER_METHODS)
     if len(main) + len(delta) > MAX_VALUES:
         raise OptionError(f"dictionaries of {len(main):_} and {len(delta):_} values are too large to be merged")
+    if context.device.kind != "cpu" and method in _KERNELS:
+        from headrace.store.dictionary.merge_gpu import merge_dictionaries_on_gpu  # needs cuda-core
+
+        return DictionaryMerge(*merge_dictionaries_on_gpu(main, delta, in_slices=method == "slices", context=context))
     old, new = items_of(main), items_of(delta)
     if isinstance(old, NumberItems) and isinstance(new, NumberItems):
         found = _merged_numbers(old, new, context) if method == "merge_path" else _by_paper(method, old, new, context)
@@ -124,8 +139,9 @@ def _by_paper(method: str, main: NumberItems, delta: NumberItems, context: Conte
     else:
         found = merge_mum(old, new, context)
     tables = new_table(len(main)), new_table(len(delta))
-    tables[0][: len(main)], tables[1][: len(delta)] = found.main_codes, found.delta_codes
-    return _Merge(main.of_codes(found.values), *tables)
+    tables[0][: len(main)] = on_host(found.main_codes, context)
+    tables[1][: len(delta)] = on_host(found.delta_codes, context)
+    return _Merge(main.of_codes(on_host(found.values, context)), *tables)
 
 
 def _merged_texts(main: TextItems, delta: TextItems, context: Context) -> _Merge:

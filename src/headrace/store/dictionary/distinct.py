@@ -7,17 +7,15 @@ from typing import Any, NamedTuple
 
 from headrace import _native
 from headrace.arrange.gather.take import take_rows
-from headrace.arrange.search.searchsorted import searchsorted
 from headrace.arrange.search.unique import unique
 from headrace.arrange.sort.sort import sort
-from headrace.arrays.device_array import DeviceArray
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
 from headrace.core.context import Context, context_of
 from headrace.core.options import choice
 from headrace.encode.texts import as_dictionary
 from headrace.index.hash_map.hash_map import HashMap
-from headrace.store.dictionary.items import TextItems, address_of, column_of_items, empty_column, items_at, items_of
+from headrace.store.dictionary.items import TextItems, address_of, column_of_items, empty_column, items_at, items_of, on_host
 from headrace.store.dictionary.plain import plain_column
 from headrace.store.dictionary.validity import flags_of
 
@@ -31,15 +29,15 @@ class DistinctValues(NamedTuple):
     codes: Any
 
 
-def distinct_values(column: Column, *, method: str = "sort", context: Context | None = None) -> DistinctValues:
+def distinct_values(column: Column | Any, *, method: str = "sort", context: Context | None = None) -> DistinctValues:
     """Return the distinct values of a column, ascending, and the index of each row's value (Krueger et al. 2011, step 1a).
 
     Parameters
     ----------
     column
-        Column of any type, on the host.
+        Column of any type, or array of NumPy of integers or floats, on the host.
     method
-        For numbers, ``"sort"``: sort and remove duplicates, then search each row's value. ``"hash"``: find the distinct values
+        For numbers, ``"sort"``: sort and remove duplicates. ``"hash"``: find the distinct values
         with a hash table, then sort these alone. The result is the same. Texts are hashed in any case.
     context
         Threads and memory that may be used. If its device is a GPU, numbers are sorted or hashed there.
@@ -105,20 +103,15 @@ def _distinct_numbers(sortable: Any, method: str, context: Context) -> tuple[Any
     import numpy as np
 
     if method == "sort" or not len(sortable):
-        values = unique(sortable, context=context)
-        return _on_host(values, context), _on_host(searchsorted(values, sortable, context=context), context)
+        values, inverse = unique(sortable, return_inverse=True, context=context)
+        return on_host(values, context), on_host(inverse, context)
     # Maps have keys of 4 or 8 bytes.
     keys = sortable if sortable.dtype.itemsize >= 4 else sortable.astype(np.int32)
     numbers = HashMap(keys.dtype, "uint32", context=context)
     numbers.insert(keys, np.zeros(len(keys), np.uint32))
-    found = _on_host(sort(numbers.items().keys, context=context), context)
+    found = on_host(sort(numbers.items().keys, context=context), context)
     numbers.replace(found, np.arange(len(found), dtype=np.uint32))
-    return found.astype(sortable.dtype), _on_host(numbers.find(keys).values, context)
-
-
-def _on_host(array: Any, context: Context) -> Any:
-    """Return an array of NumPy; a `DeviceArray` is copied."""
-    return array.to_numpy(counted=context.crossings) if isinstance(array, DeviceArray) else array
+    return found.astype(sortable.dtype), on_host(numbers.find(keys).values, context)
 
 
 def _distinct_decimals(items: TextItems) -> tuple[TextItems, Any]:

@@ -17,17 +17,18 @@ from headrace.store.dictionary.dictionaries import merge_dictionaries
 from headrace.store.dictionary.distinct import distinct_values
 from headrace.store.dictionary.encoded_column import EncodedColumn, code_bits, words_of_codes
 from headrace.store.dictionary.items import address_of
-from headrace.store.dictionary.packing import Translation, codes_of, pack, packed_source
+from headrace.store.dictionary.packing import codes_of, pack, packed_source
 from headrace.store.dictionary.plain import column_of_nulls
 
 
-def encode(column: Column, *, method: str = "sort", context: Context | None = None) -> EncodedColumn:
+def encode(column: Column | Any, *, method: str = "sort", context: Context | None = None) -> EncodedColumn:
     """Return a column as a sorted dictionary and packed codes.
 
     Parameters
     ----------
     column
-        Column of any type, on the host. String views and dictionaries of strings become plain strings.
+        Column of any type, or array of NumPy of integers or floats, on the host. String views and dictionaries of strings become
+        plain strings.
     method, context
         As of `distinct_values`.
 
@@ -46,9 +47,9 @@ def encode(column: Column, *, method: str = "sort", context: Context | None = No
     ([10, 30], 1)
     """
     values, codes = distinct_values(column, method=method, context=context)
-    found = validity.of_column(column)
+    found = validity.of_column(column) if isinstance(column, Column) else validity.Validity(None, 0)
     words = pack(codes, code_bits(len(values)), context=context)
-    return EncodedColumn(values, words, column.length, found.null_count, found.bits)
+    return EncodedColumn(values, words, len(codes), found.null_count, found.bits)
 
 
 def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None = None) -> Column:
@@ -98,7 +99,7 @@ def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None =
 
 
 def merge(
-    main: EncodedColumn, delta: EncodedColumn | Column, keep: Any = None, *, context: Context | None = None
+    main: EncodedColumn, delta: EncodedColumn | Column | Any, keep: Any = None, *, context: Context | None = None
 ) -> EncodedColumn:
     """Return the rows of a main column and then those of a delta as one encoded column (Krueger et al. 2011, section 2.2).
 
@@ -109,7 +110,7 @@ def merge(
     main
         The main column.
     delta
-        Column of the same type, plain or encoded.
+        Column of the same type, plain or encoded, or an array of NumPy.
     keep
         Mask of the rows that survive, an array of bools: those of the main column, then those of the delta. Values that no
         surviving row has leave the dictionary. None for all rows; then the dictionary is the union of both.
@@ -209,7 +210,7 @@ def _merged(main: EncodedColumn, delta: EncodedColumn, context: Context) -> Enco
 
 def _source(column: EncodedColumn, table: Any) -> bytes:
     """Return the codes of a column with their translation table."""
-    return packed_source(column.words, column.length, column.bits, column.validity, Translation(table=address_of(table)))
+    return packed_source(column.words, column.length, column.bits, column.validity, address_of(table))
 
 
 def _mask(given: Any, length: int) -> Any:

@@ -8,11 +8,23 @@ from typing import Any
 from headrace.arrange.gather.take import MAX_INT32, address_of, too_long
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import CPU, Array
+from headrace.arrays.device_array import DeviceArray
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
 from headrace.core.buffer import Buffer, copy_of, empty_buffer
+from headrace.core.context import Context
 
-__all__ = ["NumberItems", "TextItems", "address_of", "column_of_items", "empty_column", "is_text", "items_at", "items_of"]
+__all__ = [
+    "NumberItems",
+    "TextItems",
+    "address_of",
+    "column_of_items",
+    "empty_column",
+    "is_text",
+    "items_at",
+    "items_of",
+    "on_host",
+]
 
 _DECIMAL_BYTES = 16
 _MIN_CODE_BYTES = 4
@@ -23,6 +35,11 @@ def items_at(buffer: Buffer, typestr: str, count: int, begin: int = 0) -> Any:
     width = int(typestr[2:])
     array = Array(buffer.address + begin * width, count, typestr, CPU, "headrace", None, True, buffer)
     return array.as_numpy()
+
+
+def on_host(array: Any, context: Context) -> Any:
+    """Return an array of NumPy; a `DeviceArray` is copied."""
+    return array.to_numpy(counted=context.crossings) if isinstance(array, DeviceArray) else array
 
 
 def is_text(type_: DataType) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from headrace.columns.column import Column
 from headrace.core.buffer import empty_buffer
 from headrace.core.context import Context
+from headrace.core.errors import OptionError
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.store.dictionary import validity
@@ -24,9 +25,12 @@ from headrace.store.dictionary.gpu.launches import (
     MergedDictionary,
 )
 from headrace.store.dictionary.items import NumberItems, TextItems, column_of_items, items_at, items_of
+from headrace.store.dictionary.paper.slices_gpu import merge_slices
 
 SLICE_ROWS = 1 << 26
 """Rows of a slice, a multiple of 64: at most 512 MB of old and new codes."""
+_MAX_TEXTS = (1 << 31) - 1
+"""Maximum number of texts of a dictionary: a bit of a source names the dictionary (gpu/merge_texts.cu)."""
 
 
 def merge_on_gpu(main: EncodedColumn, delta: EncodedColumn, context: Context) -> EncodedColumn:
@@ -35,6 +39,24 @@ def merge_on_gpu(main: EncodedColumn, delta: EncodedColumn, context: Context) ->
     with card.current():
         launcher = GpuLauncher(card, stream=None, budget=context.new_budget(), crossings=context.crossings)
         return merge_with(DictionaryKernels(launcher), launcher, main, delta)
+
+
+def merge_dictionaries_on_gpu(main: Column, delta: Column, *, in_slices: bool, context: Context) -> tuple[Column, Any, Any]:
+    """Merge two dictionaries in host memory on the context's GPU; return the merged one and both tables on the host.
+
+    `in_slices`: whether numbers are merged in the paper's slices.
+    """
+    import numpy as np
+
+    card = gpu(context.device)
+    with card.current():
+        launcher = GpuLauncher(card, stream=None, budget=context.new_budget(), crossings=context.crossings)
+        if in_slices:
+            merged = _merged_in_slices(launcher, main, delta)
+        else:
+            merged = _merged_dictionary(DictionaryKernels(launcher), launcher, main, delta)
+        tables = (launcher.fetch(table).view(np.uint32) for table in (merged.main_codes, merged.delta_codes))
+        return _fetched(launcher, merged.dictionary, main), *tables
 
 
 def merge_with(
@@ -65,8 +87,17 @@ def _merged_dictionary(kernels: DictionaryKernels, launcher: Any, main: Column, 
         first, second = (DeviceNumbers(launcher.put(items.items), len(items)) for items in (old, new))
         return kernels.merge_numbers(first, second, old.order.packed)
     assert isinstance(old, TextItems) and isinstance(new, TextItems)
+    if max(len(old), len(new)) > _MAX_TEXTS:
+        raise OptionError(f"dictionaries of {len(old):_} and {len(new):_} texts are too large for a GPU; merge them on the CPU")
     texts = (DeviceTexts(launcher.put(items.offsets), launcher.put(items.data), len(items)) for items in (old, new))
     return kernels.merge_texts(*texts)
+
+
+def _merged_in_slices(launcher: Any, main: Column, delta: Column) -> MergedDictionary:
+    old, new = items_of(main), items_of(delta)
+    assert isinstance(old, NumberItems) and isinstance(new, NumberItems)
+    first, second = (DeviceNumbers(launcher.put(items.items), len(items)) for items in (old, new))
+    return merge_slices(launcher, first, second, old.order.packed)
 
 
 def _fetched(launcher: Any, found: DeviceNumbers | DeviceTexts, like: Column) -> Column:

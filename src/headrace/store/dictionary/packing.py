@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from headrace import _native
 from headrace.core.buffer import Buffer, empty_buffer
@@ -18,20 +18,21 @@ _SOURCE = layout("CodeSource").packer()
 _BLOCKS = layout("CodeBlocks").packer()
 
 
-class Translation(NamedTuple):
-    """Addresses of a translation table, and of its counts and bits (rules/codes.hpp); 0 for none."""
+def packed_source(words: Any, count: int, bits: int, validity: Any = None, table: int = 0) -> bytes:
+    """Return the bytes of a ``CodeSource``.
 
-    bits: int = 0
-    bases: int = 0
-    table: int = 0
-
-
-NO_TRANSLATION = Translation()
-
-
-def packed_source(words: Any, count: int, bits: int, validity: Any = None, translation: Translation = NO_TRANSLATION) -> bytes:
-    """Return the bytes of a ``CodeSource``; `words` and `validity`: buffers, the latter may be None."""
-    return _SOURCE.pack(words.address, 0, count, bits, 0 if validity is None else validity.address, _BLOCKS.pack(*translation))
+    Parameters
+    ----------
+    words
+        Buffer of packed codes.
+    count, bits
+        Number of codes, and bits of a code.
+    validity
+        Buffer of bits, 0 for codes that become 0; None without nulls.
+    table
+        Address of the new codes; 0 if codes stay.
+    """
+    return _SOURCE.pack(words.address, 0, count, bits, 0 if validity is None else validity.address, _BLOCKS.pack(0, 0, table))
 
 
 def pack(codes: Any, bits: int, *, context: Context | None = None) -> Buffer:

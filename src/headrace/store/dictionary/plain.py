@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from headrace.arrange.gather.take import take_rows
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
 from headrace.core.buffer import copy_of, empty_buffer
 from headrace.core.context import Context
-from headrace.core.errors import UnsupportedDeviceError
-from headrace.core.options import instance
+from headrace.core.errors import OptionError, UnsupportedDeviceError
 from headrace.encode.texts import as_plain
 from headrace.store.dictionary import validity
 from headrace.store.dictionary.items import items_at
 
+_ARRAYS = frozenset(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)) | {"float32", "float64"}
+"""Types of arrays that become columns of the same type."""
 
-def plain_column(column: Column, context: Context) -> Column:
-    """Return a host column without views and without codes.
+
+def plain_column(column: Column | Any, context: Context) -> Column:
+    """Return a host column without views and without codes, or an array of NumPy as a column.
 
     Raises
     ------
     OptionError
-        `column` is not a column.
+        `column` is neither a column nor an array of integers or floats.
     UnsupportedDeviceError
         The column is on a GPU.
     """
-    instance("column", column, Column)
+    if type(column).__module__ == "numpy" and str(getattr(column, "dtype", "")) in _ARRAYS and column.ndim == 1:
+        return Column(DataType(str(column.dtype)), len(column), 0, copy_of(column.copy()))
+    if not isinstance(column, Column):
+        raise OptionError.wrong("column", "a column, or an array of integers or floats", column)
     if column.device.kind != "cpu":
         raise UnsupportedDeviceError(f"the column is on {column.device}; copy it to the host with .to('cpu')")
     if column.dictionary is not None:

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -35,14 +34,11 @@ void unpack_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
     for (u64 i = fast; i < count; ++i) codes[i] = code_at(source.words, first + i, bits);
 }
 
-// Translates codes [first, first + count) of the words, which are unpacked, in place.
+// Translates codes [first, first + count) of the words, which are unpacked, in place. Counts and bits are no faster
+// than the table on a CPU.
 void translate_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
-    const CodeBlocks& blocks = source.blocks;
-    if (blocks.bits != nullptr) {
-        for (u64 i = 0; i < count; ++i) codes[i] = code_of_blocks(blocks, codes[i]);
-    } else if (blocks.table != nullptr) {
-        for (u64 i = 0; i < count; ++i) codes[i] = blocks.table[codes[i]];
-    }
+    const u32* const table = source.blocks.table;
+    for (u64 i = 0; table != nullptr && i < count; ++i) codes[i] = table[codes[i]];
     if (source.validity == nullptr) return;
     for (u64 i = 0; i < count; ++i) {
         const u64 row = first + i;
@@ -129,18 +125,6 @@ void take_codes(const CodeSource& source, const i64* rows, u64 count, u32* codes
         const u64 begin = piece * piece_codes, end = std::min(count, begin + piece_codes);
         for (u64 i = begin; i < end; ++i)
             codes[i] = code_at(source.words, source.first + static_cast<u64>(rows[i]), bits);
-    });
-}
-
-void make_code_blocks(const u32* table, u64 count, u64* bits, u32* bases, unsigned threads) {
-    constexpr u64 at_once = 256;
-    const u64 number = (count + block_codes - 1) / block_codes;
-    for_each_piece((number + at_once - 1) / at_once, threads, [&](u64 piece) {
-        const u64 end = std::min(number, (piece + 1) * at_once);
-        for (u64 i = piece * at_once; i < end; ++i) {
-            bits[i] = bits_of_block(table, i * block_codes, count);
-            bases[i] = table[i * block_codes];
-        }
     });
 }
 

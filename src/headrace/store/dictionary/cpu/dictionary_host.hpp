@@ -56,7 +56,8 @@ struct PackedCodes {
     u32 bits;
 };
 
-// Writes the codes of both sources one after another. Bytes moved per code: (old bits + new bits) / 8.
+// Writes the new codes of both sources, by their tables, one after another. Bytes moved per code: (old bits + new bits)
+// / 8.
 void translate_codes(const CodeSource& first, const CodeSource& second, const PackedCodes& to, unsigned threads);
 
 void pack_codes(const u32* codes, u64 count, const PackedCodes& to, unsigned threads);
@@ -66,8 +67,5 @@ void unpack_codes(const CodeSource& source, u32* codes, unsigned threads);
 
 // Writes the codes of rows, each below `source.count`.
 void take_codes(const CodeSource& source, const i64* rows, u64 count, u32* codes, unsigned threads);
-
-// Writes the counts and bits of a table of `count` old codes, for each block of 64.
-void make_code_blocks(const u32* table, u64 count, u64* bits, u32* bases, unsigned threads);
 
 }  // namespace headrace

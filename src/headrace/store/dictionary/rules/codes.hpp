@@ -34,18 +34,6 @@ struct CodeBlocks {
 };
 constexpr u32 block_codes = 64;
 
-// Returns the bits of the block of the old codes from `first` on, of `count` in all.
-HR_FN u64 bits_of_block(const u32* table, u64 first, u64 count) {
-    u64 bits = 0;
-    const u64 end = first + block_codes < count ? first + block_codes : count;
-    for (u64 i = first + 1; i < end; ++i) {
-        const u32 between = table[i] - table[i - 1] - 1;
-        if (between > 1) bits |= 1;
-        if (between == 1) bits |= u64{1} << (i - first);
-    }
-    return bits;
-}
-
 // Returns the new code of an old one.
 HR_FN u32 code_of_blocks(const CodeBlocks& blocks, u32 code) {
     const u64 bits = blocks.bits[code / block_codes];

@@ -1,0 +1,133 @@
+"""Measures the merge of dictionary-encoded columns: whole columns, dictionaries by each method, and texts.
+
+usage: python -m bench.store.dictionary_merge [--rows LOG2] [--threads N] [--device cpu|cuda] [--out FILE]
+
+A column of 8 bytes is merged with a delta, by shares of distinct values and of new rows, beside NumPy on one thread: `unique` of
+both dictionaries, `searchsorted` for both tables, and a look-up for each row. NumPy's codes stay unpacked. Texts are merged
+beside Polars, which casts the new texts to its categories and appends them. Every answer is checked before it is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import headrace
+from bench.machine import description
+from bench.tables import Page
+from headrace import Context, dictionary
+from headrace.store.dictionary.dictionaries import NUMBER_METHODS
+
+UNIQUES = (1, 10, 100)
+"""Distinct values in percent of the rows."""
+DELTAS = (1, 10, 50)
+"""New rows in percent of the rows."""
+
+
+def seconds(work: Callable[[], object], repeat: int = 3) -> float:
+    """Return the median seconds of a call, after one call that is not timed."""
+    times = []
+    for _ in range(repeat + 1):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times[1:])
+
+
+def numpy_merge(main: tuple[Any, Any], delta: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Merge dictionaries and codes with NumPy: the merged dictionary, and a code for each row."""
+    merged = np.unique(np.concatenate([main[0], delta[0]]))
+    tables = [np.searchsorted(merged, part[0]).astype(np.uint32) for part in (main, delta)]
+    return merged, np.concatenate([tables[0][main[1]], tables[1][delta[1]]])
+
+
+def columns(page: Page, rows: int, context: Context) -> None:
+    """Add the table of whole columns."""
+    page.head("Columns", "Million rows a second; the delta is encoded.", ["headrace", "NumPy, one thread", "ratio"])
+    for uniques in UNIQUES:
+        for share in DELTAS:
+            random = np.random.default_rng(uniques)
+            pool = random.integers(-(1 << 62), 1 << 62, rows * uniques // 100)
+            items = [pool[random.integers(0, len(pool), count)] for count in (rows, rows * share // 100)]
+            main, delta = (dictionary.encode(part) for part in items)
+            given = [(part.dictionary.to_numpy(), dictionary.unpack(part.words, part.bits, len(part))) for part in (main, delta)]
+            found, (merged, codes) = dictionary.merge(main, delta, context=context), numpy_merge(*given)
+            assert (found.dictionary.to_numpy() == merged).all()
+            assert (dictionary.unpack(found.words, found.bits, len(found)) == codes).all()
+            ours = seconds(partial(dictionary.merge, main, delta, context=context))
+            theirs = seconds(partial(numpy_merge, *given), 1)
+            rate, peer = len(codes) / ours / 1e6, len(codes) / theirs / 1e6
+            page.say(f"| {uniques} % distinct, {share} % new | {rate:,.1f} | {peer:,.1f} | {rate / peer:.1f} |")
+            page.figure(uniques=uniques, delta=share, ours=rate, numpy=peer)
+
+
+def dictionaries(page: Page, size: int, context: Context) -> None:
+    """Add the table of the methods that merge dictionaries."""
+    page.head("Dictionaries", f"Million values a second, 2 dictionaries of {size:,} values of 8 bytes.", ["rate"])
+    random = np.random.default_rng(2)
+    main, delta = (np.unique(random.integers(0, 1 << 62, size)) for _ in range(2))
+    parts = [dictionary.encode(part).dictionary for part in (main, delta)]
+    joined = np.union1d(main, delta)
+    for method in NUMBER_METHODS:
+        call = partial(dictionary.merge_dictionaries, *parts, method=method, context=context)
+        found = call()
+        assert (found.dictionary.to_numpy() == joined).all()
+        assert (found.main_codes[: len(main)] == np.searchsorted(joined, main)).all()
+        rate = 2 * size / seconds(call) / 1e6
+        page.say(f"| {method} | {rate:,.1f} |")
+        page.figure(method=method, rate=rate)
+
+
+def texts(page: Page, rows: int, context: Context) -> None:
+    """Add the table of texts beside Polars."""
+    import polars as pl
+
+    page.head("Texts", "Milliseconds to add a tenth of new rows.", ["headrace", "Polars", "ratio"])
+    for distinct in (rows // 100, rows // 4):
+        random = np.random.default_rng(distinct)
+        names = np.array([f"customer {i * 7919:012d}" for i in range(distinct + distinct // 10)])
+        old, new = names[random.integers(0, distinct, rows)], names[random.integers(0, len(names), rows // 10)]
+        main, added = (headrace.Table.from_arrow(pl.DataFrame({"x": part}))["x"] for part in (old, new))
+        encoded, series, strings = dictionary.encode(main), pl.Series(old).cast(pl.Categorical), pl.Series(new)
+        found = dictionary.decode(dictionary.merge(encoded, added, context=context)).to_pylist()
+        assert found == [*old.tolist(), *new.tolist()] == _appended(series, strings).cast(pl.String).to_list()
+        ours = seconds(partial(dictionary.merge, encoded, added, context=context))
+        theirs = seconds(partial(_appended, series, strings))
+        page.say(f"| {distinct:,} texts in {rows:,} rows | {ours * 1e3:,.2f} | {theirs * 1e3:,.2f} | {theirs / ours:.2f} |")
+        page.figure(texts=distinct, ours=ours, polars=theirs)
+
+
+def _appended(series: Any, strings: Any) -> Any:
+    import polars as pl
+
+    return pl.concat([series, strings.cast(pl.Categorical)])
+
+
+def main() -> int:
+    """Run the sizes of the command line and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=21)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    page, context = Page(), Context(device=given.device, threads=given.threads)
+    page.say("# Merge of dictionary-encoded columns\n")
+    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    columns(page, 1 << given.rows, context)
+    dictionaries(page, 1 << (given.rows - 1), context)
+    texts(page, 1 << (given.rows - 3), context)
+    page.keep(given.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
