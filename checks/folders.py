@@ -31,7 +31,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index/hash_map": ("cpu", "gpu", "."),
     "query": ("find",),
     "query/find": ("pattern", "cpu", "gpu", "."),
-    "store": ("dictionary",),
+    "store": ("dictionary", "files"),
     "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
     "cli": ("common", "view", "report", "bench", "."),

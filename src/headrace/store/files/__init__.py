@@ -1,0 +1,1 @@
+"""Keeps logs, mains and a manifest as files of checked records, and recovers them."""

@@ -1,0 +1,175 @@
+"""Lists the file operations that a store uses, and runs them on the host's file system.
+
+The interface is small, so that tests can replace the file system by one that fails, tears writes and forgets what was not synced.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import Protocol
+
+
+class AppendFile(Protocol):
+    """A file that is open for appending."""
+
+    @property
+    def size(self) -> int:
+        """Number of bytes, with those that are not synced."""
+
+    def write(self, data: bytes) -> None:
+        """Append bytes."""
+
+    def sync(self) -> None:
+        """Return when all bytes are on the disk."""
+
+    def truncate(self, size: int) -> None:
+        """Remove the bytes from `size` on."""
+
+    def close(self) -> None:
+        """Close the file, without a sync."""
+
+
+class FolderLock(Protocol):
+    """A lock that its process holds until it is closed."""
+
+    def close(self) -> None:
+        """Release the lock."""
+
+
+class FileSystem(Protocol):
+    """The operations on the files of one folder, by name. All raise OSError if they fail."""
+
+    def make_folder(self) -> None:
+        """Make the folder if it does not exist, and sync its parent."""
+
+    def names(self) -> list[str]:
+        """Return the names of the files; empty if there is no folder."""
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a file."""
+
+    def open_append(self, name: str) -> AppendFile:
+        """Open a file for appending, and create it if it does not exist."""
+
+    def replace(self, name: str, target: str) -> None:
+        """Rename a file, and replace the one that has the name."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+
+    def sync_folder(self) -> None:
+        """Return when the names of all files are on the disk."""
+
+    def lock(self) -> FolderLock | None:
+        """Return a lock of the folder; None if another holder has it."""
+
+
+class HostFiles:
+    """The files of a folder of the host.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def make_folder(self) -> None:
+        """Make the folder if it does not exist, and sync its parent."""
+        os.makedirs(self.path, exist_ok=True)
+        _sync_folder(os.path.dirname(os.path.abspath(self.path)))
+
+    def names(self) -> list[str]:
+        """Return the names of the files; empty if there is no folder."""
+        return sorted(os.listdir(self.path)) if os.path.isdir(self.path) else []
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a file."""
+        with open(self._at(name), "rb") as file:
+            return file.read()
+
+    def open_append(self, name: str) -> AppendFile:
+        """Open a file for appending, and create it if it does not exist."""
+        return _HostFile(os.open(self._at(name), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666))
+
+    def replace(self, name: str, target: str) -> None:
+        """Rename a file, and replace the one that has the name."""
+        os.replace(self._at(name), self._at(target))
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        os.unlink(self._at(name))
+
+    def sync_folder(self) -> None:
+        """Return when the names of all files are on the disk."""
+        _sync_folder(self.path)
+
+    def lock(self) -> FolderLock | None:
+        """Return a lock of the folder; None if another holder has it, in this process or another one."""
+        number = os.open(self._at("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(number)
+            return None
+        except BaseException:
+            os.close(number)
+            raise
+        return _HostLock(number)
+
+    def _at(self, name: str) -> str:
+        return os.path.join(self.path, name)
+
+
+class _HostFile:
+    """An open file of the host."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._size = os.fstat(number).st_size
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            written = os.write(self._number, rest)
+            self._size += written
+            rest = rest[written:]
+
+    def sync(self) -> None:
+        os.fsync(self._number)
+
+    def truncate(self, size: int) -> None:
+        os.ftruncate(self._number, size)
+        self._size = size
+
+    def close(self) -> None:
+        if self._number >= 0:
+            os.close(self._number)
+            self._number = -1
+
+
+class _HostLock:
+    """A lock by ``flock``, which ends with its process."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def close(self) -> None:
+        if self._number >= 0:
+            os.close(self._number)
+            self._number = -1
+
+
+def _sync_folder(path: str) -> None:
+    number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

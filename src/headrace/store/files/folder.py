@@ -1,0 +1,356 @@
+"""Opens the folder of a store, replays its log, and replaces its main.
+
+The folder has a manifest, one main at most, and logs. A change is acknowledged when its record is in the log. A merge begins
+another log, writes a main of all before it, and replaces the manifest. From then on the older files are not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from headrace.core.errors import OptionError, SourceError
+from headrace.store.files.file_system import FileSystem, FolderLock
+from headrace.store.files.log import Log, SyncPolicy
+from headrace.store.files.manifest import MANIFEST, Manifest, log_name, main_name, read_manifest, write_manifest
+from headrace.store.files.records import Fault, RecordKind, framed, read_records
+
+_LOG = re.compile(r"log-(\d{20})\.hrs")
+_MAIN = re.compile(r"main-(\d{10})\.hrs")
+_READ_ATTEMPTS = 100
+"""Times that a reader begins anew because a merge has replaced the files that it was about to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class MainRecord:
+    """A record of a main: its kind, and its content."""
+
+    kind: int
+    payload: bytes | memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The content of a store's files.
+
+    Parameters
+    ----------
+    manifest
+        The manifest.
+    main
+        Records of the main, without its seal; empty without a main.
+    changes
+        Payloads of the changes in the log, in order.
+    next_sequence
+        Sequence of the next record of the log.
+    last_log
+        First sequence of the newest log.
+    torn
+        The end of the newest log, if a crash has cut it off. Its bytes are no acknowledged records.
+    """
+
+    manifest: Manifest
+    main: tuple[MainRecord, ...]
+    changes: tuple[memoryview, ...]
+    next_sequence: int
+    last_log: int
+    torn: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A place of a file that was synced and has other bytes now."""
+
+    file: str
+    fault: Fault
+
+    def error(self, where: str) -> SourceError:
+        """Return the error for a store that cannot be opened; `where` names its folder."""
+        return SourceError(
+            f"{where!r} is damaged: {self.file} at byte {self.fault.offset}: {self.fault.reason}; "
+            "headrace.Store.salvage(path, copy) copies all rows up to there"
+        )
+
+
+def read_content(files: FileSystem, where: str) -> Content:
+    """Return the content of a store, for a reader without a lock or for its writer.
+
+    Raises
+    ------
+    SourceError
+        There is no store, or one of its files is damaged; the message has the file and the offset.
+    """
+    found = read_undamaged(files, where)
+    if found.damage is not None:
+        raise found.damage.error(where)
+    return found.content
+
+
+@dataclass(frozen=True, slots=True)
+class Undamaged:
+    """The content up to the first damage, and that damage."""
+
+    content: Content
+    damage: Damage | None
+
+
+def read_undamaged(files: FileSystem, where: str) -> Undamaged:
+    """Return the content of a store up to its first damage.
+
+    Raises
+    ------
+    SourceError
+        There is no store, or its manifest is damaged.
+    """
+    for _ in range(_READ_ATTEMPTS):
+        manifest = read_manifest(files, where)
+        try:
+            return _read(files, manifest)
+        except FileNotFoundError as error:
+            lost = error
+        if read_manifest(files, where) == manifest:
+            raise SourceError(f"{where!r} is damaged: its manifest names the file {lost.filename}, which is missing")
+    raise SourceError(f"{where!r} is merged again and again while it is opened; open it once more")
+
+
+def _read(files: FileSystem, manifest: Manifest) -> Undamaged:
+    start = Content(manifest, (), (), manifest.first_sequence, manifest.first_sequence)
+    if manifest.main is not None:
+        found = read_records(files.read(manifest.main), 1)
+        if found.fault is not None:
+            return Undamaged(start, Damage(manifest.main, found.fault))
+        if not found.is_sealed:
+            end = Fault(found.end, 0, "the file ends before its last record", is_damage=True)
+            return Undamaged(start, Damage(manifest.main, end))
+        start = replace(start, main=tuple(MainRecord(record.kind, record.payload) for record in found.records[:-1]))
+    return _with_logs(files, start)
+
+
+def _with_logs(files: FileSystem, start: Content) -> Undamaged:
+    """Return the content with the changes of all logs that the main does not have."""
+    changes: list[memoryview] = []
+    sequence = start.manifest.first_sequence
+    logs = [(first, files.read(log_name(first))) for first in logs_in(files) if first >= sequence]
+    if not logs or logs[0][0] != sequence:
+        raise FileNotFoundError(2, "No such file", log_name(sequence))
+    # A merge that could not begin may leave an empty log, while the one before it goes on.
+    logs = [logs[0], *(log for log in logs[1:] if log[1] or log is logs[-1])]
+    torn = None
+    for first, data in logs:
+        if first != sequence or torn is not None:
+            if not data:
+                break
+            reason = f"the log begins with record {first}, and {sequence} is expected"
+            end = Fault(0, 0, reason, is_damage=True) if torn is None else replace(torn, is_damage=True)
+            return Undamaged(start, Damage(log_name(first if torn is None else start.last_log), end))
+        found = read_records(data, first)
+        changes += [record.payload for record in found.records if record.kind == RecordKind.CHANGE]
+        sequence += len(found.records)
+        start, torn = replace(start, changes=tuple(changes), next_sequence=sequence, last_log=first), found.fault
+        if torn is not None and torn.is_damage:
+            return Undamaged(start, Damage(log_name(first), torn))
+    return Undamaged(replace(start, torn=torn), None)
+
+
+def logs_in(files: FileSystem) -> list[int]:
+    """Return the first sequences of all logs, ascending."""
+    return sorted(int(found[1]) for found in map(_LOG.fullmatch, files.names()) if found)
+
+
+class StoreFolder:
+    """The folder of a store that is open for writing.
+
+    Parameters
+    ----------
+    files
+        The folder.
+    where
+        Its name, for messages.
+    lock
+        The lock that the writer holds.
+    content
+        The content that was read, without what a crash has cut off.
+    policy
+        The times of syncs.
+    """
+
+    def __init__(self, files: FileSystem, where: str, lock: FolderLock, content: Content, policy: SyncPolicy) -> None:
+        self._files, self._where, self._lock, self._policy = files, where, lock, policy
+        self.manifest = content.manifest
+        self.log = Log(files, content.last_log, content.next_sequence, policy)
+
+    @classmethod
+    def create(cls, files: FileSystem, where: str, manifest: Manifest, policy: SyncPolicy) -> StoreFolder:
+        """Create a store. After a crash the folder has either no manifest or an empty store.
+
+        Raises
+        ------
+        OptionError
+            There is a store, or the folder has other files of one.
+        SourceError
+            Another writer holds the folder's lock.
+        OSError
+            A file cannot be written.
+        """
+        files.make_folder()
+        lock = _locked(files, where)
+        try:
+            names = files.names()
+            if MANIFEST in names:
+                raise OptionError(f"{where!r} has a store already; open it without schema")
+            if any(_MAIN.fullmatch(name) or (_LOG.fullmatch(name) and files.read(name)) for name in names):
+                raise OptionError(f"{where!r} has files of a store without a manifest; restore that file")
+            first = files.open_append(log_name(manifest.first_sequence))
+            try:
+                first.sync()
+            finally:
+                first.close()
+            files.sync_folder()
+            write_manifest(files, manifest)
+            return cls(files, where, lock, Content(manifest, (), (), 1, 1), policy)
+        except BaseException:
+            lock.close()
+            raise
+
+    @classmethod
+    def open(cls, files: FileSystem, where: str, policy: SyncPolicy) -> tuple[StoreFolder, Content]:
+        """Open a store for writing, remove what a crash has cut off, and remove files of merges that did not end.
+
+        Raises
+        ------
+        SourceError
+            There is no store, another writer has it, or a file is damaged.
+        OSError
+            A file cannot be read or written.
+        """
+        if MANIFEST not in files.names():
+            read_manifest(files, where)
+        lock = _locked(files, where)
+        try:
+            content = read_content(files, where)
+            _clean(files, content)
+            return cls(files, where, lock, content, policy), content
+        except BaseException:
+            lock.close()
+            raise
+
+    def begin_merge(self) -> int:
+        """Sync and seal the log, begin another one, and return its first sequence: a main has all changes before it.
+
+        Raises
+        ------
+        OSError, SourceError
+            A file cannot be written. The log before remains in use if it can.
+        """
+        if not self.log.size:
+            return self.log.first_sequence
+        self.log.seal()
+        following = Log(self._files, self.log.next_sequence, self.log.next_sequence, self._policy)
+        try:
+            following.flush()
+            self._files.sync_folder()
+        except BaseException:
+            following.close()
+            with suppress(OSError):
+                self._files.remove(log_name(following.first_sequence))
+            raise
+        self.log.close()
+        self.log = following
+        return following.first_sequence
+
+    def write_main(self, records: Iterable[MainRecord]) -> None:
+        """Write and sync the file of the next main, which no manifest names yet.
+
+        Raises
+        ------
+        OSError
+            The disk is full, or fails. The file is removed.
+        """
+        name = main_name(self.manifest.generation + 1)
+        with suppress(FileNotFoundError):
+            self._files.remove(name)
+        file = self._files.open_append(name)
+        try:
+            number = 1
+            for record in records:
+                file.write(framed(record.kind, number, 0, bytes(record.payload)))
+                number += 1
+            file.sync()
+            file.write(framed(RecordKind.SEAL, number, file.size, b""))
+            file.sync()
+            self._files.sync_folder()
+        except BaseException:
+            with suppress(OSError):
+                self._files.remove(name)
+            raise
+        finally:
+            file.close()
+
+    def use_main(self, first_sequence: int, next_row: int) -> None:
+        """Replace the manifest by one that names the next main, then remove the files that are not read any more.
+
+        Parameters
+        ----------
+        first_sequence
+            Sequence of the first record that the main does not have.
+        next_row
+            Number of the first row that the main does not have.
+
+        Raises
+        ------
+        OSError
+            The manifest cannot be written. Either one is valid then.
+        """
+        following = replace(
+            self.manifest, generation=self.manifest.generation + 1, first_sequence=first_sequence, next_row=next_row
+        )
+        write_manifest(self._files, following)
+        self.manifest = following
+        with suppress(OSError):  # the next writer removes them
+            _remove_unused(self._files, following)
+
+    def close(self) -> None:
+        """Seal and close the log, and release the lock.
+
+        Raises
+        ------
+        OSError, SourceError
+            The log cannot be synced. The lock is released in any case.
+        """
+        try:
+            self.log.seal()
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Close the files and release the lock, without a sync."""
+        self.log.close()
+        self._lock.close()
+
+
+def _locked(files: FileSystem, where: str) -> FolderLock:
+    lock = files.lock()
+    if lock is None:
+        raise SourceError(f"{where!r} is open for writing elsewhere; open it with read_only=True, or close the other one")
+    return lock
+
+
+def _clean(files: FileSystem, content: Content) -> None:
+    """Remove what a crash has left: the end of the log, and files that the manifest does not name."""
+    if content.torn is not None:
+        file = files.open_append(log_name(content.last_log))
+        try:
+            file.truncate(content.torn.offset)
+            file.sync()
+        finally:
+            file.close()
+    _remove_unused(files, content.manifest)
+
+
+def _remove_unused(files: FileSystem, manifest: Manifest) -> None:
+    for name in files.names():
+        log, main = _LOG.fullmatch(name), _MAIN.fullmatch(name)
+        if (log and int(log[1]) < manifest.first_sequence) or (main and name != manifest.main):
+            files.remove(name)

@@ -1,0 +1,162 @@
+"""Appends records to a log, and syncs them by the chosen policy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headrace.core.errors import OptionError, SourceError
+from headrace.core.options import choice, number
+from headrace.store.files.file_system import AppendFile, FileSystem
+from headrace.store.files.manifest import log_name
+from headrace.store.files.records import RecordKind, framed
+
+SYNC_POLICIES = ("always", "batch", "never")
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPolicy:
+    """The times at which a log is synced.
+
+    Parameters
+    ----------
+    name
+        ``"always"``: before each record is acknowledged. ``"batch"``: with the first record after `seconds`, and at each flush.
+        ``"never"``: at merges and when the store is closed.
+    seconds
+        Seconds between two syncs, for ``"batch"``.
+    clock
+        Returns seconds, from any begin.
+    """
+
+    name: str = "always"
+    seconds: float = 1.0
+    clock: Callable[[], float] = time.monotonic
+
+    @classmethod
+    def of(cls, name: object, seconds: object) -> SyncPolicy:
+        """Return the policy of an option.
+
+        Raises
+        ------
+        OptionError
+            There is no such policy, or `seconds` is negative.
+        """
+        found = number("sync_seconds", seconds, "a number of seconds, from 0 on")
+        if not found >= 0:
+            raise OptionError.wrong("sync_seconds", "a number of seconds, from 0 on", seconds)
+        return cls(choice("sync", name, SYNC_POLICIES), float(found))
+
+
+class Log:
+    """A log that is open for appending.
+
+    Parameters
+    ----------
+    files
+        The folder.
+    first_sequence
+        Sequence of the log's first record, which is in its name.
+    next_sequence
+        Sequence of the next record.
+    policy
+        The times of syncs.
+    """
+
+    def __init__(self, files: FileSystem, first_sequence: int, next_sequence: int, policy: SyncPolicy) -> None:
+        self._file: AppendFile = files.open_append(log_name(first_sequence))
+        self.first_sequence = first_sequence
+        self.next_sequence = next_sequence
+        self._policy = policy
+        self._synced = self._file.size
+        self._synced_at = policy.clock()
+        self._fault = ""
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return self._file.size
+
+    def append(self, kind: int, payload: bytes) -> int:
+        """Append a record, and return its sequence. By the policy it is on the disk when the call returns.
+
+        Raises
+        ------
+        OSError
+            The disk is full, or fails. The record is removed again. If that fails too, later calls raise SourceError.
+        SourceError
+            An earlier failure left the log in an unknown state.
+        """
+        self._check()
+        begin = self._file.size
+        record = framed(kind, self.next_sequence, self._synced, payload)
+        try:
+            self._file.write(record)
+        except BaseException:
+            self._remove(begin)
+            raise
+        if self._is_due():
+            self._sync(unacknowledged=begin)
+        self.next_sequence += 1
+        return self.next_sequence - 1
+
+    def flush(self) -> None:
+        """Sync all records.
+
+        Raises
+        ------
+        OSError
+            The disk fails; later calls raise SourceError.
+        SourceError
+            As for `append`.
+        """
+        self._check()
+        if self._synced < self._file.size:
+            self._sync()
+
+    def seal(self) -> None:
+        """Sync all records, and append one that says so. After it, damage of any record is distinct from a crash.
+
+        Raises
+        ------
+        OSError, SourceError
+            As for `append`.
+        """
+        self.flush()
+        if self._file.size:
+            self.append(RecordKind.SEAL, b"")
+            self.flush()
+
+    def close(self) -> None:
+        """Close the file without a sync."""
+        self._file.close()
+
+    def _is_due(self) -> bool:
+        if self._policy.name == "batch":
+            return self._policy.clock() - self._synced_at >= self._policy.seconds
+        return self._policy.name == "always"
+
+    def _sync(self, unacknowledged: int | None = None) -> None:
+        """Sync the file; if that fails, remove the record that begins at `unacknowledged`."""
+        try:
+            self._file.sync()
+        except BaseException as error:
+            # A failed sync may have dropped pages: their state is unknown until the file is read again.
+            self._fault = f"a sync failed: {error}"
+            if unacknowledged is not None:
+                self._remove(unacknowledged)
+            raise
+        self._synced, self._synced_at = self._file.size, self._policy.clock()
+
+    def _remove(self, begin: int) -> None:
+        """Remove a record that is not acknowledged, so that it does not appear after a crash."""
+        try:
+            self._file.truncate(begin)
+            self._file.sync()
+        except OSError as error:
+            self._fault = f"a record that failed cannot be removed: {error}"
+
+    def _check(self) -> None:
+        if self._fault:
+            raise SourceError(f"the log takes no more records, since {self._fault}; close the store and open it again")

@@ -1,0 +1,103 @@
+"""Defines the manifest: the one file that says which files are the store's, replaced atomically."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+
+from headrace.core.errors import SourceError
+from headrace.store.files.file_system import FileSystem
+from headrace.store.files.records import RecordKind, framed, read_records
+
+MANIFEST = "manifest"
+_NEXT = "manifest.new"
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The state of a store's files.
+
+    Parameters
+    ----------
+    schema
+        Name and type of each column, as texts.
+    key
+        Name of the key column; None without one.
+    on_duplicate
+        Policy for rows whose key is present.
+    generation
+        Number of merges.
+    first_sequence
+        Sequence of the first record of the log that is not in the main.
+    next_row
+        Number of the first row that the log adds.
+    format
+        Version of the format.
+    """
+
+    schema: dict[str, str]
+    key: str | None
+    on_duplicate: str
+    generation: int = 0
+    first_sequence: int = 1
+    next_row: int = 0
+    format: int = FORMAT
+
+    @property
+    def main(self) -> str | None:
+        """Name of the file of the main; None before the first merge."""
+        return main_name(self.generation) if self.generation else None
+
+
+def main_name(generation: int) -> str:
+    """Return the name of a main's file."""
+    return f"main-{generation:010}.hrs"
+
+
+def log_name(first_sequence: int) -> str:
+    """Return the name of a log's file."""
+    return f"log-{first_sequence:020}.hrs"
+
+
+def write_manifest(files: FileSystem, manifest: Manifest) -> None:
+    """Replace the manifest. After a crash, the folder has either the old one or the new one.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; the old one remains.
+    """
+    payload = json.dumps(asdict(manifest), ensure_ascii=False).encode()
+    if _NEXT in files.names():
+        files.remove(_NEXT)
+    file = files.open_append(_NEXT)
+    try:
+        file.write(framed(RecordKind.MANIFEST, 1, 0, payload))
+        file.sync()
+    finally:
+        file.close()
+    files.replace(_NEXT, MANIFEST)
+    files.sync_folder()
+
+
+def read_manifest(files: FileSystem, where: str) -> Manifest:
+    """Return the manifest of a folder; `where` names the folder in messages.
+
+    Raises
+    ------
+    SourceError
+        There is none, or it is damaged.
+    """
+    try:
+        data = files.read(MANIFEST)
+    except FileNotFoundError:
+        raise SourceError(f"{where!r} is no store: it has no file {MANIFEST!r}") from None
+    found = read_records(data, 1)
+    if found.fault is not None or len(found.records) != 1 or found.records[0].kind != RecordKind.MANIFEST:
+        reason = "it has no record" if found.fault is None else f"at byte {found.fault.offset}: {found.fault.reason}"
+        raise SourceError(f"the manifest of {where!r} is damaged, {reason}; restore this file from a copy")
+    values = json.loads(bytes(found.records[0].payload))
+    if values.get("format") != FORMAT:
+        raise SourceError(f"{where!r} has format {values.get('format')}, and this package reads format {FORMAT}")
+    return Manifest(**{field.name: values[field.name] for field in fields(Manifest)})

@@ -1,0 +1,180 @@
+"""Frames the records that all files of a store consist of, and finds the first fault of a file.
+
+A record is a header of 40 bytes, a payload, and zeros up to a multiple of 8 bytes. Both parts have a CRC-32. See
+docs/formats/store.md.
+
+A file may end in a record that a crash has cut off. The header says how many bytes of the file were synced before the record was
+written. If a whole record follows the fault, and says that the bytes at the fault were synced, then they were damaged later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from struct import Struct
+from zlib import crc32
+
+MAGIC = b"HRSR"
+VERSION = 1
+ALIGNMENT = 8
+_HEADER = Struct("<4sHHQQQII")
+"""Magic, kind, version, sequence, synced bytes, payload bytes, checksum of payload and zeros, checksum of the preceding."""
+HEADER_BYTES = _HEADER.size
+
+
+class RecordKind(IntEnum):
+    """The kind of a record."""
+
+    CHANGE = 1
+    """Log: rows that are removed and rows that are added, together."""
+    SEAL = 2
+    """Log or main: all preceding records were synced; the file was closed."""
+    MANIFEST = 3
+    """The manifest, as JSON."""
+    MAIN = 4
+    """Main: its description, as JSON."""
+    ROWS = 5
+    """Main: numbers of the rows."""
+    COLUMN = 6
+    """Main: one column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record of a file.
+
+    Parameters
+    ----------
+    kind
+        A value of `RecordKind`.
+    sequence
+        Number of the record: one more than that of the preceding record.
+    synced
+        Number of bytes of the file that were synced before the record was written.
+    payload
+        The content.
+    begin, end
+        Offsets in the file.
+    """
+
+    kind: int
+    sequence: int
+    synced: int
+    payload: memoryview
+    begin: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The first fault of a file.
+
+    Parameters
+    ----------
+    offset
+        Offset of the record.
+    nbytes
+        Number of bytes from there to the end of the file.
+    reason
+        The check that failed.
+    is_damage
+        Whether the bytes at the fault were synced. If not, a crash has cut off the file, and no acknowledged record is lost.
+    """
+
+    offset: int
+    nbytes: int
+    reason: str
+    is_damage: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of a file up to its first fault."""
+
+    records: tuple[Record, ...]
+    fault: Fault | None
+
+    @property
+    def end(self) -> int:
+        """Offset of the end of the last record."""
+        return self.records[-1].end if self.records else 0
+
+    @property
+    def is_sealed(self) -> bool:
+        """True if the file was closed after its last record."""
+        return bool(self.records) and self.records[-1].kind == RecordKind.SEAL
+
+
+def checksum(data: bytes | memoryview) -> int:
+    """Return the CRC-32 of bytes, as zlib computes it."""
+    return crc32(data)
+
+
+def framed(kind: int, sequence: int, synced: int, payload: bytes) -> bytes:
+    """Return the bytes of a record.
+
+    Examples
+    --------
+    >>> record = framed(RecordKind.SEAL, 7, 0, b"abc")
+    >>> len(record), parsed(record, 0).payload.tobytes()
+    (48, b'abc')
+    """
+    padded = payload + bytes(-len(payload) % ALIGNMENT)
+    start = _HEADER.pack(MAGIC, kind, VERSION, sequence, synced, len(payload), checksum(padded), 0)[:-4]
+    return b"".join((start, checksum(start).to_bytes(4, "little"), padded))
+
+
+def parsed(data: bytes | memoryview, at: int) -> Record | str:
+    """Return the record at an offset, or the reason why there is none."""
+    view = memoryview(data)
+    header = view[at : at + HEADER_BYTES]
+    if len(header) < HEADER_BYTES:
+        return "the header is cut off"
+    magic, kind, version, sequence, synced, nbytes, content, own = _HEADER.unpack(header)
+    if magic != MAGIC:
+        return "the header does not begin with its mark"
+    if checksum(header[:-4]) != own:
+        return "the checksum of the header differs"
+    if version != VERSION:
+        return f"the record has version {version}, and this package reads version {VERSION}"
+    begin = at + HEADER_BYTES
+    end = begin + nbytes + -nbytes % ALIGNMENT
+    if end > len(view):
+        return "the payload is cut off"
+    if checksum(view[begin:end]) != content:
+        return "the checksum of the payload differs"
+    return Record(kind, sequence, synced, view[begin : begin + nbytes], at, end)
+
+
+def read_records(data: bytes, first: int) -> Records:
+    """Return the records of a file, and its first fault.
+
+    Parameters
+    ----------
+    data
+        The bytes of the file.
+    first
+        Sequence of its first record.
+    """
+    found: list[Record] = []
+    at = 0
+    while at < len(data):
+        record = parsed(data, at)
+        if isinstance(record, Record) and record.sequence != first + len(found):
+            record = f"the record has the number {record.sequence}, and {first + len(found)} is expected"
+        if isinstance(record, str):
+            return Records(tuple(found), Fault(at, len(data) - at, record, _was_synced(data, at, first + len(found))))
+        found.append(record)
+        at = record.end
+    return Records(tuple(found), None)
+
+
+def _was_synced(data: bytes, fault: int, sequence: int) -> bool:
+    """Return whether a later record says that the bytes at the fault were synced."""
+    at = data.find(MAGIC, fault + 1)
+    while at >= 0:
+        record = parsed(data, at) if at % ALIGNMENT == 0 else ""
+        if isinstance(record, Record) and record.sequence > sequence and fault < record.synced <= at:
+            return True
+        at = data.find(MAGIC, at + 1)
+    return False

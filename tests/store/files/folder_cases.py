@@ -1,0 +1,84 @@
+"""A history of a store's folder: payloads that are appended and merged, with the payloads that are acknowledged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from headrace.core.errors import SourceError
+from headrace.store.files.folder import MainRecord, StoreFolder, read_content
+from headrace.store.files.log import SyncPolicy
+from headrace.store.files.manifest import Manifest
+from headrace.store.files.records import RecordKind
+
+WHERE = "store"
+SCHEMA = Manifest(schema={"a": "int64"}, key=None, on_duplicate="raise")
+
+
+@dataclass
+class History:
+    """Payloads of a store: those that are acknowledged, and the one that is being appended."""
+
+    policy: SyncPolicy = field(default_factory=SyncPolicy)
+    acknowledged: list[bytes] = field(default_factory=list)
+    attempted: list[bytes] = field(default_factory=list)
+
+    def run(self, files):
+        """Create, append, merge, close, open again, append, merge, append."""
+        folder = StoreFolder.create(files, WHERE, SCHEMA, self.policy)
+        for size in (1, 100, 5):
+            self.append(folder, size)
+        self.merge(folder, between=True)
+        self.append(folder, 8)
+        folder.close()
+        folder, _ = StoreFolder.open(files, WHERE, self.policy)
+        self.append(folder, 40)
+        self.merge(folder, between=False)
+        self.append(folder, 3)
+        folder.abandon()
+
+    def append(self, folder, size):
+        payload = bytes([len(self.attempted) + 1]) * size
+        self.attempted.append(payload)
+        folder.log.append(RecordKind.CHANGE, payload)
+        self.acknowledged.append(payload)
+
+    def merge(self, folder, *, between):
+        first = folder.begin_merge()
+        merged = list(self.acknowledged)
+        if between:
+            self.append(folder, 17)
+        folder.write_main(MainRecord(RecordKind.COLUMN, payload) for payload in merged)
+        folder.use_main(first, 0)
+
+    def check(self, files):
+        """Open the store; return whether it has each acknowledged payload once, and no other one but the one attempted last."""
+        found = payloads(read_content(files, WHERE))
+        return found in (self.acknowledged, self.attempted)
+
+
+def payloads(content):
+    """Return the payloads of main and log."""
+    return [bytes(record.payload) for record in content.main] + [bytes(change) for change in content.changes]
+
+
+def is_right(history, files):
+    """Return whether a store opens after a crash with the payloads of a history, takes one more, and keeps all of them."""
+    try:
+        if not history.check(files):
+            return False
+        folder, content = StoreFolder.open(files, WHERE, history.policy)
+        history.acknowledged = payloads(content)
+        history.attempted = list(history.acknowledged)
+        history.append(folder, 9)
+        folder.close()
+        return history.check(files)
+    except SourceError:
+        return not history.acknowledged and "is no store" in _fault(files)
+
+
+def _fault(files):
+    try:
+        read_content(files, WHERE)
+    except SourceError as error:
+        return str(error)
+    return ""
