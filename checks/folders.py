@@ -31,9 +31,9 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index/hash_map": ("cpu", "gpu", "."),
     "query": ("find",),
     "query/find": ("pattern", "cpu", "gpu", "."),
-    "store": ("dictionary", "files"),
+    "store": ("dictionary", "files", "."),
     "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),
-    "api": (".", "options", "load", "sniff", "read", "scan"),
+    "api": (".", "options", "load", "sniff", "read", "scan", "store"),
     "cli": ("common", "view", "report", "bench", "."),
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""

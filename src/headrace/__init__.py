@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from headrace.api.scan.scan_csv import scan_csv
     from headrace.api.sniff.sniff_csv import sniff_csv
     from headrace.api.sniffed import Sniffed
+    from headrace.api.store.snapshot import StoreSnapshot
+    from headrace.api.store.store import Store
     from headrace.api.table import Table
     from headrace.api.write_csv import write_csv
     from headrace.arrange.bucket import functions as buckets
@@ -98,6 +100,8 @@ _MODULES = {
     "SortedMap": "headrace.index.sorted_map.sorted_map",
     "Sniffed": "headrace.api.sniffed",
     "SourceError": "headrace.core.errors",
+    "Store": "headrace.api.store.store",
+    "StoreSnapshot": "headrace.api.store.snapshot",
     "Table": "headrace.api.table",
     "UnknownColumnError": "headrace.core.errors",
     "UnsupportedDeviceError": "headrace.core.errors",
@@ -172,6 +176,8 @@ __all__ = [
     "Sniffed",
     "SortedMap",
     "SourceError",
+    "Store",
+    "StoreSnapshot",
     "Table",
     "UnknownColumnError",
     "UnsupportedDeviceError",

@@ -126,7 +126,7 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
         MissingDependencyError
             PyArrow is not installed.
         """
-        from headrace.api.from_arrow import columns_from_arrow  # not needed to read
+        from headrace.export.arrow.from_arrow import columns_from_arrow  # not needed to read
 
         return cls(columns_from_arrow(data))
 

@@ -119,11 +119,11 @@ def _read(files: FileSystem, manifest: Manifest) -> Undamaged:
     start = Content(manifest, (), (), manifest.first_sequence, manifest.first_sequence)
     if manifest.main is not None:
         found = read_records(files.read(manifest.main), 1)
-        if found.fault is not None:
-            return Undamaged(start, Damage(manifest.main, found.fault))
-        if not found.is_sealed:
-            end = Fault(found.end, 0, "the file ends before its last record", is_damage=True)
-            return Undamaged(start, Damage(manifest.main, end))
+        fault = found.fault
+        if fault is None and not found.is_sealed:
+            fault = Fault(found.end, 0, "the file ends before its last record", is_damage=True)
+        if fault is not None:
+            return Undamaged(_with_logs(files, start).content, Damage(manifest.main, fault))
         start = replace(start, main=tuple(MainRecord(record.kind, record.payload) for record in found.records[:-1]))
     return _with_logs(files, start)
 
@@ -179,6 +179,7 @@ class StoreFolder:
     def __init__(self, files: FileSystem, where: str, lock: FolderLock, content: Content, policy: SyncPolicy) -> None:
         self._files, self._where, self._lock, self._policy = files, where, lock, policy
         self.manifest = content.manifest
+        self._generation = content.manifest.generation
         self.log = Log(files, content.last_log, content.next_sequence, policy)
 
     @classmethod
@@ -268,9 +269,9 @@ class StoreFolder:
         OSError
             The disk is full, or fails. The file is removed.
         """
-        name = main_name(self.manifest.generation + 1)
-        with suppress(FileNotFoundError):
-            self._files.remove(name)
+        # A manifest whose replacement failed may name the file of the last attempt, so each attempt has another name.
+        self._generation += 1
+        name = main_name(self._generation)
         file = self._files.open_append(name)
         try:
             number = 1
@@ -303,9 +304,7 @@ class StoreFolder:
         OSError
             The manifest cannot be written. Either one is valid then.
         """
-        following = replace(
-            self.manifest, generation=self.manifest.generation + 1, first_sequence=first_sequence, next_row=next_row
-        )
+        following = replace(self.manifest, generation=self._generation, first_sequence=first_sequence, next_row=next_row)
         write_manifest(self._files, following)
         self.manifest = following
         with suppress(OSError):  # the next writer removes them

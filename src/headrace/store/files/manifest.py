@@ -27,7 +27,7 @@ class Manifest:
     on_duplicate
         Policy for rows whose key is present.
     generation
-        Number of merges.
+        Number of the main, which is in the name of its file; 0 before the first merge.
     first_sequence
         Sequence of the first record of the log that is not in the main.
     next_row

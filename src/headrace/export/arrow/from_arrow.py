@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from headrace.api.optional import needed
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets, parse_type
 from headrace.core.buffer import Buffer, copy_of
-from headrace.core.errors import OptionError, shown
+from headrace.core.errors import MissingDependencyError, OptionError, shown
 
 _NO_BYTES = b""
 
@@ -23,7 +23,12 @@ def columns_from_arrow(data: object) -> dict[str, Column]:
     MissingDependencyError
         PyArrow is not installed.
     """
-    arrow = needed("pyarrow", "arrow", "from_arrow()")
+    try:
+        arrow = import_module("pyarrow")
+    except ModuleNotFoundError as error:
+        if error.name != "pyarrow":
+            raise  # the package is installed, but a dependency of it is missing
+        raise MissingDependencyError.of("pyarrow", "arrow", "from_arrow()") from None
     if isinstance(data, type) or not hasattr(data, "__arrow_c_stream__"):
         raise OptionError.wrong("data", "a table with __arrow_c_stream__, such as one of PyArrow, Polars or pandas", data)
     table = arrow.table(data)

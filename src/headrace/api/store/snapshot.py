@@ -1,0 +1,217 @@
+"""Defines `StoreSnapshot`: the rows of a store at one time, for reads while changes and merges go on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headrace.api.optional import needed
+from headrace.api.table import Table
+from headrace.columns.types import DataType
+from headrace.core.context import Context
+from headrace.core.errors import OptionError, UnknownColumnError, nearest, shown
+from headrace.index.sorted_map.sorted_map import SortedMap
+from headrace.store.keys import FoundRows, KeyIndex, index_of_keys, keys_from, keys_of
+from headrace.store.state import StoreState
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class FoundTable(NamedTuple):
+    """The result of `Store.lookup`.
+
+    Parameters
+    ----------
+    rows
+        The rows of the keys that are present, in the order of the keys.
+    found
+        Whether each key is present: an array of bools.
+    """
+
+    rows: Table
+    found: Any
+
+
+class StoreSnapshot:
+    """The rows of a store at one time. Made by `Store.snapshot`; later changes of the store do not appear in it.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> store = headrace.Store(schema={"city": "string", "n": "int64"}, key="n")
+    >>> store.append(b"city,n\\nRome,2\\nOslo,1\\n")
+    2
+    >>> before = store.snapshot()
+    >>> store.delete(2)
+    1
+    >>> before.table()["city"].to_pylist(), store.table()["city"].to_pylist()
+    (['Rome', 'Oslo'], ['Oslo'])
+    """
+
+    def __init__(self, state: StoreState, key: str | None, context: Context) -> None:
+        self._state, self._key, self._context = state, key, context
+        self._lock = threading.Lock()
+        self._index: KeyIndex | None = None
+        self._order: _KeyOrder | None = None
+
+    def __len__(self) -> int:
+        return self._state.num_rows
+
+    @property
+    def schema(self) -> Mapping[str, DataType]:
+        """Mapping from name to type."""
+        return dict(self._state.schema)
+
+    def table(self, columns: Sequence[str] | None = None) -> Table:
+        """Return the rows, in the order in which they were added. An updated row counts as added.
+
+        Parameters
+        ----------
+        columns
+            Names of columns; None for all.
+
+        Raises
+        ------
+        UnknownColumnError
+            There is no such column.
+        """
+        names = list(self._state.schema) if columns is None else [columns] if isinstance(columns, str) else list(columns)
+        for name in names:
+            if name not in self._state.schema:
+                near = nearest(name, self._state.schema) if isinstance(name, str) else None
+                hint = "" if near is None else f"; did you mean {near!r}?"
+                raise UnknownColumnError(f"the store has no column {shown(name)}{hint}")
+        return Table(self._state.columns(names, self._context))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return an Arrow C stream of the rows."""
+        return self.table().__arrow_c_stream__(requested_schema)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the rows as a frame of Polars."""
+        return self.table().to_polars()
+
+    def sql(self, query: str) -> Table:
+        """Return the result of a query of DuckDB, in which the table ``store`` has the rows.
+
+        Parameters
+        ----------
+        query
+            A statement that returns rows.
+
+        Raises
+        ------
+        OptionError
+            DuckDB refuses the query, or it returns no rows.
+        MissingDependencyError
+            DuckDB is not installed.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> store = headrace.Store(schema={"city": "string", "n": "int64"})
+        >>> store.append(b"city,n\\nRome,2\\nOslo,1\\nRome,5\\n")
+        3
+        >>> store.sql("select city, sum(n)::bigint as n from store group by city order by city").to_pydict()
+        {'city': ['Oslo', 'Rome'], 'n': [1, 7]}
+        """
+        if not isinstance(query, str):
+            raise OptionError.wrong("query", "a text", query)
+        duckdb = needed("duckdb", "duckdb", "sql()")
+        rows = self.table().to_arrow()
+        with duckdb.connect() as connection:
+            connection.register("store", rows)
+            try:
+                found = connection.sql(query)
+                if found is None:
+                    raise OptionError(f"query returns no rows: {shown(query)}")
+                return Table.from_arrow(found.to_arrow_table())
+            except duckdb.Error as error:
+                raise OptionError(f"DuckDB refuses the query: {error}") from None
+
+    def lookup(self, keys: Any) -> FoundTable:
+        """Return the rows of keys. The first call builds a hash map of all keys.
+
+        Parameters
+        ----------
+        keys
+            A list, an array or a column of keys, or one key.
+
+        Raises
+        ------
+        OptionError
+            The store has no key, or the keys are of another type.
+        """
+        key = self._needed_key("lookup")
+        wanted = keys_from(keys, self._state.schema[key], "keys")
+        with self._lock:
+            if self._index is None:
+                self._index = index_of_keys(self._state.schema[key], self._context)
+                self._index.insert(self._keys(key), self._state.row_numbers)
+            return self.rows_found(self._index.find(wanted))
+
+    def rows_found(self, found: FoundRows) -> FoundTable:
+        """Return the rows of row numbers."""
+        rows = self._state.rows_at(found.numbers[found.found], self._state.schema, self._context)
+        return FoundTable(Table(rows), found.found)
+
+    def range(self, low: Any, high: Any) -> Table:
+        """Return the rows whose keys are from `low` to `high`, both included, in the order of the keys.
+
+        The first call sorts all keys, in a `SortedMap` if they are numbers, dates or timestamps.
+
+        Raises
+        ------
+        OptionError
+            The store has no key, or a bound is of another type.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> store = headrace.Store(schema={"n": "int64", "city": "string"}, key="n")
+        >>> store.append(b"n,city\\n7,Rome\\n2,Oslo\\n5,Paris\\n")
+        3
+        >>> store.range(2, 5)["city"].to_pylist()
+        ['Oslo', 'Paris']
+        """
+        key = self._needed_key("range")
+        bounds = [keys_from(bound, self._state.schema[key], name) for name, bound in (("low", low), ("high", high))]
+        if any(len(bound) != 1 for bound in bounds):
+            raise OptionError("low and high must each be one key")
+        with self._lock:
+            if self._order is None:
+                self._order = _KeyOrder(self._keys(key), self._state.row_numbers, self._context)
+            numbers = self._order.between(*bounds)
+        return Table(self._state.rows_at(numbers, self._state.schema, self._context))
+
+    def _keys(self, key: str) -> Any:
+        return keys_of(self._state.columns([key], self._context)[key])
+
+    def _needed_key(self, call: str) -> str:
+        if self._key is None:
+            raise OptionError(f"{call}() finds rows by key, and the store has none; create it with key=")
+        return self._key
+
+    def __repr__(self) -> str:
+        return f"<headrace.StoreSnapshot, {len(self)} rows, {len(self._state.schema)} columns>"
+
+
+class _KeyOrder:
+    """Row numbers in the order of the keys."""
+
+    def __init__(self, keys: Any, numbers: Any, context: Context) -> None:
+        self._map: SortedMap | None = None
+        if keys.dtype != object:
+            self._map = SortedMap(keys.dtype, "uint64", context=Context(threads=context.threads))
+            self._map.insert(keys, numbers)
+        else:
+            order = keys.argsort(kind="stable")
+            self._keys, self._numbers = keys[order], numbers[order]
+
+    def between(self, low: Any, high: Any) -> Any:
+        """Return the row numbers of the keys from a low to a high one."""
+        if self._map is not None:
+            return self._map.range(low, high).values
+        return self._numbers[self._keys.searchsorted(low[0]) : self._keys.searchsorted(high[0], "right")]

@@ -1,0 +1,381 @@
+"""Defines `Store`: rows in compressed columns, with changes that are merged, in memory or durable in a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from headrace.api.scan.scan import Scan
+from headrace.api.store.rows import columns_given
+from headrace.api.store.snapshot import FoundTable, StoreSnapshot
+from headrace.api.store.statistics import Salvaged, StoreStatistics, statistics_of
+from headrace.api.table import Table
+from headrace.columns.types import DataType
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError
+from headrace.core.expressions.column_expression import ColumnExpression
+from headrace.core.options import flag, instance
+from headrace.store.engine import StoreEngine
+from headrace.store.files.log import SyncPolicy
+from headrace.store.keys import keys_from
+from headrace.store.opening import Source, StoreRequest, opened, salvaged, selection
+from headrace.store.schema import check_whole
+from headrace.store.triggers import MergeTriggers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Store:
+    """Rows in compressed columns that take changes at any time.
+
+    The *main* has a sorted dictionary and packed codes for each column. Rows that are added go to the *delta*, which is not
+    compressed. A merge makes a main of both, while reads and changes go on (Krueger et al. 2011).
+
+    With a path the store is a folder. Each change is in a log before a call returns, and a store that is opened after a crash has
+    each acknowledged row once. One process writes, and any number of others read.
+
+    Parameters
+    ----------
+    path
+        Folder of the store, which is created if it has none. None for a store in memory.
+    schema
+        Name and type of each column, such as ``table.schema``. None to open a store that exists.
+    key
+        Name of a column whose values are distinct and not null: integers, dates, timestamps or texts. None without one.
+    on_duplicate
+        Policy for rows whose key is present: ``"raise"`` adds none of the rows, ``"replace"`` replaces the old rows, ``"keep"``
+        leaves out the new ones. Of equal keys in one call, ``"replace"`` takes the last and ``"keep"`` the first.
+    sync
+        ``"always"``: each change is on the disk when a call returns. ``"batch"``: it is if `sync_seconds` have passed since the
+        last sync; call `flush` before a pause. ``"never"``: at merges and at `close`. A crash of the process loses nothing
+        with any of them; a crash of the machine loses the last changes that were not synced.
+    sync_seconds
+        Seconds between two syncs, for ``"batch"``.
+    read_only
+        Open the store as it is now, without its lock; `refresh` reads it again.
+    merge_rows, merge_bytes, merge_ratio, merge_seconds
+        Thresholds: a change that reaches one begins a merge in another thread. The first counts rows of the delta and removed
+        rows, the second bytes of the delta. The ratio divides such rows by the main's, and the last counts seconds since a merge
+        began. None for no such threshold.
+    context
+        Threads and memory of each call. None for the defaults.
+
+    Raises
+    ------
+    OptionError
+        An option is wrong, or the folder has a store of another schema.
+    SourceError
+        There is no store and no schema, another writer has the store, or a file is damaged; the message has the offset.
+    MissingDependencyError
+        NumPy is not installed, or PyArrow for a store with a path.
+    OSError
+        A file cannot be read or written.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> store = headrace.Store(schema={"city": "string", "founded": "int64"}, key="city")
+    >>> store.append(b"city,founded\\nRome,-753\\nOslo,1048\\n")
+    2
+    >>> store.merge()
+    True
+    >>> store.append(b"city,founded\\nParis,-52\\n")
+    1
+    >>> store.lookup(["Paris", "Bonn"]).found.tolist()
+    [True, False]
+    >>> store.table()["city"].to_pylist()
+    ['Rome', 'Oslo', 'Paris']
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        schema: Mapping[str, Any] | None = None,
+        key: str | None = None,
+        on_duplicate: str | None = None,
+        sync: str = "always",
+        sync_seconds: float = 1.0,
+        read_only: bool = False,
+        merge_rows: int | None = None,
+        merge_bytes: int | None = 1 << 28,
+        merge_ratio: float | None = None,
+        merge_seconds: float | None = None,
+        context: Context | None = None,
+    ) -> None:
+        triggers = MergeTriggers.of(merge_rows, merge_bytes, merge_ratio, merge_seconds)
+        policy = SyncPolicy.of(sync, sync_seconds)
+        self._source = Source.of(path, policy, triggers, context_of(context))
+        request = StoreRequest.of(schema, key, on_duplicate, flag("read_only", read_only))
+        self._opened = opened(self._source, request)
+        self._request = request
+
+    def append(self, rows: Any, **options: Any) -> int:
+        """Add rows, and return their number. They are visible, and by `sync` on the disk, when the call returns.
+
+        Parameters
+        ----------
+        rows
+            A table with all columns: of headrace, PyArrow, Polars, pandas or DuckDB. Or anything that `read_csv` takes as raw
+            text: bytes, a path or a file. Columns may be in any order.
+        **options
+            Options of `read_csv` for raw text. It has a header; with ``header=False`` its columns are those of the schema.
+
+        Raises
+        ------
+        OptionError
+            A column is missing, unknown or of another type, a key is null, or is present and the policy is ``"raise"``. Nothing
+            is added.
+        ParseError
+            The text is malformed. Nothing is added.
+        OSError, SourceError
+            The disk is full, or fails. Nothing is added, and all earlier changes are safe. If the message says so, the store must
+            be opened again.
+        """
+        engine = self._engine("append")
+        columns = columns_given(rows, engine.state.schema, self._source.context, options)
+        check_whole(columns, engine.state.schema)
+        return engine.append(columns)
+
+    def ingest(self, scan: Scan) -> int:
+        """Add the rows of a scan, batch by batch, and return their number. Each batch is one change.
+
+        Raises
+        ------
+        OptionError, ParseError, OSError, SourceError
+            As for `append`; the batches before remain.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> store = headrace.Store(schema={"n": "int64"})
+        >>> store.ingest(headrace.scan_csv(b"n\\n1\\n2\\n", batch_bytes=1000))
+        2
+        """
+        scan = instance("scan", scan, Scan, "a scan of scan_csv")
+        return sum(self.append(batch) for batch in scan.batches())
+
+    def update(self, rows: Any, **options: Any) -> int:
+        """Replace columns of the rows with given keys, and return the number of rows.
+
+        Parameters
+        ----------
+        rows
+            A table or raw text as for `append`, with the key and any other columns. Columns that are missing keep their values.
+        **options
+            As for `append`.
+
+        Raises
+        ------
+        OptionError
+            The store has no key, a key is absent, null or twice in the rows, or as for `append`. Nothing is changed.
+        ParseError, OSError, SourceError
+            As for `append`.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> store = headrace.Store(schema={"n": "int64", "city": "string", "rank": "int64"}, key="n")
+        >>> store.append(b"n,city,rank\\n1,Rome,5\\n2,Oslo,7\\n")
+        2
+        >>> store.update(b"n,rank\\n1,6\\n")
+        1
+        >>> store.lookup(1).rows.to_pylist()
+        [{'n': 1, 'city': 'Rome', 'rank': 6}]
+        """
+        engine = self._engine("update")
+        key = engine.needed_key("update")
+        columns = columns_given(rows, engine.state.schema, self._source.context, options, is_whole=False)
+        check_whole(columns, {key: engine.state.schema[key]})
+        return engine.update(columns)
+
+    def delete(self, keys_or_condition: Any) -> int:
+        """Remove rows, and return their number.
+
+        Parameters
+        ----------
+        keys_or_condition
+            Keys as for `lookup`; absent ones are ignored. Or a condition on columns, such as ``headrace.col("n") > 3``.
+
+        Raises
+        ------
+        OptionError
+            The store has no key, or the keys or the condition do not fit the columns.
+        OSError, SourceError
+            As for `append`.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> store = headrace.Store(schema={"n": "int64"})
+        >>> store.append(b"n\\n1\\n2\\n3\\n")
+        3
+        >>> store.delete(headrace.col("n") >= 2)
+        2
+        """
+        engine = self._engine("delete")
+        if isinstance(keys_or_condition, ColumnExpression):
+            selected = selection(keys_or_condition, engine.state.schema, self._source.context)
+            return engine.remove_where(selected)
+        type_ = engine.state.schema[engine.needed_key("delete")]
+        return engine.remove_keys(keys_from(keys_or_condition, type_, "keys"))
+
+    def merge(self) -> bool:
+        """Merge the delta into the main, and drop removed rows. Reads and changes go on. Return whether there was a delta.
+
+        Raises
+        ------
+        OSError, SourceError
+            A file cannot be written; the rows are as before. An error of a merge that a threshold began is raised here too.
+        MemoryLimitError
+            Both mains together do not fit the memory.
+        """
+        return self._engine("merge").merge()
+
+    def wait_for_merge(self) -> None:
+        """Return when a merge that a threshold began has ended; errors are those of `merge`."""
+        self._engine("wait_for_merge").wait_for_merge()
+
+    def flush(self) -> None:
+        """Return when all changes are on the disk.
+
+        Raises
+        ------
+        OSError, SourceError
+            The disk fails; the store must be opened again.
+        """
+        self._engine("flush").flush()
+
+    def snapshot(self) -> StoreSnapshot:
+        """Return the rows as they are now. Nothing is copied, and reads of a snapshot need no lock."""
+        return StoreSnapshot(self._opened.state, self._opened.key, self._source.context)
+
+    def table(self, columns: Sequence[str] | None = None) -> Table:
+        """Return the rows, as by `StoreSnapshot.table`."""
+        return self.snapshot().table(columns)
+
+    def sql(self, query: str) -> Table:
+        """Return the result of a query of DuckDB, as by `StoreSnapshot.sql`."""
+        return self.snapshot().sql(query)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the rows as a frame of Polars."""
+        return self.snapshot().to_polars()
+
+    def lookup(self, keys: Any) -> FoundTable:
+        """Return the rows of keys, by a hash map that changes keep up to date.
+
+        Parameters
+        ----------
+        keys
+            A list, an array or a column of keys, or one key.
+
+        Raises
+        ------
+        OptionError
+            The store has no key, or the keys are of another type.
+        """
+        engine = self._opened.engine
+        if engine is None:
+            return self.snapshot().lookup(keys)
+        type_ = engine.state.schema[engine.needed_key("lookup")]
+        state, found = engine.find(keys_from(keys, type_, "keys"))
+        return StoreSnapshot(state, engine.rules.key, self._source.context).rows_found(found)
+
+    def range(self, low: Any, high: Any) -> Table:
+        """Return the rows whose keys are from `low` to `high`, as by `StoreSnapshot.range`."""
+        return self.snapshot().range(low, high)
+
+    @property
+    def schema(self) -> Mapping[str, DataType]:
+        """Mapping from name to type."""
+        return dict(self._opened.state.schema)
+
+    @property
+    def key(self) -> str | None:
+        """Name of the key column."""
+        return self._opened.key
+
+    @property
+    def statistics(self) -> StoreStatistics:
+        """Sizes of main, delta and log."""
+        return statistics_of(self._opened.state, self._opened.engine, self._opened.torn_bytes)
+
+    def refresh(self) -> None:
+        """Read a store again that is open with ``read_only=True``.
+
+        Raises
+        ------
+        OptionError
+            The store is open for writing.
+        SourceError, OSError
+            As for a new store.
+        """
+        if self._opened.engine is not None:
+            raise OptionError("refresh() is for read_only=True; a store that is open for writing has all rows")
+        self._opened = opened(self._source, self._request)
+
+    def close(self) -> None:
+        """Wait for a merge, sync the log and release the lock. Later changes raise an error; reads go on.
+
+        Raises
+        ------
+        OSError, SourceError
+            The log cannot be synced, or a merge failed.
+        """
+        if self._opened.engine is not None:
+            self._opened.engine.close()
+
+    @classmethod
+    def salvage(cls, path: str | os.PathLike[str], copy: str | os.PathLike[str], *, context: Context | None = None) -> Salvaged:
+        """Copy the rows of a damaged store, up to the damage, to a new store.
+
+        If the main is damaged, the copy has the rows of the log alone. The damaged store is not changed.
+
+        Parameters
+        ----------
+        path
+            Folder of the store.
+        copy
+            Folder of the copy, which has no store yet.
+        context
+            Threads and memory of the call.
+
+        Returns
+        -------
+        Salvaged
+            Number of rows, and the place of the damage.
+
+        Raises
+        ------
+        SourceError
+            There is no store, or its manifest is damaged.
+        OptionError
+            The folder of the copy has a store.
+        OSError
+            A file cannot be read or written.
+        """
+        source, target = (Source.of(folder, SyncPolicy(), MergeTriggers(), context_of(context)) for folder in (path, copy))
+        return Salvaged(*salvaged(source, target))
+
+    def __len__(self) -> int:
+        return self._opened.state.num_rows
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        place = "in memory" if self._source.where is None else f"in {self._source.where!r}"
+        return f"<headrace.Store {place}, {len(self)} rows, {len(self.schema)} columns>"
+
+    def _engine(self, call: str) -> StoreEngine:
+        engine = self._opened.engine
+        if engine is None:
+            raise OptionError(f"{call}() changes the store, which is open with read_only=True")
+        return engine

@@ -1,0 +1,67 @@
+"""Writes columns as Arrow IPC streams, and reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from headrace.columns.column import Column
+from headrace.core.errors import MissingDependencyError
+from headrace.export.arrow.arrow import stream_capsule
+from headrace.export.arrow.from_arrow import columns_from_arrow
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """Columns as an Arrow stream of one batch."""
+
+    columns: Mapping[str, Column]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return stream_capsule(self.columns, len(next(iter(self.columns.values()))))
+
+
+def ipc_bytes(columns: Mapping[str, Column]) -> bytes:
+    """Return columns as an Arrow IPC stream of one batch.
+
+    Raises
+    ------
+    MissingDependencyError
+        PyArrow is not installed.
+    """
+    arrow = needed_arrow()
+    reader = arrow.RecordBatchReader.from_stream(_Stream(columns))
+    sink = arrow.BufferOutputStream()
+    with import_module("pyarrow.ipc").new_stream(sink, reader.schema) as writer:
+        for batch in reader:
+            if batch.num_rows:
+                writer.write_batch(batch)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def columns_of(data: memoryview | bytes) -> dict[str, Column]:
+    """Return the columns of an Arrow IPC stream, as copies.
+
+    Raises
+    ------
+    MissingDependencyError
+        PyArrow is not installed.
+    """
+    arrow = needed_arrow()
+    return columns_from_arrow(import_module("pyarrow.ipc").open_stream(arrow.py_buffer(data)).read_all())
+
+
+def needed_arrow() -> Any:
+    """Return PyArrow.
+
+    Raises
+    ------
+    MissingDependencyError
+        It is not installed.
+    """
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise MissingDependencyError.of("pyarrow", "arrow", "a store with a path") from None

@@ -1,0 +1,296 @@
+"""Changes a store: appends, updates, removes and merges rows, one change at a time, while reads go on.
+
+Each change is a record of the log before it becomes visible. A merge works on the state at its begin, so that later changes go
+to a new log and a new delta. At its end the main is exchanged (Krueger et al. 2011, section 2.1; differences are in decision 44).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headrace.arrange.gather.take import take_rows
+from headrace.columns.column import Column
+from headrace.core.context import Context
+from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
+from headrace.store.change import Change
+from headrace.store.files.folder import StoreFolder
+from headrace.store.files.records import RecordKind
+from headrace.store.keys import FoundRows, KeyIndex, first_places, index_of_keys, keys_of, last_places
+from headrace.store.state import StoreState
+from headrace.store.triggers import MergeTriggers
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "a store") from None
+
+DUPLICATE_POLICIES = ("raise", "replace", "keep")
+_ACCEPT = "on_duplicate='replace' or 'keep' accepts such rows"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRules:
+    """The rules of a store that its changes obey.
+
+    Parameters
+    ----------
+    key
+        Name of the key column; None without one.
+    on_duplicate
+        A value of `DUPLICATE_POLICIES`.
+    triggers
+        Thresholds of merges.
+    context
+        Threads and memory of each call.
+    """
+
+    key: str | None
+    on_duplicate: str
+    triggers: MergeTriggers
+    context: Context
+
+
+class StoreEngine:
+    """A store that is open for writing.
+
+    Parameters
+    ----------
+    rules
+        The rules.
+    state
+        The state at the begin.
+    next_row
+        Number of the next row.
+    folder
+        The store's files; None for a store in memory.
+    """
+
+    def __init__(self, rules: StoreRules, state: StoreState, next_row: int, folder: StoreFolder | None) -> None:
+        self.rules = rules
+        self.state = state
+        self.folder = folder
+        self.merge_count = 0
+        self._next_row = next_row
+        self._index: KeyIndex | None = None
+        self._write_lock = threading.RLock()
+        self._merge_lock = threading.Lock()
+        self._merged_at = rules.triggers.clock()
+        self._merge_thread: threading.Thread | None = None
+        self._merge_error: Exception | None = None
+        self._is_closed = False
+
+    def append(self, columns: Mapping[str, Column]) -> int:
+        """Add rows by the policy for duplicates, and return the number of rows added.
+
+        Raises
+        ------
+        OptionError
+            A key is null, or with ``on_duplicate="raise"`` is present or twice in the rows. Nothing is added.
+        OSError, SourceError
+            The log cannot be written. Nothing is added.
+        """
+        with self._write_lock:
+            self._check_open()
+            none: Any = np.empty(0, np.uint64)
+            if self.rules.key is None:
+                return self._commit(none, columns)
+            keys = keys_of(columns[self.rules.key])
+            if self.rules.on_duplicate == "replace":
+                places = last_places(keys)
+                present = self._find(keys[places])
+                return self._commit(np.sort(present.numbers[present.found]), self._selected(columns, places))
+            places = first_places(keys)
+            present = self._find(keys[places])
+            if self.rules.on_duplicate == "keep":
+                return self._commit(none, self._selected(columns, places[~present.found]))
+            self._check_distinct(keys, places, present)
+            return self._commit(none, columns)
+
+    def update(self, columns: Mapping[str, Column]) -> int:
+        """Replace the given columns of the rows with given keys, and return the number of rows.
+
+        Raises
+        ------
+        OptionError
+            The store has no key, a key is absent, null or twice in the rows. Nothing is changed.
+        OSError, SourceError
+            As for `append`.
+        """
+        with self._write_lock:
+            self._check_open()
+            keys = keys_of(columns[self.needed_key("update")])
+            if len(first_places(keys)) < len(keys):
+                raise OptionError("the rows of an update have a key twice")
+            present = self._find(keys)
+            if not present.found.all():
+                absent = keys[~present.found][0]
+                raise OptionError(f"no row has the key {shown(_plain(absent))}; append adds rows")
+            others = [name for name in self.state.schema if name not in columns]
+            old = self.state.rows_at(present.numbers, others, self.rules.context)
+            whole = {name: columns[name] if name in columns else old[name] for name in self.state.schema}
+            self._commit(np.sort(present.numbers), whole)
+            return len(keys)
+
+    def remove_keys(self, keys: Any) -> int:
+        """Remove the rows with given keys, an array as by `keys_of`; return their number. Absent keys are ignored."""
+        with self._write_lock:
+            self._check_open()
+            present = self._find(keys[first_places(keys)])
+            return self._remove(np.sort(present.numbers[present.found]))
+
+    def remove_where(self, selected: Any) -> int:
+        """Remove the rows for which a function of a state returns their numbers, ascending; return the number of rows."""
+        with self._write_lock:
+            self._check_open()
+            return self._remove(selected(self.state))
+
+    def find(self, keys: Any) -> tuple[StoreState, FoundRows]:
+        """Return the present state, and the row of each key in it."""
+        with self._write_lock:
+            return self.state, self._find(keys)
+
+    def merge(self) -> bool:
+        """Merge main and delta, while reads and changes go on. Return whether there was anything to merge.
+
+        Raises
+        ------
+        OSError, SourceError, HeadraceError
+            The merge failed, or one before it in another thread. The rows are as before.
+        """
+        self._raise_merge_error()
+        with self._merge_lock:
+            return self._merge()
+
+    def wait_for_merge(self) -> None:
+        """Return when a merge in another thread has ended, and raise its error."""
+        thread = self._merge_thread
+        if thread is not None:
+            thread.join()
+        self._raise_merge_error()
+
+    def flush(self) -> None:
+        """Sync the log."""
+        with self._write_lock:
+            self._check_open()
+            if self.folder is not None:
+                self.folder.log.flush()
+
+    def close(self) -> None:
+        """Wait for a merge, sync the log and release the lock. Later changes raise OptionError."""
+        try:
+            self.wait_for_merge()
+        finally:
+            with self._merge_lock, self._write_lock:
+                was_closed, self._is_closed = self._is_closed, True
+                if self.folder is not None and not was_closed:
+                    self.folder.close()
+
+    def needed_key(self, call: str) -> str:
+        """Return the name of the key, for a call that needs one."""
+        if self.rules.key is None:
+            raise OptionError(f"{call}() finds rows by key, and the store has none; create it with key=")
+        return self.rules.key
+
+    def _selected(self, columns: Mapping[str, Column], places: Any) -> Mapping[str, Column]:
+        if len(places) == len(next(iter(columns.values()))):
+            return columns
+        return {name: take_rows(column, places, self.rules.context.thread_count) for name, column in columns.items()}
+
+    def _check_distinct(self, keys: Any, places: Any, present: FoundRows) -> None:
+        if present.found.any():
+            key = keys[places[present.found][0]]
+            raise OptionError(f"the key {shown(_plain(key))} is in the store; {_ACCEPT}")
+        if len(places) < len(keys):
+            key = keys[np.setdiff1d(np.arange(len(keys)), places)[0]]
+            raise OptionError(
+                f"the key {shown(_plain(key))} is twice in the rows; on_duplicate='replace' or 'keep' accepts such rows"
+            )
+
+    def _remove(self, numbers: Any) -> int:
+        if len(numbers):
+            self._commit(numbers, {})
+        return len(numbers)
+
+    def _commit(self, removed: Any, columns: Mapping[str, Column]) -> int:
+        """Write a change to the log, then make it visible."""
+        change = Change(self._next_row, removed, columns)
+        if not change.length and not len(removed):
+            return 0
+        if self.folder is not None:
+            self.folder.log.append(RecordKind.CHANGE, change.encoded())
+        before, self.state = self.state, self.state.after(change)
+        self._next_row += change.length
+        self._note(change, before)
+        self._merge_if_due()
+        return change.length
+
+    def _note(self, change: Change, before: StoreState) -> None:
+        """Note a change in the index of keys."""
+        index, key = self._index, self.rules.key
+        if index is None or key is None:
+            return
+        self._index = None  # if memory is refused here, the next call builds another one
+        if len(change.removed):
+            index.erase(keys_of(before.rows_at(change.removed, [key], self.rules.context)[key]))
+        if change.length:
+            numbers: Any = np.arange(change.first_row, change.first_row + change.length, dtype=np.uint64)
+            index.insert(keys_of(change.columns[key]), numbers)
+        self._index = index
+
+    def _find(self, keys: Any) -> FoundRows:
+        key = self.needed_key("lookup")
+        if self._index is None:
+            index = index_of_keys(self.state.schema[key], self.rules.context)
+            index.insert(keys_of(self.state.columns([key], self.rules.context)[key]), self.state.row_numbers)
+            self._index = index
+        return self._index.find(keys)
+
+    def _merge_if_due(self) -> None:
+        thread = self._merge_thread
+        if (thread is not None and thread.is_alive()) or self._merge_error is not None:
+            return
+        if self.rules.triggers.are_reached(self.state, self._merged_at):
+            self._merge_thread = threading.Thread(target=self._merge_in_thread, name="headrace-merge")
+            self._merge_thread.start()
+
+    def _merge_in_thread(self) -> None:
+        try:
+            with self._merge_lock:
+                self._merge()
+        except (HeadraceError, OSError, MemoryError) as error:
+            self._merge_error = error
+
+    def _raise_merge_error(self) -> None:
+        error, self._merge_error = self._merge_error, None
+        if error is not None:
+            raise error
+
+    def _merge(self) -> bool:
+        with self._write_lock:
+            self._check_open()
+            before, next_row = self.state, self._next_row
+            self._merged_at = self.rules.triggers.clock()
+            if not before.delta_rows and not before.removed_rows:
+                return False
+            first_sequence = 0 if self.folder is None else self.folder.begin_merge()
+        main = before.merged_main(self.rules.context)
+        if self.folder is not None:
+            self.folder.write_main(main.records())
+        with self._write_lock:
+            if self.folder is not None:
+                self.folder.use_main(first_sequence, next_row)
+            self.state = self.state.with_main(main, before)
+            self.merge_count += 1
+        return True
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise OptionError("the store is closed; open it again")
+
+
+def _plain(key: Any) -> Any:
+    """Return a key as a value of Python."""
+    return key.item() if hasattr(key, "item") else key

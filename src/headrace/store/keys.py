@@ -1,0 +1,176 @@
+"""Finds rows by key: an index of the keys of a store, for numbers by `HashMap` and for texts by a dictionary of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol
+
+from headrace.columns.column import Column
+from headrace.columns.types import DataType
+from headrace.core.context import Context
+from headrace.core.errors import MissingDependencyError, OptionError, shown
+from headrace.core.options import index_of
+from headrace.index.hash_map.hash_map import HashMap
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "a store") from None
+
+
+class FoundRows(NamedTuple):
+    """Row number of each key, and whether it has one: arrays of uint64 and bool."""
+
+    numbers: Any
+    found: Any
+
+
+class KeyIndex(Protocol):
+    """Row numbers by key."""
+
+    def find(self, keys: Any) -> FoundRows:
+        """Return the row of each key."""
+
+    def insert(self, keys: Any, numbers: Any) -> None:
+        """Set the rows of keys."""
+
+    def erase(self, keys: Any) -> None:
+        """Remove keys."""
+
+
+def check_key_type(name: str, type_: DataType) -> None:
+    """Raise OptionError if a column of the type cannot be the key."""
+    if not (_code_of(type_) or type_.is_string):
+        raise OptionError(f"key names the column {shown(name)} of type {type_}; keys are integers, dates, timestamps or texts")
+
+
+def _code_of(type_: DataType) -> str:
+    """Return the type of the integers that a column of numbers consists of, in NumPy's notation; empty for other types."""
+    if type_.name in ("date32", "timestamp"):
+        return f"<i{type_.bits // 8}"
+    if type_.name.startswith(("int", "uint")):
+        return f"<{type_.name[0]}{type_.bits // 8}"
+    return ""
+
+
+def keys_of(column: Column) -> Any:
+    """Return the keys of a column: an array of int64 or uint64, or an array of texts as objects.
+
+    Raises
+    ------
+    OptionError
+        A key is null.
+    """
+    if column.null_count:
+        raise OptionError(f"the key of {column.null_count} row(s) is null; each row needs a key")
+    code = _code_of(column.type)
+    if not code:
+        keys: Any = np.empty(len(column), object)
+        keys[:] = column.to_pylist()
+        return keys
+    items = np.frombuffer(memoryview(column.values), code)[column.offset : column.offset + column.length]
+    return items.astype("<u8" if code[1] == "u" else "<i8")
+
+
+def keys_from(values: Any, type_: DataType, name: str) -> Any:
+    """Return keys of a caller in the form of `keys_of`: a column, an array, a list or one key.
+
+    Raises
+    ------
+    OptionError
+        The values are not of the key's type.
+    """
+    if isinstance(values, Column):
+        if values.type != type_:
+            raise OptionError(f"{name} are of type {values.type}, and the key is of type {type_}")
+        return keys_of(values)
+    listed = values if isinstance(values, list | tuple | range | np.ndarray) else [values]
+    if type_.is_string:
+        if not all(isinstance(value, str) for value in listed):
+            raise OptionError.wrong(name, "texts, as the key", values)
+        keys: Any = np.empty(len(listed), object)
+        keys[:] = listed
+        return keys
+    return _instants(listed, type_, name) if type_.name in ("date32", "timestamp") else _integers(listed, type_, name)
+
+
+def _integers(listed: Any, type_: DataType, name: str) -> Any:
+    target = "u8" if type_.name.startswith("uint") else "i8"
+    if isinstance(listed, np.ndarray):
+        if listed.ndim != 1 or listed.dtype.kind not in "iu":
+            raise OptionError.wrong(name, f"integers, as the key of type {type_}", listed)
+        keys: Any = listed.astype(target)
+        if not ((keys == listed) & ((keys < 0) == (listed < 0))).all():
+            raise OptionError(f"{name} have values that {type_} does not have")
+        return keys
+    numbers = [index_of(value) for value in listed]
+    if None in numbers:
+        raise OptionError.wrong(name, f"integers, as the key of type {type_}", listed)
+    try:
+        return np.array(numbers, target)
+    except OverflowError:
+        raise OptionError(f"{name} have values that {type_} does not have") from None
+
+
+def _instants(listed: Any, type_: DataType, name: str) -> Any:
+    unit = "D" if type_.name == "date32" else type_.unit
+    try:
+        found = np.asarray(listed, None if isinstance(listed, np.ndarray) else f"M8[{unit}]")
+        keys = found.astype(f"M8[{unit}]", casting="same_kind")
+    except (TypeError, ValueError):
+        raise OptionError.wrong(name, f"dates or datetimes in UTC, as the key of type {type_}", listed) from None
+    if np.isnat(keys).any() or (found != keys).any():
+        raise OptionError(f"{name} have values that {type_} does not have")
+    return keys.view("i8")
+
+
+def index_of_keys(type_: DataType, context: Context) -> KeyIndex:
+    """Return an empty index for keys of a type."""
+    code = _code_of(type_)
+    return _NumberIndex("uint64" if code[1] == "u" else "int64", context) if code else _TextIndex()
+
+
+def first_places(keys: Any) -> Any:
+    """Return the position of the first row of each key, ascending."""
+    if keys.dtype != object:
+        return np.sort(np.unique(keys, return_index=True)[1])
+    seen: dict[Any, int] = {}
+    for place, key in enumerate(keys):
+        seen.setdefault(key, place)
+    return np.fromiter(seen.values(), np.int64, len(seen))
+
+
+def last_places(keys: Any) -> Any:
+    """Return the position of the last row of each key, ascending."""
+    return len(keys) - 1 - first_places(keys[::-1])[::-1]
+
+
+class _NumberIndex:
+    def __init__(self, key_type: str, context: Context) -> None:
+        self._rows = HashMap(key_type, "uint64", context=Context(threads=context.threads))
+
+    def find(self, keys: Any) -> FoundRows:
+        return FoundRows(*self._rows.find(keys))
+
+    def insert(self, keys: Any, numbers: Any) -> None:
+        self._rows.insert(keys, numbers)
+
+    def erase(self, keys: Any) -> None:
+        self._rows.erase(keys)
+
+
+class _TextIndex:
+    def __init__(self) -> None:
+        self._rows: dict[Any, int] = {}
+
+    def find(self, keys: Iterable[Any]) -> FoundRows:
+        found = [self._rows.get(key) for key in keys]
+        numbers = np.array([number or 0 for number in found], np.uint64)
+        return FoundRows(numbers, np.array([number is not None for number in found], bool))
+
+    def insert(self, keys: Iterable[Any], numbers: Any) -> None:
+        self._rows.update(zip(keys, numbers.tolist(), strict=True))
+
+    def erase(self, keys: Iterable[Any]) -> None:
+        for key in keys:
+            self._rows.pop(key, None)

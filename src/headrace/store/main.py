@@ -1,0 +1,119 @@
+"""Defines the main of a store: columns with sorted dictionaries and packed codes, which never change; and its records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from struct import Struct
+from typing import Any
+
+from headrace.columns.column import Column
+from headrace.columns.types import DataType
+from headrace.core.buffer import copy_of
+from headrace.core.context import Context
+from headrace.core.errors import MissingDependencyError
+from headrace.store.arrow_columns import columns_of, ipc_bytes
+from headrace.store.dictionary.encode import encode, merge
+from headrace.store.dictionary.encoded_column import EncodedColumn
+from headrace.store.dictionary.items import empty_column
+from headrace.store.files.folder import MainRecord
+from headrace.store.files.records import RecordKind
+from headrace.store.row_runs import RowRuns
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "a store") from None
+
+_SIZES = Struct("<QQQQ")
+"""Nulls of a column, and bytes of its dictionary, codes and validity."""
+_VALUES = "values"
+
+
+@dataclass(frozen=True, slots=True)
+class Main:
+    """The main part of a store.
+
+    Parameters
+    ----------
+    columns
+        Encoded columns by name.
+    rows
+        Numbers of the rows.
+    """
+
+    columns: Mapping[str, EncodedColumn]
+    rows: RowRuns
+
+    @classmethod
+    def empty(cls, schema: Mapping[str, DataType]) -> Main:
+        """Return a main without rows."""
+        return cls({name: encode(empty_column(type_)) for name, type_ in schema.items()}, RowRuns.of_runs([], []))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns."""
+        return sum(column.nbytes for column in self.columns.values())
+
+    def merged(self, delta: Mapping[str, Column], rows: RowRuns, keep: Any, context: Context) -> Main:
+        """Return a main of these rows and then those of a delta. Columns are merged in parallel.
+
+        Parameters
+        ----------
+        delta
+            Columns of the delta.
+        rows
+            Numbers of the rows of both.
+        keep
+            Mask of the rows of both that remain, an array of bools; None for all rows.
+        context
+            Threads and memory that may be used.
+        """
+        workers = max(min(context.thread_count, len(self.columns)), 1)
+        each = replace(context, threads=max(context.thread_count // workers, 1))
+        with ThreadPoolExecutor(workers) as pool:
+            merged = pool.map(lambda name: merge(self.columns[name], delta[name], keep, context=each), self.columns)
+            columns = dict(zip(self.columns, merged, strict=True))
+        return Main(columns, rows if keep is None else RowRuns.of_numbers(rows.numbers()[keep]))
+
+    def records(self) -> Iterator[MainRecord]:
+        """Yield the records of the main's file."""
+        described = [{"name": name, "type": str(column.type)} for name, column in self.columns.items()]
+        text = json.dumps({"columns": described, "rows": len(self.rows)}, ensure_ascii=False)
+        yield MainRecord(RecordKind.MAIN, text.encode())
+        runs = self.rows.starts, np.diff(self.rows.places)
+        yield MainRecord(RecordKind.ROWS, b"".join(np.ascontiguousarray(part, "<u8").tobytes() for part in runs))
+        for column in self.columns.values():
+            yield MainRecord(RecordKind.COLUMN, _payload(column))
+
+    @classmethod
+    def of_records(cls, records: Sequence[MainRecord]) -> Main:
+        """Return the main of the records of a file."""
+        description, runs, *columns = records
+        described = json.loads(bytes(description.payload))
+        starts, lengths = np.frombuffer(runs.payload, "<u8").reshape(2, -1)
+        rows = RowRuns.of_runs(starts, lengths)
+        names = [column["name"] for column in described["columns"]]
+        return cls({name: _column(part.payload, len(rows)) for name, part in zip(names, columns, strict=True)}, rows)
+
+
+def _payload(column: EncodedColumn) -> bytes:
+    """Return the payload of a column: sizes, the dictionary as an Arrow IPC stream, codes, validity."""
+    dictionary = ipc_bytes({_VALUES: column.dictionary})
+    words = bytes(memoryview(column.words))
+    validity = b"" if column.validity is None else bytes(memoryview(column.validity))
+    sizes = _SIZES.pack(column.null_count, len(dictionary), len(words), len(validity))
+    return b"".join((sizes, dictionary, words, validity))
+
+
+def _column(payload: memoryview | bytes, length: int) -> EncodedColumn:
+    view = memoryview(payload)
+    nulls, *sizes = _SIZES.unpack_from(view)
+    ends = np.cumsum([_SIZES.size, *sizes]).tolist()
+    dictionary, words, validity = (view[begin:end] for begin, end in pairwise(ends))
+    return EncodedColumn(
+        columns_of(dictionary)[_VALUES], copy_of(words), length, nulls, copy_of(validity) if len(validity) else None
+    )

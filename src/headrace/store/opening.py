@@ -1,0 +1,268 @@
+"""Opens and creates stores, and copies the undamaged rows of a store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headrace.arrange.filter.filter import selected_rows
+from headrace.arrange.filter.program import compiled
+from headrace.columns.types import DataType, parse_type
+from headrace.core.context import Context
+from headrace.core.errors import OptionError, SourceError, UnknownColumnError, UnsupportedDeviceError, shown
+from headrace.core.expressions.column_expression import ColumnExpression
+from headrace.core.options import choice
+from headrace.sources.kinds.file import checked_path
+from headrace.store.arrow_columns import needed_arrow
+from headrace.store.change import Change
+from headrace.store.engine import DUPLICATE_POLICIES, StoreEngine, StoreRules
+from headrace.store.files.file_system import FileSystem, HostFiles
+from headrace.store.files.folder import Content, StoreFolder, read_content, read_undamaged
+from headrace.store.files.log import SyncPolicy
+from headrace.store.files.manifest import MANIFEST, Manifest
+from headrace.store.keys import check_key_type
+from headrace.store.main import Main
+from headrace.store.schema import parsed_schema
+from headrace.store.state import StoreState
+from headrace.store.triggers import MergeTriggers
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The place of a store, and the resources of its calls.
+
+    Parameters
+    ----------
+    where
+        The folder, for messages; None for a store in memory.
+    files
+        Its files; None for a store in memory.
+    policy, triggers, context
+        Times of syncs, thresholds of merges, threads and memory.
+    """
+
+    where: str | None
+    files: FileSystem | None
+    policy: SyncPolicy
+    triggers: MergeTriggers
+    context: Context
+
+    @classmethod
+    def of(cls, path: Any, policy: SyncPolicy, triggers: MergeTriggers, context: Context) -> Source:
+        """Return the source of a path or None.
+
+        Raises
+        ------
+        OptionError
+            `path` is no path.
+        UnsupportedDeviceError
+            The context names a GPU.
+        MissingDependencyError
+            There is a path, and PyArrow is not installed.
+        """
+        if context.device.kind != "cpu":
+            raise UnsupportedDeviceError(f"a store lies in host memory, and the context names {context.device}")
+        if path is None:
+            return cls(None, None, policy, triggers, context)
+        where = os.fsdecode(checked_path(path, "path"))
+        needed_arrow()
+        return cls(where, HostFiles(where), policy, triggers, context)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRequest:
+    """The options of a caller about the content of a store; None for those that are not passed."""
+
+    schema: dict[str, DataType] | None
+    key: str | None
+    on_duplicate: str | None
+    is_read_only: bool
+
+    @classmethod
+    def of(cls, schema: object, key: object, on_duplicate: object, is_read_only: bool) -> StoreRequest:
+        """Return the request of options.
+
+        Raises
+        ------
+        OptionError
+            An option is wrong.
+        """
+        found = None if schema is None else parsed_schema(schema)
+        if key is not None and not isinstance(key, str):
+            raise OptionError.wrong("key", "the name of a column or None", key)
+        if found is not None and isinstance(key, str):
+            if key not in found:
+                raise UnknownColumnError(f"key is {shown(key)}, and schema has no such column")
+            check_key_type(key, found[key])
+        policy = None if on_duplicate is None else choice("on_duplicate", on_duplicate, DUPLICATE_POLICIES)
+        return cls(found, key, policy, is_read_only)
+
+    def manifest(self, where: str) -> Manifest:
+        """Return the manifest of a new store.
+
+        Raises
+        ------
+        SourceError
+            No schema is given.
+        """
+        if self.schema is None:
+            raise SourceError(f"{where} is no store; pass schema= to create one")
+        types = {name: str(type_) for name, type_ in self.schema.items()}
+        return Manifest(types, self.key, self.on_duplicate or DUPLICATE_POLICIES[0])
+
+    def check(self, manifest: Manifest, where: str) -> None:
+        """Raise OptionError if a store differs from what the caller passed."""
+        if self.schema is not None and list(self.schema.items()) != list(schema_of(manifest).items()):
+            raise OptionError(f"{where} has other columns than schema: {shown(dict(manifest.schema), 200)}")
+        if self.key is not None and self.key != manifest.key:
+            raise OptionError(f"{where} has the key {shown(manifest.key)}, not {shown(self.key)}")
+
+
+@dataclass(slots=True)
+class OpenedStore:
+    """An open store: an engine, or for a reader the state that was read.
+
+    Parameters
+    ----------
+    key
+        Name of the key column.
+    read_state
+        The state at the time of the call.
+    engine
+        Changes the store; None for a reader.
+    torn_bytes
+        Bytes that a crash had cut off.
+    """
+
+    key: str | None
+    read_state: StoreState
+    engine: StoreEngine | None
+    torn_bytes: int = 0
+
+    @property
+    def state(self) -> StoreState:
+        """The present state."""
+        return self.read_state if self.engine is None else self.engine.state
+
+
+def opened(source: Source, request: StoreRequest) -> OpenedStore:
+    """Open a store, or create it.
+
+    Raises
+    ------
+    OptionError
+        The store differs from what the caller passed, or is in memory and to be read only.
+    SourceError
+        There is no store and no schema, another writer has the store, or a file is damaged.
+    OSError
+        A file cannot be read or written.
+    """
+    if source.files is None:
+        if request.is_read_only:
+            raise OptionError("read_only=True needs the path of a store")
+        return _writer(source, request.manifest("the memory"), None, None)
+    where = repr(source.where)
+    if request.is_read_only:
+        content = read_content(source.files, str(source.where))
+        request.check(content.manifest, where)
+        return OpenedStore(content.manifest.key, state_of(content), None)
+    if MANIFEST not in source.files.names() and request.schema is not None:
+        folder = StoreFolder.create(source.files, str(source.where), request.manifest(where), source.policy)
+        return _writer(source, folder.manifest, folder, None)
+    folder, content = StoreFolder.open(source.files, str(source.where), source.policy)
+    try:
+        request.check(content.manifest, where)
+        manifest = replace(content.manifest, on_duplicate=request.on_duplicate or content.manifest.on_duplicate)
+        return _writer(source, manifest, folder, content)
+    except BaseException:
+        folder.abandon()
+        raise
+
+
+def _writer(source: Source, manifest: Manifest, folder: StoreFolder | None, content: Content | None) -> OpenedStore:
+    rules = StoreRules(manifest.key, manifest.on_duplicate, source.triggers, source.context)
+    if content is None:
+        schema = schema_of(manifest)
+        state, next_row, torn = StoreState(schema, Main.empty(schema)), 0, 0
+    else:
+        state, next_row = state_of(content), next_row_of(content)
+        torn = 0 if content.torn is None else content.torn.nbytes
+    return OpenedStore(manifest.key, state, StoreEngine(rules, state, next_row, folder), torn)
+
+
+def salvaged(source: Source, target: Source) -> tuple[int, str | None, int | None, str | None]:
+    """Copy the rows up to the damage; return their number, and the damaged file, the offset and the reason.
+
+    Raises
+    ------
+    SourceError
+        There is no store, or its manifest is damaged.
+    OptionError
+        The target has a store.
+    OSError
+        A file cannot be read or written.
+    """
+    assert source.files is not None and target.files is not None
+    found = read_undamaged(source.files, str(source.where))
+    manifest = found.content.manifest
+    state = state_of(found.content)
+    start = Manifest(manifest.schema, manifest.key, manifest.on_duplicate)
+    folder = StoreFolder.create(target.files, str(target.where), start, target.policy)
+    copy = _writer(target, start, folder, None)
+    assert copy.engine is not None
+    try:
+        copy.engine.append(state.columns(state.schema, source.context))
+    finally:
+        copy.engine.close()
+    if found.damage is None:
+        return state.num_rows, None, None, None
+    return state.num_rows, found.damage.file, found.damage.fault.offset, found.damage.fault.reason
+
+
+def schema_of(manifest: Manifest) -> dict[str, DataType]:
+    """Return the schema that a manifest describes."""
+    return {name: parse_type(type_) for name, type_ in manifest.schema.items()}
+
+
+def state_of(content: Content) -> StoreState:
+    """Return the state of a folder's content. If the main is lost, the state has the rows of the log alone."""
+    schema = schema_of(content.manifest)
+    state = StoreState(schema, Main.of_records(content.main) if content.main else Main.empty(schema))
+    is_lost = content.manifest.main is not None and not content.main
+    for payload in content.changes:
+        change = Change.decoded(payload)
+        if is_lost:
+            change = replace(change, removed=change.removed[change.removed >= content.manifest.next_row])
+        state = state.after(change)
+    return state
+
+
+def next_row_of(content: Content) -> int:
+    """Return the number of the next row of a folder's content."""
+    if not content.changes:
+        return content.manifest.next_row
+    last = Change.decoded(content.changes[-1])
+    return last.first_row + last.length
+
+
+def selection(condition: ColumnExpression, schema: Mapping[str, DataType], context: Context) -> Callable[[StoreState], Any]:
+    """Return a function that returns the numbers of the rows of a state for which a condition is true.
+
+    Raises
+    ------
+    OptionError
+        The expression is no condition on columns of the schema.
+    UnknownColumnError
+        There is no such column.
+    """
+    program = compiled(condition, schema)
+
+    def selected(state: StoreState) -> Any:
+        if not state.num_rows:
+            return state.row_numbers
+        rows = selected_rows(state.columns(program.columns, context), program, context)
+        return state.row_numbers if rows is None else state.row_numbers[rows.astype("i8")]
+
+    return selected

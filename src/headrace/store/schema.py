@@ -1,0 +1,87 @@
+"""Checks the schema of a store, and brings columns of callers to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from headrace.columns.column import Column
+from headrace.columns.schema import is_name
+from headrace.columns.types import ENCODED, DataType, parse_type
+from headrace.core.buffer import copy_of
+from headrace.core.context import Context
+from headrace.core.errors import MissingDependencyError, OptionError, UnknownColumnError, nearest, shown
+from headrace.encode.texts import as_plain
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "a store") from None
+
+_MAX_OFFSET = 0x7FFFFFFF
+
+
+def parsed_schema(schema: object) -> dict[str, DataType]:
+    """Return the schema of an option: a mapping of names to types.
+
+    Raises
+    ------
+    OptionError
+        The schema is no such mapping, is empty, or has a type of encoded texts.
+    """
+    if not isinstance(schema, Mapping) or not schema:
+        raise OptionError.wrong("schema", "a mapping of names of columns to types, such as table.schema", schema)
+    found = {}
+    for name, type_ in schema.items():
+        if not is_name(name):
+            raise OptionError(f"schema has the name {shown(name)}, which is not a text")
+        found[name] = parse_type(type_)
+        if found[name].name in (*ENCODED, "null"):
+            raise OptionError(f"column {shown(name)} of schema is of type {found[name]}; a store encodes columns itself")
+    return found
+
+
+def fitted(columns: Mapping[str, Column], schema: Mapping[str, DataType], context: Context) -> dict[str, Column]:
+    """Return columns in the order and of the types of a schema. Texts of one form become those of another.
+
+    Raises
+    ------
+    OptionError
+        A type differs.
+    UnknownColumnError
+        A column is missing, or is not in the schema.
+    """
+    for name in columns:
+        if name not in schema:
+            near = nearest(name, schema)
+            hint = "" if near is None else f"; did you mean {near!r}?"
+            raise UnknownColumnError(f"the store has no column {shown(name)}{hint}")
+    return {name: _of_type(name, columns[name], type_, context) for name, type_ in schema.items() if name in columns}
+
+
+def check_whole(columns: Mapping[str, Column], schema: Mapping[str, DataType]) -> None:
+    """Raise UnknownColumnError unless the columns are those of the schema."""
+    missing = [name for name in schema if name not in columns]
+    if missing:
+        raise UnknownColumnError(f"the rows have no column {shown(missing[0])}, which the store has")
+
+
+def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Column:
+    if column.type == type_:
+        return column
+    plain = as_plain(column, context.thread_count)
+    same_family = (plain.type.is_string and type_.is_string) or (plain.type.is_binary and type_.is_binary)
+    if not same_family or plain.offsets is None:
+        raise OptionError(f"column {shown(name)} is of type {column.type}, and the store has {type_}; cast it first")
+    return _with_offsets(name, plain, type_)
+
+
+def _with_offsets(name: str, column: Column, type_: DataType) -> Column:
+    """Return texts with offsets of another width."""
+    if column.type == type_:
+        return column
+    assert column.offsets is not None
+    offsets = np.frombuffer(memoryview(column.offsets), f"<i{column.type.bits // 8}")
+    if type_.bits == 32 and len(offsets) and int(offsets[-1]) > _MAX_OFFSET:
+        raise OptionError(f"column {shown(name)} has {int(offsets[-1]):_} bytes of text, too many for {type_}; append fewer rows")
+    return replace(column, type=type_, offsets=copy_of(offsets.astype(f"<i{type_.bits // 8}").tobytes()))

@@ -1,0 +1,149 @@
+"""Defines the state of a store: a main, and the changes since it was made. A state never changes, so reads need no lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from headrace.arrange.gather.take import take_rows
+from headrace.columns.column import Column
+from headrace.columns.finish.concat import SharedLoads
+from headrace.columns.types import DataType
+from headrace.core.context import Context
+from headrace.core.errors import MissingDependencyError
+from headrace.store.change import Change
+from headrace.store.dictionary.encode import decode
+from headrace.store.main import Main
+from headrace.store.prefix import Prefix
+from headrace.store.row_runs import RowRuns
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "a store") from None
+
+
+@dataclass(frozen=True)
+class StoreState:
+    """The rows of a store at one time.
+
+    Parameters
+    ----------
+    schema
+        Name and type of each column.
+    main
+        The main.
+    added
+        Changes with rows, which are the delta.
+    removed
+        Numbers of the rows of main and delta that are removed: arrays of uint64.
+    delta_rows, delta_bytes
+        Size of the delta.
+    removed_rows
+        Number of removed rows of main and delta.
+    """
+
+    schema: Mapping[str, DataType]
+    main: Main
+    added: Prefix[Change] = field(default_factory=Prefix)
+    removed: Prefix[Any] = field(default_factory=Prefix)
+    delta_rows: int = 0
+    delta_bytes: int = 0
+    removed_rows: int = 0
+
+    def after(self, change: Change) -> StoreState:
+        """Return the state after a change."""
+        added = self.added.appended(change) if change.length else self.added
+        removed = self.removed.appended(change.removed) if len(change.removed) else self.removed
+        return replace(
+            self,
+            added=added,
+            removed=removed,
+            delta_rows=self.delta_rows + change.length,
+            delta_bytes=self.delta_bytes + change.nbytes,
+            removed_rows=self.removed_rows + len(change.removed),
+        )
+
+    def with_main(self, main: Main, merged: StoreState) -> StoreState:
+        """Return the same rows with a main that has those of an earlier state."""
+        return replace(
+            self,
+            main=main,
+            added=self.added.after(merged.added),
+            removed=self.removed.after(merged.removed),
+            delta_rows=self.delta_rows - merged.delta_rows,
+            delta_bytes=self.delta_bytes - merged.delta_bytes,
+            removed_rows=self.removed_rows - merged.removed_rows,
+        )
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows that are not removed."""
+        return len(self.main.rows) + self.delta_rows - self.removed_rows
+
+    @cached_property
+    def rows(self) -> RowRuns:
+        """Numbers of all rows of main and delta."""
+        runs = [(change.first_row, change.length) for change in self.added]
+        starts, lengths = zip(*runs, strict=True) if runs else ((), ())
+        return self.main.rows.then(RowRuns.of_runs(starts, lengths))
+
+    @cached_property
+    def keep(self) -> Any:
+        """Mask of the rows of main and delta that are not removed; None for all rows."""
+        if not self.removed_rows:
+            return None
+        keep: Any = np.ones(len(self.rows), bool)
+        keep[self.rows.positions(np.concatenate(list(self.removed)))[0].astype(np.int64)] = False
+        return keep
+
+    @cached_property
+    def row_numbers(self) -> Any:
+        """Number of each row that is not removed, ascending: an array of uint64."""
+        numbers = self.rows.numbers()
+        return numbers if self.keep is None else numbers[self.keep]
+
+    def columns(self, names: Iterable[str], context: Context) -> dict[str, Column]:
+        """Return columns of the rows that are not removed, in the order of their numbers."""
+        places = None if self.keep is None else np.flatnonzero(self.keep)
+        found = {}
+        for name in names:
+            whole = decode(self.main.columns[name], context=context)
+            column = self._joined(name, [whole, *self._parts(name)], context)
+            found[name] = column if places is None else take_rows(column, places, context.thread_count)
+        return found
+
+    def delta(self, context: Context) -> dict[str, Column]:
+        """Return the columns of the delta, with removed rows."""
+        return {name: self._joined(name, self._parts(name), context) for name in self.schema}
+
+    def rows_at(self, numbers: Any, names: Iterable[str], context: Context) -> dict[str, Column]:
+        """Return columns of the rows with given numbers, in their order. All numbers are those of rows."""
+        places = self.rows.positions(numbers)[0].astype(np.int64)
+        in_main = places < len(self.main.rows)
+        order: Any = np.empty(len(places), np.int64)
+        order[np.concatenate((np.flatnonzero(in_main), np.flatnonzero(~in_main)))] = np.arange(len(places))
+        later = places[~in_main] - len(self.main.rows)
+        found = {}
+        for name in names:
+            first = decode(self.main.columns[name], places[in_main], context=context)
+            parts = [first]
+            if len(later):
+                parts.append(take_rows(self._joined(name, self._parts(name), context), later, context.thread_count))
+            found[name] = take_rows(self._joined(name, parts, context), order, context.thread_count)
+        return found
+
+    def merged_main(self, context: Context) -> Main:
+        """Return a main of all rows that are not removed (Krueger et al. 2011, section 2.2)."""
+        return self.main.merged(self.delta(context), self.rows, self.keep, context)
+
+    def _parts(self, name: str) -> list[Column]:
+        return [change.columns[name] for change in self.added]
+
+    def _joined(self, name: str, parts: Sequence[Column], context: Context) -> Column:
+        parts = [part for part in parts if len(part)]
+        if len(parts) == 1:
+            return parts[0]
+        return SharedLoads.of(1, context).join(parts, self.schema[name])[0]

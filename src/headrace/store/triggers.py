@@ -1,0 +1,74 @@
+"""Decides when a delta is large enough to be merged (Krueger et al. 2011, section 2.1: thresholds of size, count or time)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headrace.core.errors import OptionError
+from headrace.core.options import MOST, integer, number
+from headrace.store.state import StoreState
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTriggers:
+    """Thresholds of the delta; a merge begins after a change that reaches one. None for no such threshold.
+
+    Parameters
+    ----------
+    rows
+        Rows of the delta and removed rows.
+    nbytes
+        Bytes of the delta.
+    ratio
+        Rows of the delta and removed rows, divided by the rows of the main.
+    seconds
+        Seconds since the last merge began, or since the store was opened.
+    clock
+        Returns seconds, from any begin.
+    """
+
+    rows: int | None = None
+    nbytes: int | None = None
+    ratio: float | None = None
+    seconds: float | None = None
+    clock: Callable[[], float] = time.monotonic
+
+    @classmethod
+    def of(cls, rows: object, nbytes: object, ratio: object, seconds: object) -> MergeTriggers:
+        """Return the triggers of options.
+
+        Raises
+        ------
+        OptionError
+            An option is no positive number.
+        """
+        return cls(
+            None if rows is None else integer("merge_rows", rows, "a positive integer or None", 1),
+            None if nbytes is None else integer("merge_bytes", nbytes, "a positive integer or None", 1),
+            _positive("merge_ratio", ratio),
+            _positive("merge_seconds", seconds),
+        )
+
+    def are_reached(self, state: StoreState, merged_at: float) -> bool:
+        """Return whether a state should be merged; the last merge began at `merged_at`."""
+        changed = state.delta_rows + state.removed_rows
+        if not changed:
+            return False
+        reached = (
+            self.rows is not None and changed >= self.rows,
+            self.nbytes is not None and state.delta_bytes >= self.nbytes,
+            self.ratio is not None and changed >= self.ratio * len(state.main.rows),
+            self.seconds is not None and self.clock() - merged_at >= self.seconds,
+        )
+        return any(reached)
+
+
+def _positive(name: str, value: object) -> float | None:
+    if value is None:
+        return None
+    found = number(name, value, "a positive number or None")
+    if not 0 < found <= MOST:
+        raise OptionError.wrong(name, "a positive number or None", value)
+    return float(found)

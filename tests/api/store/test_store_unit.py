@@ -1,0 +1,184 @@
+"""Tests the calls of a store on small tables."""
+
+from __future__ import annotations
+
+import datetime
+import io
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import headrace
+from headrace import Store, col
+
+CITIES = b"city,founded\nRome,-753\nOslo,1048\n"
+SCHEMA = {"city": "string", "founded": "int64"}
+
+
+def cities(**options):
+    store = Store(schema=SCHEMA, **options)
+    store.append(CITIES)
+    return store
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        CITIES,
+        io.BytesIO(CITIES),
+        b"founded,city\n-753,Rome\n1048,Oslo\n",
+        headrace.read_csv(CITIES),
+        headrace.read_csv(CITIES, strings="view"),
+        pa.table({"founded": [-753, 1048], "city": pa.array(["Rome", "Oslo"], pa.large_string())}),
+        pl.DataFrame({"city": ["Rome", "Oslo"], "founded": [-753, 1048]}),
+    ],
+    ids=["bytes", "file", "other order", "table", "views", "arrow", "polars"],
+)
+def test_rows_of_any_kind(rows):
+    store = Store(schema=SCHEMA)
+    assert store.append(rows) == 2
+    assert store.merge()
+    assert store.table().to_pydict() == {"city": ["Rome", "Oslo"], "founded": [-753, 1048]}
+    assert dict(store.table().schema) == dict(store.schema)
+
+
+def test_options_of_raw_text(tmp_path):
+    (tmp_path / "a.tsv").write_bytes(b"Rome\t-753\nOslo\tx\n")
+    store = Store(schema=SCHEMA)
+    assert store.append(tmp_path / "a.tsv", header=False, sep="\t", on_error="null") == 2
+    assert store.table()["founded"].to_pylist() == [-753, None]
+
+
+def test_a_scan_is_ingested_batch_by_batch():
+    text = b"n\n" + b"".join(b"%d\n" % i for i in range(10_000))
+    store = Store(schema={"n": "int64"}, merge_rows=3000)
+    assert store.ingest(headrace.scan_csv(text, batch_bytes=4000)) == 10_000
+    assert store.table()["n"].to_pylist() == list(range(10_000))
+    store.close()
+    assert store.statistics.merges >= 1
+
+
+def test_duplicates_by_policy():
+    rows = b"city,founded\nOslo,1\nBonn,2\nBonn,3\n"
+    with pytest.raises(headrace.OptionError, match="the key 'Oslo' is in the store; on_duplicate="):
+        cities(key="city").append(rows)
+    store = cities(key="city", on_duplicate="replace")
+    assert store.append(rows) == 2
+    assert store.table().to_pydict() == {"city": ["Rome", "Oslo", "Bonn"], "founded": [-753, 1, 3]}
+    store = cities(key="city", on_duplicate="keep")
+    assert store.append(rows) == 1
+    assert store.table().to_pydict() == {"city": ["Rome", "Oslo", "Bonn"], "founded": [-753, 1048, 2]}
+
+
+def test_a_key_that_is_twice_in_the_rows():
+    store = Store(schema={"n": "int32"}, key="n")
+    with pytest.raises(headrace.OptionError, match="the key 5 is twice in the rows"):
+        store.append(b"n\n4\n5\n5\n")
+    assert len(store) == 0
+
+
+@pytest.mark.parametrize(
+    ("type_", "texts", "keys", "absent"),
+    [
+        ("uint64", ["18446744073709551615", "0"], [2**64 - 1, 0], 7),
+        ("int8", ["-128", "127"], [-128, 127], 5),
+        ("date32", ["2024-02-29", "1969-12-31"], [datetime.date(2024, 2, 29), datetime.date(1969, 12, 31)], datetime.date.max),
+        ("timestamp[ms]", ["2024-02-29T10:00:00", "1969-01-01"], np.array(["2024-02-29T10", "1969-01-01"], "M8[s]"), None),
+        ("string", ["Zürich", "x"], ["Zürich", "x"], "y"),
+        ("large_string", ["b", "a"], ["b", "a"], "y"),
+    ],
+)
+def test_keys_of_each_type(type_, texts, keys, absent):
+    store = Store(schema={"k": type_}, key="k")
+    store.append(("k\n" + "\n".join(texts) + "\n").encode())
+    store.merge()
+    found = store.lookup(keys)
+    assert found.found.tolist() == [True, True]
+    assert store.lookup(store.table()["k"]).found.all()
+    if absent is not None:
+        assert store.lookup(absent).found.tolist() == [False]
+    assert len(store.range(min(keys), max(keys))) == 2
+    assert store.snapshot().lookup(keys).rows.equals(found.rows)
+
+
+def test_update_of_some_columns():
+    store = Store(schema={"n": "int64", "a": "string", "b": "int8"}, key="n")
+    store.append(b"n,a,b\n1,x,1\n2,y,2\n3,z,3\n")
+    assert store.update(b"b,n\n9,3\n8,1\n") == 2
+    assert store.table().to_pylist() == [
+        {"n": 2, "a": "y", "b": 2},
+        {"n": 3, "a": "z", "b": 9},
+        {"n": 1, "a": "x", "b": 8},
+    ]
+    with pytest.raises(headrace.OptionError, match="no row has the key 7"):
+        store.update(b"n,b\n1,0\n7,0\n")
+    assert store.lookup(1).rows["b"].to_pylist() == [8]
+
+
+def test_delete_by_key_and_by_condition():
+    store = cities(key="city")
+    assert store.delete(["Rome", "Bonn", "Rome"]) == 1
+    assert store.delete(col("founded") > 2000) == 0
+    assert store.delete(col("founded").is_null() | (col("city") == "Oslo")) == 1
+    assert len(store) == 0
+    assert store.merge()
+    assert not store.merge()
+    assert store.table().num_rows == 0
+    assert store.append(CITIES) == 2
+
+
+def test_values_that_no_row_has_leave_the_dictionary():
+    store = Store(schema={"n": "int64"})
+    store.append(b"n\n" + b"".join(b"%d\n" % i for i in range(1000)))
+    store.merge()
+    assert store.statistics.columns["n"].bits == 10
+    store.delete(col("n") >= 4)
+    store.merge()
+    assert (store.statistics.columns["n"].distinct, store.statistics.columns["n"].bits) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "merges"),
+    [({"merge_rows": 3}, 2), ({"merge_bytes": 48}, 1), ({"merge_ratio": 0.5}, 3), ({"merge_bytes": None}, 0)],
+)
+def test_thresholds(threshold, merges):
+    store = Store(schema={"n": "int64"}, **threshold)
+    for begin in range(0, 8, 2):
+        store.append(b"n\n%d\n%d\n" % (begin, begin + 1))
+        store.wait_for_merge()
+    assert store.statistics.merges == merges
+    assert store.table()["n"].to_pylist() == list(range(8))
+
+
+def test_statistics():
+    store = cities()
+    store.merge()
+    store.append(CITIES)
+    store.delete(col("city") == "Rome")
+    found = store.statistics
+    assert (found.rows, found.main_rows, found.delta_rows, found.removed_rows) == (2, 2, 2, 2)
+    assert found.delta_bytes == 2 * 8 + 2 * 4 + len("RomeOslo")
+    assert found.columns["founded"].bits == 1
+
+
+def test_a_reader_sees_the_store_as_it_was(tmp_path):
+    with Store(tmp_path / "s", schema=SCHEMA) as store:
+        store.append(CITIES)
+        reader = Store(tmp_path / "s", read_only=True)
+        store.append(CITIES)
+        store.merge()
+        assert (len(reader), len(store)) == (2, 4)
+        reader.refresh()
+        assert len(reader) == 4
+        with pytest.raises(headrace.OptionError, match="read_only=True"):
+            reader.append(CITIES)
+
+
+def test_conversions():
+    store = cities()
+    assert store.to_polars()["city"].to_list() == ["Rome", "Oslo"]
+    assert pa.table(store.snapshot()).num_rows == 2
+    assert store.table(["founded"]).column_names == ["founded"]
+    assert repr(store) == "<headrace.Store in memory, 2 rows, 2 columns>"
