@@ -167,7 +167,7 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
     if request.is_read_only:
         content = read_content(source.files, str(source.where))
         request.check(content.manifest, where)
-        return OpenedStore(content.manifest.key, state_of(content), None)
+        return OpenedStore(content.manifest.key, state_of(content), None, _torn_bytes(content))
     if MANIFEST not in source.files.names() and request.schema is not None:
         folder = StoreFolder.create(source.files, str(source.where), request.manifest(where), source.policy)
         return _writer(source, folder.manifest, folder, None)
@@ -188,7 +188,7 @@ def _writer(source: Source, manifest: Manifest, folder: StoreFolder | None, cont
         state, next_row, torn = StoreState(schema, Main.empty(schema)), 0, 0
     else:
         state, next_row = state_of(content), next_row_of(content)
-        torn = 0 if content.torn is None else content.torn.nbytes
+        torn = _torn_bytes(content)
     return OpenedStore(manifest.key, state, StoreEngine(rules, state, next_row, folder), torn)
 
 
@@ -219,6 +219,10 @@ def salvaged(source: Source, target: Source) -> tuple[int, str | None, int | Non
     if found.damage is None:
         return state.num_rows, None, None, None
     return state.num_rows, found.damage.file, found.damage.fault.offset, found.damage.fault.reason
+
+
+def _torn_bytes(content: Content) -> int:
+    return 0 if content.torn is None else content.torn.nbytes
 
 
 def schema_of(manifest: Manifest) -> dict[str, DataType]:

@@ -47,7 +47,7 @@ class StoreStatistics:
     merges
         Merges since the store was opened.
     torn_bytes
-        Bytes at the end of the log that a crash had cut off. They were dropped when the store was opened.
+        Bytes at the end of the log that a crash had cut off, and that were dropped when the store was opened.
     columns
         The main's part of each column.
     """

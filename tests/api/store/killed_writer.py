@@ -1,0 +1,44 @@
+"""A process that forks writers of a store: each changes it until it is killed, and prints a line for each change that has ended.
+
+A line on standard input, ``PATH NUMBER SYNC``, starts a writer with the change of that number. Its first line is its process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from headrace import Store
+
+
+def change(store, number):
+    """Make the change of a number. The model of the test makes the same ones."""
+    if number % 7 == 3:
+        store.merge()
+    elif number % 5 == 4:
+        store.delete([10 * (number - 1), 10 * (number - 2)])
+    else:
+        store.append(b"n,t\n" + b"".join(b"%d,%s\n" % (10 * number + i, b"x" * number) for i in range(3)))
+
+
+def write(path, number, sync):
+    print(os.getpid(), flush=True)
+    store = Store(path, sync=sync, merge_rows=10)
+    while True:
+        change(store, number)
+        print(number, flush=True)
+        number += 1
+
+
+def main():
+    for line in sys.stdin:
+        path, number, sync = line.split()
+        child = os.fork()
+        if not child:
+            write(path, int(number), sync)
+        os.waitpid(child, 0)
+        print("dead", flush=True)
+
+
+if __name__ == "__main__":
+    main()

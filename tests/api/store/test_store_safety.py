@@ -1,0 +1,290 @@
+"""Tests a store under misuse, damage, killed processes and threads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import headrace
+from headrace import Context, OptionError, SourceError, Store, UnknownColumnError, UnsupportedDeviceError, col
+from tests.api.store.store_cases import seeded
+
+SCHEMA = {"n": "int64", "t": "string"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"schema": None}, "the memory is no store; pass schema="),
+        ({"schema": {}}, "schema must be a mapping of names"),
+        ({"schema": ["n"]}, "schema must be a mapping of names"),
+        ({"schema": {"n": "dictionary"}}, "column 'n' of schema is of type dictionary"),
+        ({"schema": {"n": "int46"}}, "did you mean 'int64'"),
+        ({"key": "m"}, "key is 'm', and schema has no such column"),
+        ({"schema": {"n": "float64"}, "key": "n"}, "keys are integers, dates, timestamps or texts"),
+        ({"key": 1}, "key must be the name of a column"),
+        ({"on_duplicate": "ignore"}, "unknown on_duplicate 'ignore'"),
+        ({"sync": "sometimes"}, "unknown sync 'sometimes'"),
+        ({"sync_seconds": -1}, "sync_seconds must be"),
+        ({"merge_rows": 0}, "merge_rows must be"),
+        ({"merge_ratio": 0}, "merge_ratio must be"),
+        ({"merge_seconds": "1"}, "merge_seconds must be"),
+        ({"read_only": True}, "read_only=True needs the path"),
+        ({"context": Context(device="cuda")}, "a store lies in host memory"),
+    ],
+)
+def test_options_that_are_refused(options, message):
+    with pytest.raises((OptionError, SourceError, UnsupportedDeviceError), match=message):
+        Store(**{"schema": SCHEMA, **options})
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (b"n\n1\n", "no column 't'|dtypes 't'"),
+        (b"n,t,u\n1,x,2\n", "the store has no column 'u'"),
+        (headrace.read_csv(b"n,T\n1,x\n"), "the store has no column 'T'"),
+        (headrace.read_csv(b"n\n1\n"), "the rows have no column 't'"),
+        (headrace.read_csv(b"n,t\n1.5,x\n"), "column 'n' is of type float64, and the store has int64; cast it first"),
+        (headrace.read_csv(b"n,t\n1,5\n"), "column 't' is of type int64"),
+        (b"n,t\n,x\n", r"the key of 1 row\(s\) is null"),
+        (b"n,t\nx,x\n", "expected int64"),
+        (5, "source"),
+    ],
+)
+def test_rows_that_are_refused(rows, message):
+    store = Store(schema=SCHEMA, key="n")
+    store.append(b"n,t\n7,a\n")
+    with pytest.raises((OptionError, UnknownColumnError, headrace.ParseError, TypeError), match=message):
+        store.append(rows)
+    assert store.table().to_pydict() == {"n": [7], "t": ["a"]}
+    assert store.append(b"n,t\n8,b\n") == 1
+
+
+@pytest.mark.parametrize("keys", ["x", 1.5, [1, "x"], [None], [2**70], [True]])
+def test_keys_that_are_refused(keys):
+    store = Store(schema=SCHEMA, key="n")
+    for call in (store.lookup, store.delete, store.snapshot().lookup):
+        with pytest.raises(OptionError, match="keys"):
+            call(keys)
+    with pytest.raises(OptionError, match="low"):
+        store.range(keys, 5)
+
+
+def test_calls_that_a_store_refuses():
+    store = Store(schema=SCHEMA)
+    for call in (lambda: store.lookup(1), lambda: store.range(1, 2), lambda: store.delete(1), lambda: store.update(b"n\n1\n")):
+        with pytest.raises(OptionError, match="the store has none; create it with key="):
+            call()
+    with pytest.raises(OptionError, match="DuckDB refuses the query"):
+        store.sql("select nothing from nowhere")
+    with pytest.raises(UnknownColumnError, match="the store has no column 'm'"):
+        store.table(["m"])
+    with pytest.raises(OptionError, match="rows is a table"):
+        store.append(headrace.read_csv(b"n,t\n1,x\n"), sep=",")
+    with pytest.raises(OptionError, match="refresh"):
+        store.refresh()
+    store.close()
+    store.close()
+    with pytest.raises(OptionError, match="the store is closed"):
+        store.append(b"n,t\n1,x\n")
+    assert len(store.table()["n"]) == 0
+
+
+def test_folders_that_are_refused(tmp_path):
+    with pytest.raises(SourceError, match="has no file 'manifest'"):
+        Store(tmp_path / "none")
+    with Store(tmp_path / "s", schema=SCHEMA, key="n"):
+        with pytest.raises(SourceError, match="is open for writing elsewhere; open it with read_only=True"):
+            Store(tmp_path / "s")
+        assert len(Store(tmp_path / "s", read_only=True)) == 0
+    with pytest.raises(OptionError, match="has other columns than schema"):
+        Store(tmp_path / "s", schema={"n": "int64"})
+    with pytest.raises(OptionError, match="has the key 'n', not 't'"):
+        Store(tmp_path / "s", key="t")
+    with Store(tmp_path / "s", schema=SCHEMA) as store:  # the lock was released by each refusal
+        assert store.key == "n"
+    (tmp_path / "s" / "manifest").unlink()
+    with Store(tmp_path / "s", schema=SCHEMA) as store:  # it has no rows, as after a crash while it was created
+        store.append(b"n,t\n1,x\n")
+    (tmp_path / "s" / "manifest").unlink()
+    with pytest.raises(OptionError, match="files of a store without a manifest"):
+        Store(tmp_path / "s", schema=SCHEMA)
+
+
+def damaged(folder, pattern, offset):
+    """Flip a bit of the file that matches a pattern."""
+    path = next(Path(folder).glob(pattern))
+    data = bytearray(path.read_bytes())
+    data[offset] ^= 16
+    path.write_bytes(data)
+    return path.name
+
+
+def test_damage_is_refused_and_rows_up_to_there_are_salvaged(tmp_path):
+    with Store(tmp_path / "s", schema=SCHEMA, key="n") as store:
+        for i in range(4):
+            store.append(b"n,t\n%d,x\n" % i)
+        begin = store.statistics.log_bytes
+        store.append(b"n,t\n4,x\n")
+    name = damaged(tmp_path / "s", "log-*", begin + 60)
+    with pytest.raises(SourceError, match=rf"{name} at byte {begin}: the checksum of the payload differs"):
+        Store(tmp_path / "s")
+    found = Store.salvage(tmp_path / "s", tmp_path / "copy")
+    assert (found.rows, found.file, found.offset) == (4, name, begin)
+    with Store(tmp_path / "copy") as copy:
+        assert copy.table()["n"].to_pylist() == [0, 1, 2, 3]
+        assert copy.key == "n"
+        assert copy.append(b"n,t\n4,x\n") == 1
+
+
+def test_a_damaged_main_leaves_the_rows_of_the_log(tmp_path):
+    with Store(tmp_path / "s", schema=SCHEMA, key="n") as store:
+        store.append(b"n,t\n1,x\n2,y\n")
+        store.merge()
+        store.append(b"n,t\n3,z\n4,z\n")
+        store.delete([1, 3])
+    name = damaged(tmp_path / "s", "main-*", -60)
+    with pytest.raises(SourceError, match=f"{name} at byte"):
+        Store(tmp_path / "s", read_only=True)
+    assert Store.salvage(tmp_path / "s", tmp_path / "copy").rows == 1
+    assert Store(tmp_path / "copy").table().to_pydict() == {"n": [4], "t": ["z"]}
+
+
+def test_a_damaged_manifest_is_refused(tmp_path):
+    Store(tmp_path / "s", schema=SCHEMA).close()
+    damaged(tmp_path / "s", "manifest", 50)
+    with pytest.raises(SourceError, match="the manifest of .* is damaged, at byte 0"):
+        Store(tmp_path / "s")
+
+
+def test_a_torn_log_is_reported(tmp_path):
+    store = Store(tmp_path / "s", schema=SCHEMA)
+    store.append(b"n,t\n1,x\n")
+    shutil.copytree(tmp_path / "s", tmp_path / "t")
+    store.close()
+    log = next((tmp_path / "t").glob("log-*"))
+    log.write_bytes(log.read_bytes() + b"HRSR and more")
+    reader = Store(tmp_path / "t", read_only=True)
+    assert (len(reader), reader.statistics.torn_bytes) == (1, 13)
+    with Store(tmp_path / "t") as store:
+        assert store.statistics.torn_bytes == 13
+        store.append(b"n,t\n2,y\n")
+    with Store(tmp_path / "t") as store:
+        assert store.statistics.torn_bytes == 0
+        assert store.table()["n"].to_pylist() == [1, 2]
+
+
+def model_of(count):
+    """Return the keys after `count` changes of killed_writer.py."""
+    keys = []
+    for number in range(count):
+        if number % 7 == 3:
+            continue
+        if number % 5 == 4:
+            gone = {10 * (number - 1), 10 * (number - 2)}
+            keys = [key for key in keys if key not in gone]
+        else:
+            keys += [10 * number + i for i in range(3)]
+    return keys
+
+
+@pytest.mark.parametrize("times", [3, pytest.param(1000, marks=pytest.mark.long)])
+def test_a_writer_that_is_killed_at_any_time(times, tmp_path, request):
+    draw = seeded(request.node.name)
+    path, number, begun = tmp_path / "s", 0, 0
+    Store(path, schema=SCHEMA, key="n").close()
+    program = Path(__file__).with_name("killed_writer.py")
+    server = subprocess.Popen([sys.executable, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        for _ in range(times):
+            if number > 150:
+                shutil.rmtree(path)
+                Store(path, schema=SCHEMA, key="n").close()
+                number = 0
+            server.stdin.write(f"{path} {number} {draw.choice(['always', 'batch', 'never'])}\n")
+            server.stdin.flush()
+            writer = int(server.stdout.readline())
+            begun += 1
+            for _ in range(draw.randrange(6)):
+                number = int(server.stdout.readline()) + 1
+            time.sleep(draw.random() * 0.02)
+            os.kill(writer, signal.SIGKILL)
+            while (line := server.stdout.readline()) != "dead\n":
+                number = int(line) + 1
+            with Store(path) as store:
+                found = store.table()["n"].to_pylist()
+            assert found in (model_of(number), model_of(number + 1)), number
+            while found != model_of(number):
+                number += 1
+    finally:
+        server.stdin.close()
+        server.wait()
+    assert begun == times
+
+
+def test_threads_that_append_read_and_merge(tmp_path):
+    store = Store(tmp_path / "s", schema=SCHEMA, key="n", merge_rows=40, sync="never")
+    faults, done = [], threading.Event()
+
+    def append(thread):
+        for number in range(40):
+            store.append(b"n,t\n" + b"".join(b"%d,%d\n" % (1000 * thread + 3 * number + i, thread) for i in range(3)))
+            if number % 8 == 7:
+                store.delete([1000 * thread + 3 * number])
+            if number % 10 == 9:
+                store.update(b"n,t\n%d,new\n" % (1000 * thread + 1))
+
+    def read():
+        while not done.is_set():
+            snapshot = store.snapshot()
+            keys = snapshot.table()["n"].to_pylist()
+            if len(keys) != len(snapshot) or len(set(keys)) != len(keys):
+                faults.append("rows are missing or there twice")
+            for thread in range(2):
+                present = {key - 1000 * thread for key in keys if key // 1000 == thread}
+                count = max(present, default=-1) + 1
+                gone = {3 * number for number in range(7, 40, 8)}
+                if count % 3 or not present >= set(range(count)) - gone:
+                    faults.append(f"a change is visible in part: {count}")
+            if not all(snapshot.lookup(keys[:5]).found):
+                faults.append("a key is not found")
+
+    def merge():
+        while not done.is_set():
+            store.merge()
+
+    def guarded(work, *given):
+        try:
+            work(*given)
+        except BaseException as error:  # noqa: BLE001  reported by the test
+            faults.append(repr(error))
+
+    writers = [threading.Thread(target=guarded, args=(append, thread)) for thread in range(2)]
+    others = [threading.Thread(target=guarded, args=(work,)) for work in (read, read, merge)]
+    for thread in [*writers, *others]:
+        thread.start()
+    for thread in writers:
+        thread.join()
+    done.set()
+    for thread in others:
+        thread.join()
+    assert faults == []
+    expected = {1000 * thread + key for thread in range(2) for key in range(120)} - {
+        1000 * thread + 3 * number for thread in range(2) for number in range(7, 40, 8)
+    }
+    assert set(store.table()["n"].to_pylist()) == expected
+    assert store.lookup([1, 1001]).rows["t"].to_pylist() == ["new", "new"]
+    assert len(store.sql("from store where t = 'new'")["n"]) == 2
+    store.close()
+    with Store(tmp_path / "s") as again:
+        assert set(again.table()["n"].to_pylist()) == expected
+        assert again.delete(col("n") >= 0) == len(expected)

@@ -1,0 +1,136 @@
+"""Crashes a store and fills its disk in every operation of a history of changes and merges: no acknowledged row is lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from headrace import read_csv
+from headrace.core.context import Context
+from headrace.core.errors import OptionError
+from headrace.store.files.log import SyncPolicy
+from headrace.store.opening import Source, StoreRequest, opened
+from headrace.store.triggers import MergeTriggers
+from tests.store.files.crash_cases import FORMS, Crashed, CrashFiles
+
+SCHEMA = {"n": "int64", "city": "string"}
+CHANGES = [
+    ("append", [(1, "Rome"), (2, "Oslo"), (3, None)]),
+    ("append", [(4, "Bonn")]),
+    ("merge", None),
+    ("remove", [2, 4]),
+    ("append", [(2, "Paris")]),
+    ("update", [(1, "Turin")]),
+    ("merge", None),
+    ("append", [(9, "Rome")]),
+    ("remove", [3]),
+]
+
+
+def open_store(files):
+    source = Source("store", files, SyncPolicy(), MergeTriggers(), Context(threads=1))
+    return opened(source, StoreRequest.of(SCHEMA, "n", "raise", is_read_only=False))
+
+
+def columns_of(rows):
+    text = "".join(f"{key},{city or ''}\n" for key, city in rows).encode()
+    return read_csv(text, header=False, names=list(SCHEMA), dtypes=SCHEMA).columns
+
+
+def rows_of(store):
+    columns = store.state.columns(SCHEMA, Context(threads=1))
+    return sorted(zip(*(column.to_pylist() for column in columns.values()), strict=True))
+
+
+def apply_to_model(rows, change):
+    """Return the rows of a model after a change."""
+    kind, given = change
+    if kind == "remove":
+        return {key: city for key, city in rows.items() if key not in given}
+    return {**rows, **dict(given)} if given else rows
+
+
+def apply_to_store(engine, change):
+    kind, given = change
+    if kind == "merge":
+        engine.merge()
+    elif kind == "remove":
+        import numpy as np
+
+        engine.remove_keys(np.array(given))
+    elif kind == "append":
+        engine.append(columns_of(given))
+    else:
+        engine.update(columns_of(given))
+
+
+def run(files):
+    """Run all changes; return rows after the acknowledged ones, and after the one that did not end."""
+    acknowledged = attempted = {}
+    try:
+        engine = open_store(files).engine
+        for change in CHANGES:
+            attempted = apply_to_model(acknowledged, change)
+            apply_to_store(engine, change)
+            acknowledged = attempted
+        engine.close()
+    except Crashed:
+        pass
+    return acknowledged, attempted
+
+
+def total_operations():
+    files = CrashFiles()
+    run(files)
+    return files.operations
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.long)])
+def test_a_crash_in_every_operation(form, every):
+    for number in range(1 + FORMS.index(form) % every, total_operations() + 1, every):
+        files = CrashFiles(crash_at=number)
+        acknowledged, attempted = run(files)
+        after = files.after_crash(form)
+        if "manifest" not in after.names():
+            assert acknowledged == {}
+            continue
+        store = open_store(after)
+        assert rows_of(store) in (sorted(acknowledged.items()), sorted(attempted.items())), number
+        before = rows_of(store)
+        store.engine.append(columns_of([(77, "after")]))
+        store.engine.merge()
+        store.engine.close()
+        assert rows_of(open_store(after)) == [*before, (77, "after")]
+
+
+@pytest.mark.parametrize("fails", [1, 3])
+def test_a_full_disk_in_every_operation(fails):
+    """A change that fails changes nothing. The store goes on, or says that it must be opened again."""
+    for number in range(10 + fails, total_operations() + 1, 4):
+        files = CrashFiles(fail_at=number, fails=fails)
+        engine, rows = open_store(files).engine, {}
+        for change in CHANGES:
+            try:
+                apply_to_store(engine, change)
+                rows = apply_to_model(rows, change)
+            except OptionError:
+                assert change[0] in ("append", "update")  # an earlier change was refused
+            except OSError:
+                pass
+        assert rows_of(engine) == sorted(rows.items())
+        files.fail_at = None
+        engine.folder.abandon()
+        assert rows_of(open_store(files)) == sorted(rows.items()), number
+
+
+def test_an_error_of_a_merge_in_a_thread_is_raised_later():
+    files = CrashFiles()
+    source = Source("store", files, SyncPolicy(), MergeTriggers(rows=4), Context(threads=1))
+    engine = opened(source, StoreRequest.of(SCHEMA, "n", "raise", is_read_only=False)).engine
+    engine.append(columns_of([(1, "a"), (2, "b")]))
+    files.fail_at, files.fails = files.operations + 5, 1
+    engine.append(columns_of([(3, "c"), (4, "d")]))
+    with pytest.raises(OSError, match="No space left"):
+        engine.wait_for_merge()
+    assert engine.merge()
+    assert rows_of(engine) == [(1, "a"), (2, "b"), (3, "c"), (4, "d")]
