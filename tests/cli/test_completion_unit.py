@@ -54,6 +54,7 @@ def test_bash_offers_what_fits(script: str, tmp_path: Path) -> None:
         "view",
         "count",
         "grep",
+        "store",
         "report",
         "profile",
         "kernels",
@@ -61,7 +62,7 @@ def test_bash_offers_what_fits(script: str, tmp_path: Path) -> None:
         "demo",
         "completion",
     ]
-    assert offer("s") == ["sniff", "schema"]
+    assert offer("s") == ["sniff", "schema", "store"]
     assert offer("--v") == ["--version"]
     assert offer("load", "--qu") == ["--quote", "--quoted-null", "--quiet"]
     assert offer("load", "in.csv", "--on-error", "") == ["raise", "null", "reject"]

@@ -1,0 +1,181 @@
+"""Creates, fills, merges, queries and checks stores: `headrace store`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import headrace
+from headrace import scan_csv
+from headrace.api.files import check_target, suffixes, write_table
+from headrace.api.picture import table_picture
+from headrace.cli.common import options, values
+from headrace.cli.common.progress import progress_bar
+from headrace.cli.common.words import print_faults, printable
+from headrace.cli.row_stream import RejectSpool
+from headrace.core.errors import OptionError
+
+if TYPE_CHECKING:
+    from headrace import Store
+
+_ROWS_SHOWN = 1000
+_EXAMPLES = """\
+examples:
+  headrace store create trips.store --columns id=int64,fare=float64,day=date32 --key id
+  headrace store append trips.store monday.csv tuesday.csv.gz
+  headrace store sql trips.store 'select day, sum(fare) from store group by day'
+  headrace store merge trips.store
+  headrace store stat trips.store
+  headrace store verify trips.store --copy saved.store
+"""
+
+
+def add_parser(commands: Any, epilog: str) -> None:
+    """Add `store` and its own commands to argparse's `commands`; `epilog` ends their help."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "store",
+        help="keep rows in a folder: compressed, durable, queried by SQL",
+        description="Keep rows in a folder: compressed, durable, and queried by SQL.",
+        epilog=_EXAMPLES + "\n" + epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    _add_create(actions)
+    _add_append(actions)
+    _action(actions, "merge", "merge the delta into the main, and drop removed rows", _merge)
+    _add_sql(actions)
+    stat = _action(actions, "stat", "print sizes of the store and its columns", _stat)
+    stat.add_argument("--json", action="store_true", help="print an object")
+    verify = _action(actions, "verify", "read all files and check each record; exit code 1 if one is damaged", _verify)
+    verify.add_argument("--copy", metavar="FOLDER", help="copy the rows up to the damage to a new store")
+
+
+def _action(actions: Any, name: str, what: str, run: Any) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+    parser.set_defaults(run=run)
+    parser.add_argument("store", metavar="FOLDER", help="folder of the store")
+    return parser
+
+
+def _add_create(actions: Any) -> None:
+    parser = _action(actions, "create", "create a store without rows", _create)
+    columns = parser.add_mutually_exclusive_group(required=True)
+    columns.add_argument(
+        "--columns", dest="schema", type=values.types, metavar="NAME=TYPE,...", help="names and types of the columns"
+    )
+    columns.add_argument("--like", metavar="FILE", help="delimited text whose columns the store gets; no row is read into it")
+    parser.add_argument("--key", metavar="NAME", help="column whose values are distinct, to find rows by")
+    what = "policy for rows whose key is present (default: raise)"
+    parser.add_argument("--on-duplicate", choices=("raise", "replace", "keep"), default="raise", help=what)
+
+
+def _add_append(actions: Any) -> None:
+    parser = _action(actions, "append", "add the rows of delimited files, batch by batch", _append)
+    options.add_files(parser)
+    group = options.add_options(parser, "files", "text", "columns", "work", function=scan_csv, without=("dtypes", "schema"))[
+        "work"
+    ]
+    options.add_scan_options(group)
+    parser.add_argument("--on-duplicate", choices=("raise", "replace", "keep"), help="policy for rows whose key is present")
+    what = "times of syncs: each batch, at most one a second, or at the end (default: always)"
+    parser.add_argument("--sync", choices=("always", "batch", "never"), default="always", help=what)
+
+
+def _add_sql(actions: Any) -> None:
+    parser = _action(actions, "sql", "run a query of DuckDB; the table is named store", _sql)
+    parser.add_argument("query", metavar="QUERY", help="a statement that returns rows")
+    parser.add_argument("--to", metavar="OUT", help=f"file to write the result to: {', '.join(suffixes())}")
+
+
+def _create(given: argparse.Namespace) -> int:
+    schema = headrace.read_csv(given.like).schema if given.like is not None else given.schema
+    if not isinstance(schema, dict) and given.like is None:
+        raise OptionError("--columns must be NAME=TYPE,..., one for each column")
+    with headrace.Store(given.store, schema=schema, key=given.key, on_duplicate=given.on_duplicate) as store:
+        print(f"{given.store!r}: {len(store.schema)} columns")
+    return 0
+
+
+def _append(given: argparse.Namespace) -> int:
+    with headrace.Store(given.store, sync=given.sync, on_duplicate=given.on_duplicate) as store, progress_bar() as progress:
+        known = options.options_for(scan_csv, given)
+        source = options.source_of(given.file)
+        scan = scan_csv(source, **{"header": True, "dtypes": dict(store.schema), **known}, progress=progress)
+        spool, added = RejectSpool(scan.rejects_table()), 0
+        for batch in scan.batches():
+            added += store.append(batch)
+            spool.add(batch.rejects)
+        print(f"{given.store!r}: {added:_} rows added, {len(store):_} rows")
+    print_faults(scan.report, spool.first)
+    return 0
+
+
+def _merge(given: argparse.Namespace) -> int:
+    with headrace.Store(given.store) as store:
+        before = store.statistics
+        store.merge()
+        print(f"{given.store!r}: {len(store):_} rows, {_bytes(before)} before and {_bytes(store.statistics)} after")
+    return 0
+
+
+def _sql(given: argparse.Namespace) -> int:
+    if given.to is not None:
+        check_target(given.to)
+    found = _reader(given).sql(given.query)
+    if given.to is not None:
+        write_table(found, given.to)
+        return 0
+    print(table_picture(found.columns, found.num_rows, max_rows=_ROWS_SHOWN))
+    return 0
+
+
+def _stat(given: argparse.Namespace) -> int:
+    store = _reader(given)
+    found = store.statistics
+    if given.json:
+        print(json.dumps(asdict(found), indent=2))
+        return 0
+    print(
+        f"rows     {found.rows:_} = {found.main_rows:_} in the main + {found.delta_rows:_} added - {found.removed_rows:_} removed"
+    )
+    print(f"bytes    {_bytes(found)}")
+    if store.key is not None:
+        print(f"key      {printable(store.key)}")
+    rows = [("column", "type", "distinct", "bits", "bytes")]
+    for name, column in found.columns.items():
+        rows.append((printable(name), str(store.schema[name]), f"{column.distinct:_}", str(column.bits), f"{column.nbytes:_}"))
+    widths = [max(len(row[i]) for row in rows) for i in range(5)]
+    for row in rows:
+        left = "  ".join(f"{cell:{width}}" for cell, width in zip(row[:2], widths, strict=False))
+        print(left, *(f"{cell:>{width}}" for cell, width in zip(row[2:], widths[2:], strict=True)), sep="  ")
+    return 0
+
+
+def _verify(given: argparse.Namespace) -> int:
+    if given.copy is not None:
+        found = headrace.Store.salvage(given.store, given.copy)
+        print(f"{given.copy!r}: {found.rows:_} rows copied")
+        if found.file is not None:
+            print(f"headrace: {found.file} at byte {found.offset}: {found.reason}", file=sys.stderr)
+        return 0 if found.file is None else 1
+    try:
+        store = _reader(given)
+    except headrace.SourceError as error:
+        print(f"headrace: {error}", file=sys.stderr)
+        return 1
+    torn = store.statistics.torn_bytes
+    print(f"{given.store!r}: {len(store):_} rows, no damage")
+    if torn:
+        print(f"a crash has cut off the log: {torn:_} bytes after its last record are no acknowledged rows")
+    return 0
+
+
+def _reader(given: argparse.Namespace) -> Store:
+    return headrace.Store(given.store, read_only=True)
+
+
+def _bytes(found: Any) -> str:
+    return f"{found.main_bytes + found.delta_bytes:_}"

@@ -1,0 +1,99 @@
+"""Tests `headrace store` on small files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import headrace
+from headrace.cli.main import main
+
+CITIES = "city,founded\nRome,-753\nOslo,1048\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    """Return a folder with two files of text and a store `s` of the first."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text(CITIES)
+    Path("b.csv").write_text("city,founded\nBonn,11\nRome,5\n")
+    assert main(["store", "create", "s", "--columns", "city=string,founded=int64", "--key", "city"]) == 0
+    assert main(["store", "append", "s", "a.csv"]) == 0
+    assert capsys.readouterr().out == "'s': 2 columns\n's': 2 rows added, 2 rows\n"
+    return tmp_path
+
+
+def test_create_append_merge_and_query(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "append", "s", "b.csv", "--on-duplicate", "replace", "--sync", "batch"]) == 0
+    assert main(["store", "merge", "s"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "'s': 2 rows added, 3 rows"
+    assert main(["store", "sql", "s", "select city from store where founded > 5 order by city"]) == 0
+    assert capsys.readouterr().out.splitlines()[4:] == ["Bonn", "Oslo"]
+    assert main(["store", "sql", "s", "from store order by founded", "--to", "out.csv"]) == 0
+    assert Path("out.csv").read_text() == "city,founded\nRome,5\nBonn,11\nOslo,1048\n"
+
+
+def test_a_store_like_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "create", "t", "--like", "a.csv"]) == 0
+    with headrace.Store("t") as store:
+        assert dict(store.schema) == {"city": "string", "founded": "int64"}
+        assert len(store) == 0
+
+
+def test_faults_of_a_text_are_reported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bad.csv").write_text("city,founded\nParis,x\nKyiv,482\n")
+    assert main(["store", "append", "s", "bad.csv"]) == 1
+    assert main(["store", "append", "s", "bad.csv", "--on-error", "reject"]) == 0
+    said = capsys.readouterr()
+    assert said.out == "'s': 1 rows added, 3 rows\n"
+    assert "1 fault, 1 records rejected" in said.err
+
+
+def test_stat(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "merge", "s"]) == 0
+    capsys.readouterr()
+    assert main(["store", "stat", "s"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "rows     2 = 2 in the main + 0 added - 0 removed",
+        "bytes    52",
+        "key      city",
+        "column   type    distinct  bits  bytes",
+        "city     string         2     1     28",
+        "founded  int64          2     1     24",
+    ]
+    assert main(["store", "stat", "s", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["main_rows"] == 2
+
+
+def test_verify_and_copy(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "verify", "s"]) == 0
+    assert capsys.readouterr().out == "'s': 2 rows, no damage\n"
+    log = next(Path("s").glob("log-*"))
+    data = bytearray(log.read_bytes())
+    data[45] ^= 1
+    log.write_bytes(data)
+    assert main(["store", "verify", "s"]) == 1
+    assert f"{log.name} at byte 0: the checksum of the payload differs" in capsys.readouterr().err
+    assert main(["store", "verify", "s", "--copy", "copy"]) == 1
+    assert capsys.readouterr().out == "'copy': 0 rows copied\n"
+    assert main(["store", "sql", "s", "from store"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["create", "s", "--columns", "a=int64"], 2),
+        (["create", "t", "--columns", "int64"], 2),
+        (["create", "t"], 2),
+        (["append", "none", "a.csv"], 3),
+        (["append", "s", "a.csv"], 2),
+        (["sql", "s", "select"], 2),
+        (["sql", "s", "from store", "--to", "x.what"], 2),
+        ([], 2),
+    ],
+)
+def test_errors(words: list[str], code: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", *words]) == code
+    assert capsys.readouterr().err
