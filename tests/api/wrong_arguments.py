@@ -384,6 +384,15 @@ def library_calls() -> list[Call]:
         of_method("Table.unique", table, {}),
         of_method("Table.value_counts", table, {}),
         of_method("Table.lookup", table, {"other": table(), "on": "a"}),
+        Call("Store", h_store, lambda: {"schema": {"a": "int64"}}),
+        of_method("Store.append", store, {"rows": table()}),
+        of_method("Store.update", store, {"rows": TEXT}),
+        of_method("Store.delete", store, {"keys_or_condition": [1]}),
+        of_method("Store.ingest", store, {"scan": headrace.scan_csv(TEXT)}),
+        of_method("Store.lookup", store, {"keys": [1]}),
+        of_method("Store.range", store, {"low": 1, "high": 2}),
+        of_method("Store.table", store, {}),
+        of_method("Store.sql", store, {"query": "from store"}),
         of_method("Column.__array__", lambda: table()["a"], {}),
     ]
 
