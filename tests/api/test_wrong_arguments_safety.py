@@ -52,6 +52,7 @@ MADE_ELSEWHERE = {
     "Report",
     "DeviceArray",
     "MapSnapshot",
+    "StoreSnapshot",
     "Expression",
     "ColumnExpression",
     "clear_caches",

@@ -21,12 +21,17 @@ def change(store, number):
         store.append(b"n,t\n" + b"".join(b"%d,%s\n" % (10 * number + i, b"x" * number) for i in range(3)))
 
 
+def say(word):
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
 def write(path, number, sync):
-    print(os.getpid(), flush=True)
+    say(os.getpid())
     store = Store(path, sync=sync, merge_rows=10)
     while True:
         change(store, number)
-        print(number, flush=True)
+        say(number)
         number += 1
 
 
@@ -37,7 +42,7 @@ def main():
         if not child:
             write(path, int(number), sync)
         os.waitpid(child, 0)
-        print("dead", flush=True)
+        say("dead")
 
 
 if __name__ == "__main__":
