@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from headrace.arrange.gather.take import take_rows
 from headrace.columns.column import Column
 from headrace.columns.schema import is_name
 from headrace.columns.types import ENCODED, DataType, parse_type
@@ -77,6 +78,8 @@ def whole_columns(columns: Mapping[str, Column], names: Iterable[str]) -> Mappin
 
 
 def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Column:
+    if column.offset:  # the concatenation of columns reads buffers from their begin
+        column = take_rows(column, np.arange(len(column)), context.thread_count)
     if column.type == type_:
         return column
     plain = as_plain(column, context.thread_count)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
+import pyarrow.ipc  # noqa: F401  imported before the fork
+
 from headrace import Store
 
 
@@ -36,6 +38,9 @@ def write(path, number, sync):
 
 
 def main():
+    store = Store(schema={"n": "int64", "t": "string"}, key="n")  # imports what a writer needs
+    for number in range(5):
+        change(store, number)
     for line in sys.stdin:
         path, number, sync = line.split()
         child = os.fork()

@@ -197,7 +197,7 @@ def model_of(count):
     return keys
 
 
-@pytest.mark.parametrize("times", [3, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("times", [6, pytest.param(1000, marks=pytest.mark.long)])
 def test_a_writer_that_is_killed_at_any_time(times, tmp_path, request):
     draw = seeded(request.node.name)
     path, number, begun = tmp_path / "s", 0, 0
