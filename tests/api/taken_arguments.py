@@ -35,6 +35,10 @@ COPIED = {"array of big endian", "array with gaps", "array backwards"}
 LISTS = {"list of numbers", "pair", "range"}
 EMPTY_LISTS = {"empty list", "empty tuple"}
 FLOATS = {"array of float64", "array of float16", "pair of nan"}
+STORE_KEYS = {
+    *("zero", "one", "minus one", "int64", "array of int64", "array of uint32", "read-only array", "unaligned array"),
+    *(*LISTS, *EMPTY_LISTS, *COPIED, "array of other length"),
+}
 SCALARS = {
     *("true", "false", "zero", "one", "minus one", "2**63", "float", "whole float", "nan", "inf"),
     *("int64", "float64", "numpy bool", "array of no dimension"),
@@ -261,6 +265,21 @@ TAKES_IN: dict[str, set[str]] = {
     },
     "Table.lookup.other": {"table"},
     "Table.lookup.on": {"set of texts"},
+    "Store.path": {"none", "text", "surrogate", "digits", "text True", "text None", "numpy text"},
+    "Store.schema": set(),
+    "Store.key": NONE,
+    "Store.on_duplicate": NONE,
+    "Store.sync_seconds": {"zero", "one", "huge", "2**63", "float", "whole float", "inf", "int64", "float64"},
+    "Store.read_only": {"false"},
+    "Store.merge_rows": {"none", "one", "int64"},
+    "Store.merge_bytes": {"none", "one", "int64"},
+    "Store.merge_ratio": {"none", "one", "float", "whole float", "int64", "float64"},
+    "Store.merge_seconds": {"none", "one", "float", "whole float", "int64", "float64"},
+    "Store.delete.keys": STORE_KEYS,
+    "Store.lookup.keys": STORE_KEYS,
+    "Store.range.low": {"zero", "one", "minus one", "int64"},
+    "Store.range.high": {"zero", "one", "minus one", "int64"},
+    "Store.table.columns": {"none", "empty list", "empty tuple"},
     "HashMap.key_type": {"type", "dtype"},
     "HashMap.value_type": {"type", "dtype"},
     "HashMap.capacity": {"zero", "one", "int64"},

@@ -55,6 +55,7 @@ MADE_ELSEWHERE = {
     "DeviceArray",
     "MapOperation",
     "MapSnapshot",
+    "StoreSnapshot",
     "Expression",
     "ColumnExpression",
     "clear_caches",

@@ -384,11 +384,11 @@ def library_calls() -> list[Call]:
         of_method("Table.unique", table, {}),
         of_method("Table.value_counts", table, {}),
         of_method("Table.lookup", table, {"other": table(), "on": "a"}),
-        Call("Store", h_store, lambda: {"schema": {"a": "int64"}}),
-        of_method("Store.append", store, {"rows": table()}),
-        of_method("Store.update", store, {"rows": TEXT}),
-        of_method("Store.delete", store, {"keys_or_condition": [1]}),
-        of_method("Store.ingest", store, {"scan": headrace.scan_csv(TEXT)}),
+        Call("Store", headrace.Store, lambda: {"schema": {"a": "int64"}}),
+        of_method("Store.append", store, {"source": b"a,b,c\n2,x,2.5\n"}),
+        of_method("Store.update", store, {"source": b"a,c\n1,2\n"}),
+        of_method("Store.delete", store, {"keys": [1]}),
+        of_method("Store.ingest", store, {"scan": headrace.scan_csv(b"a,b,c\n3,x,2.5\n")}),
         of_method("Store.lookup", store, {"keys": [1]}),
         of_method("Store.range", store, {"low": 1, "high": 2}),
         of_method("Store.table", store, {}),
@@ -463,6 +463,12 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
 
 def table() -> headrace.Table:
     return headrace.read_csv(TEXT)
+
+
+def store() -> headrace.Store:
+    found = headrace.Store(schema={"a": "int64", "b": "string", "c": "float64"}, key="a")
+    found.append(b"a,b,c\n1,x,2.5\n")
+    return found
 
 
 def filled_map() -> headrace.SortedMap:

@@ -59,7 +59,7 @@ class Change:
         """Return the change of a payload."""
         first_row, count = _START.unpack_from(payload)
         end = _START.size + 8 * count
-        removed = np.frombuffer(payload[_START.size : end], "<u8")
+        removed = np.frombuffer(payload[_START.size : end], "<u8").copy()
         return cls(first_row, removed, columns_of(payload[end:]) if len(payload) > end else {})
 
 

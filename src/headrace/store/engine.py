@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -223,7 +224,8 @@ class StoreEngine:
             self.folder.log.append(RecordKind.CHANGE, change.encoded())
         before, self.state = self.state, self.state.after(change)
         self._next_row += change.length
-        self._note(change, before)
+        with suppress(HeadraceError, MemoryError):  # the change is made, and the next call builds another index
+            self._note(change, before)
         self._merge_if_due()
         return change.length
 
@@ -232,7 +234,7 @@ class StoreEngine:
         index, key = self._index, self.rules.key
         if index is None or key is None:
             return
-        self._index = None  # if memory is refused here, the next call builds another one
+        self._index = None
         if len(change.removed):
             index.erase(keys_of(before.rows_at(change.removed, [key], self.rules.context)[key]))
         if change.length:

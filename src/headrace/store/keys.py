@@ -53,8 +53,8 @@ def _code_of(type_: DataType) -> str:
     return ""
 
 
-def keys_of(column: Column) -> Any:
-    """Return the keys of a column: an array of int64 or uint64, or an array of texts as objects.
+def keys_of(column: Column, name: str = "source") -> Any:
+    """Return the keys of a column: an array of int64 or uint64, or an array of texts as objects; `name` is for messages.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def keys_of(column: Column) -> Any:
         A key is null.
     """
     if column.null_count:
-        raise OptionError(f"the key of {column.null_count} row(s) is null; each row needs a key")
+        raise OptionError(f"{name}: the key of {column.null_count} row(s) is null; each row needs a key")
     code = _code_of(column.type)
     if not code:
         keys: Any = np.empty(len(column), object)
@@ -83,7 +83,7 @@ def keys_from(values: Any, type_: DataType, name: str) -> Any:
     if isinstance(values, Column):
         if values.type != type_:
             raise OptionError(f"{name} are of type {values.type}, and the key is of type {type_}")
-        return keys_of(values)
+        return keys_of(values, name)
     listed = values if isinstance(values, list | tuple | range | np.ndarray) else [values]
     if type_.is_string:
         if not all(isinstance(value, str) for value in listed):

@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headrace.arrange.filter.filter import selected_rows
-from headrace.arrange.filter.program import compiled
 from headrace.columns.types import DataType, parse_type
 from headrace.core.context import Context
 from headrace.core.errors import OptionError, SourceError, UnknownColumnError, UnsupportedDeviceError, shown
 from headrace.core.expressions.column_expression import ColumnExpression
 from headrace.core.options import choice
-from headrace.sources.kinds.file import checked_path
+from headrace.sources.kinds.file import checked_path, is_path
 from headrace.store.arrow_columns import needed_arrow
 from headrace.store.change import Change
 from headrace.store.engine import DUPLICATE_POLICIES, StoreEngine, StoreRules
@@ -66,7 +64,9 @@ class Source:
             raise UnsupportedDeviceError(f"a store lies in host memory, and the context names {context.device}")
         if path is None:
             return cls(None, None, policy, triggers, context)
-        where = os.fsdecode(checked_path(path, "path"))
+        if not is_path(path):
+            raise OptionError.wrong("path", "a path or None", path)
+        where = str(os.fsdecode(checked_path(path, "path")))
         needed_arrow()
         return cls(where, HostFiles(where), policy, triggers, context)
 
@@ -261,6 +261,9 @@ def selection(condition: ColumnExpression, schema: Mapping[str, DataType], conte
     UnknownColumnError
         There is no such column.
     """
+    from headrace.arrange.filter.filter import selected_rows  # without NumPy its error names another call
+    from headrace.arrange.filter.program import compiled
+
     program = compiled(condition, schema)
 
     def selected(state: StoreState) -> Any:

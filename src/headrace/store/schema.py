@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from headrace.arrange.gather.take import take_rows
 from headrace.columns.column import Column
 from headrace.columns.schema import is_name
 from headrace.columns.types import ENCODED, DataType, parse_type
@@ -35,7 +36,10 @@ def parsed_schema(schema: object) -> dict[str, DataType]:
     for name, type_ in schema.items():
         if not is_name(name):
             raise OptionError(f"schema has the name {shown(name)}, which is not a text")
-        found[name] = parse_type(type_)
+        try:
+            found[name] = parse_type(type_)
+        except OptionError as error:
+            raise OptionError(f"column {shown(name)} of schema: {error}") from None
         if found[name].name in (*ENCODED, "null"):
             raise OptionError(f"column {shown(name)} of schema is of type {found[name]}; a store encodes columns itself")
     return found
@@ -55,24 +59,33 @@ def fitted(columns: Mapping[str, Column], schema: Mapping[str, DataType], contex
         if name not in schema:
             near = nearest(name, schema)
             hint = "" if near is None else f"; did you mean {near!r}?"
-            raise UnknownColumnError(f"the store has no column {shown(name)}{hint}")
+            raise UnknownColumnError(f"source has the column {shown(name)}, and the store does not{hint}")
     return {name: _of_type(name, columns[name], type_, context) for name, type_ in schema.items() if name in columns}
 
 
-def check_whole(columns: Mapping[str, Column], schema: Mapping[str, DataType]) -> None:
-    """Raise UnknownColumnError unless the columns are those of the schema."""
-    missing = [name for name in schema if name not in columns]
+def whole_columns(columns: Mapping[str, Column], names: Iterable[str]) -> Mapping[str, Column]:
+    """Return columns that have all of the names.
+
+    Raises
+    ------
+    UnknownColumnError
+        A column is missing.
+    """
+    missing = [name for name in names if name not in columns]
     if missing:
-        raise UnknownColumnError(f"the rows have no column {shown(missing[0])}, which the store has")
+        raise UnknownColumnError(f"source has no column {shown(missing[0])}, and the store has it")
+    return columns
 
 
 def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Column:
+    if column.offset:  # the concatenation of columns reads buffers from their begin
+        column = take_rows(column, np.arange(len(column)), context.thread_count)
     if column.type == type_:
         return column
     plain = as_plain(column, context.thread_count)
     same_family = (plain.type.is_string and type_.is_string) or (plain.type.is_binary and type_.is_binary)
     if not same_family or plain.offsets is None:
-        raise OptionError(f"column {shown(name)} is of type {column.type}, and the store has {type_}; cast it first")
+        raise OptionError(f"column {shown(name)} of source is of type {column.type}, and the store has {type_}; cast it first")
     return _with_offsets(name, plain, type_)
 
 
@@ -83,5 +96,7 @@ def _with_offsets(name: str, column: Column, type_: DataType) -> Column:
     assert column.offsets is not None
     offsets = np.frombuffer(memoryview(column.offsets), f"<i{column.type.bits // 8}")
     if type_.bits == 32 and len(offsets) and int(offsets[-1]) > _MAX_OFFSET:
-        raise OptionError(f"column {shown(name)} has {int(offsets[-1]):_} bytes of text, too many for {type_}; append fewer rows")
+        raise OptionError(
+            f"column {shown(name)} of source has {int(offsets[-1]):_} bytes of text, too many for {type_}; append fewer rows"
+        )
     return replace(column, type=type_, offsets=copy_of(offsets.astype(f"<i{type_.bits // 8}").tobytes()))

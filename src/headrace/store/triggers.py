@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from headrace.core.errors import OptionError
 from headrace.core.options import MOST, integer, number
-from headrace.store.state import StoreState
+
+if TYPE_CHECKING:
+    from headrace.store.state import StoreState
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
+import pyarrow.ipc  # noqa: F401  imported before the fork
+
 from headrace import Store
 
 
@@ -21,23 +23,31 @@ def change(store, number):
         store.append(b"n,t\n" + b"".join(b"%d,%s\n" % (10 * number + i, b"x" * number) for i in range(3)))
 
 
+def say(word):
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
 def write(path, number, sync):
-    print(os.getpid(), flush=True)
+    say(os.getpid())
     store = Store(path, sync=sync, merge_rows=10)
     while True:
         change(store, number)
-        print(number, flush=True)
+        say(number)
         number += 1
 
 
 def main():
+    store = Store(schema={"n": "int64", "t": "string"}, key="n")  # imports what a writer needs
+    for number in range(5):
+        change(store, number)
     for line in sys.stdin:
         path, number, sync = line.split()
         child = os.fork()
         if not child:
             write(path, int(number), sync)
         os.waitpid(child, 0)
-        print("dead", flush=True)
+        say("dead")
 
 
 if __name__ == "__main__":

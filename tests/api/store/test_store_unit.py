@@ -44,6 +44,17 @@ def test_rows_of_any_kind(rows):
     assert dict(store.table().schema) == dict(store.schema)
 
 
+def test_slices_of_a_table(tmp_path):
+    table = headrace.read_csv(b"city,founded\nRome,-753\n,1\nOslo,\nBonn,11\n", dtypes=SCHEMA)
+    with Store(tmp_path / "s", schema=SCHEMA) as store:
+        store.append(table[1:3])
+        store.append(table[3:])
+        store.merge()
+        store.append(table[:2])
+    with Store(tmp_path / "s") as store:
+        assert store.table().to_pydict() == {"city": [None, "Oslo", "Bonn", "Rome", None], "founded": [1, None, 11, -753, 1]}
+
+
 def test_options_of_raw_text(tmp_path):
     (tmp_path / "a.tsv").write_bytes(b"Rome\t-753\nOslo\tx\n")
     store = Store(schema=SCHEMA)

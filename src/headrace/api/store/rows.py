@@ -10,12 +10,14 @@ from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
-from headrace.core.errors import OptionError
-from headrace.store.schema import fitted
+from headrace.core.errors import OptionError, UnknownColumnError
+from headrace.store.schema import fitted, whole_columns
+
+__all__ = ["columns_given", "whole_columns"]
 
 
 def columns_given(
-    rows: Any, schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any], *, is_whole: bool = True
+    source: Any, schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any], *, is_whole: bool = True
 ) -> dict[str, Column]:
     """Return the columns of a table, or of raw text, that is read by `read_csv` with the schema's types.
 
@@ -28,16 +30,22 @@ def columns_given(
     UnknownColumnError
         A column is not in the schema.
     """
-    if isinstance(rows, Table) or (hasattr(rows, "__arrow_c_stream__") and not isinstance(rows, type)):
+    if isinstance(source, Table) or (hasattr(source, "__arrow_c_stream__") and not isinstance(source, type)):
         if options:
-            raise OptionError(f"{next(iter(options))} is an option for raw text, and rows is a table")
-        table = rows if isinstance(rows, Table) else Table.from_arrow(rows)
+            raise OptionError(f"{next(iter(options))} is an option for raw text, and source is a table")
+        table = source if isinstance(source, Table) else Table.from_arrow(source)
         return fitted(table.to("cpu").columns, schema, context)
     given = {"header": True, "context": context, **options}
     if not given["header"]:
         given.setdefault("names", list(schema))
     if not is_whole:
-        rows = rows.read() if hasattr(rows, "read") else rows
-        there = read_csv(rows, **{**given, "n_rows": 0}).column_names
+        if getattr(source, "closed", False) is True:
+            raise OptionError("source is a file that is closed")
+        source = source.read() if hasattr(source, "readable") else source
+        there = read_csv(source, **{**given, "n_rows": 0}).column_names
         schema = {name: type_ for name, type_ in schema.items() if name in there}
-    return fitted(read_csv(rows, **{"dtypes": dict(schema), **given}).columns, schema, context)
+    try:
+        table = read_csv(source, **{"dtypes": dict(schema), **given})
+    except UnknownColumnError as error:
+        raise UnknownColumnError(f"source does not have the columns of the store: {error}") from None
+    return fitted(table.columns, schema, context)

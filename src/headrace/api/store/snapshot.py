@@ -12,11 +12,16 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import OptionError, UnknownColumnError, nearest, shown
 from headrace.index.sorted_map.sorted_map import SortedMap
-from headrace.store.keys import FoundRows, KeyIndex, index_of_keys, keys_from, keys_of
-from headrace.store.state import StoreState
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from headrace.store.keys import FoundRows, KeyIndex
+    from headrace.store.state import StoreState
+
+
+_MAX_MESSAGE = 500
+"""Characters of a message of DuckDB that are shown."""
 
 
 class FoundTable(NamedTuple):
@@ -77,13 +82,7 @@ class StoreSnapshot:
         UnknownColumnError
             There is no such column.
         """
-        names = list(self._state.schema) if columns is None else [columns] if isinstance(columns, str) else list(columns)
-        for name in names:
-            if name not in self._state.schema:
-                near = nearest(name, self._state.schema) if isinstance(name, str) else None
-                hint = "" if near is None else f"; did you mean {near!r}?"
-                raise UnknownColumnError(f"the store has no column {shown(name)}{hint}")
-        return Table(self._state.columns(names, self._context))
+        return Table(self._state.columns(self._names(columns), self._context))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return an Arrow C stream of the rows."""
@@ -129,7 +128,7 @@ class StoreSnapshot:
                     raise OptionError(f"query returns no rows: {shown(query)}")
                 return Table.from_arrow(found.to_arrow_table())
             except duckdb.Error as error:
-                raise OptionError(f"DuckDB refuses the query: {error}") from None
+                raise OptionError(f"DuckDB refuses the query: {str(error)[:_MAX_MESSAGE]}") from None
 
     def lookup(self, keys: Any) -> FoundTable:
         """Return the rows of keys. The first call builds a hash map of all keys.
@@ -144,6 +143,8 @@ class StoreSnapshot:
         OptionError
             The store has no key, or the keys are of another type.
         """
+        from headrace.store.keys import index_of_keys, keys_from  # needs NumPy
+
         key = self._needed_key("lookup")
         wanted = keys_from(keys, self._state.schema[key], "keys")
         with self._lock:
@@ -176,6 +177,8 @@ class StoreSnapshot:
         >>> store.range(2, 5)["city"].to_pylist()
         ['Oslo', 'Paris']
         """
+        from headrace.store.keys import keys_from  # needs NumPy
+
         key = self._needed_key("range")
         bounds = [keys_from(bound, self._state.schema[key], name) for name, bound in (("low", low), ("high", high))]
         if any(len(bound) != 1 for bound in bounds):
@@ -186,7 +189,22 @@ class StoreSnapshot:
             numbers = self._order.between(*bounds)
         return Table(self._state.rows_at(numbers, self._state.schema, self._context))
 
+    def _names(self, columns: object) -> Sequence[str]:
+        if columns is None:
+            return list(self._state.schema)
+        names = [columns] if isinstance(columns, str) else columns
+        if not isinstance(names, list | tuple):
+            raise OptionError.wrong("columns", "names of columns, in a list", columns)
+        for name in names:
+            if not isinstance(name, str) or name not in self._state.schema:
+                near = nearest(name, self._state.schema) if isinstance(name, str) else None
+                hint = "" if near is None else f"; did you mean {near!r}?"
+                raise UnknownColumnError(f"columns has {shown(name)}, and the store has no such column{hint}")
+        return names
+
     def _keys(self, key: str) -> Any:
+        from headrace.store.keys import keys_of  # needs NumPy
+
         return keys_of(self._state.columns([key], self._context)[key])
 
     def _needed_key(self, call: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from headrace.store.engine import StoreEngine
-from headrace.store.state import StoreState
+if TYPE_CHECKING:
+    from headrace.store.engine import StoreEngine
+    from headrace.store.state import StoreState
 
 
 @dataclass(frozen=True, slots=True)

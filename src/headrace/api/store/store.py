@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from headrace.api.scan.scan import Scan
-from headrace.api.store.rows import columns_given
 from headrace.api.store.snapshot import FoundTable, StoreSnapshot
 from headrace.api.store.statistics import Salvaged, StoreStatistics, statistics_of
 from headrace.api.table import Table
@@ -17,15 +16,13 @@ from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.expressions.column_expression import ColumnExpression
 from headrace.core.options import flag, instance
-from headrace.store.engine import StoreEngine
 from headrace.store.files.log import SyncPolicy
-from headrace.store.keys import keys_from
-from headrace.store.opening import Source, StoreRequest, opened, salvaged, selection
-from headrace.store.schema import check_whole
 from headrace.store.triggers import MergeTriggers
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from headrace.store.engine import StoreEngine
 
 
 class Store:
@@ -106,6 +103,8 @@ class Store:
         merge_seconds: float | None = None,
         context: Context | None = None,
     ) -> None:
+        from headrace.store.opening import Source, StoreRequest, opened  # needs NumPy
+
         triggers = MergeTriggers.of(merge_rows, merge_bytes, merge_ratio, merge_seconds)
         policy = SyncPolicy.of(sync, sync_seconds)
         self._source = Source.of(path, policy, triggers, context_of(context))
@@ -113,12 +112,12 @@ class Store:
         self._opened = opened(self._source, request)
         self._request = request
 
-    def append(self, rows: Any, **options: Any) -> int:
+    def append(self, source: Any, **options: Any) -> int:
         """Add rows, and return their number. They are visible, and by `sync` on the disk, when the call returns.
 
         Parameters
         ----------
-        rows
+        source
             A table with all columns: of headrace, PyArrow, Polars, pandas or DuckDB. Or anything that `read_csv` takes as raw
             text: bytes, a path or a file. Columns may be in any order.
         **options
@@ -135,10 +134,11 @@ class Store:
             The disk is full, or fails. Nothing is added, and all earlier changes are safe. If the message says so, the store must
             be opened again.
         """
+        from headrace.api.store.rows import columns_given, whole_columns  # needs NumPy
+
         engine = self._engine("append")
-        columns = columns_given(rows, engine.state.schema, self._source.context, options)
-        check_whole(columns, engine.state.schema)
-        return engine.append(columns)
+        columns = columns_given(source, engine.state.schema, self._source.context, options)
+        return engine.append(whole_columns(columns, engine.state.schema))
 
     def ingest(self, scan: Scan) -> int:
         """Add the rows of a scan, batch by batch, and return their number. Each batch is one change.
@@ -158,12 +158,12 @@ class Store:
         scan = instance("scan", scan, Scan, "a scan of scan_csv")
         return sum(self.append(batch) for batch in scan.batches())
 
-    def update(self, rows: Any, **options: Any) -> int:
+    def update(self, source: Any, **options: Any) -> int:
         """Replace columns of the rows with given keys, and return the number of rows.
 
         Parameters
         ----------
-        rows
+        source
             A table or raw text as for `append`, with the key and any other columns. Columns that are missing keep their values.
         **options
             As for `append`.
@@ -186,18 +186,19 @@ class Store:
         >>> store.lookup(1).rows.to_pylist()
         [{'n': 1, 'city': 'Rome', 'rank': 6}]
         """
+        from headrace.api.store.rows import columns_given, whole_columns  # needs NumPy
+
         engine = self._engine("update")
         key = engine.needed_key("update")
-        columns = columns_given(rows, engine.state.schema, self._source.context, options, is_whole=False)
-        check_whole(columns, {key: engine.state.schema[key]})
-        return engine.update(columns)
+        columns = columns_given(source, engine.state.schema, self._source.context, options, is_whole=False)
+        return engine.update(whole_columns(columns, [key]))
 
-    def delete(self, keys_or_condition: Any) -> int:
+    def delete(self, keys: Any) -> int:
         """Remove rows, and return their number.
 
         Parameters
         ----------
-        keys_or_condition
+        keys
             Keys as for `lookup`; absent ones are ignored. Or a condition on columns, such as ``headrace.col("n") > 3``.
 
         Raises
@@ -216,12 +217,15 @@ class Store:
         >>> store.delete(headrace.col("n") >= 2)
         2
         """
+        from headrace.store.keys import keys_from  # needs NumPy
+        from headrace.store.opening import selection
+
         engine = self._engine("delete")
-        if isinstance(keys_or_condition, ColumnExpression):
-            selected = selection(keys_or_condition, engine.state.schema, self._source.context)
+        if isinstance(keys, ColumnExpression):
+            selected = selection(keys, engine.state.schema, self._source.context)
             return engine.remove_where(selected)
         type_ = engine.state.schema[engine.needed_key("delete")]
-        return engine.remove_keys(keys_from(keys_or_condition, type_, "keys"))
+        return engine.remove_keys(keys_from(keys, type_, "keys"))
 
     def merge(self) -> bool:
         """Merge the delta into the main, and drop removed rows. Reads and changes go on. Return whether there was a delta.
@@ -278,6 +282,8 @@ class Store:
         OptionError
             The store has no key, or the keys are of another type.
         """
+        from headrace.store.keys import keys_from  # needs NumPy
+
         engine = self._opened.engine
         if engine is None:
             return self.snapshot().lookup(keys)
@@ -316,6 +322,8 @@ class Store:
         """
         if self._opened.engine is not None:
             raise OptionError("refresh() is for read_only=True; a store that is open for writing has all rows")
+        from headrace.store.opening import opened  # needs NumPy
+
         self._opened = opened(self._source, self._request)
 
     def close(self) -> None:
@@ -358,6 +366,8 @@ class Store:
         OSError
             A file cannot be read or written.
         """
+        from headrace.store.opening import Source, salvaged  # needs NumPy
+
         source, target = (Source.of(folder, SyncPolicy(), MergeTriggers(), context_of(context)) for folder in (path, copy))
         return Salvaged(*salvaged(source, target))
 

@@ -31,7 +31,8 @@ def columns_from_arrow(data: object) -> dict[str, Column]:
         raise MissingDependencyError.of("pyarrow", "arrow", "from_arrow()") from None
     if isinstance(data, type) or not hasattr(data, "__arrow_c_stream__"):
         raise OptionError.wrong("data", "a table with __arrow_c_stream__, such as one of PyArrow, Polars or pandas", data)
-    table = arrow.table(data)
+    # PyArrow imports pandas, if it is installed, to look at its own table.
+    table = data if isinstance(data, arrow.Table) else arrow.table(data)
     if len(set(table.column_names)) < table.num_columns:
         raise OptionError(f"data has two columns of the same name: {shown(table.column_names)}")
     return {name: _column(arrow, name, column) for name, column in zip(table.column_names, table.columns, strict=True)}

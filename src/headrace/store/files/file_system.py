@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from io import FileIO
 from typing import Protocol
 
 
@@ -31,7 +32,7 @@ class AppendFile(Protocol):
 
 
 class FolderLock(Protocol):
-    """A lock that its process holds until it is closed."""
+    """A lock that is held until it is closed, or its process ends."""
 
     def close(self) -> None:
         """Release the lock."""
@@ -93,7 +94,7 @@ class HostFiles:
 
     def open_append(self, name: str) -> AppendFile:
         """Open a file for appending, and create it if it does not exist."""
-        return _HostFile(os.open(self._at(name), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666))
+        return _HostFile(FileIO(self._at(name), "ab"))
 
     def replace(self, name: str, target: str) -> None:
         """Rename a file, and replace the one that has the name."""
@@ -109,16 +110,16 @@ class HostFiles:
 
     def lock(self) -> FolderLock | None:
         """Return a lock of the folder; None if another holder has it, in this process or another one."""
-        number = os.open(self._at("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        file = open(self._at("lock"), "ab")  # noqa: SIM115  the lock ends with it
         try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            os.close(number)
+            file.close()
             return None
         except BaseException:
-            os.close(number)
+            file.close()
             raise
-        return _HostLock(number)
+        return file
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name)
@@ -127,9 +128,9 @@ class HostFiles:
 class _HostFile:
     """An open file of the host."""
 
-    def __init__(self, number: int) -> None:
-        self._number = number
-        self._size = os.fstat(number).st_size
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self._size = os.fstat(file.fileno()).st_size
 
     @property
     def size(self) -> int:
@@ -138,33 +139,19 @@ class _HostFile:
     def write(self, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
-            written = os.write(self._number, rest)
+            written = os.write(self._file.fileno(), rest)
             self._size += written
             rest = rest[written:]
 
     def sync(self) -> None:
-        os.fsync(self._number)
+        os.fsync(self._file.fileno())
 
     def truncate(self, size: int) -> None:
-        os.ftruncate(self._number, size)
+        os.ftruncate(self._file.fileno(), size)
         self._size = size
 
     def close(self) -> None:
-        if self._number >= 0:
-            os.close(self._number)
-            self._number = -1
-
-
-class _HostLock:
-    """A lock by ``flock``, which ends with its process."""
-
-    def __init__(self, number: int) -> None:
-        self._number = number
-
-    def close(self) -> None:
-        if self._number >= 0:
-            os.close(self._number)
-            self._number = -1
+        self._file.close()
 
 
 def _sync_folder(path: str) -> None:
