@@ -17,6 +17,8 @@ from bench.read.plot import COLOURS, STYLE
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 300, 48, 150, 40, 46
 PEER = "#d08a2e"
+LINE_STYLE = f'<style>@media(prefers-color-scheme:dark){{polyline[stroke="{COLOURS["headrace"]}"]{{stroke:#6aa5e8}}}}</style>'
+"""Makes the lines of headrace lighter on a dark page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def picture(plot: Plot, machine: str) -> str:
     parts += _drawn(plot.lines, right, up)
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 12}" text-anchor="middle">{plot.across}; {machine}</text>')
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="11">'
-    return f"{head}{STYLE}{''.join(parts)}</svg>\n"
+    return f"{head}{STYLE}{LINE_STYLE}{''.join(parts)}</svg>\n"
 
 
 def _drawn(lines: Mapping[str, Line], right: Callable[[float], float], up: Callable[[float], float]) -> list[str]:
