@@ -152,6 +152,10 @@ def test_texts_in_other_forms(strings: str) -> None:
     assert len(batches) > 3
     assert {str(batch["s"].type) for batch in batches} == {str(whole["s"].type)}
     assert [text for batch in batches for text in batch["s"].to_pylist()] == whole["s"].to_pylist()
+    chosen = headrace.scan_csv(TEXT, batch_bytes=300, strings=strings).where(headrace.col("s").is_not_null())
+    batches = list(chosen.batches())
+    assert {str(batch["s"].type) for batch in batches} == {str(whole["s"].type)}
+    assert [text for batch in batches for text in batch["s"].to_pylist()] == [x for x in whole["s"].to_pylist() if x is not None]
 
 
 LENIENT = (

@@ -8,8 +8,13 @@ from html import escape
 from math import log2
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 300, 48, 150, 40, 46
-STYLE = "<style>text{fill:#24292f}@media(prefers-color-scheme:dark){text{fill:#e4e7ee}}</style>"
-"""Makes the text of a plot legible on a light and on a dark page; the ground is transparent."""
+OURS = "#1f5fa8"
+"""Colour of the lines of headrace."""
+STYLE = (
+    "<style>text{fill:#24292f}@media(prefers-color-scheme:dark){text{fill:#e4e7ee}}</style>"
+    f'<style>@media(prefers-color-scheme:dark){{polyline[stroke="{OURS}"]{{stroke:#6aa5e8}}}}</style>'
+)
+"""Makes text and the lines of headrace legible on a light and on a dark page; the ground is transparent."""
 _LINE_HEIGHT = 14
 
 
