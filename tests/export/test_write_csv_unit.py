@@ -111,6 +111,14 @@ def test_pandas_reads_durations_alike() -> None:
     assert [int(pd.Timedelta(text).value) for text in texts] == nanoseconds
 
 
+def test_five_special_bytes_are_all_quoted() -> None:
+    """Separators of two bytes, line ends of two, and the quote: one more than a step compares at once."""
+    texts = ["x<y", "x>y", "x\ry", "x\ny", '"x', "plain" * 9]
+    lines = ['"x<y"', '"x>y"', '"x\ry"', '"x\ny"', '"""x"', "plain" * 9]
+    found = write_csv(pa.table({"a": texts, "b": texts}), sep="<>", header=False).decode()
+    assert found == "".join(f"{line}<>{line}\n" for line in lines)
+
+
 def test_a_nan_has_its_sign_and_payload() -> None:
     words = [0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000123, 0xFFF0000000000001, 0x7FFFFFFFFFFFFFFF]
     column = pa.array(np.array(words, np.uint64).view(float))
