@@ -119,6 +119,14 @@ def test_five_special_bytes_are_all_quoted() -> None:
     assert found == "".join(f"{line}<>{line}\n" for line in lines)
 
 
+def test_an_empty_text_alone_in_its_row_needs_quotes() -> None:
+    """Without quotes it would be a blank line."""
+    assert write_csv(pa.table({"a": ["", "x"], "b": ["y", ""]}), null="NA", quoting="none") == b"a,b\n,y\nx,\n"
+    assert write_csv(pa.table({"a": ["", "x"]}), null="NA") == b'a\n""\nx\n'
+    with pytest.raises(headrace.OptionError, match="without quotes"):
+        write_csv(pa.table({"a": ["", "x"]}), null="NA", quoting="none")
+
+
 def test_a_nan_has_its_sign_and_payload() -> None:
     words = [0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000123, 0xFFF0000000000001, 0x7FFFFFFFFFFFFFFF]
     column = pa.array(np.array(words, np.uint64).view(float))
