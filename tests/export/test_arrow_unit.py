@@ -101,6 +101,18 @@ def test_release_is_asked_once_and_marks_the_structure():
     del held  # a capsule whose structure has been released has nothing left to do
 
 
+def test_a_child_that_was_moved_out_is_not_released_with_its_parent():
+    """A consumer moves a child by a copy of its struct, and sets the `release` of the original to null."""
+    capsule = table().__arrow_c_schema__()
+    schema = opened(capsule, b"arrow_schema", ArrowSchema)
+    moved = ArrowSchema.from_buffer_copy(schema.children[0].contents)
+    schema.children[0].contents.release = type(schema.release)()
+    schema.release(schema)
+    assert (moved.name, moved.format) == (b"i", b"l")
+    moved.release(moved)
+    assert not moved.release
+
+
 @pytest.mark.parametrize("kind", type_names())
 def test_every_type_arrives(kind):
     text = CLOCKS.get(kind.partition("[")[0]) or VALUES.get(kind, "42")

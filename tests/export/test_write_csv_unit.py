@@ -111,6 +111,35 @@ def test_pandas_reads_durations_alike() -> None:
     assert [int(pd.Timedelta(text).value) for text in texts] == nanoseconds
 
 
+def test_five_special_bytes_are_all_quoted() -> None:
+    """Separators of two bytes, line ends of two, and the quote: one more than a step compares at once."""
+    texts = ["x<y", "x>y", "x\ry", "x\ny", '"x', "plain" * 9]
+    lines = ['"x<y"', '"x>y"', '"x\ry"', '"x\ny"', '"""x"', "plain" * 9]
+    found = write_csv(pa.table({"a": texts, "b": texts}), sep="<>", header=False).decode()
+    assert found == "".join(f"{line}<>{line}\n" for line in lines)
+
+
+def test_an_empty_text_alone_in_its_row_needs_quotes() -> None:
+    """Without quotes it would be a blank line."""
+    assert write_csv(pa.table({"a": ["", "x"], "b": ["y", ""]}), null="NA", quoting="none") == b"a,b\n,y\nx,\n"
+    assert write_csv(pa.table({"a": ["", "x"]}), null="NA") == b'a\n""\nx\n'
+    with pytest.raises(headrace.OptionError, match="without quotes"):
+        write_csv(pa.table({"a": ["", "x"]}), null="NA", quoting="none")
+
+
+@pytest.mark.parametrize("begin", [0, 1, 3, 8, 13])
+def test_slices_of_bools_begin_at_any_bit(begin: int) -> None:
+    bools = [number % 3 == 0 for number in range(40)]
+    found = write_csv(pa.table({"a": pa.array(bools)[begin:]}), header=False).decode().split()
+    assert found == [str(value).lower() for value in bools[begin:]]
+
+
+def test_dates_in_milliseconds_keep_the_time_of_day() -> None:
+    dates = pa.array([0, 1, 86_400_000, 86_400_001, -1], pa.int64()).view(pa.date64())
+    times = ["1970-01-01", "1970-01-01 00:00:00.001", "1970-01-02", "1970-01-02 00:00:00.001", "1969-12-31 23:59:59.999"]
+    assert write_csv(pa.table({"a": dates}), header=False).decode().splitlines() == times
+
+
 def test_a_nan_has_its_sign_and_payload() -> None:
     words = [0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000123, 0xFFF0000000000001, 0x7FFFFFFFFFFFFFFF]
     column = pa.array(np.array(words, np.uint64).view(float))

@@ -32,3 +32,11 @@ def test_numbers_with_leading_zeros_are_text(plain: str, text: str) -> None:
     """The first guess of the column's type sees plain numbers only, so the kernels decide."""
     guessed = f"{plain}\n" * (SHORT_SAMPLE // len(f"{plain}\n") + 1)
     check(f"{guessed}{text}\n{plain}\n".encode(), header=False)
+
+
+@pytest.mark.parametrize(("sep", "decimal"), [(";.", "."), (".;", "."), (";,", ",")])
+def test_a_separator_may_end_with_the_decimal_mark(sep: str, decimal: str) -> None:
+    """The byte before a field is then a mark that does not belong to its number."""
+    data = "".join(f"{i}{sep}{i % 97}{sep}1{decimal}5\n" for i in range(200)).encode()
+    for kind in ("int64", "float64"):
+        check(data, sep=sep, decimal=decimal, header=False, schema=[kind, kind, "float64"], on_error="null")
