@@ -433,6 +433,11 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
         Call("HashMultiMap", h.HashMultiMap, lambda: {"key_type": "uint32", "value_type": "float64"}),
         of_method("HashMap.upsert", lambda: h.HashMap("int64", "int64"), {"keys": [1, 2, 3, 4], "values": [1, 2, 3, 4]}),
         of_method("HashMap.find", lambda: h.HashMap("int64", "int64"), {"keys": [1, 2, 3, 4]}),
+        of_method(
+            "HashMap.apply",
+            lambda: h.HashMap("int64", "int64"),
+            {"operations": ["find", "sum", "erase", "insert"], "keys": [1, 2, 3, 4], "values": [1, 2, 3, 4]},
+        ),
         of_method("HashSet.insert", lambda: h.HashSet("int64"), {"keys": [1, 2, 3, 4]}),
         of_method("HashMultiMap.find_all", lambda: h.HashMultiMap("int64", "int64"), {"keys": [1, 2, 3, 4]}),
         Call("SortedMap", h.SortedMap, lambda: {"key_type": "int64"}),

@@ -75,11 +75,18 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
         HashMap.load(path)
     with arrow.OSFile(str(path), "rb") as source:
         table = arrow.ipc.open_file(source).read_all()
-    renamed = table.replace_schema_metadata({"headrace.hash_map": "HashMap <i8 <i8 0"})
-    with arrow.OSFile(str(path), "wb") as sink, arrow.ipc.new_file(sink, renamed.schema) as writer:
-        writer.write_table(renamed)
-    with pytest.raises(OptionError, match="has equal keys"):
-        HashMap.load(path)
+    for words, message in (
+        ("HashMap <i8 <i8 0", "has equal keys"),
+        ("HashMap <i8 <i8 -1", "a description that no map has written: HashMap <i8 <i8 -1"),
+        ("HashMap", "a description that no map has written"),
+        ("HashMap <i8 <i4 0", "values are of type int64, and the map has int32"),
+        ("HashMap <i8 <i3 0", "value_type"),
+    ):
+        renamed = table.replace_schema_metadata({"headrace.hash_map": words})
+        with arrow.OSFile(str(path), "wb") as sink, arrow.ipc.new_file(sink, renamed.schema) as writer:
+            writer.write_table(renamed)
+        with pytest.raises(OptionError, match=message):
+            HashMap.load(path)
 
 
 @pytest.mark.parametrize("milliseconds", [3, 17])

@@ -40,7 +40,7 @@ def test_the_example_in_the_guide() -> None:
     keys, total = np.arange(500, 1500).astype("f4").view("u4"), np.zeros(1, np.uint64)
     memory = table.map.memory
     reachable = tuple(buffer.array for buffer in (memory.slabs, memory.bitmaps))  # type: ignore[attr-defined]
-    ref = np.frombuffer(table.map.packed, np.uint8).copy()
+    ref = np.frombuffer(memory.packed, np.uint8).copy()
     args = [ref, keys, len(keys), total]
     program(text=kernel_source()).launch("sum_values", 8, 128, args, order="random", seed=1, checks=Checks(reachable=reachable))
     assert total.tolist() == [sum(range(500, 1000))]

@@ -175,7 +175,10 @@ class HashContainer(Generic[BackendType]):
         --------
         See `save`.
         """
-        (name, *types, seed), keys, values = read_items(path, _LABEL, f"{cls.__name__}.save")
+        words, keys, values = read_items(path, _LABEL, f"{cls.__name__}.save")
+        if len(words) != 4 or not words[3].isdecimal():
+            raise OptionError(f"{os.fspath(path)!r} has a description that no map has written: {' '.join(words)}")
+        name, *types, seed = words
         if name != cls.__name__:
             raise OptionError(f"{os.fspath(path)!r} was written by {name}.save: load it by headrace.{name}.load")
         columns = [column for column in (keys, values) if column is not None]

@@ -70,11 +70,11 @@ class MapOnDevice:
 
     def device_ref(self) -> DeviceRef:
         """Return the table for kernels of users."""
-        packed, stream = self._map.packed, self._card.stream
         with self._launches() as launcher:
-            buffer = device_pool(self._card).take(len(packed), stream, self._budget)
-            launcher.put(packed, buffer)
-        return DeviceRef(DeviceArray(buffer, "|u1", len(packed)), self._map.memory)
+            memory = self._map.memory
+            buffer = device_pool(self._card).take(len(memory.packed), self._card.stream, self._budget)
+            launcher.put(memory.packed, buffer)
+        return DeviceRef(DeviceArray(buffer, "|u1", buffer.nbytes), memory)
 
     def snapshot(self) -> Self:
         """Return a copy, which has the same budget. Other calls wait meanwhile."""

@@ -300,11 +300,6 @@ class SlabHash:
         """The table, which is another one after growth."""
         return self._memory
 
-    @property
-    def packed(self) -> bytes:
-        """The ``SlabTable``."""
-        return self._memory.packed
-
     def chains(self, launcher: Launcher) -> tuple[int, int]:
         """Return the number of slabs in all lists, and in the longest one."""
         results = launcher.allocate(16, fill=0)
