@@ -63,6 +63,14 @@ def test_bytes_of_null_rows_are_left_out() -> None:
     assert headrace.count_in_column(column, b"ab").to_pylist() == [1, None, 1]
 
 
+def test_null_texts_of_a_dictionary() -> None:
+    codes = pa.array([0, 1, None, 1, 0], pa.int8())
+    array = pa.DictionaryArray.from_arrays(codes, pa.array(["abab", None]))
+    column = Table.from_arrow(pa.table({"t": array}))["t"]
+    assert headrace.count_in_column(column, b"ab").to_pylist() == [2, None, None, None, 2]
+    assert headrace.find_in_column(column, b"ab").rows.tolist() == [0, 0, 4, 4]
+
+
 def test_wrong_columns() -> None:
     numbers = headrace.read_csv(b"a\n1\n")["a"]
     for column, message in ((numbers, "has type"), (b"ab", "a column of strings"), (None, "a column of strings")):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.query.find.gpu.search import DeviceSearch, DeviceText
+from headrace.query.find.gpu.marks import DeviceText
+from headrace.query.find.gpu.search import DeviceSearch
 from headrace.query.find.gpu.tuning import FORMS, FindTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.query.find.pattern_cases import expected, planted, symbols

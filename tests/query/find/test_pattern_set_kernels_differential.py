@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.marks import DeviceText
 from headrace.query.find.gpu.search_set import DeviceSetSearch
 from headrace.query.find.gpu.tuning import FindTuning
 from headrace.testing.fibers.launcher import FiberLauncher

@@ -7,7 +7,7 @@ import pytest
 
 import headrace
 from headrace import Dfa
-from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.marks import DeviceText
 from headrace.query.find.gpu.tuning import FindTuning
 from headrace.query.match.automaton.tables import tables_of
 from headrace.query.match.gpu.search import DeviceMatch

@@ -72,6 +72,14 @@ def test_large_automata_in_chunks(pattern: bytes, chunk: int) -> None:
         assert spans(text, dfa, threads) == walked(text, dfa)
 
 
+def test_steps_that_are_not_joined(chunk: int) -> None:
+    joined = headrace.compile_regex(b"a{50}b|a")
+    rows = [joined.transitions[group] for group in joined.class_of]  # a class for each byte
+    dfa = Dfa(bytes(range(256)), rows, joined.accepting, start=joined.start)
+    text = (b"a" * 51 + b"ba" + b"a" * 50 + b"x") * 3
+    assert spans(text, dfa) == walked(text, joined)
+
+
 def test_across_chunks_and_threads() -> None:
     size = 5 * module.CHUNK_BYTES + 17
     random = np.random.default_rng(1)

@@ -78,7 +78,7 @@ def find_in_column(
     of_texts, codes = _hits(as_plain(texts.dictionary), wanted, overlapping, context), _codes(texts)
     counts = np.bincount(of_texts.rows.astype(np.int64), minlength=texts.dictionary.length)
     begins = np.cumsum(counts) - counts
-    is_valid = _is_valid(texts) & (codes >= 0)
+    is_valid = _is_valid(texts)
     own = np.where(is_valid, counts[np.where(is_valid, codes, 0)] if counts.size else 0, 0)
     rows = np.repeat(np.arange(texts.length), own)
     number = np.arange(rows.size) - np.repeat(np.cumsum(own) - own, own)
@@ -153,12 +153,16 @@ def _hits(column: Column, pattern: Pattern, overlapping: bool, context: Context)
 
 
 def _is_valid(column: Column) -> Any:
-    """Return a flag for each row: whether it is not null."""
+    """Return a flag for each row: whether it is not null, and its text in the dictionary is not null either."""
     np = needed_numpy("find_in_column()")
     if column.validity is None:
-        return np.ones(column.length, np.bool_)
-    packed = np.frombuffer(memoryview(column.validity), np.uint8)
-    return np.unpackbits(packed, bitorder="little", count=column.offset + column.length)[column.offset :].view(np.bool_)
+        flags = np.ones(column.length, np.bool_)
+    else:
+        packed = np.frombuffer(memoryview(column.validity), np.uint8)
+        flags = np.unpackbits(packed, bitorder="little", count=column.offset + column.length)[column.offset :].view(np.bool_)
+    if column.dictionary is not None and column.dictionary.null_count:
+        flags = flags & _is_valid(column.dictionary)[np.where(flags, _codes(column), 0)]
+    return flags
 
 
 def _codes(column: Column) -> Any:

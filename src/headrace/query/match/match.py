@@ -62,6 +62,7 @@ def match(text: Any, dfa: Dfa, *, context: Context | None = None) -> Matches:
 
     Examples
     --------
+    >>> from headrace import compile_regex
     >>> found = match(b"tel 555-0199, fax 555-0123", compile_regex(r"\d{3}-\d{4}"))
     >>> found.begins.tolist(), found.ends.tolist()
     ([4, 18], [12, 26])
@@ -104,6 +105,7 @@ def count_matches(text: Any, dfa: Dfa, *, context: Context | None = None) -> int
 
     Examples
     --------
+    >>> from headrace import compile_regex
     >>> count_matches(b"tel 555-0199, fax 555-0123", compile_regex(r"\d+"))
     4
     """

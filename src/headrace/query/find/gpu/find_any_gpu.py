@@ -14,7 +14,7 @@ from headrace.core.errors import OptionError
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import PoolBuffer
-from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.marks import DeviceText
 from headrace.query.find.gpu.search_set import DeviceSetSearch
 from headrace.query.find.pattern.pattern_set import PatternSet
 

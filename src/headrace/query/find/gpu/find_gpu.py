@@ -10,7 +10,8 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher
-from headrace.query.find.gpu.search import DeviceReplacement, DeviceSearch, DeviceText
+from headrace.query.find.gpu.marks import DeviceText
+from headrace.query.find.gpu.search import DeviceReplacement, DeviceSearch
 from headrace.query.find.pattern.pattern import Pattern
 
 

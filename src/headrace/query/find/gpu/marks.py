@@ -1,4 +1,4 @@
-"""Writes the positions of marks, which other kernels have set."""
+"""Describes texts in device memory and the marks of their hits, and writes the positions of marks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,23 @@ _MARKS = layout("FoundMarks")
 _WRITE = Entry("query/find/gpu/positions.cu", "write_positions", f"{_MARKS.argument}PP")
 _STATE_BYTES = 16
 """Bytes of a tile's state (gpu/block/block_look_back.cuh)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceText:
+    """A text in device memory: address and number of bytes."""
+
+    address: int
+    nbytes: int
+
+    @property
+    def shift(self) -> int:
+        """Bytes from the aligned vector of 16 bytes in which the text begins to its first byte."""
+        return self.address % 16
+
+    def tiles(self, tuning: FindTuning) -> int:
+        """Return the number of tiles of aligned vectors that have bytes of the text."""
+        return -(-(self.nbytes + self.shift) // tuning.tile_marks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,12 @@ struct WarpRows {
     uint4 after;
 };
 
+// Number of the warp's first vector.
+template <u32 rows, u32 threads>
+__device__ __forceinline__ u64 first_vector() {
+    return (static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp()) * WarpRows<rows>::vectors;
+}
+
 // A vector's four words and `extra_words` words after it.
 template <u32 extra_words>
 struct TextWords {

@@ -13,13 +13,9 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
 constexpr u32 warps = threads / tile::lanes;
-constexpr u32 part_vectors = rows * tile::lanes;
+constexpr u32 part_vectors = WarpRows<rows>::vectors;
 
 using Memory = VerifierMemory<rows>;
-
-static __device__ __forceinline__ u64 first_vector() {
-    return (static_cast<u64>(blockIdx.x) * warps + tile::warp()) * part_vectors;
-}
 
 // Position of a vector's first bit.
 static __device__ __forceinline__ i64 first_position(const FindTask& task, u64 vector) {
@@ -36,7 +32,7 @@ static __device__ __forceinline__ u32 inside(u32 hits, i64 begin, i64 last) {
 // Finds the hits of the warp's part. Bit 0 of lane 0 in row 0 is the position that is returned.
 static __device__ __forceinline__ i64 search(const FindTask& task, FindResult* result, Memory& memory,
                                              u32 (&masks)[rows]) {
-    const u64 first = first_vector();
+    const u64 first = first_vector<rows, threads>();
     WarpRows<rows> text;
     load_text<words_ahead>(text, task.text, task.size, first);
     const i64 begin = first_position(task, first);
@@ -82,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         if (total != 0) atomicAdd(&result->count, u64{total});
     }
     if (total == 0) return;
-    u16* const own = marks + first_vector() + tile::lane();
+    u16* const own = marks + first_vector<rows, threads>() + tile::lane();
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) own[row * tile::lanes] = static_cast<u16>(masks[row]);
 }
@@ -92,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(threads) first_hit(FindTask task, F
     __shared__ Memory memory[warps];
     u64 known = 0;
     if (tile::lane() == 0) known = tile::load_relaxed(&result->first);
-    const i64 least = first_position(task, first_vector());
+    const i64 least = first_position(task, first_vector<rows, threads>());
     if (least > 0 && static_cast<u64>(least) > tile::shuffle(known, 0)) return;
     u32 masks[rows];
     const i64 begin = search(task, result, memory[tile::warp()], masks);

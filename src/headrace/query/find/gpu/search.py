@@ -6,14 +6,14 @@ repeated by a linear algorithm. Positions are written by a second launch, from t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
-from headrace.query.find.gpu.marks import Hits, write_positions
+from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
 from headrace.query.find.gpu.plan import FilterPlan
 from headrace.query.find.gpu.tuning import THREADS, TUNING, FindTuning
 from headrace.query.find.pattern.pattern import Pattern
@@ -41,14 +41,6 @@ _UNITS_PER_ROW, _PATTERNS = 16, 64
 """Budget: units for each 512 bytes of text, and full comparisons of the pattern in addition."""
 _MAX_PAIRS = 4096
 """Maximum length of a run (runs.cuh)."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceText:
-    """A text in device memory: address and number of bytes."""
-
-    address: int
-    nbytes: int
 
 
 class DeviceSearch:
@@ -84,8 +76,8 @@ class DeviceSearch:
             task[name] = getattr(plan, name)
         task["ignore_case"] = pattern.ignore_case
         self._task = task.tobytes()
-        self._origin = plan.lead + text.address % 16  # number of the mark of position 0
-        self._tiles = -(-(text.nbytes + text.address % 16) // tuning.tile_marks)
+        self._origin = plan.lead + text.shift  # number of the mark of position 0
+        self._tiles = text.tiles(tuning)
         self._shape = Shape(tuning.search(plan.form), self._tiles, tuning.threads)
 
     def count(self) -> int:

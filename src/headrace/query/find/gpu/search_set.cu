@@ -16,7 +16,6 @@ constexpr u32 rows = HR_ROWS;
 constexpr u32 words = HR_WORDS;    // of a window; a window of one word may have fewer bytes
 constexpr u32 stride = HR_STRIDE;  // bytes from one window to the next
 constexpr u32 extra_words = stride == 4 ? words - 1 : words;
-constexpr u32 part_vectors = WarpRows<rows>::vectors;
 
 static __device__ __forceinline__ void add(const SetTask& found, u64 position, u32 pattern) {
     if (found.counts != nullptr) {
@@ -54,7 +53,7 @@ static __device__ __noinline__ void verify(const PatternTable& table, FindTask t
 }
 
 extern "C" __global__ void __launch_bounds__(threads) find_patterns(PatternTable table, SetTask found) {
-    const u64 first = (static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp()) * part_vectors;
+    const u64 first = first_vector<rows, threads>();
     WarpRows<rows> text;
     load_text<extra_words>(text, found.text, found.size, first);
     FindTask task{};

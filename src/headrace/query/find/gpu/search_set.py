@@ -10,7 +10,7 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
-from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.marks import DeviceText
 from headrace.query.find.gpu.tuning import TUNING, FindTuning
 from headrace.query.find.pattern.pattern_set import PatternSet
 
@@ -47,10 +47,8 @@ class DeviceSetSearch:
         for name, buffer in zip(_POINTERS, self._buffers, strict=True):
             table[name] = buffer.address
         self._table = table.tobytes()
-        vectors = -(-(text.nbytes + text.address % 16) // 16)
-        blocks = -(-vectors * 16 // tuning.tile_marks)
         width, stride = int(table["width"][0]), int(table["stride"][0])
-        self._shape = Shape(tuning.search_set(width, stride), blocks, tuning.threads)
+        self._shape = Shape(tuning.search_set(width, stride), text.tiles(tuning), tuning.threads)
         self.pattern_bits = (len(patterns) - 1).bit_length()
 
     def count(self, counts: DeviceBuffer) -> None:

@@ -10,7 +10,7 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher
-from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.marks import DeviceText
 from headrace.query.match.automaton.tables import MatchTables
 from headrace.query.match.gpu.search import DeviceMatch
 

@@ -11,8 +11,7 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
-from headrace.query.find.gpu.marks import Hits, write_positions
-from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
 from headrace.query.match.automaton.tables import MatchTables
 from headrace.query.match.gpu.tuning import TUNING, MatchTuning
 
@@ -54,7 +53,7 @@ class DeviceMatch:
         self._launcher = launcher
         self._tables = tables
         self._tuning = tuning
-        self._shift = text.address % 16
+        self._shift = text.shift
         chunk = tuning.chunk_for(max(tables.states, tables.rights))
         self._chunk, self._chunks = chunk, -(-(text.nbytes + self._shift) // chunk)
         parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
