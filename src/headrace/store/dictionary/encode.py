@@ -209,7 +209,10 @@ def _merged(main: EncodedColumn, delta: EncodedColumn, context: Context) -> Enco
 
 
 def _source(column: EncodedColumn, table: Any) -> bytes:
-    """Return the codes of a column with their translation table."""
+    """Return the codes of a column with their translation table; without a table if all codes stay."""
+    last = len(column.dictionary) - 1
+    if last < 0 or table[last] == last:  # the table increases, so no new value is before the last one
+        return packed_source(column.words, column.length, column.bits)
     return packed_source(column.words, column.length, column.bits, column.validity, address_of(table))
 
 
