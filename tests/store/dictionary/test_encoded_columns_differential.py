@@ -129,6 +129,18 @@ def test_pieces_of_numbers() -> None:
                 assert (decode(merged, context=context).to_numpy() == joined).all()
 
 
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 40_000])
+@pytest.mark.parametrize("context", [ONE, TWO], ids=["one", "two"])
+def test_codes_that_stay(rows: int, context: Context) -> None:
+    """New values after all old ones, or none: the codes of main stay, with and without a new width and nulls."""
+    random = np.random.default_rng(rows)
+    for distinct, added in ((5, 0), (5, 3), (5, 9), (20_000, 5_000), (20_000, 20_000)):
+        old = [None if i % 9 == 4 else item for i, item in enumerate(random.integers(0, distinct, rows).tolist())]
+        new = random.integers(0, distinct + added, 300).tolist()
+        merged = merge(encode(column_of("int64", old)), column_of("int64", new), context=context)
+        check(merged, "int64", old + new)
+
+
 def test_pieces_of_texts() -> None:
     """Texts with long common prefixes, around the edges of the pieces that threads merge."""
     piece = 1 << 12

@@ -9,6 +9,7 @@ from headrace import _native
 from headrace.arrange.gather.take import take_rows
 from headrace.arrange.search.unique import unique
 from headrace.arrange.sort.sort import sort
+from headrace.arrays.arrays import needed_numpy
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
 from headrace.core.context import Context, context_of
@@ -61,7 +62,7 @@ def distinct_values(column: Column | Any, *, method: str = "sort", context: Cont
     >>> values.to_pylist(), codes
     ([10, 30], array([1, 0, 1], dtype=uint32))
     """
-    import numpy as np
+    np = needed_numpy("headrace.dictionary")
 
     choice("method", method, METHODS)
     context = context_of(context)

@@ -7,6 +7,7 @@ from typing import Any
 
 from headrace import _native
 from headrace.arrange.gather.take import check_outside, take_rows
+from headrace.arrays.arrays import needed_numpy
 from headrace.columns.column import Column
 from headrace.core.buffer import empty_buffer
 from headrace.core.context import Context, context_of
@@ -76,7 +77,7 @@ def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None =
     >>> decode(encoded).to_pylist(), decode(encoded, [1]).to_pylist()
     ([30, 10, 30], [10])
     """
-    import numpy as np
+    np = needed_numpy("headrace.dictionary")
 
     instance("column", column, EncodedColumn)
     context = context_of(context)
@@ -171,7 +172,7 @@ def filtered(column: EncodedColumn, keep: Any, *, context: Context | None = None
     >>> found.dictionary.to_pylist(), found.bits, len(found)
     ([30], 0, 1)
     """
-    import numpy as np
+    np = needed_numpy("headrace.dictionary")
 
     context = context_of(context)
     keep = _mask(keep, column.length)
@@ -209,12 +210,15 @@ def _merged(main: EncodedColumn, delta: EncodedColumn, context: Context) -> Enco
 
 
 def _source(column: EncodedColumn, table: Any) -> bytes:
-    """Return the codes of a column with their translation table."""
+    """Return the codes of a column with their translation table; without a table if all codes stay."""
+    last = len(column.dictionary) - 1
+    if last < 0 or table[last] == last:  # the table increases, so no new value is before the last one
+        return packed_source(column.words, column.length, column.bits)
     return packed_source(column.words, column.length, column.bits, column.validity, address_of(table))
 
 
 def _mask(given: Any, length: int) -> Any:
-    import numpy as np
+    np = needed_numpy("headrace.dictionary")
 
     mask = np.asarray(given)
     if mask.dtype != np.bool_ or mask.shape != (length,):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace import _native
+from headrace.arrays.arrays import needed_numpy
 from headrace.core.buffer import Buffer, empty_buffer
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
@@ -63,7 +64,7 @@ def pack(codes: Any, bits: int, *, context: Context | None = None) -> Buffer:
     >>> memoryview(pack(np.array([1, 2, 3]), 2)).tolist()
     [57, 0, 0, 0, 0, 0, 0, 0]
     """
-    import numpy as np
+    np = needed_numpy("headrace.dictionary")
 
     bits = integer("bits", bits, f"0 to {_MAX_BITS}", 0, _MAX_BITS)
     codes = np.asarray(codes)
@@ -100,7 +101,7 @@ def unpack(words: Buffer, bits: int, count: int, *, context: Context | None = No
     >>> unpack(pack(np.array([1, 2, 3]), 2), 2, 3)
     array([1, 2, 3], dtype=uint32)
     """
-    import numpy as np
+    np = needed_numpy("headrace.dictionary")
 
     bits = integer("bits", bits, f"0 to {_MAX_BITS}", 0, _MAX_BITS)
     count = integer("count", count, "a number of codes", 0, 1 << 62)

@@ -73,6 +73,13 @@ void pack_range(const u32* codes, u64 count, u64 first, const PackedCodes& to) {
     if (filled != 0) join_word(to.words[at], word);
 }
 
+// Copies the words of codes that stay. `begin`: number of the first code, in both streams, a multiple of 64.
+void copy_range(const CodeSource& source, u64 begin, u64 count, const PackedCodes& to) {
+    const u64 first = begin * to.bits / 64, bits = count * to.bits, whole = bits / 64;
+    std::copy_n(source.words + first, whole, to.words + first);
+    if (bits % 64 != 0) join_word(to.words[first + whole], source.words[first + whole] & code_mask(bits % 64));
+}
+
 u64 pieces_of(u64 count) { return (count + piece_codes - 1) / piece_codes; }
 
 // Clears the words that pieces share: the first and last word of each piece that begins at a multiple of the size.
@@ -91,12 +98,14 @@ void translate_codes(const CodeSource& first, const CodeSource& second, const Pa
     clear_edges(0, first.count, to);
     clear_edges(first.count, second.count, to);
     const u64 pieces = pieces_of(first.count);
+    const bool stays = first.blocks.table == nullptr && first.bits == to.bits && first.first == 0;
     for_each_piece(
         pieces + pieces_of(second.count), threads, [] { return std::vector<u32>(piece_codes); },
         [&](std::vector<u32>& codes, u64 piece) {
             const CodeSource& source = piece < pieces ? first : second;
             const u64 begin = (piece < pieces ? piece : piece - pieces) * piece_codes;
             const u64 count = std::min(piece_codes, source.count - begin);
+            if (piece < pieces && stays) return copy_range(source, begin, count, to);
             unpack_range(source, source.first + begin, count, codes.data());
             translate_range(source, source.first + begin, count, codes.data());
             pack_range(codes.data(), count, (piece < pieces ? 0 : first.count) + begin, to);

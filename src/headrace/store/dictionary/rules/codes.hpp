@@ -10,7 +10,7 @@ constexpr u32 max_code_bits = 32;
 
 HR_FN u64 words_of_codes(u64 count, u32 bits) { return (count * bits + 63) / 64; }
 
-HR_FN u64 code_mask(u32 bits) { return (u64{1} << bits) - 1; }
+HR_FN u64 code_mask(u64 bits) { return (u64{1} << bits) - 1; }
 
 // Returns code `i`. It reads no word after the one that has the code's last bit.
 HR_FN u32 code_at(const u64* words, u64 i, u32 bits) {
