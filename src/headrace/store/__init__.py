@@ -1,1 +1,1 @@
-"""Keeps tables whose columns are compressed by dictionaries."""
+"""Keeps rows in compressed columns that take changes, in memory or durable in files."""

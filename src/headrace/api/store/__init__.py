@@ -1,1 +1,1 @@
-"""Store: tables that are compressed, changed, merged and queried, in memory or in a folder."""
+"""Store: compressed rows that are changed, merged and queried, in memory or in a folder."""
