@@ -95,7 +95,7 @@ class MethodSearch:
     def _on_device(self, use: Callable[[RabinKarpOnDevice], _T]) -> _T:
         from headrace.gpu.device.device import gpu  # needs cuda-core
         from headrace.gpu.kernels.launcher import GpuLauncher
-        from headrace.query.find.gpu.search import DeviceText
+        from headrace.query.find.gpu.marks import DeviceText
         from headrace.query.find.paper.search import RabinKarpOnDevice
 
         card = gpu(self.text.device)

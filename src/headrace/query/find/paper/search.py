@@ -12,8 +12,7 @@ import numpy as np  # a dependency of cuda-core
 from headrace.core.errors import OptionError
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
-from headrace.query.find.gpu.marks import Hits, write_positions
-from headrace.query.find.gpu.search import DeviceText
+from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
 from headrace.query.find.gpu.tuning import ROWS_OF_WORDS, FindTuning
 from headrace.query.find.paper.methods import HYBRID, MATRIX, MethodPlan
 from headrace.query.find.paper.programs import PREFIX_ITEMS, THREADS
