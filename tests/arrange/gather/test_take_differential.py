@@ -60,3 +60,11 @@ def test_rows_of_any_slice(data: st.DataObject, length: int, threads: int) -> No
 def test_misuse(call, said: str) -> None:
     with pytest.raises(OptionError, match=said):
         call()
+
+
+@pytest.mark.parametrize("form", ["plain", "view", "dictionary"])
+def test_more_rows_than_the_column_has(form: str) -> None:
+    rows = np.array([8, 0, 8] * 90)
+    for name, column in table_of(form, 9).columns.items():
+        values = column.to_pylist()
+        assert take_rows(column, rows).to_pylist() == [values[row] for row in rows.tolist()], name

@@ -30,7 +30,7 @@ def _steps(setting: Setting) -> Iterator[Row]:
     """Yield the time of each step of a merge by the shares of distinct values and of the delta."""
     import numpy as np
 
-    context, dictionary = headrace.Context(device=setting.device), headrace.dictionary
+    context, dictionary = headrace.Context(device=headrace.Device.parse(setting.device)), headrace.dictionary
     rows = setting.size(_ROWS, _SMALL_ROWS)
     for uniques in _UNIQUES:
         for share in _DELTAS:
@@ -60,18 +60,19 @@ def _methods(setting: Setting) -> Iterator[Row]:
     """Yield the throughput of each way to merge two dictionaries, beside slices on one thread of the CPU."""
     import numpy as np
 
-    context, alone = headrace.Context(device=setting.device), headrace.Context(threads=1)
+    context, alone = headrace.Context(device=headrace.Device.parse(setting.device)), headrace.Context(threads=1)
     for size in _SMALL_SIZES if setting.is_small else _SIZES:
         random = np.random.default_rng(size)
         main, delta = (np.unique(random.integers(0, 4 * size, size).astype(np.int32)) for _ in range(2))
-        columns, joined = [headrace.dictionary.encode(part).dictionary for part in (main, delta)], np.union1d(main, delta)
-        one_core = setting.seconds(partial(_united, *columns, "slices", alone))
+        old, new = (headrace.dictionary.encode(part).dictionary for part in (main, delta))
+        joined = np.union1d(main, delta)
+        one_core = setting.seconds(partial(_united, old, new, "slices", alone))
         for method, paper in _BESIDE_ONE_CORE.items():
-            found = _united(*columns, method, context)
+            found = _united(old, new, method, context)
             is_right = np.array_equal(found.dictionary.to_numpy(), joined)
             is_right &= np.array_equal(found.main_codes[: len(main)], np.searchsorted(joined, main))
             setting.check(is_right, f"merge of {size} values by {method}")
-            seconds = setting.seconds(partial(_united, *columns, method, context))
+            seconds = setting.seconds(partial(_united, old, new, method, context))
             yield Row({"method": method, "values": size}, one_core / seconds, paper)
 
 

@@ -29,10 +29,11 @@ def plain_column(column: Column | Any, context: Context) -> Column:
     UnsupportedDeviceError
         The column is on a GPU.
     """
-    if type(column).__module__ == "numpy" and str(getattr(column, "dtype", "")) in _ARRAYS and column.ndim == 1:
-        return Column(DataType(str(column.dtype)), len(column), 0, copy_of(column.copy()))
     if not isinstance(column, Column):
-        raise OptionError.wrong("column", "a column, or an array of integers or floats", column)
+        is_array = type(column).__module__ == "numpy" and getattr(column, "ndim", 0) == 1
+        if not is_array or str(column.dtype) not in _ARRAYS:
+            raise OptionError.wrong("column", "a column, or an array of integers or floats", column)
+        return Column(DataType(str(column.dtype)), len(column), 0, copy_of(column.copy()))
     if column.device.kind != "cpu":
         raise UnsupportedDeviceError(f"the column is on {column.device}; copy it to the host with .to('cpu')")
     if column.dictionary is not None:
