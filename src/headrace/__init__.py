@@ -65,7 +65,13 @@ if TYPE_CHECKING:
     from headrace.primitives.select import select
     from headrace.query.find.find import contains, count, find, find_first
     from headrace.query.find.find_any import PatternHits, count_any, find_any
-    from headrace.query.find.find_in_column import RowHits, count_in_column, find_in_column
+    from headrace.query.find.find_in_column import (
+        RowHits,
+        contains_in_column,
+        count_in_column,
+        find_first_in_column,
+        find_in_column,
+    )
     from headrace.query.find.pattern.pattern import Pattern
     from headrace.query.find.pattern.pattern_set import PatternSet
     from headrace.query.find.replace import replace
@@ -123,6 +129,7 @@ _MODULES = {
     "col": "headrace.core.expressions.column_expression",
     "compile_regex": "headrace.query.match.regex.compile_regex",
     "contains": "headrace.query.find.find",
+    "contains_in_column": "headrace.query.find.find_in_column",
     "count": "headrace.query.find.find",
     "count_any": "headrace.query.find.find_any",
     "count_in_column": "headrace.query.find.find_in_column",
@@ -134,6 +141,7 @@ _MODULES = {
     "find": "headrace.query.find.find",
     "find_any": "headrace.query.find.find_any",
     "find_first": "headrace.query.find.find",
+    "find_first_in_column": "headrace.query.find.find_in_column",
     "find_in_column": "headrace.query.find.find_in_column",
     "histogram": "headrace.arrange.search.binning",
     "include_path": "headrace.gpu.kernels.include",
@@ -210,6 +218,7 @@ __all__ = [
     "col",
     "compile_regex",
     "contains",
+    "contains_in_column",
     "count",
     "count_any",
     "count_in_column",
@@ -220,6 +229,7 @@ __all__ = [
     "find",
     "find_any",
     "find_first",
+    "find_first_in_column",
     "find_in_column",
     "histogram",
     "include_path",

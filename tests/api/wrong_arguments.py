@@ -421,6 +421,8 @@ def array_calls(keys: Callable[[], object], mask: Callable[[], object]) -> list[
         Call("replace", h.replace, lambda: {"text": b"abab", "pattern": b"ab", "replacement": b"c"}),
         Call("find_in_column", h.find_in_column, lambda: {"column": table()["b"], "pattern": b"ab"}),
         Call("count_in_column", h.count_in_column, lambda: {"column": table()["b"], "pattern": b"ab"}),
+        Call("contains_in_column", h.contains_in_column, lambda: {"column": table()["b"], "pattern": b"ab"}),
+        Call("find_first_in_column", h.find_first_in_column, lambda: {"column": table()["b"], "pattern": b"ab"}),
         Call("match", h.match, lambda: {"text": b"abab", "dfa": h.compile_regex("ab")}),
         Call("count_matches", h.count_matches, lambda: {"text": b"abab", "dfa": h.compile_regex("ab")}),
         Call("compile_regex", h.compile_regex, lambda: {"pattern": "ab"}),

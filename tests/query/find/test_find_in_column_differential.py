@@ -40,6 +40,11 @@ def check(texts: list[str | None], pattern: bytes, type_: Any) -> None:
             counts = headrace.count_in_column(column, pattern, **options)
             nulls = [None if text is None else len(each) for text, each in zip(texts, hits, strict=True)]
             assert counts.to_pylist() == nulls and counts.null_count == nulls.count(None)
+            if overlapping:
+                contained = headrace.contains_in_column(column, pattern, ignore_case=ignore_case)
+                assert contained.to_pylist() == [None if each is None else each > 0 for each in nulls]
+                first = headrace.find_first_in_column(column, pattern, ignore_case=ignore_case)
+                assert first.to_pylist() == [each[0] if each else None for each in hits]
 
 
 @given(TEXTS, st.sampled_from([b"a", b"ab", b"aba", b"aa", "é".encode(), b"bAb"]), st.sampled_from(TYPES))
@@ -74,6 +79,11 @@ def test_null_texts_of_a_dictionary() -> None:
 def test_wrong_columns() -> None:
     numbers = headrace.read_csv(b"a\n1\n")["a"]
     for column, message in ((numbers, "has type"), (b"ab", "a column of strings"), (None, "a column of strings")):
-        for call in (headrace.find_in_column, headrace.count_in_column):
+        for call in (
+            headrace.find_in_column,
+            headrace.count_in_column,
+            headrace.contains_in_column,
+            headrace.find_first_in_column,
+        ):
             with pytest.raises(OptionError, match=message):
                 call(column, b"a")  # type: ignore[arg-type]

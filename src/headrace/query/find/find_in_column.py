@@ -116,10 +116,80 @@ def count_in_column(
     found = find_in_column(column, pattern, overlapping=overlapping, ignore_case=ignore_case, context=context)
     np = needed_numpy("count_in_column()")
     counts = np.bincount(found.rows.astype(np.int64), minlength=column.length).astype(np.int64)
-    is_valid = _is_valid(column)
-    nulls = column.length - int(np.count_nonzero(is_valid))
+    return _column("int64", counts, _is_valid(column))
+
+
+def find_first_in_column(column: Column, pattern: Any, *, ignore_case: bool = False, context: Context | None = None) -> Column:
+    """Return the first position of a pattern in each row of a column of strings.
+
+    Parameters
+    ----------
+    column, pattern, ignore_case, context
+        As in `find_in_column`.
+
+    Returns
+    -------
+    Column
+        Positions in the bytes of each row, of type int64. They are null in rows without a hit and in null rows.
+
+    Raises
+    ------
+    OptionError, UnsupportedDeviceError, MemoryLimitError
+        As in `find_in_column`.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> names = headrace.read_csv(b"name\\nbanana\\nfig\\nana\\n")["name"]
+    >>> headrace.find_first_in_column(names, b"an").to_pylist()
+    [1, None, 0]
+    """
+    found = find_in_column(column, pattern, ignore_case=ignore_case, context=context)
+    np = needed_numpy("find_first_in_column()")
+    rows, first = np.unique(found.rows.astype(np.int64), return_index=True)
+    offsets, has_hit = np.zeros(column.length, np.int64), np.zeros(column.length, np.bool_)
+    offsets[rows], has_hit[rows] = found.offsets[first], True
+    return _column("int64", offsets, has_hit)
+
+
+def contains_in_column(column: Column, pattern: Any, *, ignore_case: bool = False, context: Context | None = None) -> Column:
+    """Return for each row of a column of strings whether a pattern occurs in it.
+
+    Parameters
+    ----------
+    column, pattern, ignore_case, context
+        As in `find_in_column`.
+
+    Returns
+    -------
+    Column
+        Values of type bool, null in null rows.
+
+    Raises
+    ------
+    OptionError, UnsupportedDeviceError, MemoryLimitError
+        As in `find_in_column`.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> names = headrace.read_csv(b"name\\nbanana\\nfig\\nana\\n")["name"]
+    >>> headrace.contains_in_column(names, b"an").to_pylist()
+    [True, False, True]
+    """
+    found = find_in_column(column, pattern, ignore_case=ignore_case, context=context)
+    np = needed_numpy("contains_in_column()")
+    has_hit = np.zeros(column.length, np.bool_)
+    has_hit[found.rows.astype(np.int64)] = True
+    return _column("bool", np.packbits(has_hit, bitorder="little"), _is_valid(column))
+
+
+def _column(type_name: str, values: Any, is_valid: Any) -> Column:
+    """Return a column of values, which are null where `is_valid` is false."""
+    np = needed_numpy("count_in_column()")
+    nulls = len(is_valid) - int(np.count_nonzero(is_valid))
     validity = copy_of(np.packbits(is_valid, bitorder="little").tobytes()) if nulls else None
-    return Column(DataType("int64"), column.length, nulls, copy_of(counts.tobytes()), validity)
+    return Column(DataType(type_name), len(is_valid), nulls, copy_of(values.tobytes()), validity)
 
 
 def _texts_of(column: Column) -> Column:
