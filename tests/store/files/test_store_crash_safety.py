@@ -62,6 +62,25 @@ def test_a_crash_while_a_store_recovers(form):
     raise AssertionError("the store never opened")
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("policy", ["always", "never"])
+def test_a_process_that_is_killed_and_then_a_crash(form, policy):
+    """Records that a store shows after it was opened are on the disk, also if their writer did not live to sync them."""
+    number = 0
+    while True:
+        number += 1
+        files, history = CrashFiles(crash_at=number), History(SyncPolicy(policy))
+        try:
+            history.run(files)
+        except Crashed:
+            files.crash_at, files.is_locked = None, False
+            if "manifest" in files.names():
+                _, content = StoreFolder.open(files, WHERE, history.policy)
+                assert payloads(read_content(files.after_crash(form), WHERE)) == payloads(content), number
+        else:
+            return
+
+
 @pytest.mark.parametrize("bug", [WithoutSync, WithoutFolderSync, WithLostWrite])
 def test_planted_bugs_of_the_file_system_are_found(bug):
     assert any(not right for form in FORMS for _, right in crashes(bug, form))

@@ -231,6 +231,7 @@ class StoreFolder:
         lock = _locked(files, where)
         try:
             content = read_content(files, where)
+            files.sync_folder()  # a process that was killed may have renamed the manifest, and no more
             _clean(files, content)
             return cls(files, where, lock, content, policy), content
         except BaseException:

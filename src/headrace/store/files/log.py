@@ -50,7 +50,7 @@ class SyncPolicy:
 
 
 class Log:
-    """A log that is open for appending.
+    """A log that is open for appending, with all earlier records on the disk.
 
     Parameters
     ----------
@@ -69,6 +69,8 @@ class Log:
         self.first_sequence = first_sequence
         self.next_sequence = next_sequence
         self._policy = policy
+        if self._file.size:  # a process that was killed may have left records that are not on the disk
+            self._file.sync()
         self._synced = self._file.size
         self._synced_at = policy.clock()
         self._fault = ""
