@@ -140,6 +140,13 @@ def test_dates_in_milliseconds_keep_the_time_of_day() -> None:
     assert write_csv(pa.table({"a": dates}), header=False).decode().splitlines() == times
 
 
+def test_views_of_every_short_size() -> None:
+    """Texts of up to 12 bytes are in the view itself."""
+    texts = ["abcdefghijklmnop"[:size] for size in range(17)]
+    views = pa.table({"a": pa.array(texts, pa.string_view()), "b": texts})
+    assert write_csv(views, header=False) == write_csv(pa.table({"a": texts, "b": texts}), header=False)
+
+
 def test_a_nan_has_its_sign_and_payload() -> None:
     words = [0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000123, 0xFFF0000000000001, 0x7FFFFFFFFFFFFFFF]
     column = pa.array(np.array(words, np.uint64).view(float))
