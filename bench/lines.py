@@ -7,35 +7,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from math import log2
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.read.plot import COLOURS, STYLE
+from bench.read.plot import COLOURS
+from headrace.cli.bench.lines import Line, Plot, picture
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 300, 48, 150, 40, 46
 CUB = "#d08a2e"
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Points of a line by their x; `dash` is the pattern of SVG, empty for a solid line."""
-
-    points: Mapping[float, float]
-    colour: str
-    dash: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """Lines by name. The axis of x is logarithmic, and `ticks` are its labels."""
-
-    title: str
-    across: str
-    ticks: Mapping[float, str]
-    lines: Mapping[str, Line]
 
 
 def threads(results: Mapping[str, Any]) -> Plot:
@@ -64,54 +43,6 @@ def sorts(results: Mapping[str, Any]) -> Plot:
     powers = {row["n"]: f"2^{n.bit_length() - 1}" for row in rows if (n := row["n"]) & (n - 1) == 0}
     ticks = powers | {row["n"]: f"{row['n'] // 10**6} M" for row in rows if row["n"] not in powers and row["n"] >= 5 * 10**8}
     return Plot("G keys/s: sort of uniform keys of 32 bits", "keys", ticks, lines)
-
-
-def picture(plot: Plot, machine: str) -> str:
-    """Return an SVG."""
-    xs = [log2(x) for line in plot.lines.values() for x in line.points]
-    most = max(y for line in plot.lines.values() for y in line.points.values())
-    step = _step(most)
-
-    def right(x: float) -> float:
-        return LEFT + (log2(x) - min(xs)) / (max(xs) - min(xs)) * (WIDTH - LEFT - RIGHT)
-
-    def up(y: float) -> float:
-        return HEIGHT - BOTTOM - y / most * (HEIGHT - TOP - BOTTOM)
-
-    parts = [f'<text x="10" y="18" font-size="13">{plot.title}</text>']
-    for number in range(int(most / step) + 1):
-        y = up(number * step)
-        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#8a919c" stroke-opacity="0.35"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{number * step:g}</text>')
-    for x, name in plot.ticks.items():
-        parts.append(f'<text x="{right(x):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{name}</text>')
-    parts += _drawn(plot.lines, right, up)
-    parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 12}" text-anchor="middle">{plot.across}; {machine}</text>')
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" font-size="11">'
-    return f"{head}{STYLE}{''.join(parts)}</svg>\n"
-
-
-def _drawn(lines: Mapping[str, Line], right: Callable[[float], float], up: Callable[[float], float]) -> list[str]:
-    """Return the lines, and their names at their ends, which are moved apart."""
-    parts: list[str] = []
-    free = float("-inf")
-    for name, line in sorted(lines.items(), key=lambda pair: -list(pair[1].points.values())[-1]):
-        ends = [(right(x), up(y)) for x, y in line.points.items()]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in ends)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{line.colour}" stroke-width="2" {_dashed(line)}/>')
-        free = max(free + 14, ends[-1][1] + 4)
-        parts.append(f'<text x="{ends[-1][0] + 8:.1f}" y="{free:.1f}">{name}</text>')
-    return parts
-
-
-def _dashed(line: Line) -> str:
-    return f'stroke-dasharray="{line.dash}"' if line.dash else ""
-
-
-def _step(most: float) -> float:
-    """Return the distance of the lines of a grid with at least three of them."""
-    steps = [factor * 10**power for power in range(-2, 5) for factor in (1, 2, 5)]
-    return max(step for step in steps if most / step >= 3)
 
 
 def main(arguments: Sequence[str]) -> None:

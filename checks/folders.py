@@ -32,7 +32,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "query": ("find",),
     "query/find": ("pattern", "cpu", "gpu", "."),
     "api": (".", "options", "load", "sniff", "read", "scan"),
-    "cli": ("common", "view", "report", "."),
+    "cli": ("common", "view", "report", "bench", "."),
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
 

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from headrace.cli.bench.lines import STYLE
+
 COLOURS = {
     "headrace": "#1f5fa8",
     "pyarrow": "#d08a2e",
@@ -22,8 +24,6 @@ COLOURS = {
     "pandas_pyarrow": "#b9aed0",
 }
 LEFT, WIDTH, BAR, GAP, TOP = 150, 760, 15, 26, 34
-STYLE = "<style>text{fill:#24292f}@media(prefers-color-scheme:dark){text{fill:#e4e7ee}}</style>"
-"""Makes the text of a plot legible on a light and on a dark page; the ground is transparent."""
 
 
 def picture(results: dict[str, Any]) -> str:

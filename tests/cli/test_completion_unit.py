@@ -57,6 +57,7 @@ def test_bash_offers_what_fits(script: str, tmp_path: Path) -> None:
         "report",
         "profile",
         "kernels",
+        "bench",
         "demo",
         "completion",
     ]
@@ -68,6 +69,7 @@ def test_bash_offers_what_fits(script: str, tmp_path: Path) -> None:
     assert offer("load", "--sep", "--") == []
     assert offer("count", "--dty") == []
     assert offer("completion", "f") == ["fish"]
+    assert offer("bench", "paper", "str") == ["string-matching"]
     assert offer("load", "") == []  # and so the shell offers files
 
 

@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench.lines import picture, threads
+from bench.lines import threads
+from headrace.cli.bench.lines import picture
 
 ROOT = Path(__file__).parents[2]
 PAGE = re.sub(r" \\\n *", " ", (ROOT / "docs/benchmarks.md").read_text())

@@ -14,9 +14,10 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from bench.blocks.results import three
-from bench.read.plot import COLOURS, STYLE
+from bench.read.plot import COLOURS
 from bench.read.shapes.figures import NAMES, best_peer, rank_of, worst_first
 from bench.tables import Row
+from headrace.cli.bench.lines import STYLE
 
 LEFT, WIDTH, BAR, GAP, TOP = 330, 900, 8, 6, 40
 _COLOURS = COLOURS | {"pandas": COLOURS["pandas_c"], "cudf": "#3a9a6a"}

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from headrace import __version__
 from headrace.cli import completion, count, demo, grep, head, kernels, load, profile, schema, sniff
+from headrace.cli.bench import bench
 from headrace.cli.common import options
 from headrace.cli.common.parser import Parser
 from headrace.cli.common.words import in_flags
@@ -82,7 +83,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"headrace {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (load, sniff, schema, head, view, count, grep, report, profile, kernels):
+    for command in (load, sniff, schema, head, view, count, grep, report, profile, kernels, bench):
         command.add_parser(commands, _EPILOG)
     demo.add_parser(commands)
     completion.add_parser(commands, parser)

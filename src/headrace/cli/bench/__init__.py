@@ -1,0 +1,1 @@
+"""Repeats the measurements of papers: `headrace bench paper`."""

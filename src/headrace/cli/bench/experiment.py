@@ -1,0 +1,158 @@
+"""Defines experiments of a paper and the rows that they measure, and times calls.
+
+A module of the registry has `EXPERIMENTS`, a tuple of `Experiment`. Each one checks its answers before it times them, by
+`Setting.check`. Modules import NumPy inside functions, because commands that do not measure need none.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headrace import DeviceArray
+from headrace.api.devices import wait_for_device
+
+_MIN_SECONDS, _MAX_SECONDS = 0.05, 2.0
+"""A measurement repeats a call until both its repeats and the shorter time are reached, or the longer time is exceeded."""
+_MAX_REPEATS = 200
+
+
+class WrongAnswerError(Exception):
+    """A measured call returned another answer than the reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measurement beside the number of the paper.
+
+    Parameters
+    ----------
+    parameters
+        Values by name, such as ``{"method": "drk", "m": 16}``, in the order of the columns.
+    ours
+        The measured figure, in the unit of the experiment.
+    paper
+        The printed figure; None if the paper has none.
+    default
+        The figure of the product's default for the same input; None if it was not measured.
+    share
+        The part of a limit that `ours` reaches, from 0 to 1; None without a limit.
+    """
+
+    parameters: Mapping[str, str | int | float]
+    ours: float
+    paper: float | None = None
+    default: float | None = None
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A table or a figure of a paper.
+
+    Parameters
+    ----------
+    name
+        Short name for the command line, such as ``"table-2.3"``.
+    title
+        One line: input, sizes, machine of the paper.
+    unit
+        Unit of all figures, such as ``"GB/s"``.
+    across
+        The parameter on the axis x of a plot. Its values are positive numbers.
+    measure
+        Yields the rows, one at a time. It raises WrongAnswerError before it times a wrong answer.
+    limit
+        The limit that `Row.share` refers to; empty without one.
+    """
+
+    name: str
+    title: str
+    unit: str
+    across: str
+    measure: Callable[[Setting], Iterable[Row]]
+    limit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Choices of a run.
+
+    Parameters
+    ----------
+    device
+        ``"cpu"`` or a GPU such as ``"cuda"``.
+    is_small
+        Whether sizes are small and each call is timed once, as tests need it.
+    repeats
+        Least number of timed calls.
+    """
+
+    device: str = "cpu"
+    is_small: bool = False
+    repeats: int = 5
+
+    @property
+    def is_gpu(self) -> bool:
+        """True if the work runs on a GPU."""
+        return self.device != "cpu"
+
+    def size(self, full: int, small: int) -> int:
+        """Return `full`, or in a run of small sizes `small`."""
+        return small if self.is_small else full
+
+    def array(self, values: Any) -> Any:
+        """Return an array of NumPy, or on a GPU a copy of it there."""
+        return DeviceArray.from_host(values, self.device) if self.is_gpu else values
+
+    def host(self, values: Any) -> Any:
+        """Return an array of the device as one of NumPy."""
+        return values.to_numpy() if self.is_gpu else values
+
+    def check(self, is_right: bool, call: str) -> None:
+        """Raise WrongAnswerError, which names the call, unless its answer is right."""
+        if not is_right:
+            raise WrongAnswerError(f"{call}: another answer than the reference")
+
+    def seconds(self, call: Callable[[], object], prepare: Callable[[], object] | None = None) -> float:
+        """Return the median time from a call to its usable result, in seconds.
+
+        Parameters
+        ----------
+        call
+            The work. It runs once before it is timed.
+        prepare
+            Runs before each call, and is not timed. It restores what the call changes.
+        """
+        if prepare is not None:
+            prepare()
+        call()
+        wait_for_device(self.device)
+        times: list[float] = []
+        while not self._is_enough(times):
+            if prepare is not None:
+                prepare()
+                wait_for_device(self.device)
+            began = time.perf_counter()
+            call()
+            wait_for_device(self.device)
+            times.append(time.perf_counter() - began)
+        return statistics.median(times)
+
+    def _is_enough(self, times: list[float]) -> bool:
+        spent = sum(times)
+        if self.is_small or not times or spent > _MAX_SECONDS:
+            return bool(times)
+        return len(times) >= self.repeats and (spent > _MIN_SECONDS or len(times) >= _MAX_REPEATS)
+
+    def read_rate(self, nbytes: int) -> float:
+        """Return the rate at which the device reads memory, in GB/s: that of `headrace.reduce` for `nbytes` bytes."""
+        import numpy as np
+
+        import headrace
+
+        words = self.array(np.arange(max(1, nbytes // 8), dtype=np.uint64))
+        return nbytes / self.seconds(lambda: headrace.reduce(words, "max")) / 1e9
