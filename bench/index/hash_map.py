@@ -1,6 +1,6 @@
 """Measures HashMap on the CPU by size, beside boost::unordered_flat_map, a dictionary, pandas and Polars.
 
-usage: python -m bench.index.hash_map [--sizes LOG2,...] [--threads N] [--boost FOLDER] [--repeat N] [--out FILE]
+usage: python -m bench.index.hash_map [--sizes LOG2,...] [--threads N] [--boost FOLDER] [--repeat N] [--cpu-time] [--out FILE]
 
 Keys and values have 8 bytes, and the keys are distinct and random. A build inserts all keys into an empty map, all
 at once or 2^16 at a time. Replaced: all keys are inserted once more. Finds search all keys in another order, or as many
@@ -161,19 +161,26 @@ def compiled(folder: str | None, target: str) -> ctypes.CDLL | None:
     return found
 
 
-def seconds(work: Callable[[], object], repeat: int) -> float:
-    """Return the median seconds of a call."""
-    times = []
-    for _ in range(repeat):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
+@dataclass(frozen=True)
+class Timer:
+    """Times calls. `clock`: returns seconds; `repeat`: number of calls."""
+
+    clock: Callable[[], float]
+    repeat: int
+
+    def seconds(self, work: Callable[[], object]) -> float:
+        """Return the median seconds of a call."""
+        times = []
+        for _ in range(self.repeat):
+            began = self.clock()
+            work()
+            times.append(self.clock() - began)
+        return statistics.median(times)
 
 
-def rates_of(make: Callable[[], Candidate], load: Workload, repeat: int) -> Iterator[tuple[str, float]]:
+def rates_of(make: Callable[[], Candidate], load: Workload, timer: Timer) -> Iterator[tuple[str, float]]:
     """Yield millions of keys a second by name of the operation."""
-    count = len(load.keys)
+    count, seconds = len(load.keys), timer.seconds
 
     def built(batch: int) -> Candidate:
         made = make()
@@ -191,10 +198,10 @@ def rates_of(make: Callable[[], Candidate], load: Workload, repeat: int) -> Iter
         ("find present", lambda: held.find(load.present)),
         ("find absent", lambda: held.find(load.absent)),
     ):
-        yield name, count / seconds(work, repeat) / 1e6
+        yield name, count / seconds(work) / 1e6
 
 
-def frame_rates(load: Workload, repeat: int) -> dict[str, dict[str, float]]:
+def frame_rates(load: Workload, timer: Timer) -> dict[str, dict[str, float]]:
     """Return rates of pandas' index, and of a join of Polars, which builds its table in each call."""
     index = pd.Index(load.keys)
     frame = pl.DataFrame({"key": load.keys, "value": load.values})
@@ -208,16 +215,16 @@ def frame_rates(load: Workload, repeat: int) -> dict[str, dict[str, float]]:
         raise HeadraceError("wrong answer: pandas")
     if not np.array_equal(joined("present")["value"], load.expected) or joined("absent")["value"].null_count() != len(load.keys):
         raise HeadraceError("wrong answer: Polars")
-    count = len(load.keys) / 1e6
+    count, seconds = len(load.keys) / 1e6, timer.seconds
     return {
-        "build": {"pandas": count / seconds(lambda: pd.Index(load.keys).get_indexer(load.keys[:1]), repeat)},
+        "build": {"pandas": count / seconds(lambda: pd.Index(load.keys).get_indexer(load.keys[:1]))},
         "find present": {
-            "pandas": count / seconds(lambda: index.get_indexer(load.present), repeat),
-            "Polars": count / seconds(lambda: joined("present"), repeat),
+            "pandas": count / seconds(lambda: index.get_indexer(load.present)),
+            "Polars": count / seconds(lambda: joined("present")),
         },
         "find absent": {
-            "pandas": count / seconds(lambda: index.get_indexer(load.absent), repeat),
-            "Polars": count / seconds(lambda: joined("absent"), repeat),
+            "pandas": count / seconds(lambda: index.get_indexer(load.absent)),
+            "Polars": count / seconds(lambda: joined("absent")),
         },
     }
 
@@ -229,11 +236,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int)
     parser.add_argument("--boost", help="folder that has boost/unordered/unordered_flat_map.hpp")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--cpu-time", action="store_true", help="time of the processor, for a machine with other work")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     page = Page()
     threads = options.threads or Context().thread_count
-    text = f"{description()}; {threads} threads of ours and Polars', one of the others. Millions of keys a second."
+    clock = "second of all threads' processor time" if options.cpu_time else "second"
+    text = f"{description()}; {threads} threads of ours, all cores for Polars, one for others. Millions of keys a {clock}."
     page.head("Hash maps", text, ["keys", "headrace", "Boost", "dict", "pandas", "Polars", "headrace / Boost"])
     with tempfile.TemporaryDirectory() as folder:
         library = compiled(options.boost, folder)
@@ -245,15 +254,16 @@ def main() -> None:
 
 def rows_of(count: int, library: ctypes.CDLL | None, options: argparse.Namespace) -> Iterator[list[str]]:
     """Yield a row for each operation."""
-    load, repeat = Workload.of(count), options.repeat
+    load = Workload.of(count)
+    timer = Timer(time.process_time if options.cpu_time else time.perf_counter, options.repeat)
     makers: dict[str, Callable[[], Candidate]] = {"headrace": lambda: Ours(options.threads)}
     if library is not None:
         makers["Boost"] = lambda: Boost(library)
     if count <= LARGEST_DICT:
         lists: dict[tuple[int, int], list[int]] = {}
         makers["dict"] = lambda: Dictionary(lists)
-    rates = {name: dict(rates_of(make, load, repeat)) for name, make in makers.items()}
-    frames = frame_rates(load, repeat)
+    rates = {name: dict(rates_of(make, load, timer)) for name, make in makers.items()}
+    frames = frame_rates(load, timer)
     for operation, ours in rates["headrace"].items():
         found = {name: rates[name][operation] for name in makers} | frames.get(operation, {})
         cells = [f"{found[name]:.1f}" if name in found else "" for name in ("headrace", "Boost", "dict", "pandas", "Polars")]
