@@ -26,7 +26,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/multisplit": ("cpu", "gpu", "paper", "."),
     "arrange/sort": (".", "cpu", "gpu"),
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
-    "index": ("hash_map", "sorted_map"),
+    "index": (".", "hash_map", "sorted_map"),
     "index/sorted_map": (".", "cpu", "gpu"),
     "index/hash_map": ("cpu", "gpu", "."),
     "query": ("find",),

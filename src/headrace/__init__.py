@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from headrace.index.hash_map.hash_map import HashMap
     from headrace.index.hash_map.hash_multi_map import HashMultiMap
     from headrace.index.hash_map.hash_set import HashSet
+    from headrace.index.hash_map.operations import MapOperation
     from headrace.index.sorted_map.reads import MapSnapshot
     from headrace.index.sorted_map.sorted_map import SortedMap
     from headrace.primitives.cumulative import cumsum, cumulative_sum
@@ -81,6 +82,7 @@ _MODULES = {
     "HashMultiMap": "headrace.index.hash_map.hash_multi_map",
     "HashSet": "headrace.index.hash_map.hash_set",
     "HeadraceError": "headrace.core.errors",
+    "MapOperation": "headrace.index.hash_map.operations",
     "MapSnapshot": "headrace.index.sorted_map.reads",
     "MemoryLimitError": "headrace.core.errors",
     "MissingDependencyError": "headrace.core.errors",
@@ -154,6 +156,7 @@ __all__ = [
     "HashMultiMap",
     "HashSet",
     "HeadraceError",
+    "MapOperation",
     "MapSnapshot",
     "MemoryLimitError",
     "MissingDependencyError",

@@ -39,7 +39,7 @@ Pairs pairs_of(const HostHashMap& map) {
 
 void test_histories(unsigned threads) {
     check::Random random("histories");
-    const auto map = new_hash_map({8, 8}, std::make_shared<Budget>());
+    const auto map = new_hash_map({8, 8}, std::make_shared<Budget>(), 7);
     Pairs expected;
     for (int step = 0; step < 20; ++step) {
         const Batch batch = random_batch(random, random.below(20000), 9000);
@@ -64,7 +64,7 @@ void test_histories(unsigned threads) {
 // Without memory for a batch, the map is as before.
 void test_undo(unsigned threads) {
     check::Random random("undo");
-    const auto map = new_hash_map({8, 8}, std::make_shared<Budget>(700'000));
+    const auto map = new_hash_map({8, 8}, std::make_shared<Budget>(700'000), 7);
     const Batch first = random_batch(random, 10000, 20000);
     map->upsert(first.pairs(), {Reduce::last, NumberKind::unsigned_integer}, threads);
     const Pairs before = pairs_of(*map);
@@ -81,7 +81,7 @@ void test_undo(unsigned threads) {
 
 void test_multimap(unsigned threads) {
     check::Random random("histories");
-    const auto map = new_multi_map({8, 8}, std::make_shared<Budget>());
+    const auto map = new_multi_map({8, 8}, std::make_shared<Budget>(), 7);
     std::map<u64, std::multiset<u64>> expected;
     const KeyRule<u64> ascending{0, 0, 0, 0};
     for (int step = 0; step < 10; ++step) {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,26 @@ class MapOracle:
         """Return for each key whether it was present."""
         return [self.pairs.pop(key, None) is not None for key in bits_of(keys)]
 
+    def apply(self, operations: list[str], keys: NDArray[Any], values: NDArray[Any]) -> tuple[list[int], list[bool]]:
+        """Return the bits of the value of each key before its operation, and whether the key is present then."""
+        held = np.zeros(len(keys), values.dtype)
+        found = []
+        for row, (operation, key) in enumerate(zip(operations, bits_of(keys), strict=True)):
+            one = slice(row, row + 1)
+            found.append(key in self.pairs)
+            if found[row]:
+                held[row] = self.pairs[key]
+            match operation:
+                case "find":
+                    pass
+                case "erase":
+                    self.pairs.pop(key, None)
+                case "replace":
+                    self.replace(keys[one], values[one])
+                case _:
+                    self.upsert(keys[one], values[one], "last" if operation == "insert" else operation)
+        return bits_of(held), found
+
     def find(self, keys: NDArray[Any], dtype: str) -> tuple[list[int], list[bool]]:
         """Return the bits of values, and whether each key is present."""
         zero = np.dtype(dtype).type(0)
@@ -69,6 +90,58 @@ class MapOracle:
         """Return the bits of all pairs, by key."""
         values = bits_of(np.array(list(self.pairs.values()), dtype))
         return sorted(zip(self.pairs, values, strict=True))
+
+
+@dataclass(frozen=True)
+class History:
+    """A batch of mixed operations and its results: the bits of values before each, and whether the key was present."""
+
+    operations: list[str]
+    keys: NDArray[Any]
+    values: NDArray[Any]
+    held: list[int]
+    found: list[bool]
+
+    def check_linearised(self, before: dict[int, Any], after: list[tuple[int, int]]) -> None:
+        """Check that the operations of each key have an order that leads from its state before the batch to that after it.
+
+        The states of a key are nodes, and an operation is an edge from the state that it has found to the next one. An order of
+        all operations is a path that uses each edge once (Euler). The edges must be connected with the first state. Each state
+        must be left as often as it is entered. The first one is left once more, the last one entered once more.
+        """
+        zero = np.zeros(1, self.values.dtype)[0]
+        last = dict(after)
+        edges: dict[int, list[tuple[int | None, int | None]]] = defaultdict(list)
+        for row, key in enumerate(bits_of(self.keys)):
+            one = slice(row, row + 1)
+            oracle = MapOracle()
+            if self.found[row]:
+                oracle.pairs[key] = np.array([self.held[row]], f"u{zero.itemsize}").view(zero.dtype)[0]
+            else:
+                assert self.held[row] == 0
+            start = self.held[row] if self.found[row] else None
+            oracle.apply([self.operations[row]], self.keys[one], self.values[one])
+            edges[key].append((start, _bits_or_none(oracle.pairs.get(key), zero)))
+        for key in {*before, *last, *edges}:
+            ends = _bits_or_none(before.get(key), zero), last.get(key)
+            assert _has_path(edges[key], *ends), (key, ends, edges[key])
+
+
+def _bits_or_none(value: Any, zero: Any) -> int | None:
+    return None if value is None else bits_of(np.array([value], zero.dtype))[0]
+
+
+def _has_path(edges: list[tuple[int | None, int | None]], first: int | None, last: int | None) -> bool:
+    """Return whether a path from `first` to `last` uses each edge once (Euler)."""
+    left = Counter(start for start, _ in edges)
+    left.subtract(end for _, end in edges)
+    left[first] -= 1
+    left[last] += 1
+    reached, fresh = {first}, {first}
+    while fresh:
+        fresh = {end for start, end in edges if start in fresh} - reached
+        reached |= fresh
+    return not any(left.values()) and all(start in reached for start, _ in edges)
 
 
 def _reduced(held: Any, value: Any, reduce: str) -> Any:

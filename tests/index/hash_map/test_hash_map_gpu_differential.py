@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError, UnsupportedDeviceError
-from tests.index.hash_map.hash_map_cases import PAIRS, bits_of, numbers_of
+from headrace import Context, HashMap, HashMultiMap, HashSet, MapOperation, MemoryLimitError, OptionError, UnsupportedDeviceError
+from tests.index.hash_map.hash_map_cases import PAIRS, History, MapOracle, bits_of, numbers_of
 
 pytestmark = pytest.mark.gpu
 
@@ -95,6 +96,44 @@ def test_one_key_with_many_values() -> None:
     one.insert(np.zeros(300_000, "i4"), np.arange(300_000)[::-1])
     assert on_host(one.find_all([0]).values).tolist() == list(range(300_000))
     assert on_host(one.erase_all([0, 0])).tolist() == [300_000, 0]
+
+
+@pytest.mark.parametrize("order", ["sequential", "any"])
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+def test_mixed_operations(key: str, value: str, order: str) -> None:
+    random = np.random.default_rng(13)
+    one, oracle = HashMap(key, value, context=Context(device="cuda"), seed=random.integers(0, 1 << 62)), MapOracle()
+    for count in (1, 31, 1000, 30_000):
+        keys, values = numbers_of(key, random, count, span=5000), numbers_of(value, random, count)
+        kinds = random.integers(0, len(MapOperation), count).astype(np.uint8)
+        names = [MapOperation(kind).name.lower() for kind in kinds]
+        before = dict(oracle.pairs)
+        found = one.apply(kinds, keys, values, order=order)
+        held, flags = bits_of(on_host(found.values)), on_host(found.found).tolist()
+        items = [bits_of(on_host(part)) for part in one.items()]
+        after = list(zip(*items, strict=True))
+        if order == "sequential":
+            assert (held, flags) == oracle.apply(names, keys, values)
+        else:
+            History(names, keys, values, held, flags).check_linearised(before, after)
+            bits = np.array(items[1], f"u{values.itemsize}").view(values.dtype)
+            oracle.pairs = dict(zip(items[0], bits, strict=True))
+        assert sorted(after) == oracle.items(value)
+
+
+def test_snapshots_and_files(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="Arrow files need PyArrow")
+    one = HashMap("int64", "int32", context=Context(device="cuda"), seed=99)
+    keys = np.arange(50_000)
+    one.insert(keys, keys.astype("i4"))
+    before = one.snapshot()
+    one.erase(keys[::2])
+    assert (len(before), len(one)) == (50_000, 25_000)
+    assert on_host(before.contains(keys)).all()
+    one.save(tmp_path / "map.arrow")
+    check_same(one, HashMap.load(tmp_path / "map.arrow"), keys)
+    again = HashMap.load(tmp_path / "map.arrow", context=Context(device="cuda"))
+    check_same(again, HashMap.load(tmp_path / "map.arrow"), keys)
 
 
 def test_many_keys_and_few() -> None:

@@ -33,6 +33,23 @@ def test_wrong_types() -> None:
     assert len(table) == 0
 
 
+def test_wrong_operations() -> None:
+    table, keys = HashMap("int32", "int32"), HashSet("int32")
+    with pytest.raises(OptionError, match="unknown operations 'delete'"):
+        table.apply(["delete"], [1], [1])
+    with pytest.raises(OptionError, match="the number 8; those of headrace"):
+        table.apply(np.array([0, 8], np.uint8), [1, 2], [1, 2])
+    with pytest.raises(OptionError, match="an array of uint8"):
+        table.apply(np.array([0, 1]), [1, 2], [1, 2])
+    with pytest.raises(OptionError, match="operations has 1 items for 2 keys"):
+        table.apply(["find"], [1, 2], [1, 2])
+    with pytest.raises(OptionError, match="'sum', which needs values; a set has none"):
+        keys.apply(["insert", "sum"], [1, 2])
+    with pytest.raises(OptionError, match="order"):
+        keys.apply(["insert"], [1], order="random")
+    assert (len(table), len(keys)) == (0, 0)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_refused_memory_changes_nothing(threads: int) -> None:
     random = np.random.default_rng(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,66 +9,15 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
-from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.gpu.mixed_slab_hash import MixedSlabHash
 from headrace.index.hash_map.gpu.tuning import SlabTuning
-from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
-from tests.index.hash_map.hash_map_cases import MapOracle, bits_of, numbers_of
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.index.hash_map.hash_map_cases import MapOracle, numbers_of
+from tests.index.hash_map.slab_hash_cases import WIDTHS, FiberMap, LimitedLauncher
 
 pytestmark = pytest.mark.fibers
 
-SMALL = SlabTuning(threads=64)
 BATCHES = (1, 7, 31, 32, 33, 64, 200)
-WIDTHS = {
-    (4, 0): ("uint32", ""),
-    (4, 4): ("int32", "uint32"),
-    (8, 0): ("int64", ""),
-    (4, 8): ("float32", "int64"),
-    (8, 4): ("uint64", "int32"),
-    (8, 8): ("int64", "uint64"),
-}
-
-
-@dataclass
-class FiberMap:
-    """A slab hash in the harness, with arrays of NumPy."""
-
-    launcher: FiberLauncher
-    map: SlabHash
-    key: str
-    value: str
-
-    @classmethod
-    def of(cls, widths: tuple[int, int], launcher: FiberLauncher, tuning: SlabTuning = SMALL) -> FiberMap:
-        """Return an empty map."""
-        return cls(launcher, SlabHash(launcher, widths, tuning=tuning), *WIDTHS[widths])
-
-    def rows(self, keys: NDArray[Any], values: NDArray[Any] | None = None) -> Rows:
-        """Return a batch."""
-        return Rows(self.launcher.put(keys), None if values is None else self.launcher.put(values), len(keys))
-
-    def upsert(self, keys: NDArray[Any], values: NDArray[Any] | None, reduce: str) -> int:
-        """Return the number of keys added."""
-        return self.map.upsert(self.launcher, self.rows(keys, values), reduce, np.dtype(self.value or "u4").kind)
-
-    def find(self, keys: NDArray[Any]) -> tuple[list[int] | None, list[bool]]:
-        """Return bits of values and whether each key is present."""
-        found = self.launcher.allocate(len(keys))
-        values = self.launcher.allocate(len(keys) * np.dtype(self.value).itemsize) if self.value else None
-        self.map.find(self.launcher, self.rows(keys), values, found)
-        return None if values is None else bits_of(self.launcher.fetch(values).view(self.value)), self.flags(found)
-
-    def flags(self, found: HostBuffer) -> list[bool]:
-        """Return flags of a buffer."""
-        return self.launcher.fetch(found).view(bool).tolist()
-
-    def items(self) -> list[tuple[int, int]]:
-        """Return the bits of all pairs, by key."""
-        size = self.map.size
-        keys = self.launcher.allocate(size * np.dtype(self.key).itemsize)
-        values = self.launcher.allocate(size * np.dtype(self.value or "u4").itemsize, fill=0)
-        self.map.items(self.launcher, keys, values)
-        fetched = self.launcher.fetch(keys).view(self.key), self.launcher.fetch(values).view(self.value or "u4")
-        return sorted(zip(*map(bits_of, fetched), strict=True))
 
 
 def _operate(table: FiberMap, oracle: MapOracle, keys: NDArray[Any], random: np.random.Generator) -> None:
@@ -109,6 +57,21 @@ def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
     assert table.items() == oracle.items(table.value or "uint32")
 
 
+@pytest.mark.parametrize("seed", [0, 12345678901234567890])
+def test_a_copy_does_not_change(seed: int) -> None:
+    launcher = FiberLauncher("random", 3)
+    table = FiberMap(
+        launcher, MixedSlabHash(launcher, (8, 4), tuning=SlabTuning(threads=64, max_load=1e9), seed=seed), "int64", "int32"
+    )
+    keys = np.arange(-40, 40)
+    table.upsert(keys, keys.astype("i4"), "last")
+    copied = FiberMap(launcher, table.map.copy(launcher), "int64", "int32")
+    before = table.items()
+    table.upsert(keys * 3, keys.astype("i4"), "sum")
+    assert copied.items() == before != table.items()
+    assert copied.find(keys)[1] == [True] * 80
+
+
 @pytest.mark.long_except("1-*")
 @pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -127,18 +90,6 @@ def test_lists_of_many_slabs(widths: tuple[int, int], seed: int) -> None:
     assert slabs - 1 == longest  # the second bucket is that of the escaped key
     assert -(-300 // slots) <= longest <= 300 // slots + 2
     assert table.map.slabs_in_use(launcher) == slabs  # races lose no slab
-
-
-class LimitedLauncher(FiberLauncher):
-    """A launcher that refuses large buffers."""
-
-    max_bytes = 1 << 30
-
-    def allocate(self, nbytes: int, *, fill: int | None = None) -> HostBuffer:
-        """Allocate a buffer of at most `max_bytes`."""
-        if nbytes > self.max_bytes:
-            raise MemoryLimitError("no more memory")
-        return super().allocate(nbytes, fill=fill)
 
 
 @pytest.mark.long_except("4-4", "8-0")

@@ -124,5 +124,37 @@ __device__ __forceinline__ const u8* lane_bytes(const SlabTable& table, u32 slab
     return slab_at(table, slab) + 16 * group_lane();
 }
 
+// Loads 16 bytes of a slab that no thread changes during the kernel.
+__device__ __forceinline__ tile::WordPair load_constant(const u8* p) {
+    return bits_as<tile::WordPair>(tile::load_streaming(reinterpret_cast<const uint4*>(p)));
+}
+// Loads 16 bytes of a slab that other threads change.
+__device__ __forceinline__ tile::WordPair load_shared(const u8* p) {
+    return tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(p));
+}
+
+// The operation that a group of lanes serves next: that of lane `source`.
+struct Turn {
+    u32 source;
+    bool is_busy;  // whether the group has an operation
+    bool is_own;   // whether it is that of this lane
+};
+
+// Selects an operation for each group of lanes. Returns false if no lane has one. All lanes of the warp take part.
+__device__ __forceinline__ bool next_turn(bool is_active, Turn& turn) {
+    const u32 queue = __ballot_sync(tile::all_lanes, is_active);
+    const u32 group_queue = queue >> first_lane() & 0xFF;
+    turn.is_busy = group_queue != 0;
+    turn.source = first_lane() + (turn.is_busy ? __ffs(group_queue) - 1 : 0);
+    turn.is_own = turn.is_busy && tile::lane() == turn.source;
+    return queue != 0;
+}
+
+// Loads a slab for a group that has an operation.
+template <tile::WordPair (*load)(const u8*)>
+__device__ __forceinline__ tile::WordPair load_slab(const SlabTable& table, u32 slab, const Turn& turn) {
+    return turn.is_busy ? load(lane_bytes(table, slab)) : tile::WordPair{0, 0};
+}
+
 }  // namespace slab
 }  // namespace headrace

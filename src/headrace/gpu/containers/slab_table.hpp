@@ -20,6 +20,7 @@ struct SlabTable {
     u32* is_full;  // 1 after a warp found all memory blocks in use
     u32 buckets;
     u32 blocks;
+    u64 seed;  // of the keys' hash
 };
 
 HR_END_NAMESPACE

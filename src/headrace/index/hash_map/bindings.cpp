@@ -13,6 +13,7 @@
 #include "core/layouts/layout.hpp"
 #include "gpu/containers/slab_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
+#include "index/hash_map/gpu/mixed_task.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -88,6 +89,9 @@ void bind_common(Class& bound) {
                      in.items(reinterpret_cast<void*>(keys), reinterpret_cast<void*>(values));
                  });
              })
+        .def(
+            "copy", [](const Shared& map) { return new Shared(map.read([](const auto& in) { return in.copy(); })); },
+            nb::rv_policy::take_ownership)
         .def("clear", [](Shared& map) { map.change([](auto& in) { in.clear(); }); })
         .def("compact", [](Shared& map, unsigned threads) { map.change([&](auto& in) { in.compact(threads); }); })
         .def_prop_ro("statistics", [](const Shared& map) {
@@ -99,8 +103,8 @@ void bind_hash_map_class(nb::module_& m) {
     nb::class_<SharedHashMap> bound(m, "HostHashMap");
     bound
         .def("__init__",
-             [](SharedHashMap* self, u32 key_width, u32 value_width, u64 limit) {
-                 new (self) SharedHashMap(new_hash_map({key_width, value_width}, budget_of(limit)));
+             [](SharedHashMap* self, u32 key_width, u32 value_width, u64 limit, u64 seed) {
+                 new (self) SharedHashMap(new_hash_map({key_width, value_width}, budget_of(limit), seed));
              })
         .def("upsert",
              [](SharedHashMap& map, const BatchAt& keys, std::uintptr_t values,
@@ -121,6 +125,15 @@ void bind_hash_map_class(nb::module_& m) {
              [](SharedHashMap& map, const BatchAt& keys, std::uintptr_t found, unsigned threads) {
                  map.change([&](HostHashMap& in) { in.erase(keys_at(keys), marks_at(found), threads); });
              })
+        // `batch`: addresses of operations and values. `results`: addresses of values and flags.
+        .def("apply",
+             [](SharedHashMap& map, const BatchAt& keys, const std::pair<std::uintptr_t, std::uintptr_t>& batch,
+                const std::pair<std::uintptr_t, std::uintptr_t>& results, char kind, unsigned threads) {
+                 const OperationBatch operations{marks_at(batch.first), pairs_at(keys, batch.second),
+                                                 static_cast<NumberKind>(kind)};
+                 const OperationResults found{reinterpret_cast<void*>(results.first), marks_at(results.second)};
+                 map.change([&](HostHashMap& in) { in.apply(operations, found, threads); });
+             })
         .def("find", [](const SharedHashMap& map, const BatchAt& keys, std::uintptr_t values, std::uintptr_t found,
                         unsigned threads) {
             map.read([&](const HostHashMap& in) {
@@ -134,8 +147,8 @@ void bind_multi_map_class(nb::module_& m) {
     nb::class_<SharedMultiMap> bound(m, "HostMultiMap");
     bound
         .def("__init__",
-             [](SharedMultiMap* self, u32 key_width, u32 value_width, u64 limit) {
-                 new (self) SharedMultiMap(new_multi_map({key_width, value_width}, budget_of(limit)));
+             [](SharedMultiMap* self, u32 key_width, u32 value_width, u64 limit, u64 seed) {
+                 new (self) SharedMultiMap(new_multi_map({key_width, value_width}, budget_of(limit), seed));
              })
         .def("insert",
              [](SharedMultiMap& map, const BatchAt& keys, std::uintptr_t values, unsigned threads) {
@@ -179,7 +192,7 @@ void bind_multi_map_class(nb::module_& m) {
 }  // namespace
 
 void bind_hash_map(nb::module_& m) {
-    register_layouts<SlabTable>();
+    register_layouts<SlabTable, MixedTask>();
     bind_hash_map_class(m);
     bind_multi_map_class(m);
 }

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
+from typing import Self
 
+from headrace.arrange.sort.sort import argsort
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of
+from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import UnsupportedDeviceError
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import device_pool
+from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
+from headrace.index.hash_map.operations import OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 
 
@@ -56,6 +62,14 @@ class MapOnDevice:
                 self._map.items(launcher, keys, values)
         return keys, values
 
+    def snapshot(self) -> Self:
+        """Return a copy, which has the same budget. Other calls wait meanwhile."""
+        result = copy(self)
+        result._lock = threading.RLock()  # noqa: SLF001  # a new object
+        with self._launches() as launcher:
+            result._map = self._map.copy(launcher)  # noqa: SLF001  # a new object
+        return result
+
     def clear(self) -> None:
         """Remove all pairs and free their memory."""
         with self._launches() as launcher:
@@ -72,6 +86,24 @@ class MapOnDevice:
             slabs, longest = self._map.chains(launcher)
         size, nbytes = self._map.size, self._map.nbytes
         return HashStatistics(size, self._map.capacity, nbytes, size * sum(self._types.widths) / nbytes, slabs, longest)
+
+    def contains(self, keys: Array, budget: Budget) -> Array:
+        """Return whether each key is present."""
+
+        def find(launcher: GpuLauncher, rows: Rows, found: Array) -> None:
+            self._map.find(launcher, rows, None, found)
+
+        return self._answers(keys, "|b1", find, budget)
+
+    def _answers(
+        self, keys: Array, typestr: str, launch: Callable[[GpuLauncher, Rows, Array], None], budget: Budget | None = None
+    ) -> Array:
+        """Return an array with an item for each key, which `launch` writes unless there are no keys."""
+        result = empty_like(keys, keys.length, typestr, budget)
+        if keys.length:
+            with self._launches(keys, result) as launcher:
+                launch(launcher, Rows(keys, None, keys.length), result)
+        return result
 
     @contextmanager
     def _launches(self, *arrays: Array | None) -> Iterator[GpuLauncher]:
@@ -105,14 +137,18 @@ class DeviceMap(MapOnDevice):
         As for `MapOnDevice`.
     capacity
         Number of pairs for which memory is allocated first.
-    tuning
-        Sizes.
+    tuning, seed
+        Sizes, and the seed of the hash.
     """
 
-    def __init__(self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING) -> None:
+    _map: MixedSlabHash
+
+    def __init__(
+        self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING, *, seed: int = 0
+    ) -> None:
         super().__init__(types, context)
         with self._launches() as launcher:
-            self._map = SlabHash(launcher, types.widths, capacity, tuning=tuning)
+            self._map = MixedSlabHash(launcher, types.widths, capacity, tuning=tuning, seed=seed)
 
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added.
@@ -124,7 +160,7 @@ class DeviceMap(MapOnDevice):
         MemoryLimitError
             The map does not fit; it is as before.
         """
-        kind = self._types.value[1] if self._types.value else "u"
+        kind = self._types.value_kind
         if kind == "f" and reduce not in {"last", "first"}:
             raise UnsupportedDeviceError(
                 f"a map on a GPU reduces floats by 'last' and 'first', not by {reduce!r}; use integers or a map on the CPU"
@@ -144,11 +180,29 @@ class DeviceMap(MapOnDevice):
 
     def erase(self, keys: Array) -> Array:
         """Erase keys, and return a flag for each: whether it was present."""
-        found = empty_like(keys, keys.length, "|b1")
-        if keys.length:
-            with self._launches(keys, found) as launcher:
-                self._map.erase(launcher, Rows(keys, None, keys.length), found)
-        return found
+        return self._answers(keys, "|b1", self._map.erase)
+
+    def apply(self, batch: OperationBatch, order: str) -> None:
+        """Run mixed operations, and write their results. The host waits.
+
+        Raises
+        ------
+        MemoryLimitError
+            The map does not fit; it is as before.
+        """
+        keys = batch.keys
+        if not keys.length:
+            return
+        rows = Rows(keys, batch.values, keys.length)
+        mixed = MixedRows(batch.operations, rows, batch.held, batch.found, self._types.value_kind)
+        by_key = None
+        if order == "sequential":
+            by_key = take(argsort(keys.owner, total_order=True, dtype="uint32", context=self._context))
+        with self._launches(keys, batch.operations, batch.values, batch.held, batch.found, by_key) as launcher:
+            if by_key is None:
+                self._map.run_any(launcher, mixed)
+            else:
+                self._map.run_in_order(launcher, mixed, by_key)
 
     def find(self, keys: Array, values: Array | None, found: Array) -> None:
         """Write the values of keys, 0 for absent ones, and whether each is present."""

@@ -26,16 +26,16 @@ class DeviceMultiMap(MapOnDevice):
 
     Parameters
     ----------
-    types, context, capacity
+    types, context, capacity, seed
         As for `headrace.index.hash_map.device_map.DeviceMap`.
     """
 
     _map: MultiSlabHash
 
-    def __init__(self, types: PairTypes, context: Context, capacity: int) -> None:
+    def __init__(self, types: PairTypes, context: Context, capacity: int, *, seed: int = 0) -> None:
         super().__init__(types, context)
         with self._launches() as launcher:
-            self._map = MultiSlabHash(launcher, types.widths, capacity)
+            self._map = MultiSlabHash(launcher, types.widths, capacity, seed=seed)
 
     @property
     def key_count(self) -> int:
@@ -57,21 +57,9 @@ class DeviceMultiMap(MapOnDevice):
             with self._launches(keys, values) as launcher:
                 self._map.insert(launcher, Rows(keys, values, keys.length))
 
-    def contains(self, keys: Array) -> Array:
-        """Return whether each key has a value."""
-        found = empty_like(keys, keys.length, "|b1")
-        if keys.length:
-            with self._launches(keys, found) as launcher:
-                self._map.find(launcher, Rows(keys, None, keys.length), None, found)
-        return found
-
     def count(self, keys: Array) -> Array:
         """Return the number of pairs of each key."""
-        counts = empty_like(keys, keys.length, "<i8")
-        if keys.length:
-            with self._launches(keys, counts) as launcher:
-                self._map.count(launcher, Rows(keys, None, keys.length), counts)
-        return counts
+        return self._answers(keys, "<i8", self._map.count)
 
     def find_all(self, keys: Array, budget: Budget) -> tuple[Array, Array]:
         """Return the offset at which the values of each key begin, the end of all, and the values. The host waits.
@@ -104,8 +92,4 @@ class DeviceMultiMap(MapOnDevice):
 
     def erase_all(self, keys: Array) -> Array:
         """Erase all pairs of keys, and return the number for each. The host waits."""
-        counts = empty_like(keys, keys.length, "<i8")
-        if keys.length:
-            with self._launches(keys, counts) as launcher:
-                self._map.erase_all(launcher, Rows(keys, None, keys.length), counts)
-        return counts
+        return self._answers(keys, "<i8", self._map.erase_all)

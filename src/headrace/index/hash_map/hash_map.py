@@ -6,92 +6,23 @@ Ashkiani's dissertation). The CPU has 64 tables with open addressing. Both give 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from headrace.arrange.sort.sort import sort_pairs
-from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like
-from headrace.core.context import Context, context_of
+from headrace.core.context import Context
 from headrace.core.errors import OptionError
-from headrace.core.options import choice, integer
-from headrace.index.hash_map.host_map import HostMap
-from headrace.index.hash_map.pair_types import HashStatistics, PairTypes, array_of, check_length
+from headrace.core.options import choice
+from headrace.index.hash_map.backend import MapBackend, new_map
+from headrace.index.hash_map.container import HashContainer
+from headrace.index.hash_map.operations import ORDERS, OperationBatch, operations_of
+from headrace.index.hash_map.pair_types import PairTypes
+from headrace.index.hash_map.results import FoundValues, Items
 
 REDUCTIONS = ("last", "first", "sum", "min", "max")
 
 
-class FoundValues(NamedTuple):
-    """The result of `HashMap.find`.
-
-    Parameters
-    ----------
-    values
-        Value of each key; 0 for absent keys.
-    found
-        Whether each key is present.
-    """
-
-    values: Any
-    found: Any
-
-
-class Items(NamedTuple):
-    """The pairs of a map.
-
-    Parameters
-    ----------
-    keys
-        The keys, ascending; floats in IEEE's totalOrder.
-    values
-        The value of each key.
-    """
-
-    keys: Any
-    values: Any
-
-
-class Backend(Protocol):
-    """A map or set on a device."""
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-
-    def upsert(self, keys: Array, values: Array | None, reduce: str, /) -> int:
-        """Insert keys, and reduce the values of those that are present. Return the number of keys added."""
-
-    def replace(self, keys: Array, values: Array, /) -> Array:
-        """Replace values of keys that are present, and return a flag for each key: whether it is."""
-
-    def erase(self, keys: Array, /) -> Array:
-        """Erase keys, and return a flag for each: whether it was present."""
-
-    def find(self, keys: Array, values: Array | None, found: Array, /) -> None:
-        """Write the values of keys, 0 for absent ones, and whether each is present."""
-
-    def items(self) -> tuple[Array, Array | None]:
-        """Return keys and values in no order."""
-
-    def clear(self) -> None:
-        """Remove all pairs and free their memory."""
-
-    def compact(self) -> None:
-        """Free the memory that the pairs do not need."""
-
-    def statistics(self) -> HashStatistics:
-        """Return counts of pairs and bytes."""
-
-
-def backend_of(types: PairTypes, context: Context, capacity: int) -> Backend:
-    """Return an empty map or set on the context's device, with memory for `capacity` pairs on a GPU."""
-    capacity = integer("capacity", capacity, "an integer from 0 on", 0)
-    if context.device.kind == "cpu":
-        return HostMap(types, context)
-    from headrace.index.hash_map.device_map import DeviceMap  # needs cuda-core
-
-    return DeviceMap(types, context, capacity)
-
-
-class HashMap:
+class HashMap(HashContainer[MapBackend]):
     """A map from keys to values. Each call runs the operations of a whole array, as if one by one in the array's order.
 
     Parameters
@@ -101,6 +32,9 @@ class HashMap:
         ``"float64"``.
     capacity
         Number of pairs for which a map on a GPU allocates memory first. Maps grow in any case.
+    seed
+        Seed of the hash, from 0 to 2**64 - 1. No answer depends on it. If others choose the keys, take a number that they do not
+        know (``secrets.randbits(64)``). Then they cannot choose keys that share a bucket.
     context
         Device of the map, threads, and the limit of the memory that the map holds. None for the CPU without a limit.
 
@@ -131,21 +65,14 @@ class HashMap:
     Items(keys=array([3, 7, 9]), values=array([3. , 4.5, 8. ]))
     """
 
-    __slots__ = ("_backend", "_context", "_types")
+    __slots__ = ()
 
-    def __init__(self, key_type: Any, value_type: Any, *, capacity: int = 0, context: Context | None = None) -> None:
+    def __init__(
+        self, key_type: Any, value_type: Any, *, capacity: int = 0, seed: int = 0, context: Context | None = None
+    ) -> None:
         if value_type is None:
             raise OptionError("value_type is None; a map has values, and headrace.HashSet has keys alone")
-        self._types = PairTypes.of(key_type, value_type)
-        self._context = context_of(context)
-        self._backend = backend_of(self._types, self._context, capacity)
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self._backend)
-
-    def __repr__(self) -> str:
-        return f"<headrace.HashMap ({self._types}) on {self._context.device}, {len(self)} pairs>"
+        super().__init__(PairTypes.of(key_type, value_type), new_map, capacity=capacity, seed=seed, context=context)
 
     def insert(self, keys: Any, values: Any) -> int:
         """Store pairs. Keys that are present get the new value; of equal keys in the array the last one wins.
@@ -239,19 +166,11 @@ class HashMap:
             The result exceeds the context's limit.
         """
         budget = self._context.new_budget()
-        found_keys = array_of(keys, "keys", self._types.key, self._context, budget)
+        found_keys = self._keys(keys, budget)
         values = empty_like(found_keys, found_keys.length, self._types.value, budget)
         found = empty_like(found_keys, found_keys.length, "|b1", budget)
         self._backend.find(found_keys, values, found)
         return FoundValues(values.owner, found.owner)
-
-    def contains(self, keys: Any) -> Any:
-        """Return whether each key is present. Errors are those of `find`."""
-        budget = self._context.new_budget()
-        found_keys = array_of(keys, "keys", self._types.key, self._context, budget)
-        found = empty_like(found_keys, found_keys.length, "|b1", budget)
-        self._backend.find(found_keys, None, found)
-        return found.owner
 
     def erase(self, keys: Any) -> Any:
         """Remove keys, and return whether each was present. Of equal keys in the array the first one removes the pair.
@@ -269,7 +188,53 @@ class HashMap:
         >>> ages.erase([2, 2, 3])
         array([ True, False, False])
         """
-        return self._backend.erase(array_of(keys, "keys", self._types.key, self._context, self._context.new_budget())).owner
+        return self._backend.erase(self._keys(keys)).owner
+
+    def apply(self, operations: Any, keys: Any, values: Any, *, order: str = "sequential") -> FoundValues:
+        """Run operations of several kinds in one batch, and return the state that each operation has found.
+
+        Parameters
+        ----------
+        operations
+            List of names, or array of uint8 with numbers of `headrace.MapOperation`. ``"find"`` changes nothing, and ``"erase"``
+            removes the key. ``"insert"`` stores the value, and ``"replace"`` does so if the key is present. ``"first"``,
+            ``"sum"``, ``"min"`` and ``"max"`` reduce as `upsert`.
+        keys, values
+            Key and value of each operation. The values of ``"find"`` and ``"erase"`` are ignored.
+        order
+            ``"sequential"``: the result is that of the operations one by one in the order of the arrays, on any device.
+            ``"any"``: the result is that of the operations one by one in some order. A GPU then runs them side by side.
+
+        Returns
+        -------
+        FoundValues
+            For each operation the value of its key just before it, and whether the key was present.
+
+        Raises
+        ------
+        OptionError
+            An operation is unknown, or an array has another type, length or device.
+        MemoryLimitError
+            The map does not fit the context's limit. Nothing has changed.
+
+        Notes
+        -----
+        With ``"sequential"`` on a GPU, one thread runs all operations of a key, in time proportional to their number.
+
+        Examples
+        --------
+        >>> stock = HashMap("int32", "int64")
+        >>> stock.apply(["insert", "sum", "find", "erase", "find"], [4, 4, 4, 4, 4], [10, 5, 0, 0, 0])
+        FoundValues(values=array([ 0, 10, 15, 15,  0]), found=array([False,  True,  True,  True, False]))
+        """
+        choice("order", order, ORDERS)
+        budget = self._context.new_budget()
+        found_keys, found_values = self._pairs(keys, values)
+        kinds = operations_of(operations, found_keys, False, self._context, budget)
+        held = empty_like(found_keys, found_keys.length, self._types.value, budget)
+        found = empty_like(found_keys, found_keys.length, "|b1", budget)
+        self._backend.apply(OperationBatch(kinds, found_keys, found_values, held, found), order)
+        return FoundValues(held.owner, found.owner)
 
     def items(self) -> Items:
         """Return all pairs, with ascending keys: NumPy arrays, or arrays on the map's GPU."""
@@ -277,21 +242,5 @@ class HashMap:
         assert values is not None
         return Items(*sort_pairs(keys.owner, values.owner, total_order=True, context=self._context))
 
-    def clear(self) -> None:
-        """Remove all pairs and free their memory."""
-        self._backend.clear()
-
-    def compact(self) -> None:
-        """Free the memory that the pairs do not need (FLUSH of the paper)."""
-        self._backend.compact()
-
-    def statistics(self) -> HashStatistics:
-        """Return counts of pairs, slots and bytes."""
-        return self._backend.statistics()
-
-    def _pairs(self, keys: Any, values: Any) -> tuple[Array, Array]:
-        budget = self._context.new_budget()
-        found_keys = array_of(keys, "keys", self._types.key, self._context, budget)
-        found_values = array_of(values, "values", self._types.value, self._context, budget)
-        check_length(found_values, found_keys)
-        return found_keys, found_values
+    def _columns(self) -> tuple[Any, Any]:
+        return self.items()

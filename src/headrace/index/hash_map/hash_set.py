@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.arrange.sort.sort import sort
-from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like
-from headrace.core.budget import Budget
-from headrace.core.context import Context, context_of
-from headrace.index.hash_map.hash_map import backend_of
-from headrace.index.hash_map.pair_types import HashStatistics, PairTypes, array_of
+from headrace.core.context import Context
+from headrace.core.options import choice
+from headrace.index.hash_map.backend import MapBackend, new_map
+from headrace.index.hash_map.container import HashContainer
+from headrace.index.hash_map.operations import ORDERS, OperationBatch, operations_of
+from headrace.index.hash_map.pair_types import PairTypes
 
 
-class HashSet:
+class HashSet(HashContainer[MapBackend]):
     """A set of keys. Each call runs the operations of a whole array, as if one by one in the array's order.
 
     Parameters
     ----------
     key_type
         Type of the keys, as for `HashMap`, whose notes on keys, memory and threads hold here as well.
-    capacity, context
+    capacity, seed, context
         As for `HashMap`.
 
     Raises
@@ -39,19 +40,12 @@ class HashSet:
     array([1, 5], dtype=uint32)
     """
 
-    __slots__ = ("_backend", "_context", "_types")
+    __slots__ = ()
 
-    def __init__(self, key_type: Any, *, capacity: int = 0, context: Context | None = None) -> None:
-        self._types = PairTypes.of(key_type)
-        self._context = context_of(context)
-        self._backend = backend_of(self._types, self._context, capacity)
+    _noun = "keys"
 
-    def __len__(self) -> int:
-        """Return the number of keys."""
-        return len(self._backend)
-
-    def __repr__(self) -> str:
-        return f"<headrace.HashSet ({self._types}) on {self._context.device}, {len(self)} keys>"
+    def __init__(self, key_type: Any, *, capacity: int = 0, seed: int = 0, context: Context | None = None) -> None:
+        super().__init__(PairTypes.of(key_type), new_map, capacity=capacity, seed=seed, context=context)
 
     def insert(self, keys: Any) -> int:
         """Add keys, and return the number of those that were absent.
@@ -65,33 +59,39 @@ class HashSet:
         """
         return self._backend.upsert(self._keys(keys), None, "first")
 
-    def contains(self, keys: Any) -> Any:
-        """Return whether each key is present. Errors are those of `HashMap.find`."""
-        budget = self._context.new_budget()
-        found_keys = self._keys(keys, budget)
-        found = empty_like(found_keys, found_keys.length, "|b1", budget)
-        self._backend.find(found_keys, None, found)
-        return found.owner
-
     def erase(self, keys: Any) -> Any:
         """Remove keys, and return whether each was present, as `HashMap.erase`."""
         return self._backend.erase(self._keys(keys)).owner
+
+    def apply(self, operations: Any, keys: Any, *, order: str = "sequential") -> Any:
+        """Run operations of several kinds in one batch, and return for each whether its key was present just before it.
+
+        Parameters
+        ----------
+        operations
+            List of ``"find"``, ``"insert"`` and ``"erase"``, or array of uint8 with their numbers in `headrace.MapOperation`.
+        keys
+            Key of each operation.
+        order
+            ``"sequential"`` or ``"any"``, as for `HashMap.apply`, whose errors hold here as well.
+
+        Examples
+        --------
+        >>> seen = HashSet("int64")
+        >>> seen.apply(["insert", "insert", "erase", "find"], [8, 8, 8, 8])
+        array([False,  True,  True, False])
+        """
+        choice("order", order, ORDERS)
+        budget = self._context.new_budget()
+        found_keys = self._keys(keys, budget)
+        kinds = operations_of(operations, found_keys, True, self._context, budget)
+        found = empty_like(found_keys, found_keys.length, "|b1", budget)
+        self._backend.apply(OperationBatch(kinds, found_keys, None, None, found), order)
+        return found.owner
 
     def items(self) -> Any:
         """Return all keys, ascending: a NumPy array, or an array on the set's GPU."""
         return sort(self._backend.items()[0].owner, total_order=True, context=self._context)
 
-    def clear(self) -> None:
-        """Remove all keys and free their memory."""
-        self._backend.clear()
-
-    def compact(self) -> None:
-        """Free the memory that the keys do not need."""
-        self._backend.compact()
-
-    def statistics(self) -> HashStatistics:
-        """Return counts of keys, slots and bytes."""
-        return self._backend.statistics()
-
-    def _keys(self, keys: Any, budget: Budget | None = None) -> Array:
-        return array_of(keys, "keys", self._types.key, self._context, budget or self._context.new_budget())
+    def _columns(self) -> tuple[Any, Any]:
+        return self.items(), None

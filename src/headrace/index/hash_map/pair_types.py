@@ -55,6 +55,11 @@ class PairTypes:
         return width_of(self.key), width_of(self.value) if self.value else 0
 
     @property
+    def value_kind(self) -> str:
+        """NumPy's letter of the values' type: ``"i"``, ``"u"`` or ``"f"``; ``"u"`` for a set."""
+        return self.value[1] if self.value else "u"
+
+    @property
     def value_rule(self) -> bytes:
         """The order of values: ascending, floats in IEEE's totalOrder (``KeyRule`` of sort_key.hpp)."""
         return KeyOrder.of(self.value, total_order=True).packed

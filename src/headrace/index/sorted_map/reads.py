@@ -11,6 +11,7 @@ from headrace.arrays.placement import same_device
 from headrace.core.context import Context, context_of
 from headrace.core.errors import MemoryLimitError, OptionError, UnsupportedDeviceError
 from headrace.core.options import flag
+from headrace.index.arrow_file import MapFile, on_host, write_items
 from headrace.index.sorted_map.engine import Call, KeyRanges
 from headrace.index.sorted_map.key_types import MapTypes, items_given
 from headrace.index.sorted_map.levels import Levels
@@ -97,7 +98,7 @@ class MapReader:
         mask = self.find(key).mask
         if len(mask) != 1:
             raise OptionError.wrong("key", "one key; find takes arrays", key)
-        return bool(_on_host(mask)[0])
+        return bool(on_host(mask)[0])
 
     def count(self, lows: Any, highs: Any) -> Any:
         """Return the number of keys in each range.
@@ -302,10 +303,9 @@ class MapReader:
         ...     SortedMap.load(pathlib.Path(folder, "keys.arrow")).items().keys
         array([1, 5, 9])
         """
-        from headrace.index.sorted_map.arrow_file import write_items
-
         keys, values = self.items()
-        write_items(path, self._types, _on_host(keys), None if values is None else _on_host(values))
+        words = self._types.key, self._types.value or ""
+        write_items(path, "sorted_map", MapFile(words, on_host(keys), None if values is None else on_host(values)))
 
     def _merged(self) -> Levels:
         """Return levels of which each item is a visible pair, and keep them."""
@@ -380,10 +380,10 @@ class MapReader:
             return None
         call = self._call(levels)
         found = call.engine.neighbours(levels, call.engine.on_device(bits.view(self._types.key)), (is_successor, True))
-        if not _on_host(found.is_present.owner)[0]:
+        if not on_host(found.is_present.owner)[0]:
             return None
-        key = _on_host(_owner(found.keys))[0]
-        return key if found.values is None else (key, _on_host(found.values.owner)[0])
+        key = on_host(_owner(found.keys))[0]
+        return key if found.values is None else (key, on_host(found.values.owner)[0])
 
 
 class MapSnapshot(MapReader):
@@ -400,7 +400,3 @@ def clean_levels(levels: Levels, call: Call) -> Levels:
 
 def _owner(array: Array | None) -> Any:
     return None if array is None else array.owner
-
-
-def _on_host(found: Any) -> Any:
-    return found.to_numpy() if hasattr(found, "to_numpy") else found

@@ -11,11 +11,13 @@ import threading
 from contextlib import suppress
 from typing import Any
 
+from headrace.arrange.sort.sort import is_sorted
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import same_device
 from headrace.core.context import Context
 from headrace.core.errors import MemoryLimitError, OptionError, UnsupportedDeviceError
 from headrace.core.options import number
+from headrace.index.arrow_file import read_items
 from headrace.index.sorted_map.engine import Batch, Call
 from headrace.index.sorted_map.key_types import MapTypes, flags_given, items_given
 from headrace.index.sorted_map.levels import Levels, merge_count
@@ -94,9 +96,11 @@ class SortedMap(MapReader):
         --------
         See `save`.
         """
-        from headrace.index.sorted_map.arrow_file import read_items
-
-        keys, values = read_items(path)
+        found = read_items(path, "sorted_map", "SortedMap.save")
+        keys = found.keys.view(found.words[0])
+        values = None if found.values is None else found.values.view(found.words[1])
+        if len(keys) and not (is_sorted(keys) and bool((keys[1:] != keys[:-1]).all())):
+            raise OptionError(f"{os.fspath(path)!r} has keys that are not in ascending order, or equal ones")
         result = cls(keys.dtype, None if values is None else values.dtype, cleanup_at=cleanup_at, context=context)
         result.insert(keys, values)
         return result

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/cpu/memory.hpp"
-#include "core/hash.hpp"
+#include "index/hash_map/cpu/seeded_hash.hpp"
 
 namespace headrace {
 
@@ -27,7 +27,7 @@ public:
         bool is_new;
     };
 
-    explicit FlatTable(std::shared_ptr<Budget> budget) : budget_(std::move(budget)) {}
+    FlatTable(std::shared_ptr<Budget> budget, u64 seed) : budget_(std::move(budget)), seed_(seed) {}
     FlatTable(FlatTable&&) noexcept = default;
     FlatTable& operator=(FlatTable&&) noexcept = default;
 
@@ -36,11 +36,25 @@ public:
     u64 capacity() const { return capacity_; }
     bool has_space_for(u64 more) const { return used_ + more <= limit_of(capacity_); }
 
+    Key hash_of(Key key) const { return seeded_hash(key, seed_); }
+
+    // Returns a table with the same pairs.
+    FlatTable copy() const {
+        FlatTable result(budget_, seed_);
+        result.region_ = new_region(capacity_);
+        if (capacity_ != 0) std::memcpy(result.region_.data(), region_.data(), capacity_ * sizeof(FlatSlot));
+        result.capacity_ = capacity_;
+        result.used_ = used_;
+        result.has_escaped_ = has_escaped_;
+        result.escaped_ = escaped_;
+        return result;
+    }
+
     void prefetch(Key hash) const {
         if (capacity_ != 0) __builtin_prefetch(slots() + (hash & mask()));
     }
 
-    // Returns the slot of a key, or null. `hash`: mix_bits(key).
+    // Returns the slot of a key, or null. `hash`: hash_of(key).
     FlatSlot* find(Key key, Key hash) {
         if (key == empty) return has_escaped_ ? &escaped_ : nullptr;
         if (capacity_ == 0) return nullptr;
@@ -75,7 +89,7 @@ public:
         u64 hole = probe(key, hash);
         if (slots()[hole].key == empty) return false;
         for (u64 next = (hole + 1) & mask(); slots()[next].key != empty; next = (next + 1) & mask()) {
-            const u64 home = mix_bits(slots()[next].key) & mask();
+            const u64 home = hash_of(slots()[next].key) & mask();
             if (((next - home) & mask()) < ((next - hole) & mask())) continue;  // it would come before its first slot
             slots()[hole] = slots()[next];
             hole = next;
@@ -126,20 +140,23 @@ private:
         return at;
     }
 
+    Region new_region(u64 capacity) const {
+        if (capacity == 0) return Region();
+        const usize bytes = capacity * sizeof(FlatSlot);
+        require_group_memory(bytes);
+        Region region(bytes, budget_);
+        region.ensure(bytes);
+        return region;
+    }
+
     void resize(u64 capacity) {
-        Region region;
-        if (capacity != 0) {
-            const usize bytes = capacity * sizeof(FlatSlot);
-            require_group_memory(bytes);
-            region = Region(bytes, budget_);
-            region.ensure(bytes);
-            std::memset(region.data(), 0xFF, bytes);
-        }
+        Region region = new_region(capacity);
+        if (capacity != 0) std::memset(region.data(), 0xFF, capacity * sizeof(FlatSlot));
         FlatSlot* const to = region.template as<FlatSlot>();
         for (u64 from = 0; from < capacity_; ++from) {
             const FlatSlot& slot = slots()[from];
             if (slot.key == empty) continue;
-            u64 at = mix_bits(slot.key) & (capacity - 1);
+            u64 at = hash_of(slot.key) & (capacity - 1);
             while (to[at].key != empty) at = (at + 1) & (capacity - 1);
             to[at] = slot;
         }
@@ -148,6 +165,7 @@ private:
     }
 
     std::shared_ptr<Budget> budget_;
+    u64 seed_;
     Region region_;
     u64 capacity_ = 0;
     u64 used_ = 0;

@@ -51,7 +51,9 @@ struct Reduction {
 };
 template <class Item, class Value>
 struct FloatSum {
-    Value operator()(Value held, Value next) const { return bits_as<Value>(bits_as<Item>(held) + bits_as<Item>(next)); }
+    Value operator()(Value held, Value next) const {
+        return bits_as<Value>(ordered_float_sum(bits_as<Item>(held), bits_as<Item>(next)));
+    }
 };
 
 // Calls work(operation) with the operation on two values.
@@ -82,12 +84,18 @@ class ShardedMap final : public HostHashMap {
 public:
     using Table = FlatTable<Key, Value>;
 
-    explicit ShardedMap(const std::shared_ptr<Budget>& budget) {
-        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget);
+    ShardedMap(const std::shared_ptr<Budget>& budget, u64 seed) : seed_(seed) {
+        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget, seed);
+    }
+    // A copy.
+    explicit ShardedMap(const ShardedMap& other) : seed_(other.seed_) {
+        for (const Table& table : other.shards_) shards_.push_back(table.copy());
     }
 
+    std::unique_ptr<HostHashMap> copy() const override { return std::make_unique<ShardedMap>(*this); }
+
     void upsert(const PairBatch& batch, const Upsert& how, unsigned threads) override {
-        with_reduction<Value>(how, [&](auto reduce) { apply(batch, reduce, threads_for(batch.count, threads)); });
+        with_reduction<Value>(how, [&](auto reduce) { upsert_by(batch, reduce, threads_for(batch.count, threads)); });
     }
 
     void replace(const PairBatch& batch, u8* found, unsigned threads) override {
@@ -114,6 +122,38 @@ public:
                          found);
             }
         });
+    }
+
+    void apply(const OperationBatch& batch, const OperationResults& results, unsigned threads) override {
+        const Key* const keys = static_cast<const Key*>(batch.pairs.keys);
+        threads = threads_for(batch.pairs.count, threads);
+        const ShardedRows rows = shard_rows(keys, batch.pairs.count, seed_, threads);
+        std::array<u64, shard_count> finished{};
+        FirstError error;
+        for_each_shard(threads, [&](u32 shard) {
+            try {
+                visit_shard(keys, rows, shard, [&](Table& table, Key hash, u32 row) {
+                    if (error.is_set()) return false;
+                    run_operation(table, {keys[row], hash}, row, batch, results);
+                    ++finished[shard];
+                    return true;
+                });
+            } catch (const std::bad_alloc&) {
+                error.set(std::current_exception());
+            }
+        });
+        if (!error.is_set()) return;
+        for_each_shard(threads, [&](u32 shard) {
+            for (u64 i = finished[shard]; i-- > 0;) {
+                const u32 row = rows.first(shard)[i];
+                const Key hash = hash_of(keys[row]);
+                if (batch.operations[row] != static_cast<u8>(MapOperation::find)) {
+                    write_state(shards_[shard], {keys[row], hash},
+                                {value_at(results.values, row), results.found[row] != 0});
+                }
+            }
+        });
+        error.rethrow();
     }
 
     void items(void* keys, void* values) const override {
@@ -161,7 +201,7 @@ private:
     void find_few(const Key* keys, FewRows rows, void* values, u8* found) const {
         Key hashes[searches_in_flight];
         for (u64 i = 0; i < rows.count; ++i) {
-            hashes[i] = mix_bits(keys[rows.begin + i]);
+            hashes[i] = hash_of(keys[rows.begin + i]);
             shards_[shard_of(hashes[i])].prefetch(hashes[i]);
         }
         for (u64 i = 0; i < rows.count; ++i) {
@@ -184,7 +224,7 @@ private:
         for (u64 at = 0; at < count; at += searches_in_flight) {
             const u64 few = std::min(searches_in_flight, count - at);
             for (u64 i = 0; i < few; ++i) {
-                hashes[i] = mix_bits(keys[first[at + i]]);
+                hashes[i] = hash_of(keys[first[at + i]]);
                 table.prefetch(hashes[i]);
             }
             for (u64 i = 0; i < few; ++i) {
@@ -196,7 +236,7 @@ private:
     template <class Visit>
     void visit_rows(const Key* keys, u64 count, unsigned threads, const Visit& visit) {
         threads = threads_for(count, threads);
-        const ShardedRows rows = shard_rows(keys, count, threads);
+        const ShardedRows rows = shard_rows(keys, count, seed_, threads);
         for_each_shard(threads, [&](u32 shard) {
             visit_shard(keys, rows, shard, [&](Table& table, Key hash, u32 row) {
                 visit(table, hash, row);
@@ -206,9 +246,9 @@ private:
     }
 
     template <class Reduce>
-    void apply(const PairBatch& batch, const Reduce& reduce, unsigned threads) {
+    void upsert_by(const PairBatch& batch, const Reduce& reduce, unsigned threads) {
         const Key* const keys = static_cast<const Key*>(batch.keys);
-        const ShardedRows rows = shard_rows(keys, batch.count, threads);
+        const ShardedRows rows = shard_rows(keys, batch.count, seed_, threads);
         bool may_fail = false;
         for (u32 shard = 0; shard < shard_count; ++shard) may_fail |= !shards_[shard].has_space_for(rows.count(shard));
         std::vector<UndoLog<Value>> logs(shard_count);
@@ -234,6 +274,27 @@ private:
         Key key, hash;
     };
 
+    // Runs an operation, and writes the key's value before it. If memory is refused, nothing has changed.
+    static void run_operation(Table& table, HashedKey key, u32 row, const OperationBatch& batch,
+                              const OperationResults& results) {
+        const auto operation = static_cast<MapOperation>(batch.operations[row]);
+        const auto* const slot = table.find(key.key, key.hash);
+        const OptionalValue<Value> held{slot == nullptr ? Value{} : slot->value, slot != nullptr};
+        const auto next = operate(held, operation, batch.kind, value_at(batch.pairs.values, row));
+        if (operation != MapOperation::find) write_state(table, key, next);
+        results.found[row] = held.is_present;
+        if constexpr (sizeof(Value) >= 4) static_cast<Value*>(results.values)[row] = held.value;
+    }
+
+    // Gives a key a value, or none.
+    static void write_state(Table& table, HashedKey key, OptionalValue<Value> state) {
+        if (state.is_present) {
+            table.insert(key.key, key.hash).slot->value = state.value;
+        } else {
+            table.erase(key.key, key.hash);
+        }
+    }
+
     template <class Reduce>
     static void apply_one(Table& table, HashedKey key, Value value, const Reduce& reduce, UndoLog<Value>* log) {
         const auto insertion = table.insert(key.key, key.hash);
@@ -246,7 +307,7 @@ private:
 
     void undo(const Key* keys, const ShardedRows& rows, u32 shard, UndoLog<Value>& log) {
         for (u64 i = log.is_new.size(); i-- > 0;) {
-            const Key key = keys[rows.first(shard)[i]], hash = mix_bits(key);
+            const Key key = keys[rows.first(shard)[i]], hash = hash_of(key);
             if (log.is_new[i]) {
                 shards_[shard].erase(key, hash);
             } else {
@@ -256,22 +317,25 @@ private:
         }
     }
 
+    Key hash_of(Key key) const { return seeded_hash(key, seed_); }
+
+    u64 seed_;
     std::vector<Table> shards_;
 };
 
 template <class Key>
-std::unique_ptr<HostHashMap> map_of(u32 value_width, const std::shared_ptr<Budget>& budget) {
-    if (value_width == 0) return std::make_unique<ShardedMap<Key, NoValue>>(budget);
-    if (value_width == 4) return std::make_unique<ShardedMap<Key, u32>>(budget);
-    if (value_width == 8) return std::make_unique<ShardedMap<Key, u64>>(budget);
+std::unique_ptr<HostHashMap> map_of(u32 value_width, const std::shared_ptr<Budget>& budget, u64 seed) {
+    if (value_width == 0) return std::make_unique<ShardedMap<Key, NoValue>>(budget, seed);
+    if (value_width == 4) return std::make_unique<ShardedMap<Key, u32>>(budget, seed);
+    if (value_width == 8) return std::make_unique<ShardedMap<Key, u64>>(budget, seed);
     throw std::invalid_argument("no such width of values");
 }
 
 }  // namespace
 
-std::unique_ptr<HostHashMap> new_hash_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget) {
-    if (widths.key == 4) return map_of<u32>(widths.value, budget);
-    if (widths.key == 8) return map_of<u64>(widths.value, budget);
+std::unique_ptr<HostHashMap> new_hash_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget, u64 seed) {
+    if (widths.key == 4) return map_of<u32>(widths.value, budget, seed);
+    if (widths.key == 8) return map_of<u64>(widths.value, budget, seed);
     throw std::invalid_argument("no such width of keys");
 }
 

@@ -7,14 +7,12 @@
 
 #include "arrange/sort/sort_key.hpp"
 #include "core/cpu/memory.hpp"
+#include "index/hash_map/cpu/map_operation.hpp"
 
 namespace headrace {
 
 // Effect of a batch on the value of a key that is present. An absent key gets the value of the batch.
 enum class Reduce : u32 { last, first, sum, min, max };
-
-// Type of values for `sum`, `min` and `max`, as NumPy's letter.
-enum class NumberKind : char { signed_integer = 'i', unsigned_integer = 'u', floating = 'f' };
 
 // Bytes of keys and values; a set has values of 0 bytes.
 struct PairWidths {
@@ -30,6 +28,18 @@ struct PairBatch {
     const void* keys;
     const void* values;
     u64 count;
+};
+// Mixed operations; the values of `find` and `erase` are ignored.
+struct OperationBatch {
+    const u8* operations;  // MapOperation
+    PairBatch pairs;
+    NumberKind kind;
+};
+// For each operation the value of its key before it, 0 for an absent key, and whether the key was present. `values` is
+// null for sets.
+struct OperationResults {
+    void* values;
+    u8* found;
 };
 struct Upsert {
     Reduce reduce;
@@ -52,14 +62,18 @@ public:
     virtual void erase(const KeyBatch& batch, u8* found, unsigned threads) = 0;
     // Writes the values of keys, 0 for absent ones. `values` may be null.
     virtual void find(const KeyBatch& batch, void* values, u8* found, unsigned threads) const = 0;
+    // Runs mixed operations in their order.
+    virtual void apply(const OperationBatch& batch, const OperationResults& results, unsigned threads) = 0;
     // Writes all pairs, in no particular order.
     virtual void items(void* keys, void* values) const = 0;
     virtual void clear() = 0;
     virtual void compact(unsigned threads) = 0;
     virtual TableStatistics statistics() const = 0;
+    // Returns a map with the same pairs. Both have the same budget.
+    virtual std::unique_ptr<HostHashMap> copy() const = 0;
 };
 
-std::unique_ptr<HostHashMap> new_hash_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget);
+std::unique_ptr<HostHashMap> new_hash_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget, u64 seed);
 
 class HostMultiMap {
 public:
@@ -79,8 +93,9 @@ public:
     virtual void compact(unsigned threads) = 0;
     virtual TableStatistics statistics() const = 0;
     virtual u64 key_count() const = 0;
+    virtual std::unique_ptr<HostMultiMap> copy() const = 0;
 };
 
-std::unique_ptr<HostMultiMap> new_multi_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget);
+std::unique_ptr<HostMultiMap> new_multi_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget, u64 seed);
 
 }  // namespace headrace

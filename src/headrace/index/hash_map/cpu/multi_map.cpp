@@ -33,6 +33,15 @@ public:
     u64 bytes() const { return capacity_ * sizeof(Node); }
     u64 capacity() const { return capacity_; }
 
+    NodePool copy() const {
+        NodePool result(budget_);
+        if (capacity_ != 0) result.resize(capacity_);
+        if (used_ != 0) std::memcpy(result.region_.data(), region_.data(), used_ * sizeof(Node));
+        result.used_ = used_;
+        result.free_ = free_;
+        return result;
+    }
+
     // Makes sure that `allocate` succeeds once.
     void reserve_one() {
         if (free_ != no_node || used_ < capacity_) return;
@@ -66,12 +75,18 @@ private:
 template <class Key, class Value>
 class ShardedMultiMap final : public HostMultiMap {
 public:
-    explicit ShardedMultiMap(std::shared_ptr<Budget> budget) : budget_(std::move(budget)) { clear(); }
+    ShardedMultiMap(std::shared_ptr<Budget> budget, u64 seed) : budget_(std::move(budget)), seed_(seed) { clear(); }
+    // A copy.
+    explicit ShardedMultiMap(const ShardedMultiMap& other) : budget_(other.budget_), seed_(other.seed_) {
+        for (const Shard& shard : other.shards_) shards_.push_back(shard.copy());
+    }
+
+    std::unique_ptr<HostMultiMap> copy() const override { return std::make_unique<ShardedMultiMap>(*this); }
 
     void insert(const PairBatch& batch, unsigned threads) override {
         threads = threads_for(batch.count, threads);
         const Key* const keys = static_cast<const Key*>(batch.keys);
-        const ShardedRows rows = shard_rows(keys, batch.count, threads);
+        const ShardedRows rows = shard_rows(keys, batch.count, seed_, threads);
         std::vector<u64> inserted(shard_count);
         try {
             for_each_shard(threads, [&](u32 shard) {
@@ -126,12 +141,12 @@ public:
 
     void clear() override {
         shards_.clear();
-        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget_);
+        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget_, seed_);
     }
 
     void compact(unsigned threads) override {
         for_each_shard(threads_for(statistics().size, threads), [&](u32 shard) {
-            Shard compacted(budget_);
+            Shard compacted(budget_, seed_);
             const Shard& in = shards_[shard];
             in.table.each([&](const auto& slot) {
                 for (u32 node = slot.value.first; node != no_node; node = in.nodes[node].next) {
@@ -164,11 +179,15 @@ private:
         NodePool<Value> nodes;
         u64 size = 0;
 
-        explicit Shard(const std::shared_ptr<Budget>& budget) : table(budget), nodes(budget) {}
+        Shard(const std::shared_ptr<Budget>& budget, u64 seed) : table(budget, seed), nodes(budget) {}
+        Shard(FlatTable<Key, ValueList> keys, NodePool<Value> values, u64 count)
+            : table(std::move(keys)), nodes(std::move(values)), size(count) {}
+
+        Shard copy() const { return {table.copy(), nodes.copy(), size}; }
 
         void insert(Key key, Value value) {
             nodes.reserve_one();
-            const auto insertion = table.insert(key, mix_bits(key));
+            const auto insertion = table.insert(key, table.hash_of(key));
             ValueList& list = insertion.slot->value;
             if (insertion.is_new) list = {no_node, 0};
             const u32 node = nodes.allocate();
@@ -183,13 +202,13 @@ private:
             (before == no_node ? list.first : nodes[before].next) = nodes[node].next;
             nodes.release(node);
             --size;
-            if (--list.count == 0) table.erase(key, mix_bits(key));
+            if (--list.count == 0) table.erase(key, table.hash_of(key));
         }
 
-        void erase_newest(Key key) { remove(key, table.find(key, mix_bits(key))->value, no_node); }
+        void erase_newest(Key key) { remove(key, table.find(key, table.hash_of(key))->value, no_node); }
 
         bool erase_first(Key key, const KeyRule<Value>& order) {
-            auto* const slot = table.find(key, mix_bits(key));
+            auto* const slot = table.find(key, table.hash_of(key));
             if (slot == nullptr) return false;
             u32 before = no_node, before_first = no_node, first = slot->value.first;
             for (u32 node = first; node != no_node; before = node, node = nodes[node].next) {
@@ -203,7 +222,7 @@ private:
         }
 
         i64 erase_all(Key key) {
-            auto* const slot = table.find(key, mix_bits(key));
+            auto* const slot = table.find(key, table.hash_of(key));
             if (slot == nullptr) return 0;
             const i64 count = slot->value.count;
             for (u32 node = slot->value.first, next; node != no_node; node = next) {
@@ -211,7 +230,7 @@ private:
                 nodes.release(node);
             }
             size -= static_cast<u64>(count);
-            table.erase(key, mix_bits(key));
+            table.erase(key, table.hash_of(key));
             return count;
         }
     };
@@ -223,7 +242,7 @@ private:
         const u64 count = rows.count(shard);
         for (u64 i = 0; i < count; ++i) {
             if (i + searches_in_flight < count) {
-                shards_[shard].table.prefetch(mix_bits(keys[first[i + searches_in_flight]]));
+                shards_[shard].table.prefetch(seeded_hash(keys[first[i + searches_in_flight]], seed_));
             }
             visit_row(shards_[shard], keys[first[i]], first[i]);
         }
@@ -233,7 +252,7 @@ private:
     void each_row(const KeyBatch& batch, unsigned threads, const Visit& visit_row) {
         threads = threads_for(batch.count, threads);
         const Key* const keys = static_cast<const Key*>(batch.keys);
-        const ShardedRows rows = shard_rows(keys, batch.count, threads);
+        const ShardedRows rows = shard_rows(keys, batch.count, seed_, threads);
         for_each_shard(threads, [&](u32 shard) { visit(keys, rows, shard, visit_row); });
     }
 
@@ -246,10 +265,10 @@ private:
             const u64 end = pieces.begin(piece) + pieces.size(piece);
             for (u64 row = pieces.begin(piece); row < end; ++row) {
                 if (row + searches_in_flight < end) {
-                    const Key hash = mix_bits(keys[row + searches_in_flight]);
+                    const Key hash = seeded_hash(keys[row + searches_in_flight], seed_);
                     shards_[shard_of(hash)].table.prefetch(hash);
                 }
-                const Key hash = mix_bits(keys[row]);
+                const Key hash = seeded_hash(keys[row], seed_);
                 const Shard& in = shards_[shard_of(hash)];
                 const auto* const slot = in.table.find(keys[row], hash);
                 visit_list(in, slot == nullptr ? ValueList{no_node, 0} : slot->value, row);
@@ -258,21 +277,22 @@ private:
     }
 
     std::shared_ptr<Budget> budget_;
+    u64 seed_;
     std::vector<Shard> shards_;
 };
 
 template <class Key>
-std::unique_ptr<HostMultiMap> multi_map_of(u32 value_width, const std::shared_ptr<Budget>& budget) {
-    if (value_width == 4) return std::make_unique<ShardedMultiMap<Key, u32>>(budget);
-    if (value_width == 8) return std::make_unique<ShardedMultiMap<Key, u64>>(budget);
+std::unique_ptr<HostMultiMap> multi_map_of(u32 value_width, const std::shared_ptr<Budget>& budget, u64 seed) {
+    if (value_width == 4) return std::make_unique<ShardedMultiMap<Key, u32>>(budget, seed);
+    if (value_width == 8) return std::make_unique<ShardedMultiMap<Key, u64>>(budget, seed);
     throw std::invalid_argument("no such width of values");
 }
 
 }  // namespace
 
-std::unique_ptr<HostMultiMap> new_multi_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget) {
-    if (widths.key == 4) return multi_map_of<u32>(widths.value, budget);
-    if (widths.key == 8) return multi_map_of<u64>(widths.value, budget);
+std::unique_ptr<HostMultiMap> new_multi_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget, u64 seed) {
+    if (widths.key == 4) return multi_map_of<u32>(widths.value, budget, seed);
+    if (widths.key == 8) return multi_map_of<u64>(widths.value, budget, seed);
     throw std::invalid_argument("no such width of keys");
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
-#include "core/hash.hpp"
+#include "index/hash_map/cpu/seeded_hash.hpp"
 
 namespace headrace {
 
@@ -33,7 +33,7 @@ inline unsigned threads_for(u64 count, unsigned threads) { return count < parall
 
 // `count`: fewer than 2^32. Bytes moved per key of width w: 2 w + 4.
 template <class Key>
-ShardedRows shard_rows(const Key* keys, u64 count, unsigned threads) {
+ShardedRows shard_rows(const Key* keys, u64 count, u64 seed, unsigned threads) {
     ShardedRows result;
     result.rows.resize(count);
     const Pieces pieces(count, sizeof(Key));
@@ -41,7 +41,7 @@ ShardedRows shard_rows(const Key* keys, u64 count, unsigned threads) {
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
         std::array<u64, shard_count> counts{};
         const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
-        for (u64 row = begin; row < end; ++row) ++counts[shard_of(mix_bits(keys[row]))];
+        for (u64 row = begin; row < end; ++row) ++counts[shard_of(seeded_hash(keys[row], seed))];
         places[piece] = counts;
     });
     u64 before = 0;
@@ -54,7 +54,7 @@ ShardedRows shard_rows(const Key* keys, u64 count, unsigned threads) {
         std::array<u64, shard_count> next = places[piece];
         const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
         for (u64 row = begin; row < end; ++row) {
-            result.rows[next[shard_of(mix_bits(keys[row]))]++] = static_cast<u32>(row);
+            result.rows[next[shard_of(seeded_hash(keys[row], seed))]++] = static_cast<u32>(row);
         }
     });
     return result;

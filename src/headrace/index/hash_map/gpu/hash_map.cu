@@ -2,26 +2,13 @@
 //
 // Bytes moved, for keys of width k and values of width v. A search: k + v + 1, and 128 for each slab of the list up to
 // the key. An insertion: k + v + 4, 128 for each slab, and a sector of 32 bytes that is written back.
+#include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 
 using namespace headrace;
 
-constexpr u32 threads = HR_THREADS;
-using L = slab::Layout<HR_KEY_WIDTH, HR_VALUE_WIDTH>;
-using Key = L::Key;
-using Value = L::Value;
-
-static __device__ __forceinline__ u64 thread_row() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
-
-static __device__ __forceinline__ Key key_of_row(const Key* keys, u64 row, u64 count) {
-    return row < count ? keys[row] : Key{0};
-}
-
-// Adds up a warp's flags, and adds the sum to a counter.
-static __device__ __forceinline__ void count_flags(u64* counter, bool flag) {
-    const u32 lanes = __ballot_sync(tile::all_lanes, flag);
-    if (tile::lane() == 0 && lanes != 0) atomicAdd(counter, static_cast<u64>(__popc(lanes)));
-}
+using slab::count_flags, slab::key_of_row, slab::thread_row, slab::threads;
+using slab::Key, slab::L, slab::Value;
 
 // `values`: null for sets, or if they are not wanted.
 extern "C" __global__ void __launch_bounds__(threads)
@@ -100,4 +87,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u32 at = static_cast<u32>(bucket); at != no_slab; at = *slab::next_in(slab::slab_at(table, at))) ++length;
     atomicAdd(results, length);
     atomicMax(results + 1, length);
+}
+
+// Copies memory of a table.
+extern "C" __global__ void __launch_bounds__(threads)
+    copy_words(const __grid_constant__ SlabTable, const u32* from, u32* to, u64 count) {
+    const u64 at = thread_row();
+    if (at < count) to[at] = from[at];
 }

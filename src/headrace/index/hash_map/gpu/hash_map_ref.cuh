@@ -9,6 +9,7 @@
 // same reason. So the paper's mark DELETED is not needed.
 #pragma once
 #include "gpu/containers/slab_alloc.cuh"
+#include "index/hash_map/cpu/seeded_hash.hpp"
 
 namespace headrace {
 namespace slab {
@@ -23,7 +24,7 @@ struct StoredKey {
 template <class L>
 __device__ __forceinline__ StoredKey<L> stored_key(const SlabTable& table, typename L::Key key) {
     if (key == L::empty_key) return {static_cast<typename L::Key>(~key), table.buckets};
-    const auto hash = mix_bits(key);
+    const auto hash = seeded_hash(key, table.seed);
     if constexpr (sizeof(key) == 4) {
         return {key, high_word(static_cast<u64>(hash) * table.buckets)};
     } else {
@@ -61,10 +62,6 @@ __device__ __forceinline__ void match_in(const tile::WordPair& words, u32 source
     own.slab = positions != 0 ? no_slab : next;
 }
 
-__device__ __forceinline__ tile::WordPair load_constant(const u8* p) {
-    return bits_as<tile::WordPair>(tile::load_streaming(reinterpret_cast<const uint4*>(p)));
-}
-
 // SEARCH. No kernel changes the table meanwhile. Most keys are in the first slab of their list, so the first slabs of
 // several keys are loaded before one is looked at.
 template <class L>
@@ -85,16 +82,11 @@ __device__ __forceinline__ Match search(const SlabTable& table, typename L::Key 
             match_in<L>(words[i], source, tile::lane() == source, own, match);
         }
     }
-    while (true) {
-        const u32 queue = __ballot_sync(tile::all_lanes, is_active && own.slab != no_slab);
-        if (queue == 0) return match;
-        const u32 group_queue = queue >> first_lane() & 0xFF;
-        const u32 source = first_lane() + (group_queue != 0 ? __ffs(group_queue) - 1 : 0);
-        const u32 slab = tile::shuffle(own.slab, source);
-        tile::WordPair words{0, 0};
-        if (group_queue != 0) words = load_constant(lane_bytes(table, slab));
-        match_in<L>(words, source, group_queue != 0 && tile::lane() == source, own, match);
+    for (Turn turn; next_turn(is_active && own.slab != no_slab, turn);) {
+        const tile::WordPair words = load_slab<load_constant>(table, tile::shuffle(own.slab, turn.source), turn);
+        match_in<L>(words, turn.source, turn.is_own, own, match);
     }
+    return match;
 }
 
 // A pair to insert; sets have a value of 0.
@@ -143,59 +135,80 @@ __device__ __forceinline__ u32 append(const SlabTable& table, u32 last, u32 slab
     return next;
 }
 
+// A lane's insertion, as it walks along its list.
+template <class L>
+struct Insertion {
+    StoredKey<L> home;
+    NewPair<L> pair;
+    u32 slab;
+    bool is_active;
+    u32 result = no_slot;  // the slot of the pair, with `fresh` if it was inserted; no_slot without memory
+    bool is_full = false;
+    bool has_moved = false;
+
+    __device__ void end(u32 slot) {
+        result = slot;
+        is_active = false;
+    }
+    __device__ void move_to(u32 next) {
+        slab = next;
+        has_moved = true;
+    }
+};
+
+// Runs insertions. `step(own, words, turn)` looks at a slab: it ends the insertion, moves it to the next slab, or finds
+// that the list is full. All lanes call it, and the lane of the turn acts. `link(own, added)` puts an allocated slab
+// with the pair into a list. It returns `no_slab`, or the slab that another thread has put there.
+template <class L, class Step, class Link>
+__device__ __forceinline__ u32 run_insertions(const SlabTable& table, const NewPair<L>& pair, bool is_active,
+                                              const Step& step, const Link& link) {
+    const StoredKey<L> home = stored_key<L>(table, pair.key);
+    Insertion<L> own{home, {home.key, pair.value}, home.slab, is_active};
+    Allocator allocator(table);
+    for (Turn turn; next_turn(own.is_active, turn);) {
+        own.is_full = own.has_moved = false;
+        step(own, load_slab<load_shared>(table, tile::shuffle(own.slab, turn.source), turn), turn);
+        for (u32 full = __ballot_sync(tile::all_lanes, own.is_full); full != 0; full &= full - 1) {
+            const u32 added = allocator.allocate();
+            if (tile::lane() != static_cast<u32>(__ffs(full) - 1)) continue;
+            const u32 other = added == no_slab ? no_slab : link(own, added);
+            if (other != no_slab) {
+                own.move_to(other);
+            } else {
+                own.end(added == no_slab ? no_slot : slot_number(added, 0) | fresh);
+            }
+        }
+        if (__ballot_sync(tile::all_lanes, own.has_moved) != 0) __threadfence();  // a slab is read after its number
+    }
+    return own.result;
+}
+
 // REPLACE of the paper, but values of present keys do not change. Returns the slot of the key, with `fresh` if the pair
 // was inserted; `no_slot` if there is no memory.
 template <class L>
-__device__ __forceinline__ u32 insert_absent(const SlabTable& table, NewPair<L> pair, bool is_active) {
-    const StoredKey<L> own = stored_key<L>(table, pair.key);
-    pair.key = own.key;
-    Allocator allocator(table);
-    u32 slab = own.slab, empty_slot = no_slot, result = no_slot;
-    while (true) {
-        const u32 queue = __ballot_sync(tile::all_lanes, is_active);
-        if (queue == 0) return result;
-        const u32 group_queue = queue >> first_lane() & 0xFF;
-        const u32 source = first_lane() + (group_queue != 0 ? __ffs(group_queue) - 1 : 0);
-        const u32 at = tile::shuffle(slab, source);
-        tile::WordPair words{0, 0};
-        if (group_queue != 0)
-            words = tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(lane_bytes(table, at)));
-        const u32 hits = L::positions_of(words, tile::shuffle(own.key, source));
+__device__ __forceinline__ u32 insert_absent(const SlabTable& table, const NewPair<L>& pair, bool is_active) {
+    u32 empty_slot = no_slot;
+    const auto step = [&](Insertion<L>& own, const tile::WordPair& words, const Turn& turn) {
+        const u32 hits = L::positions_of(words, tile::shuffle(own.home.key, turn.source));
         const u32 empties = L::positions_of(words, L::empty_key);
         const u32 next = next_of(words);
-        bool is_full = false, has_moved = false;
-        if (group_queue != 0 && tile::lane() == source) {
-            if (empty_slot == no_slot && empties != 0) empty_slot = slot_number(slab, __ffs(empties) - 1);
-            if (hits != 0) {
-                result = slot_number(slab, __ffs(hits) - 1);
-                is_active = false;
-            } else if (next != no_slab) {
-                slab = next;
-                has_moved = true;
-            } else if (empty_slot == no_slot) {
-                is_full = true;
-            } else if (fill_slot<L>(slab_of_slot(table, empty_slot), empty_slot & 31, pair)) {
-                result = empty_slot | fresh;
-                is_active = false;
-            } else {
-                slab = empty_slot >> 5;  // another thread has filled it, perhaps with this key
-                empty_slot = no_slot;
-            }
+        if (!turn.is_own) return;
+        if (empty_slot == no_slot && empties != 0) empty_slot = slot_number(own.slab, __ffs(empties) - 1);
+        if (hits != 0) {
+            own.end(slot_number(own.slab, __ffs(hits) - 1));
+        } else if (next != no_slab) {
+            own.move_to(next);
+        } else if (empty_slot == no_slot) {
+            own.is_full = true;
+        } else if (fill_slot<L>(slab_of_slot(table, empty_slot), empty_slot & 31, own.pair)) {
+            own.end(empty_slot | fresh);
+        } else {
+            own.slab = empty_slot >> 5;  // another thread has filled it, perhaps with this key
+            empty_slot = no_slot;
         }
-        for (u32 full = __ballot_sync(tile::all_lanes, is_full); full != 0; full &= full - 1) {
-            const u32 added = allocator.allocate();
-            if (tile::lane() != static_cast<u32>(__ffs(full) - 1)) continue;
-            const u32 after = added == no_slab ? no_slab : append<L>(table, slab, added, pair);
-            if (after != no_slab) {
-                slab = after;
-                has_moved = true;
-            } else {
-                result = added == no_slab ? no_slot : slot_number(added, 0) | fresh;
-                is_active = false;
-            }
-        }
-        if (__ballot_sync(tile::all_lanes, has_moved) != 0) __threadfence();  // a slab is read after its number
-    }
+    };
+    const auto link = [&](const Insertion<L>& own, u32 added) { return append<L>(table, own.slab, added, own.pair); };
+    return run_insertions<L>(table, pair, is_active, step, link);
 }
 
 }  // namespace slab

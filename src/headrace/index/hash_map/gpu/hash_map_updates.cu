@@ -5,15 +5,13 @@
 // it has won. So no memory is needed besides the table. Bytes moved per row and kernel: 4 for the slot, and a sector
 // of 32 bytes that is read, and for stores written back.
 #include "core/operators.hpp"
+#include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 
 using namespace headrace;
 
-constexpr u32 threads = HR_THREADS;
-using L = slab::Layout<HR_KEY_WIDTH, HR_VALUE_WIDTH>;
-using Value = L::Value;
-
-static __device__ __forceinline__ u64 thread_row() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+using slab::count_flags, slab::thread_row, slab::threads;
+using slab::L, slab::Value;
 
 // The contest of the rows of a slot, in the slot's value or, for erasures and sets, in its key. `is_reversed`: the last
 // row wins, instead of the first.
@@ -78,8 +76,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         if (!has_won) slots[row] = slab::skipped;
     }
     if (row < count && won != nullptr) won[row] = has_won;
-    const u32 lanes = __ballot_sync(tile::all_lanes, has_won);
-    if (tile::lane() == 0 && lanes != 0) atomicAdd(won_count, static_cast<u64>(__popc(lanes)));
+    count_flags(won_count, has_won);
 }
 
 // Stores values in slots. If several rows have a slot, it gets the value of any of them.
@@ -99,8 +96,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (L::has_values && row < count && slab::has_slot(slots[row])) {
         is_other = *slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31) != values[row];
     }
-    const u32 lanes = __ballot_sync(tile::all_lanes, is_other);
-    if (tile::lane() == 0 && lanes != 0) atomicAdd(counter, static_cast<u64>(__popc(lanes)));
+    count_flags(counter, is_other);
 }
 
 // Empties slots. If `only_fresh`, those that the insertion of the same batch has filled.

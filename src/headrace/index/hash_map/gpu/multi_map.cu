@@ -3,20 +3,13 @@
 // Bytes moved, for keys of width k and values of width v. An insertion: k + v + 4, 128 for each of one or two slabs,
 // and a sector of 32 bytes that is written back. A search: k + 8, 128 for each slab of the list, and v + 4 for each
 // value.
+#include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/multi_map_ref.cuh"
 
 using namespace headrace;
 
-constexpr u32 threads = HR_THREADS;
-using L = slab::Layout<HR_KEY_WIDTH, HR_VALUE_WIDTH>;
-using Key = L::Key;
-using Value = L::Value;
-
-static __device__ __forceinline__ u64 thread_row() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
-
-static __device__ __forceinline__ Key key_of_row(const Key* keys, u64 row, u64 count) {
-    return row < count ? keys[row] : Key{0};
-}
+using slab::count_flags, slab::key_of_row, slab::thread_row, slab::threads;
+using slab::Key, slab::L, slab::Value;
 
 struct CountVisitor {
     u64 count;
@@ -70,8 +63,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const Value value = is_active ? values[row] : Value{0};
     const u32 slot = slab::insert_pair<L>(table, {key_of_row(keys, row, count), value}, is_active);
     if (is_active) slots[row] = slot;
-    const u32 failed = __ballot_sync(tile::all_lanes, is_active && slot == slab::no_slot);
-    if (tile::lane() == 0 && failed != 0) atomicAdd(counts + 1, static_cast<u64>(__popc(failed)));
+    count_flags(counts + 1, is_active && slot == slab::no_slot);
 }
 
 // Writes the number of values of each key.

@@ -19,7 +19,7 @@ __device__ __forceinline__ u32 chosen_position(u32 empties) {
 }
 
 // Puts a slab that has the pair in its first slot after the first slab of a list, whose second slab is `second`.
-// Returns `second`, or the slab that another thread has put there.
+// Returns `no_slab`, or the slab that another thread has put there.
 template <class L>
 __device__ __forceinline__ u32 put_second(const SlabTable& table, u32 first, u32 second, u32 slab,
                                           const NewPair<L>& pair) {
@@ -29,7 +29,7 @@ __device__ __forceinline__ u32 put_second(const SlabTable& table, u32 first, u32
     if (first == table.buckets) tile::store_relaxed(mark_in(added), 0u);
     __threadfence();  // readers that see the slab's number see its content
     const u32 found = atomicCAS(next_in(slab_at(table, first)), second, slab);
-    if (found == second) return second;
+    if (found == second) return no_slab;
     clear_slot<L>(added, 0);
     tile::store_relaxed(next_in(added), no_slab);
     tile::store_relaxed(mark_in(added), ~0u);
@@ -40,52 +40,27 @@ __device__ __forceinline__ u32 put_second(const SlabTable& table, u32 first, u32
 
 // INSERT. Returns the slot of the pair, with `fresh`, or `no_slot` if there is no memory.
 template <class L>
-__device__ __forceinline__ u32 insert_pair(const SlabTable& table, NewPair<L> pair, bool is_active) {
-    const StoredKey<L> own = stored_key<L>(table, pair.key);
-    pair.key = own.key;
-    Allocator allocator(table);
-    u32 slab = own.slab, result = no_slot;
-    while (true) {
-        const u32 queue = __ballot_sync(tile::all_lanes, is_active);
-        if (queue == 0) return result;
-        const u32 group_queue = queue >> first_lane() & 0xFF;
-        const u32 source = first_lane() + (group_queue != 0 ? __ffs(group_queue) - 1 : 0);
-        const u32 at = tile::shuffle(slab, source);
-        tile::WordPair words{0, 0};
-        if (group_queue != 0)
-            words = tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(lane_bytes(table, at)));
+__device__ __forceinline__ u32 insert_pair(const SlabTable& table, const NewPair<L>& pair, bool is_active) {
+    const auto step = [&](Insertion<L>& own, const tile::WordPair& words, const Turn& turn) {
         const u32 empties = L::positions_of(words, L::empty_key);
         const u32 next = next_of(words);
-        bool is_full = false, has_moved = false;
-        if (group_queue != 0 && tile::lane() == source) {
-            if (empties != 0) {
-                const u32 position = chosen_position(empties);
-                if (fill_slot<L>(slab_at(table, slab), position, pair)) {
-                    result = slot_number(slab, position) | fresh;
-                    is_active = false;
-                }
-            } else if (slab == own.slab && next != no_slab) {
-                slab = next;
-                has_moved = true;
-            } else {
-                is_full = true;
+        if (!turn.is_own) return;
+        if (empties != 0) {
+            const u32 position = chosen_position(empties);
+            if (fill_slot<L>(slab_at(table, own.slab), position, own.pair)) {
+                own.end(slot_number(own.slab, position) | fresh);
             }
+        } else if (own.slab == own.home.slab && next != no_slab) {
+            own.move_to(next);
+        } else {
+            own.is_full = true;
         }
-        for (u32 full = __ballot_sync(tile::all_lanes, is_full); full != 0; full &= full - 1) {
-            const u32 added = allocator.allocate();
-            if (tile::lane() != static_cast<u32>(__ffs(full) - 1)) continue;
-            const u32 second = slab == own.slab ? no_slab : slab;
-            const u32 found = added == no_slab ? second : put_second<L>(table, own.slab, second, added, pair);
-            if (found != second) {
-                slab = found;
-                has_moved = true;
-            } else {
-                result = added == no_slab ? no_slot : slot_number(added, 0) | fresh;
-                is_active = false;
-            }
-        }
-        if (__ballot_sync(tile::all_lanes, has_moved) != 0) __threadfence();  // a slab is read after its number
-    }
+    };
+    const auto link = [&](const Insertion<L>& own, u32 added) {
+        const u32 second = own.slab == own.home.slab ? no_slab : own.slab;
+        return put_second<L>(table, own.home.slab, second, added, own.pair);
+    };
+    return run_insertions<L>(table, pair, is_active, step, link);
 }
 
 // SEARCHALL and DELETEALL: calls visitor.visit(slab, positions, source) for each slab of the lists. `positions` are
@@ -95,19 +70,13 @@ __device__ __forceinline__ void visit_lists(const SlabTable& table, typename L::
                                             Visitor& visitor) {
     const StoredKey<L> own = stored_key<L>(table, key);
     u32 slab = own.slab;
-    while (true) {
-        const u32 queue = __ballot_sync(tile::all_lanes, is_active);
-        if (queue == 0) return;
-        const u32 group_queue = queue >> first_lane() & 0xFF;
-        const u32 source = first_lane() + (group_queue != 0 ? __ffs(group_queue) - 1 : 0);
-        const u32 at = tile::shuffle(slab, source);
-        tile::WordPair words{0, 0};
-        if (group_queue != 0)
-            words = tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(lane_bytes(table, at)));
-        const u32 positions = L::positions_of(words, tile::shuffle(own.key, source));
+    for (Turn turn; next_turn(is_active, turn);) {
+        const u32 at = tile::shuffle(slab, turn.source);
+        const tile::WordPair words = load_slab<load_shared>(table, at, turn);
+        const u32 positions = L::positions_of(words, tile::shuffle(own.key, turn.source));
         const u32 next = next_of(words);
-        visitor.visit(at, group_queue != 0 ? positions : 0, source);
-        if (group_queue != 0 && tile::lane() == source) {
+        visitor.visit(at, turn.is_busy ? positions : 0, turn.source);
+        if (turn.is_own) {
             slab = next;
             is_active = next != no_slab;
         }

@@ -16,14 +16,20 @@ class MultiSlabHash(SlabHash):
 
     Parameters
     ----------
-    launcher, widths, capacity, tuning
+    launcher, widths, capacity, tuning, seed
         As for `SlabHash`.
     """
 
     def __init__(
-        self, launcher: Launcher, widths: tuple[int, int], capacity: int = 0, *, tuning: SlabTuning = MULTI_TUNING
+        self,
+        launcher: Launcher,
+        widths: tuple[int, int],
+        capacity: int = 0,
+        *,
+        tuning: SlabTuning = MULTI_TUNING,
+        seed: int = 0,
     ) -> None:
-        super().__init__(launcher, widths, capacity, tuning=tuning)
+        super().__init__(launcher, widths, capacity, tuning=tuning, seed=seed)
         self._insertion = "append_pairs"
 
     def insert(self, launcher: Launcher, rows: Rows) -> None:

@@ -9,10 +9,11 @@ the rows decides.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
-from typing import Any
+from typing import Any, Self
 
 import numpy as np  # a dependency of cuda-core
 
@@ -22,17 +23,21 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Laun
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 
 _TABLE = layout("SlabTable")
+MIXED_TASK = layout("MixedTask")
 _PACKED = _TABLE.packer()
 _SLAB_BYTES, _BLOCK_SLABS, _GROUP_LANES = 128, 1024, 8
-_COUNTS_BYTES = 32
-"""Three counts of an insertion, and a counter."""
+COUNTS_BYTES = 40
+"""Three counts of an insertion, and two counters."""
 _MAX_SLABS = (1 << 26) - 1
+NO_SLOT, SKIPPED = 0xFFFFFFFF, 0xFFFFFFFE
+"""Slots of keys that are absent, and of rows that have nothing to do (slab_list.cuh)."""
 _SIGNATURES = {
     "find_pairs": "PQPP",
     "locate_keys": "PQP",
     "insert_pairs": "PPQIPP",
     "copy_items": "IPPP",
     "measure_chains": "P",
+    "copy_words": "PPQ",
     "begin_contest": "PQII",
     "enter_contest": "PQII",
     "end_contest": "PQIIPP",
@@ -44,9 +49,13 @@ _SIGNATURES = {
     "count_values": "PQP",
     "copy_values": "PQPPP",
     "erase_values": "PQPPP",
+    "replay_operations": f"{MIXED_TASK.argument}PPPPP",
+    "finish_operations": "QPPP",
+    "run_operations": f"{MIXED_TASK.argument}PPPP",
 }
 _FILES = {
-    "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains"),
+    "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
+    "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
     "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),
 }
 _COMBINATIONS = {"sum": 0, "min": 1, "max": 2}
@@ -80,21 +89,24 @@ class _Located:
 
 
 @dataclass(frozen=True, slots=True)
-class _Memory:
+class Memory:
     """The memory of a table: see ``SlabTable``."""
 
     slabs: DeviceBuffer
     bitmaps: DeviceBuffer
     buckets: int
     blocks: int
+    seed: int
 
     @property
     def packed(self) -> bytes:
+        """The ``SlabTable``."""
         is_full = self.bitmaps.address + self.blocks * _BLOCK_SLABS // 8
-        return _PACKED.pack(self.slabs.address, self.bitmaps.address, is_full, self.buckets, self.blocks)
+        return _PACKED.pack(self.slabs.address, self.bitmaps.address, is_full, self.buckets, self.blocks, self.seed)
 
     @property
     def slab_count(self) -> int:
+        """Number of first slabs and of slabs in memory blocks."""
         return self.buckets + 1 + self.blocks * _BLOCK_SLABS
 
 
@@ -111,11 +123,20 @@ class SlabHash:
         Number of pairs for which memory is allocated first.
     tuning
         Sizes.
+    seed
+        Seed of the hash.
     """
 
     def __init__(
-        self, launcher: Launcher, widths: tuple[int, int], capacity: int = 0, *, tuning: SlabTuning = SLAB_TUNING
+        self,
+        launcher: Launcher,
+        widths: tuple[int, int],
+        capacity: int = 0,
+        *,
+        tuning: SlabTuning = SLAB_TUNING,
+        seed: int = 0,
     ) -> None:
+        self._seed = seed
         self._widths = widths
         self._slots = 120 // sum(widths)
         self._tuning = tuning
@@ -143,7 +164,7 @@ class SlabHash:
             The map does not fit; it is as before.
         """
         self._reserve(launcher, rows.count)
-        slots, counts = launcher.allocate(rows.count * 4), launcher.allocate(_COUNTS_BYTES)
+        slots, counts = launcher.allocate(rows.count * 4), launcher.allocate(COUNTS_BYTES)
         is_located = reduce == "first" and self._widths[1] != 0
         buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
         while True:
@@ -214,6 +235,16 @@ class SlabHash:
         slabs, counter = self._memory.slab_count, launcher.allocate(8, fill=0)
         self._launch(launcher, "copy_items", slabs * _GROUP_LANES, (slabs, keys, values, counter))
 
+    def copy(self, launcher: Launcher) -> Self:
+        """Return a table with the same pairs."""
+        parts = []
+        for part in (self._memory.slabs, self._memory.bitmaps):
+            parts.append(launcher.allocate(part.nbytes))
+            self._launch(launcher, "copy_words", part.nbytes // 4, (part, parts[-1], part.nbytes // 4))
+        result = copy(self)
+        result._memory = replace(self._memory, slabs=parts[0], bitmaps=parts[1])  # noqa: SLF001  # a new object
+        return result
+
     def clear(self, launcher: Launcher) -> None:
         """Remove all pairs, and free their memory."""
         self._memory = self._allocate(launcher, self._buckets_for(0))
@@ -248,19 +279,24 @@ class SlabHash:
     def _buckets_for(self, pairs: int) -> int:
         return max(1, ceil(pairs / (self._slots * self._tuning.load)))
 
-    def _allocate(self, launcher: Launcher, buckets: int) -> _Memory:
+    def _allocate(self, launcher: Launcher, buckets: int) -> Memory:
         blocks = ceil(buckets * self._tuning.list_slabs / _BLOCK_SLABS)
         if buckets + 1 + blocks * _BLOCK_SLABS > _MAX_SLABS:
             raise MemoryLimitError(f"a map on a GPU has at most {_MAX_SLABS} slabs of {_SLAB_BYTES} bytes; split the keys")
         slabs = launcher.allocate((buckets + 1 + blocks * _BLOCK_SLABS) * _SLAB_BYTES, fill=0xFF)
-        return _Memory(slabs, launcher.allocate(blocks * _BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks)
+        return Memory(slabs, launcher.allocate(blocks * _BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks, self._seed)
 
-    def _reserve(self, launcher: Launcher, added: int) -> None:
-        """Grow the table for that many keys more. If memory is refused, it may be large enough nevertheless."""
+    def _reserve(self, launcher: Launcher, added: int) -> bool:
+        """Grow the table for that many keys more, and return whether it has grown.
+
+        If memory is refused, the table may be large enough nevertheless.
+        """
         if self.size + added <= self._tuning.max_load * self.capacity:
-            return
+            return False
         with suppress(MemoryLimitError):
             self._rebuild(launcher, max(self._buckets_for(self.size + added), 2 * self._memory.buckets))
+            return True
+        return False
 
     def _rebuild(self, launcher: Launcher, buckets: int) -> None:
         """Move all pairs to a table of that many buckets, or more if they do not fit.
@@ -279,7 +315,7 @@ class SlabHash:
                 self._memory = self._allocate(launcher, buckets)
                 if not size:
                     return
-                slots, counts = launcher.allocate(size * 4), launcher.allocate(_COUNTS_BYTES, fill=0)
+                slots, counts = launcher.allocate(size * 4), launcher.allocate(COUNTS_BYTES, fill=0)
                 self._launch(launcher, self._insertion, size, (items.keys, items.values, size, 0, slots, counts))
                 if not launcher.fetch(counts).view(np.uint64)[1]:
                     return

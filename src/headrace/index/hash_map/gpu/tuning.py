@@ -47,6 +47,7 @@ _WIDTHS: Mapping[str, Sequence[Value]] = {
 PROGRAMS: Programs = (
     ("hash_map.cu", _WIDTHS),
     ("hash_map_updates.cu", _WIDTHS),
+    ("mixed.cu", _WIDTHS),
     ("multi_map.cu", {**_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS[1:]}),
     ("row_groups.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [SELECTED_THREADS]}),
 )

@@ -1,0 +1,118 @@
+"""Writes the items of maps to Arrow files, and reads them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.export.target.atomic_file import final_path, moved_when_whole
+
+_KEY, _VALUE = "key", "value"
+_BATCH_ROWS = 1 << 20
+
+
+class MapFile(NamedTuple):
+    """The content of a file.
+
+    Parameters
+    ----------
+    words
+        Description of the map, words without blanks.
+    keys, values
+        Arrays of NumPy; `values` is None if the map has keys alone.
+    """
+
+    words: Sequence[str]
+    keys: Any
+    values: Any
+
+
+def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> None:
+    """Write a column of keys, and one of values unless they are None. A crash leaves the old file or the new one.
+
+    Parameters
+    ----------
+    path
+        Path of the file, which is replaced if it exists.
+    label
+        Kind of the map, the name of the description in the file.
+    content
+        The map.
+
+    Raises
+    ------
+    MissingDependencyError
+        PyArrow is not installed.
+    OSError
+        The file cannot be written.
+    """
+    arrow = _arrow("writing Arrow files")
+    columns = {_KEY: content.keys} if content.values is None else {_KEY: content.keys, _VALUE: content.values}
+    table = arrow.table({name: _column(arrow, items) for name, items in columns.items()})
+    # The types of NumPy have durations and dates that Arrow stores by another name.
+    table = table.replace_schema_metadata({_metadata_key(label): " ".join(content.words).encode()})
+    with (
+        moved_when_whole(final_path(path), is_durable=True) as temporary,
+        arrow.OSFile(str(temporary), "wb") as sink,
+        import_module("pyarrow.ipc").new_file(sink, table.schema) as writer,
+    ):
+        writer.write_table(table, max_chunksize=_BATCH_ROWS)
+
+
+def read_items(path: str | os.PathLike[str], label: str, writer: str) -> MapFile:
+    """Return the content of a file. Keys and values are of the types that Arrow has.
+
+    Parameters
+    ----------
+    path, label
+        As for `write_items`.
+    writer
+        Name of the method that writes such files, for errors.
+
+    Raises
+    ------
+    OptionError
+        The file is no Arrow file of such a map.
+    MissingDependencyError
+        PyArrow is not installed.
+    OSError
+        The file cannot be read.
+    """
+    arrow = _arrow("reading Arrow files")
+    with arrow.OSFile(os.fspath(path), "rb") as source:
+        try:
+            table = import_module("pyarrow.ipc").open_file(source).read_all()
+        except arrow.ArrowInvalid as error:
+            raise OptionError(f"{os.fspath(path)!r} is no Arrow file: {error}") from None
+    names, described = table.column_names, (table.schema.metadata or {}).get(_metadata_key(label))
+    if described is None or names not in ([_KEY], [_KEY, _VALUE]):
+        raise OptionError(f"{os.fspath(path)!r} is no file of {writer}: it has the columns {', '.join(names)}")
+    columns = [column.to_numpy() for column in table.columns]
+    return MapFile(described.decode().split(" "), columns[0], columns[1] if len(columns) > 1 else None)
+
+
+def on_host(items: Any) -> Any:
+    """Return an array of a GPU as one of NumPy, and others as they are."""
+    return items.to_numpy() if hasattr(items, "to_numpy") else items
+
+
+def _metadata_key(label: str) -> bytes:
+    return f"headrace.{label}".encode()
+
+
+def _column(arrow: Any, items: Any) -> Any:
+    """Return an array of Arrow; times whose unit Arrow lacks are written as their number."""
+    try:
+        return arrow.array(items)
+    except (arrow.ArrowNotImplementedError, arrow.ArrowInvalid):
+        return arrow.array(items.view("i8"))
+
+
+def _arrow(purpose: str) -> Any:
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise MissingDependencyError.of("pyarrow", "arrow", purpose) from None

@@ -1,0 +1,185 @@
+"""Defines the base class of hash maps, sets and multimaps: all that does not depend on the values of a key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from copy import copy
+from typing import Any, Generic, Self, TypeVar
+
+from headrace.arrays.arrays import Array
+from headrace.core.budget import Budget
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError
+from headrace.core.options import integer
+from headrace.index.arrow_file import MapFile, on_host, read_items, write_items
+from headrace.index.hash_map.backend import TableBackend
+from headrace.index.hash_map.pair_types import HashStatistics, PairTypes, array_of, check_length
+
+_LABEL = "hash_map"
+BackendType = TypeVar("BackendType", bound=TableBackend)
+
+
+class HashContainer(Generic[BackendType]):
+    """Keys, perhaps with values, in a table on one device.
+
+    Parameters
+    ----------
+    types
+        Types of keys and values.
+    new_backend
+        Function that returns an empty table.
+    capacity, seed, context
+        As for `headrace.HashMap`.
+    """
+
+    __slots__ = ("_backend", "_context", "_seed", "_types")
+
+    _noun = "pairs"
+
+    def __init__(
+        self,
+        types: PairTypes,
+        new_backend: Callable[[PairTypes, Context, int, int], BackendType],
+        *,
+        capacity: int,
+        seed: int,
+        context: Context | None,
+    ) -> None:
+        self._types = types
+        self._context = context_of(context)
+        capacity = integer("capacity", capacity, "an integer from 0 on", 0)
+        self._seed = integer("seed", seed, "an integer from 0 to 2**64 - 1", 0, (1 << 64) - 1)
+        self._backend = new_backend(types, self._context, capacity, self._seed)
+
+    def __len__(self) -> int:
+        """Return the number of pairs, or of a set's keys."""
+        return len(self._backend)
+
+    def __repr__(self) -> str:
+        return f"<headrace.{type(self).__name__} ({self._types}) on {self._context.device}, {len(self)} {self._noun}>"
+
+    def contains(self, keys: Any) -> Any:
+        """Return whether each key is present. Errors are those of `headrace.HashMap.find`."""
+        budget = self._context.new_budget()
+        return self._backend.contains(self._keys(keys, budget), budget).owner
+
+    def clear(self) -> None:
+        """Remove all pairs and free their memory."""
+        self._backend.clear()
+
+    def compact(self) -> None:
+        """Free the memory that the pairs do not need (FLUSH of the paper)."""
+        self._backend.compact()
+
+    def statistics(self) -> HashStatistics:
+        """Return counts of pairs, slots and bytes."""
+        return self._backend.statistics()
+
+    def snapshot(self) -> Self:
+        """Return a copy of the map as it is now, for reads while updates go on. Neither changes with the other.
+
+        All tables are copied, which takes their memory once more, charged to the same limit. Updates wait meanwhile.
+
+        Raises
+        ------
+        MemoryLimitError
+            The copy does not fit.
+
+        Examples
+        --------
+        >>> from headrace import HashSet
+        >>> seen = HashSet("int64")
+        >>> seen.insert([4, 5])
+        2
+        >>> before = seen.snapshot()
+        >>> seen.clear()
+        >>> len(before), len(seen)
+        (2, 0)
+        """
+        result = copy(self)
+        result._backend = self._backend.snapshot()  # noqa: SLF001  # a new object
+        return result
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all items to an Arrow file, in the order of `items`. A crash leaves the old file or the new one.
+
+        Parameters
+        ----------
+        path
+            Path of the file, which is replaced at the end if it exists. It has the columns ``key`` and ``value``.
+
+        Raises
+        ------
+        MissingDependencyError
+            PyArrow is not installed.
+        MemoryLimitError
+            The items exceed the context's limit.
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from headrace import HashSet
+        >>> seen = HashSet("int64")
+        >>> seen.insert([5, 1, 9])
+        3
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     seen.save(pathlib.Path(folder, "seen.arrow"))
+        ...     HashSet.load(pathlib.Path(folder, "seen.arrow")).items()
+        array([1, 5, 9])
+        """
+        keys, values = self._columns()
+        words = type(self).__name__, self._types.key, self._types.value or "-", str(self._seed)
+        write_items(path, _LABEL, MapFile(words, on_host(keys), None if values is None else on_host(values)))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, context: Context | None = None) -> Self:
+        """Return a map of the items of a file that `save` has written, with the types and the seed of the saved map.
+
+        Parameters
+        ----------
+        path
+            Path of the file.
+        context
+            As for a new map.
+
+        Raises
+        ------
+        OptionError
+            The file is none of this class, or has equal keys.
+        MissingDependencyError
+            PyArrow is not installed.
+        MemoryLimitError
+            The map does not fit the context's limit.
+        OSError
+            The file cannot be read.
+
+        Examples
+        --------
+        See `save`.
+        """
+        (name, *types, seed), keys, values = read_items(path, _LABEL, f"{cls.__name__}.save")
+        if name != cls.__name__:
+            raise OptionError(f"{os.fspath(path)!r} was written by {name}.save: load it by headrace.{name}.load")
+        columns = [column for column in (keys, values) if column is not None]
+        make: Any = cls
+        result: Self = make(*types[: len(columns)], capacity=len(keys), seed=int(seed), context=context)
+        if make.insert(result, *columns) not in {None, len(keys)}:
+            raise OptionError(f"{os.fspath(path)!r} has equal keys")
+        return result
+
+    def _columns(self) -> tuple[Any, Any]:
+        """Return keys and values in the order of `items`; None for the values of a set."""
+        raise NotImplementedError
+
+    def _keys(self, keys: Any, budget: Budget | None = None) -> Array:
+        return array_of(keys, "keys", self._types.key, self._context, budget or self._context.new_budget())
+
+    def _pairs(self, keys: Any, values: Any) -> tuple[Array, Array]:
+        budget = self._context.new_budget()
+        found_keys = self._keys(keys, budget)
+        found_values = array_of(values, "values", self._types.value, self._context, budget)
+        check_length(found_values, found_keys)
+        return found_keys, found_values

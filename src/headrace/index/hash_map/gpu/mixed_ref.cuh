@@ -1,0 +1,188 @@
+// Mixed operations of a warp on a slab hash. They are called as those of hash_map_ref.cuh, and run side by side. Each
+// takes effect while it has the lock of its bucket.
+//
+// The paper needs no locks, because one atomic operation replaces a pair. Here values have any width and may be
+// summed, and erased slots are used again at once. A lane that gets no lock tries again at its next turn. The other
+// groups of its warp continue meanwhile, so no warp waits for itself. A search needs no lock if one load returns whole
+// slots. Keys do not move, so each slab that lacks the key lacked it at one moment of the search.
+#pragma once
+#include "index/hash_map/cpu/map_operation.hpp"
+#include "index/hash_map/gpu/hash_map_ref.cuh"
+
+namespace headrace {
+namespace slab {
+
+// Word of a bucket: twice the number of operations that have had the lock, and 1 while one has it.
+__device__ __forceinline__ bool try_lock(u32* word, u32& ticket) {
+    const u32 seen = tile::load_relaxed(word);
+    if ((seen & 1) != 0 || atomicCAS(word, seen, seen | 1) != seen) return false;
+    ticket = seen / 2;
+    return true;
+}
+__device__ __forceinline__ void unlock(u32* word, u32 ticket) {
+    __threadfence();  // the next operation of the bucket sees all changes
+    tile::store_relaxed(word, 2 * (ticket + 1));
+}
+
+// Writes a pair so that a search without a lock sees all of it or nothing.
+template <class L>
+__device__ __forceinline__ void store_whole(u8* slab, u32 position, const NewPair<L>& pair) {
+    if constexpr (L::is_paired) {
+        const u64 word = pair.key | static_cast<u64>(pair.value) << 32;
+        tile::store_relaxed(reinterpret_cast<u64*>(key_in<L>(slab, position)), word);
+    } else {
+        store_pair<L>(slab, position, pair);
+    }
+}
+
+// A lane's operation on a key.
+template <class L>
+struct MixedOperation {
+    MapOperation operation;
+    NumberKind kind;
+    NewPair<L> given;
+};
+
+// Its result. `ticket`: its place among the operations of the bucket; all ones for a search without a lock.
+template <class L>
+struct MixedResult {
+    OptionalValue<typename L::Value> held;
+    u32 ticket;
+    bool is_done;  // false if memory was missing; then nothing has changed
+    bool is_added;
+    bool is_erased;
+};
+
+// The state of a lane's operation on its way along the list.
+template <class L>
+class MixedWalk {
+public:
+    using Value = typename L::Value;
+
+    __device__ MixedWalk(const SlabTable& table, u32* locks, const MixedOperation<L>& own)
+        : table_(table), home_(stored_key<L>(table, own.given.key)), own_(own), lock_(locks + home_.slab) {
+        slab_ = home_.slab;
+        is_free_ = own.operation == MapOperation::find && (L::is_paired || !L::has_values);
+    }
+
+    __device__ typename L::Key key() const { return home_.key; }
+    __device__ u32 slab() const { return slab_; }
+    __device__ bool may_read() const { return is_free_ || is_locked_; }
+    __device__ const MixedResult<L>& result() const { return result_; }
+
+    // Returns whether the operation has the lock since now.
+    __device__ bool lock() {
+        if (may_read()) return false;
+        is_locked_ = try_lock(lock_, result_.ticket);
+        return is_locked_;
+    }
+
+    // Looks at a slab. Returns false when the operation has ended, or needs another slab (`is_full`).
+    __device__ bool step(u32 hits, u32 empties, u32 next, Value paired) {
+        if (empty_slot_ == no_slot && empties != 0) empty_slot_ = slot_number(slab_, __ffs(empties) - 1);
+        if (hits != 0) {
+            change(__ffs(hits) - 1, paired);
+            return false;
+        }
+        if (next != no_slab) {
+            slab_ = next;
+            return true;
+        }
+        const OptionalValue<Value> state = operate({Value{0}, false}, own_.operation, own_.kind, own_.given.value);
+        is_full_ = state.is_present && empty_slot_ == no_slot;
+        if (is_full_) return false;
+        if (state.is_present) {
+            store_whole<L>(slab_of_slot(table_, empty_slot_), empty_slot_ & 31, {home_.key, state.value});
+        }
+        result_.is_added = state.is_present;
+        end();
+        return false;
+    }
+
+    __device__ bool is_full() const { return is_full_; }
+
+    // Appends a slab to the list, if there is one, and stores the pair in it.
+    __device__ void append(u32 added) {
+        is_full_ = false;
+        if (added != no_slab) {
+            store_whole<L>(slab_at(table_, added), 0, {home_.key, own_.given.value});
+            __threadfence();  // readers that see the slab's number see the pair
+            tile::store_relaxed(next_in(slab_at(table_, slab_)), added);
+            result_.is_added = true;
+            end();
+        } else {
+            unlock(lock_, result_.ticket);
+        }
+    }
+
+private:
+    __device__ void change(u32 position, Value paired) {
+        u8* const at = slab_at(table_, slab_);
+        Value value = paired;
+        if constexpr (L::has_values && !L::is_paired) value = tile::load_relaxed(value_in<L>(at, position));
+        result_.held = {value, true};
+        const OptionalValue<Value> state = operate(result_.held, own_.operation, own_.kind, own_.given.value);
+        if (!state.is_present) {
+            store_whole<L>(at, position, {L::empty_key, static_cast<Value>(~Value{0})});
+            result_.is_erased = true;
+        } else if (L::has_values && state.value != value) {
+            tile::store_relaxed(value_in<L>(at, position), state.value);
+        }
+        end();
+    }
+
+    __device__ void end() {
+        result_.is_done = true;
+        if (is_locked_) unlock(lock_, result_.ticket);
+    }
+
+    const SlabTable& table_;
+    StoredKey<L> home_;
+    MixedOperation<L> own_;
+    u32* lock_;
+    u32 slab_;
+    u32 empty_slot_ = no_slot;
+    bool is_free_;
+    bool is_locked_ = false;
+    bool is_full_ = false;
+    MixedResult<L> result_{{Value{0}, false}, ~0u, false, false, false};
+};
+
+// Runs an operation of each lane that `is_active`. `locks`: a word for each bucket and one more, 0 before the kernel.
+template <class L>
+__device__ __forceinline__ MixedResult<L> run_operation(const SlabTable& table, u32* locks,
+                                                        const MixedOperation<L>& operation, bool is_active) {
+    MixedWalk<L> own(table, locks, operation);
+    Allocator allocator(table);
+    for (Turn turn; next_turn(is_active, turn);) {
+        const bool has_locked = turn.is_own && own.lock();
+        if (__ballot_sync(tile::all_lanes, has_locked) != 0) __threadfence();  // slabs are read after the lock
+        turn.is_busy = tile::shuffle(static_cast<u32>(turn.is_own && own.may_read()), turn.source) != 0;
+        const tile::WordPair words = load_slab<load_shared>(table, tile::shuffle(own.slab(), turn.source), turn);
+        const u32 hits = L::positions_of(words, tile::shuffle(own.key(), turn.source));
+        const u32 empties = L::positions_of(words, L::empty_key);
+        const u32 next = next_of(words);
+        typename L::Value paired{0};
+        if constexpr (L::is_paired) {
+            const u32 position = hits != 0 ? __ffs(hits) - 1 : 0;
+            const u32 lane = first_lane() + position % group_lanes;
+            const u32 low = tile::shuffle(L::lane_value(words, 0), lane),
+                      high = tile::shuffle(L::lane_value(words, 1), lane);
+            paired = position < group_lanes ? low : high;
+        }
+        bool has_moved = false;
+        if (turn.is_own && turn.is_busy) {
+            has_moved = own.step(hits, empties, next, paired);
+            is_active = has_moved;
+        }
+        for (u32 full = __ballot_sync(tile::all_lanes, own.is_full()); full != 0; full &= full - 1) {
+            const u32 added = allocator.allocate();
+            if (tile::lane() == static_cast<u32>(__ffs(full) - 1)) own.append(added);
+        }
+        if (__ballot_sync(tile::all_lanes, has_moved) != 0) __threadfence();  // a slab is read after its number
+    }
+    return own.result();
+}
+
+}  // namespace slab
+}  // namespace headrace

@@ -1,0 +1,167 @@
+"""Runs batches of mixed operations on a slab hash: the launches of mixed.cu."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np  # a dependency of cuda-core
+from numpy.typing import NDArray
+
+from headrace.core.errors import MemoryLimitError
+from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
+from headrace.index.hash_map.gpu.slab_hash import COUNTS_BYTES, MIXED_TASK, NO_SLOT, SKIPPED, Memory, Rows, SlabHash
+
+_PACKED = MIXED_TASK.packer()
+
+
+@dataclass(frozen=True, slots=True)
+class MixedRows:
+    """Mixed operations in device memory.
+
+    Parameters
+    ----------
+    operations
+        Number of each operation.
+    rows
+        Their keys and values.
+    held, found
+        Results: value of each key before its operation, None for sets; and whether the key was present.
+    kind
+        NumPy's letter of the values' type.
+    """
+
+    operations: Any
+    rows: Rows
+    held: Any
+    found: Any
+    kind: str
+
+    @property
+    def packed(self) -> bytes:
+        """The ``MixedTask``."""
+        arrays = self.operations, self.rows.keys, self.rows.values, self.held, self.found
+        addresses = [0 if array is None else array.address for array in arrays]
+        return _PACKED.pack(*addresses, self.rows.count, ord(self.kind))
+
+
+@dataclass(frozen=True, slots=True)
+class _FirstRound:
+    """The table that could not grow in place, and the operations that had run on it."""
+
+    memory: Memory
+    is_done: Any
+
+
+class MixedSlabHash(SlabHash):
+    """A hash map or set in device memory with mixed operations.
+
+    Parameters
+    ----------
+    launcher, widths, capacity, tuning
+        As for `SlabHash`.
+    """
+
+    def run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
+        """Run operations in their order. The host waits twice.
+
+        Parameters
+        ----------
+        launcher, mixed
+            The launcher and the batch, of one operation or more.
+        by_key
+            Row numbers as uint32, by key; those of a key are ascending.
+
+        Raises
+        ------
+        MemoryLimitError
+            The map does not fit; it is as before.
+        """
+        rows, count = mixed.rows, mixed.rows.count
+        counts, slots, old_slots = (launcher.allocate(size) for size in (COUNTS_BYTES, 4 * count, 4 * count))
+        finals = launcher.allocate(count * self._widths[1] or 1)
+        is_reserved = False
+        while True:
+            launcher.fill(counts, 0)
+            self._launch(launcher, "replay_operations", count, (mixed.packed, by_key, slots, old_slots, finals, counts))
+            added = int(self._counts(launcher, counts)[3])
+            if not is_reserved and self._reserve(launcher, added):
+                is_reserved = True
+                continue  # the slots are those of another table
+            if added:
+                self._launch(launcher, "insert_pairs", count, (rows.keys, finals, count, 1, slots, counts))
+            self._launch(launcher, "finish_operations", count, (count, old_slots, finals, counts))
+            _, failed, _, _, erased = self._counts(launcher, counts)
+            if not failed:
+                break
+            self._launch(launcher, "clear_slots", count, (slots, count, 1))
+            self._rebuild(launcher, 2 * self._memory.buckets)
+        self.size += added - int(erased)
+
+    def run_any(self, launcher: Launcher, mixed: MixedRows) -> None:
+        """Run operations side by side. The host waits once; more often if slabs run out.
+
+        Raises
+        ------
+        MemoryLimitError
+            The map does not fit; it is as before.
+        """
+        count, before = mixed.rows.count, self.size
+        counts, tickets = launcher.allocate(COUNTS_BYTES), launcher.allocate(4 * count)
+        done = launcher.allocate(count, fill=0)
+        locks = self._locks(launcher)
+        start: _FirstRound | None = None
+        while True:
+            launcher.fill(counts, 0)
+            self._launch(launcher, "run_operations", count, (mixed.packed, locks, done, tickets, counts))
+            added, failed, erased = (int(number) for number in self._counts(launcher, counts)[:3])
+            self.size += added - erased
+            if not failed:
+                break
+            start = start or _FirstRound(self._memory, launcher.fetch(done).view(bool).copy())
+            try:
+                self._rebuild(launcher, max(2 * self._memory.buckets, self._buckets_for(self.size + failed)))
+                locks = self._locks(launcher)
+            except MemoryLimitError:
+                self._memory, self.size = start.memory, before
+                self._undo(launcher, mixed, start.is_done, (tickets, counts))
+                raise
+        self._reserve(launcher, 0)
+
+    def _locks(self, launcher: Launcher) -> DeviceBuffer:
+        return launcher.allocate(4 * (self._memory.buckets + 1), fill=0)
+
+    def _undo(self, launcher: Launcher, mixed: MixedRows, is_done: Any, work: tuple[DeviceBuffer, DeviceBuffer]) -> None:
+        """Give all keys the state before the batch: that which the first operation of each has found.
+
+        The keys are erased, and those that were present are inserted into the slots that their lists have. No memory is
+        allocated, except on the host.
+
+        Parameters
+        ----------
+        launcher, mixed
+            The launcher and the batch.
+        is_done
+            Flags of the operations that have run on the table.
+        work
+            The tickets, which are overwritten, and counts.
+        """
+        rows, (slots, counts) = mixed.rows, work
+        tickets = launcher.fetch(slots).view(np.uint32)
+        keys = launcher.fetch(rows.keys).view(f"u{self._widths[0]}")
+        found = launcher.fetch(mixed.found).view(bool)
+        done = np.flatnonzero(is_done)
+        done = done[np.lexsort((tickets[done], keys[done]))]
+        first = done[np.append(True, keys[done][1:] != keys[done][:-1])[: len(done)]]
+        self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots))
+        located = launcher.fetch(slots).view(np.uint32).copy()
+        located[~is_done] = SKIPPED
+        self._launch(launcher, "clear_slots", rows.count, (launcher.put(located, slots), rows.count, 0))
+        wanted: NDArray[np.uint32] = np.full(rows.count, SKIPPED, np.uint32)
+        wanted[first[found[first]]] = NO_SLOT
+        args = (rows.keys, mixed.held, rows.count, 1, launcher.put(wanted, slots), counts)
+        self._launch(launcher, "insert_pairs", rows.count, args)
+
+    @staticmethod
+    def _counts(launcher: Launcher, counts: DeviceBuffer) -> Any:
+        return launcher.fetch(counts).view(np.uint64)

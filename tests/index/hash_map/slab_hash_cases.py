@@ -1,0 +1,98 @@
+"""Runs the slab hash in the fiber harness, on arrays of NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace import MemoryLimitError
+from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
+from headrace.index.hash_map.gpu.slab_hash import Rows
+from headrace.index.hash_map.gpu.tuning import SlabTuning
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
+from tests.index.hash_map.hash_map_cases import bits_of
+
+SMALL = SlabTuning(threads=64)
+WIDTHS = {
+    (4, 0): ("uint32", ""),
+    (4, 4): ("int32", "uint32"),
+    (8, 0): ("int64", ""),
+    (4, 8): ("float32", "int64"),
+    (8, 4): ("uint64", "int32"),
+    (8, 8): ("int64", "uint64"),
+}
+
+
+@dataclass
+class FiberMap:
+    """A slab hash in the harness, with arrays of NumPy."""
+
+    launcher: FiberLauncher
+    map: MixedSlabHash
+    key: str
+    value: str
+
+    @classmethod
+    def of(cls, widths: tuple[int, int], launcher: FiberLauncher, tuning: SlabTuning = SMALL) -> FiberMap:
+        """Return an empty map."""
+        return cls(launcher, MixedSlabHash(launcher, widths, tuning=tuning), *WIDTHS[widths])
+
+    def rows(self, keys: NDArray[Any], values: NDArray[Any] | None = None) -> Rows:
+        """Return a batch."""
+        return Rows(self.launcher.put(keys), None if values is None else self.launcher.put(values), len(keys))
+
+    def upsert(self, keys: NDArray[Any], values: NDArray[Any] | None, reduce: str) -> int:
+        """Return the number of keys added."""
+        return self.map.upsert(self.launcher, self.rows(keys, values), reduce, np.dtype(self.value or "u4").kind)
+
+    def find(self, keys: NDArray[Any]) -> tuple[list[int] | None, list[bool]]:
+        """Return bits of values and whether each key is present."""
+        found = self.launcher.allocate(len(keys))
+        values = self.launcher.allocate(len(keys) * np.dtype(self.value).itemsize) if self.value else None
+        self.map.find(self.launcher, self.rows(keys), values, found)
+        return None if values is None else bits_of(self.launcher.fetch(values).view(self.value)), self.flags(found)
+
+    def flags(self, found: HostBuffer) -> list[bool]:
+        """Return flags of a buffer."""
+        return self.launcher.fetch(found).view(bool).tolist()
+
+    def items(self) -> list[tuple[int, int]]:
+        """Return the bits of all pairs, by key."""
+        size = self.map.size
+        keys = self.launcher.allocate(size * np.dtype(self.key).itemsize)
+        values = self.launcher.allocate(size * np.dtype(self.value or "u4").itemsize, fill=0)
+        self.map.items(self.launcher, keys, values)
+        fetched = self.launcher.fetch(keys).view(self.key), self.launcher.fetch(values).view(self.value or "u4")
+        return sorted(zip(*map(bits_of, fetched), strict=True))
+
+    def apply(
+        self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any], order: str
+    ) -> tuple[list[int], list[bool]]:
+        """Return the bits of the value of each key before its operation (0 in sets), and whether it was present."""
+        launcher, kind = self.launcher, np.dtype(self.value or "u4")
+        held = launcher.allocate(len(keys) * kind.itemsize) if self.value else None
+        found = launcher.allocate(len(keys))
+        rows = self.rows(keys, values if self.value else None)
+        mixed = MixedRows(launcher.put(operations), rows, held, found, kind.kind)
+        if order == "any":
+            self.map.run_any(launcher, mixed)
+        else:
+            by_key = np.argsort(np.array(bits_of(keys), np.uint64), kind="stable").astype(np.uint32)
+            self.map.run_in_order(launcher, mixed, launcher.put(by_key))
+        before = [0] * len(keys) if held is None else bits_of(launcher.fetch(held).view(kind))
+        return before, self.flags(found)
+
+
+class LimitedLauncher(FiberLauncher):
+    """A launcher that refuses large buffers."""
+
+    max_bytes = 1 << 30
+
+    def allocate(self, nbytes: int, *, fill: int | None = None) -> HostBuffer:
+        """Allocate a buffer of at most `max_bytes`."""
+        if nbytes > self.max_bytes:
+            raise MemoryLimitError("no more memory")
+        return super().allocate(nbytes, fill=fill)
