@@ -25,6 +25,7 @@ class Paper:
 
 PAPERS: dict[str, Paper] = {
     "string-matching": Paper("string_matching", "one pattern in a text (Ashkiani 2017, chapter 2: tables 2.2 to 2.7)"),
+    "slab-hash": Paper("slab_hash", "hash maps (Ashkiani 2017, chapter 5: figures 5.4 to 5.7)"),
 }
 """Papers by the name that the command takes."""
 
