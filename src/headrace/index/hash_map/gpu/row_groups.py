@@ -154,7 +154,7 @@ class RowGroups:
 
     def _map_of(self, rows: DeviceRows, some: Taker) -> SlabHash:
         """Return a map from hashes to the first of some rows."""
-        table = SlabHash(self._launcher, (_HASH_BYTES, self._width), some.count, tuning=self._tuning)
+        table = SlabHash(self._launcher, (_HASH_BYTES, self._width), tuning=self._tuning)
         table.upsert(self._launcher, Rows(some.items(rows.hashes, _HASH_BYTES), some.rows, some.count), "min", "u")
         return table
 
