@@ -50,18 +50,18 @@ def test_wrong_operations() -> None:
     assert (len(table), len(keys)) == (0, 0)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_refused_memory_changes_nothing(threads: int) -> None:
+@pytest.mark.parametrize(("threads", "count"), [(1, 5000), (3, 5000), (1, 500)])  # few rows on one thread run in their order
+def test_refused_memory_changes_nothing(threads: int, count: int) -> None:
     random = np.random.default_rng(1)
-    table = HashMap("int64", "int64", context=Context(threads=threads, memory_limit=400_000))
-    old = random.integers(0, 1 << 40, 5000)
-    table.insert(old, np.arange(5000))
+    table = HashMap("int64", "int64", context=Context(threads=threads, memory_limit=80 * count))
+    old = random.integers(0, 1 << 40, count)
+    table.insert(old, np.arange(count))
     before = [part.tobytes() for part in table.items()]
-    keys = np.concatenate([old, random.integers(0, 1 << 40, 20_000), old])
-    with pytest.raises(MemoryLimitError, match="memory_limit = 400000"):
-        table.upsert(keys, np.arange(30_000), reduce="sum")
+    keys = np.concatenate([old, random.integers(0, 1 << 40, 4 * count), old])
+    with pytest.raises(MemoryLimitError, match=f"memory_limit = {80 * count}"):
+        table.upsert(keys, np.arange(6 * count), reduce="sum")
     assert [part.tobytes() for part in table.items()] == before
-    assert table.insert(old, np.arange(5000)) == 0
+    assert table.insert(old, np.arange(count)) == 0
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "core/cpu/memory.hpp"
 #include "index/hash_map/cpu/seeded_hash.hpp"
@@ -71,15 +72,27 @@ public:
             has_escaped_ = true;
             return {&escaped_, is_new};
         }
+        FlatSlot* slot = nullptr;
         if (capacity_ != 0) {
-            FlatSlot* const slot = slots() + probe(key, hash);
+            slot = slots() + probe(key, hash);
             if (slot->key != empty) return {slot, false};
         }
-        if (!has_space_for(1)) resize(capacity_ == 0 ? smallest : 2 * capacity_);
-        FlatSlot* const slot = slots() + probe(key, hash);
+        if (!has_space_for(1)) {
+            resize(capacity_ == 0 ? smallest : 2 * capacity_);
+            slot = slots() + probe(key, hash);
+        }
         slot->key = key;
         ++used_;
         return {slot, true};
+    }
+
+    // Grows for that many keys more, if the memory is there. A limit is not used up for keys that may not come.
+    void reserve(u64 more) {
+        if (budget_->is_limited() || has_space_for(more)) return;
+        try {
+            resize(capacity_for(used_ + more));
+        } catch (const std::bad_alloc&) {  // insertions grow the table as they need it
+        }
     }
 
     // Returns whether the key was present.

@@ -214,23 +214,25 @@ private:
         }
     }
 
-    // Calls visit(table, hash, row) for each row of a shard in order, until it returns false.
+    // Calls visit(table, hash, row) for each of a shard's rows in order, until it returns false.
     template <class Visit>
-    void visit_shard(const Key* keys, const ShardedRows& rows, u32 shard, const Visit& visit) {
-        Table& table = shards_[shard];
-        const u32* const first = rows.first(shard);
-        const u64 count = rows.count(shard);
+    void visit_some(const Key* keys, const u32* rows, u64 count, Table& table, const Visit& visit) {
         Key hashes[searches_in_flight];
         for (u64 at = 0; at < count; at += searches_in_flight) {
             const u64 few = std::min(searches_in_flight, count - at);
             for (u64 i = 0; i < few; ++i) {
-                hashes[i] = hash_of(keys[first[at + i]]);
+                hashes[i] = hash_of(keys[rows[at + i]]);
                 table.prefetch(hashes[i]);
             }
             for (u64 i = 0; i < few; ++i) {
-                if (!visit(table, hashes[i], first[at + i])) return;
+                if (!visit(table, hashes[i], rows[at + i])) return;
             }
         }
+    }
+
+    template <class Visit>
+    void visit_shard(const Key* keys, const ShardedRows& rows, u32 shard, const Visit& visit) {
+        visit_some(keys, rows.first(shard), rows.count(shard), shards_[shard], visit);
     }
 
     template <class Visit>
@@ -245,8 +247,40 @@ private:
         });
     }
 
+    // Whether a batch is run in its order: on one thread, in tables that are in a core's cache with all new keys.
+    bool is_cached(u64 count, unsigned threads) const {
+        return threads == 1 && statistics().bytes + 2 * count * sizeof(typename Table::FlatSlot) <= cached_bytes;
+    }
+
+    template <class Reduce>
+    void upsert_in_order(const PairBatch& batch, const Reduce& reduce) {
+        const Key* const keys = static_cast<const Key*>(batch.keys);
+        const u64 before = statistics().size, first = batch.count / 8;
+        UndoLog<Value> log;
+        try {
+            for (u64 row = 0; row < batch.count; ++row) {
+                if (row == first && first >= shard_count) {
+                    const u64 added = statistics().size - before;
+                    const u64 more = expected_keys(added, first, batch.count) / shard_count;
+                    for (Table& table : shards_) table.reserve(more);
+                }
+                const Key hash = hash_of(keys[row]);
+                apply_one(shards_[shard_of(hash)], {keys[row], hash}, value_at(batch.values, row), reduce, &log);
+            }
+        } catch (const std::bad_alloc&) {
+            for (u64 row = log.is_new.size(); row-- > 0;) undo_one(keys[row], log.is_new[row], log);
+            throw;
+        }
+    }
+
+    // Returns the number of new keys to expect in the rest of a batch: 0, unless most of the first rows had new keys.
+    static u64 expected_keys(u64 added, u64 done, u64 count) {
+        return 4 * added >= 3 * done ? (count - done) * added / done : 0;
+    }
+
     template <class Reduce>
     void upsert_by(const PairBatch& batch, const Reduce& reduce, unsigned threads) {
+        if (is_cached(batch.count, threads)) return upsert_in_order(batch, reduce);
         const Key* const keys = static_cast<const Key*>(batch.keys);
         const ShardedRows rows = shard_rows(keys, batch.count, seed_, threads);
         bool may_fail = false;
@@ -255,12 +289,18 @@ private:
         FirstError error;
         for_each_shard(threads, [&](u32 shard) {
             UndoLog<Value>* const log = may_fail ? &logs[shard] : nullptr;
+            Table& own = shards_[shard];
+            const u64 before = own.size(), count = rows.count(shard), first = may_fail ? count / 8 : 0;
+            const auto visit = [&](Table& table, Key hash, u32 row) {
+                if (may_fail && error.is_set()) return false;
+                apply_one(table, {keys[row], hash}, value_at(batch.values, row), reduce, log);
+                return true;
+            };
             try {
-                visit_shard(keys, rows, shard, [&](Table& table, Key hash, u32 row) {
-                    if (may_fail && error.is_set()) return false;
-                    apply_one(table, {keys[row], hash}, value_at(batch.values, row), reduce, log);
-                    return true;
-                });
+                for (u64 begin = 0, end = first; begin < count; begin = end, end = count) {
+                    visit_some(keys, rows.first(shard) + begin, end - begin, own, visit);
+                    if (end != 0 && end != count) own.reserve(expected_keys(own.size() - before, end, count));
+                }
             } catch (const std::bad_alloc&) {
                 error.set(std::current_exception());
             }
@@ -295,8 +335,10 @@ private:
         }
     }
 
+    // Inlined into the loops of both callers.
     template <class Reduce>
-    static void apply_one(Table& table, HashedKey key, Value value, const Reduce& reduce, UndoLog<Value>* log) {
+    [[gnu::always_inline]] static void apply_one(Table& table, HashedKey key, Value value, const Reduce& reduce,
+                                                 UndoLog<Value>* log) {
         const auto insertion = table.insert(key.key, key.hash);
         if (log != nullptr) {
             log->is_new.push_back(insertion.is_new);
@@ -306,14 +348,17 @@ private:
     }
 
     void undo(const Key* keys, const ShardedRows& rows, u32 shard, UndoLog<Value>& log) {
-        for (u64 i = log.is_new.size(); i-- > 0;) {
-            const Key key = keys[rows.first(shard)[i]], hash = hash_of(key);
-            if (log.is_new[i]) {
-                shards_[shard].erase(key, hash);
-            } else {
-                shards_[shard].find(key, hash)->value = log.replaced.back();
-                log.replaced.pop_back();
-            }
+        for (u64 i = log.is_new.size(); i-- > 0;) undo_one(keys[rows.first(shard)[i]], log.is_new[i], log);
+    }
+
+    void undo_one(Key key, bool is_new, UndoLog<Value>& log) {
+        const Key hash = hash_of(key);
+        Table& table = shards_[shard_of(hash)];
+        if (is_new) {
+            table.erase(key, hash);
+        } else {
+            table.find(key, hash)->value = log.replaced.back();
+            log.replaced.pop_back();
         }
     }
 

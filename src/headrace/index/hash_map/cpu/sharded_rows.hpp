@@ -14,6 +14,8 @@ constexpr u32 shard_count = 64;
 constexpr u64 searches_in_flight = 16;
 // Batches of fewer operations run on one thread.
 constexpr u64 parallel_from = 8192;
+// Bytes of tables that a core's cache has.
+constexpr u64 cached_bytes = 1 << 20;
 
 // The highest bits select the shard; a table's slots are selected by the lowest.
 template <class Key>
