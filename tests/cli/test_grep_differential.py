@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -121,3 +123,13 @@ def test_files_are_separated(tmp_path: Path, capfdbinary: pytest.CaptureFixture[
     a, b = bytes(tmp_path / "a"), bytes(tmp_path / "b")
     assert run(capfdbinary, "-A", "1", "x", str(tmp_path / "*")) == [a + b":x", a + b"-1", b"--", b + b":x", b + b"-1"]
     assert run(capfdbinary, "x", str(tmp_path / "*")) == [a + b":x", b + b":x"]
+
+
+def test_a_search_imports_little(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(TEXT)
+    code = (
+        f"import sys; from headrace.cli.main import main; assert main(['grep', 'error', {str(path)!r}]) == 0;"
+        "assert not {'numpy', 'headrace.cli.load', 'headrace.api.options.table'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
