@@ -20,14 +20,12 @@ from wrong_arguments import (
     PATHS,
     Call,
     array_calls,
-    array_values,
     fault_of,
     library_calls,
-    likely_values,
     outcome,
     plain_calls,
-    plain_values,
 )
+from wrong_values import array_values, likely_values, plain_values
 
 import headrace
 from tests.examples import examples
@@ -134,7 +132,8 @@ class Missing:
 
 sys.meta_path.insert(0, Missing())
 sys.path.insert(0, sys.argv[1])
-from wrong_arguments import PATHS, array_calls, fault_of, library_calls, outcome, plain_calls, plain_values
+from wrong_arguments import PATHS, array_calls, fault_of, library_calls, outcome, plain_calls
+from wrong_values import plain_values
 import headrace
 
 class Keys:

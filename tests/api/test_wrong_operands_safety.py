@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from wrong_arguments import LONGEST_MESSAGE, array_values, likely_values, plain_values
+from wrong_arguments import LONGEST_MESSAGE
+from wrong_values import array_values, likely_values, plain_values
 
 import headrace
 from headrace import HeadraceError, OptionError, buckets, col, key
