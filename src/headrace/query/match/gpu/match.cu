@@ -1,10 +1,10 @@
 // Finds the matches of an automaton in two readings of the text (automaton/tables.py), backward and then forward. Each
 // reading runs over all chunks in parallel, as in ParPaRaw (section 3.1).
 //
-// map_backward walks each chunk from every right state, one state a thread, which gives the chunk's state map. The kernel
-// join_maps composes the maps of groups of chunks, then of groups of groups, up to one map. The kernel enter_maps goes
-// down again. It gives the state before each group, and at last before each chunk. Maps do not commute. Then
-// write_rights walks each chunk from its known state, and writes the right state after each byte.
+// map_backward walks each chunk from every right state, one state a thread, which gives the chunk's state map. The
+// kernel join_maps composes the maps of groups of chunks, then of groups of groups, up to one map. The kernel
+// enter_maps goes down again. It gives the state before each group, and at last before each chunk. Maps do not commute.
+// Then write_rights walks each chunk from its known state, and writes the right state after each byte.
 //
 // The forward reading is the same: map_forward, join_maps, enter_maps. At last mark_matches walks each chunk from its
 // known state and marks the first and last bytes of matches. The kernel of query/find/gpu/positions.cu makes positions
