@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from headrace import NoMatchError, OptionError, ParseError, Table, read_csv
+from headrace import Context, NoMatchError, OptionError, ParseError, Table, read_csv
+from headrace.columns.finish.concat import SharedLoads
 from headrace.sources.find_files import match_files, partition_keys
 
 
@@ -350,3 +351,20 @@ def test_records_of_names() -> None:
     assert read(files, header=[0, 1]).to_pydict() == {"x_km": [1, 3], "y_s": [2, 4]}
     with pytest.raises(OptionError, match="column 2 is 'y_m' in <source 2> and 'y_s' in <source 1>"):
         read([files[0], b"x,y\nkm,m\n3,4\n"], header=[0, 1])
+
+
+def test_a_time_zone_in_several_files():
+    zone = "timestamp[ms, Europe/Paris]"
+    one = read(b"t\n2020-01-01T00:00:00Z\n", dtypes={"t": zone})
+    table = read([b"t\n2020-01-01T00:00:00Z\n"] * 2, dtypes={"t": zone})
+    assert table.schema == {"t": zone}
+    assert table["t"].to_pylist() == one["t"].to_pylist() * 2
+
+
+def test_a_slice_is_not_concatenated():
+    column = read(b"n\n1\n2\n")["n"]
+    loads = SharedLoads.of(1, Context())
+    assert loads.join([column[:1], column], column.type)[0].to_pylist() == [1, 1, 2]
+    for part in (column[1:], (column[1:], 0, 2)):
+        with pytest.raises(OptionError, match="a column begins at row 1 of its buffers"):
+            loads.join([part], column.type)

@@ -55,6 +55,21 @@ def test_slices_of_a_table(tmp_path):
         assert store.table().to_pydict() == {"city": [None, "Oslo", "Bonn", "Rome", None], "founded": [1, None, 11, -753, 1]}
 
 
+def test_a_time_zone_is_kept(tmp_path):
+    zone = "timestamp[ms, Europe/Paris]"
+    rows = headrace.read_csv(b"t\n2020-07-01T00:00:00Z\n2021-01-01T00:00:00Z\n", dtypes={"t": zone})
+    with Store(tmp_path / "s", schema={"t": zone}) as store:
+        store.append(rows)
+        store.append(rows[1:])
+        assert store.schema == store.table().schema == {"t": zone}
+        assert store.merge()
+        store.append(rows)
+    with Store(tmp_path / "s") as store:
+        assert store.table().schema == {"t": zone}
+        moments = rows["t"].to_pylist()
+        assert store.table()["t"].to_pylist() == moments + moments[1:] + moments
+
+
 def test_options_of_raw_text(tmp_path):
     (tmp_path / "a.tsv").write_bytes(b"Rome\t-753\nOslo\tx\n")
     store = Store(schema=SCHEMA)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from headrace import _native
@@ -14,6 +14,7 @@ from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.core.context import Context
+from headrace.core.errors import OptionError
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -75,11 +76,22 @@ class SharedLoads:
         -------
         tuple of Column and int or None
             The column, and the row that decided its shrunk type.
+
+        Raises
+        ------
+        OptionError
+            A column is a slice, whose rows do not begin at the begin of its buffers.
         """
+        for part in parts:
+            column = part[0] if isinstance(part, tuple) else part
+            if isinstance(column, Column) and column.offset:
+                raise OptionError(f"a column begins at row {column.offset} of its buffers; copy it before it is concatenated")
         length = sum(part if isinstance(part, int) else part[2] if isinstance(part, tuple) else part.length for part in parts)
         with native_errors():
             joined, deciding_row = _native.join_columns(list(parts), kind, self.native, self.threads, shrink)
-        return column_of(joined, length), deciding_row
+        column = column_of(joined, length)
+        # Native types have no name of a zone.
+        return replace(column, type=kind) if kind.name == "timestamp" else column, deciding_row
 
 
 def locate(
