@@ -12,7 +12,7 @@ from headrace.columns.types import ENCODED, DataType, parse_type
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, OptionError, UnknownColumnError, nearest, shown
-from headrace.encode.texts import as_plain
+from headrace.store.dictionary.plain import plain_column
 
 try:
     import numpy as np
@@ -82,7 +82,7 @@ def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Co
         column = take_rows(column, np.arange(len(column)), context.thread_count)
     if column.type == type_:
         return column
-    plain = as_plain(column, context.thread_count)
+    plain = plain_column(column, context)
     same_family = (plain.type.is_string and type_.is_string) or (plain.type.is_binary and type_.is_binary)
     if not same_family or plain.offsets is None:
         raise OptionError(f"column {shown(name)} of source is of type {column.type}, and the store has {type_}; cast it first")

@@ -31,10 +31,11 @@ def cities(**options):
         b"founded,city\n-753,Rome\n1048,Oslo\n",
         headrace.read_csv(CITIES),
         headrace.read_csv(CITIES, strings="view"),
+        headrace.read_csv(CITIES, strings="dictionary"),
         pa.table({"founded": [-753, 1048], "city": pa.array(["Rome", "Oslo"], pa.large_string())}),
         pl.DataFrame({"city": ["Rome", "Oslo"], "founded": [-753, 1048]}),
     ],
-    ids=["bytes", "file", "other order", "table", "views", "arrow", "polars"],
+    ids=["bytes", "file", "other order", "table", "views", "dictionary", "arrow", "polars"],
 )
 def test_rows_of_any_kind(rows):
     store = Store(schema=SCHEMA)
