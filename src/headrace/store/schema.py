@@ -36,6 +36,8 @@ def parsed_schema(schema: object) -> dict[str, DataType]:
     for name, type_ in schema.items():
         if not is_name(name):
             raise OptionError(f"schema has the name {shown(name)}, which is not a text")
+        if "\0" in name:  # Arrow's C interface ends a name there
+            raise OptionError(f"schema has the name {shown(name)}, and a store takes no name with a zero character")
         try:
             found[name] = parse_type(type_)
         except OptionError as error:

@@ -26,6 +26,7 @@ SCHEMA = {"n": "int64", "t": "string"}
         ({"schema": None}, "the memory is no store; pass schema="),
         ({"schema": {}}, "schema must be a mapping of names"),
         ({"schema": ["n"]}, "schema must be a mapping of names"),
+        ({"schema": {"a\0b": "int64"}}, "a store takes no name with a zero character"),
         ({"schema": {"n": "dictionary"}}, "column 'n' of schema is of type dictionary"),
         ({"schema": {"n": "int46"}}, "did you mean 'int64'"),
         ({"key": "m"}, "key is 'm', and schema has no such column"),
