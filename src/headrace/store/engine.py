@@ -180,7 +180,14 @@ class StoreEngine:
                 self.folder.log.flush()
 
     def close(self) -> None:
-        """Wait for a merge, sync the log and release the lock. Later changes raise OptionError."""
+        """Wait for a merge, sync the log and release the lock. Later changes raise OptionError.
+
+        A process that was forked from the writer only closes its copies of the files.
+        """
+        if self.folder is not None and self.folder.is_inherited:
+            self._is_closed = True
+            self.folder.abandon()
+            return
         try:
             self.wait_for_merge()
         finally:
@@ -291,6 +298,8 @@ class StoreEngine:
     def _check_open(self) -> None:
         if self._is_closed:
             raise OptionError("the store is closed; open it again")
+        if self.folder is not None and self.folder.is_inherited:
+            raise OptionError("the store was opened before this process was forked, and the other one writes to it; open it here")
 
 
 def _plain(key: Any) -> Any:

@@ -129,6 +129,8 @@ class CrashFiles:
 class CrashLock:
     """The lock of a folder."""
 
+    is_inherited = False
+
     def __init__(self, files):
         self.files = files
 

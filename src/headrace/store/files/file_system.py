@@ -34,6 +34,10 @@ class AppendFile(Protocol):
 class FolderLock(Protocol):
     """A lock that is held until it is closed, or its process ends."""
 
+    @property
+    def is_inherited(self) -> bool:
+        """True in a process that was forked from the one that took the lock."""
+
     def close(self) -> None:
         """Release the lock."""
 
@@ -42,7 +46,7 @@ class FileSystem(Protocol):
     """The operations on the files of one folder, by name. All raise OSError if they fail."""
 
     def make_folder(self) -> None:
-        """Make the folder if it does not exist, and sync its parent."""
+        """Make the folder and its parents if they do not exist, and sync each parent that has a new folder."""
 
     def names(self) -> list[str]:
         """Return the names of the files; empty if there is no folder."""
@@ -79,9 +83,13 @@ class HostFiles:
         self.path = path
 
     def make_folder(self) -> None:
-        """Make the folder if it does not exist, and sync its parent."""
+        """Make the folder and its parents if they do not exist, and sync each parent that has a new folder."""
+        parents = [os.path.dirname(os.path.abspath(self.path))]
+        while not os.path.isdir(parents[-1]):
+            parents.append(os.path.dirname(parents[-1]))
         os.makedirs(self.path, exist_ok=True)
-        _sync_folder(os.path.dirname(os.path.abspath(self.path)))
+        for parent in parents:
+            _sync_folder(parent)
 
     def names(self) -> list[str]:
         """Return the names of the files; empty if there is no folder."""
@@ -110,7 +118,7 @@ class HostFiles:
 
     def lock(self) -> FolderLock | None:
         """Return a lock of the folder; None if another holder has it, in this process or another one."""
-        file = open(self._at("lock"), "ab")  # noqa: SIM115  the lock ends with it
+        file = FileIO(self._at("lock"), "ab")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -119,10 +127,27 @@ class HostFiles:
         except BaseException:
             file.close()
             raise
-        return file
+        return _HostLock(file)
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name)
+
+
+class _HostLock:
+    """A lock of a file of the host. A forked process has the same one: it must neither use nor release it."""
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self._process = os.getpid()
+
+    @property
+    def is_inherited(self) -> bool:
+        return os.getpid() != self._process
+
+    def close(self) -> None:
+        if not self._file.closed and not self.is_inherited:
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # forked processes keep the file open
+        self._file.close()
 
 
 class _HostFile:

@@ -238,6 +238,11 @@ class StoreFolder:
             lock.close()
             raise
 
+    @property
+    def is_inherited(self) -> bool:
+        """True in a process that was forked from the writer. Records of both would have the same numbers."""
+        return self._lock.is_inherited
+
     def begin_merge(self) -> int:
         """Sync and seal the log, begin another one, and return its first sequence: a main has all changes before it.
 
@@ -325,7 +330,7 @@ class StoreFolder:
             self.abandon()
 
     def abandon(self) -> None:
-        """Close the files and release the lock, without a sync."""
+        """Close the files and release the lock if it is this process's, without a sync."""
         self.log.close()
         self._lock.close()
 
