@@ -269,7 +269,7 @@ class StoreEngine:
         try:
             with self._merge_lock:
                 self._merge()
-        except (HeadraceError, OSError, MemoryError) as error:
+        except (HeadraceError, OSError, MemoryError, RuntimeError) as error:  # no thread begins in a process that ends
             self._merge_error = error
 
     def _raise_merge_error(self) -> None:

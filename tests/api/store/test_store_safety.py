@@ -181,6 +181,18 @@ def test_each_new_folder_of_a_path_is_synced(tmp_path, monkeypatch):
     assert synced == [str(tmp_path / "a")]
 
 
+def test_a_process_that_ends_while_a_merge_begins_prints_no_error(tmp_path):
+    program = """
+import sys, headrace
+store = headrace.Store(sys.argv[1], schema={"n": "int64"}, merge_rows=1)
+store.append(b"n\\n" + b"".join(b"%d\\n" % i for i in range(300_000)))
+"""
+    for name in "ab":
+        ended = subprocess.run([sys.executable, "-c", program, tmp_path / name], capture_output=True, text=True, check=True)
+        assert ended.stderr == ""
+        assert len(Store(tmp_path / name, read_only=True)) == 300_000
+
+
 def damaged(folder, pattern, offset):
     """Flip a bit of the file that matches a pattern."""
     path = next(Path(folder).glob(pattern))
