@@ -51,6 +51,15 @@ def test_faults_of_a_text_are_reported(folder: Path, capsys: pytest.CaptureFixtu
     assert "1 fault, 1 records rejected" in said.err
 
 
+def test_texts_without_a_header(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bare.csv").write_text("Kyiv,482\n")
+    assert main(["store", "append", "s", "bare.csv", "--no-header"]) == 0
+    Path("swapped.csv").write_text("11,Bonn\n")
+    assert main(["store", "append", "s", "swapped.csv", "--no-header", "--names", "founded,city"]) == 0
+    with headrace.Store("s") as store:
+        assert store.lookup(["Kyiv", "Bonn"]).rows["founded"].to_pylist() == [482, 11]
+
+
 def test_stat(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "merge", "s"]) == 0
     capsys.readouterr()

@@ -103,7 +103,10 @@ def _append(given: argparse.Namespace) -> int:
     with headrace.Store(given.store, sync=given.sync, on_duplicate=given.on_duplicate) as store, progress_bar() as progress:
         known = options.options_for(scan_csv, given)
         source = options.source_of(given.file)
-        scan = scan_csv(source, **{"header": True, "dtypes": dict(store.schema), **known}, progress=progress)
+        own = {"header": True, "dtypes": dict(store.schema)}
+        if known.get("header") is False:
+            own["names"] = list(store.schema)
+        scan = scan_csv(source, **{**own, **known}, progress=progress)
         spool, added = RejectSpool(scan.rejects_table()), 0
         for batch in scan.batches():
             added += store.append(batch)

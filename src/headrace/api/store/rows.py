@@ -48,4 +48,4 @@ def columns_given(
         table = read_csv(source, **{"dtypes": dict(schema), **given})
     except UnknownColumnError as error:
         raise UnknownColumnError(f"source does not have the columns of the store: {error}") from None
-    return fitted(table.columns, schema, context)
+    return fitted(table.to("cpu").columns, schema, context)

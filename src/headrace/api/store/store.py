@@ -121,7 +121,9 @@ class Store:
             A table with all columns: of headrace, PyArrow, Polars, pandas or DuckDB. Or anything that `read_csv` takes as raw
             text: bytes, a path or a file. Columns may be in any order.
         **options
-            Options of `read_csv` for raw text. It has a header; with ``header=False`` its columns are those of the schema.
+            Options of `read_csv` for raw text. It has a header; with ``header=False`` its columns are those of the schema. An
+            `on_error` that rejects records leaves them out without a trace. To keep them, append a table of `read_csv`, which
+            has them in ``table.rejects``.
 
         Raises
         ------
@@ -142,6 +144,8 @@ class Store:
 
     def ingest(self, scan: Scan) -> int:
         """Add the rows of a scan, batch by batch, and return their number. Each batch is one change.
+
+        ``scan.report`` counts rejected records. To keep them, append each batch of ``scan.batches()``: it has ``batch.rejects``.
 
         Raises
         ------
