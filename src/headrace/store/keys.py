@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
@@ -115,13 +116,26 @@ def _integers(listed: Any, type_: DataType, name: str) -> Any:
 def _instants(listed: Any, type_: DataType, name: str) -> Any:
     unit = "D" if type_.name == "date32" else type_.unit
     try:
-        found = np.asarray(listed, None if isinstance(listed, np.ndarray) else f"M8[{unit}]")
+        found = listed if isinstance(listed, np.ndarray) else _moments(listed, unit)
         keys = found.astype(f"M8[{unit}]", casting="same_kind")
-    except (TypeError, ValueError):
+        changed = keys.astype(found.dtype) != found  # by a coarser unit, or by a finer one that does not reach so far
+    except (TypeError, ValueError, OverflowError):
         raise OptionError.wrong(name, f"dates or datetimes in UTC, as the key of type {type_}", listed) from None
-    if np.isnat(keys).any() or (found != keys).any():
+    if np.isnat(keys).any() or changed.any():
         raise OptionError(f"{name} have values that {type_} does not have")
     return keys.view("i8")
+
+
+def _moments(listed: Any, unit: str | None) -> Any:
+    """Return dates and datetimes as an array of the unit that represents them; integers count the given unit."""
+    if all(index_of(value) is not None for value in listed):
+        return np.asarray(listed, f"M8[{unit}]")
+    return np.asarray([_in_utc(value) for value in listed], "M8")
+
+
+def _in_utc(value: Any) -> Any:
+    is_zoned = isinstance(value, datetime.datetime) and value.tzinfo is not None
+    return value.astimezone(datetime.UTC).replace(tzinfo=None) if is_zoned else value
 
 
 def index_of_keys(type_: DataType, context: Context) -> KeyIndex:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import warnings
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import headrace
-from headrace import Store, col
+from headrace import OptionError, Store, col
 
 CITIES = b"city,founded\nRome,-753\nOslo,1048\n"
 SCHEMA = {"city": "string", "founded": "int64"}
@@ -128,6 +129,30 @@ def test_keys_of_each_type(type_, texts, keys, absent):
         assert store.lookup(absent).found.tolist() == [False]
     assert len(store.range(min(keys), max(keys))) == 2
     assert store.snapshot().lookup(keys).rows.equals(found.rows)
+
+
+def test_moments_that_the_type_of_the_key_does_not_have():
+    noon = datetime.datetime(2024, 1, 31, 12)
+    days = Store(schema={"d": "date32"}, key="d")
+    days.append(b"d\n2024-01-31\n")
+    assert days.lookup([noon.date(), "2024-01-31", noon.replace(hour=0)]).found.all()
+    seconds = Store(schema={"t": "timestamp[s, UTC]"}, key="t")
+    seconds.append(b"t\n2024-01-31T12:00:00Z\n")
+    here = noon.replace(tzinfo=datetime.UTC).astimezone(datetime.timezone(datetime.timedelta(hours=5)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert seconds.lookup([noon, here, np.datetime64(noon, "ns")]).found.all()
+    nanos = Store(schema={"t": "timestamp[ns]"}, key="t")
+    for store, key in (
+        (days, noon),
+        (seconds, noon.replace(microsecond=1)),
+        (seconds, np.datetime64(noon, "ns") + 1),
+        (nanos, datetime.datetime(9999, 1, 1)),
+    ):
+        for call in (store.lookup, store.delete, lambda bound, store=store: store.range(bound, bound)):
+            with pytest.raises(OptionError, match="have values that"):
+                call([key])
+    assert len(days) == len(seconds) == 1
 
 
 def test_update_of_some_columns():
