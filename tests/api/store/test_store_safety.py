@@ -172,7 +172,7 @@ def test_a_forked_process_does_not_hold_the_lock(tmp_path):
 
 def test_each_new_folder_of_a_path_is_synced(tmp_path, monkeypatch):
     synced = []
-    monkeypatch.setattr(file_system, "_sync_folder", synced.append)
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.readlink(f"/proc/self/fd/{number}")))
     file_system.HostFiles(str(tmp_path / "a" / "b" / "s")).make_folder()
     assert (tmp_path / "a" / "b" / "s").is_dir()
     assert sorted(synced) == [str(tmp_path), str(tmp_path / "a"), str(tmp_path / "a" / "b")]
