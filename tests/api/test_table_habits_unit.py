@@ -142,6 +142,14 @@ def test_other_types_from_arrow() -> None:
             Table.from_arrow(wrong)
 
 
+def test_from_arrow_with_nulls_among_the_texts_of_a_dictionary() -> None:
+    words = pa.DictionaryArray.from_arrays(pa.array([2, 0, 1, None], pa.int8()), pa.array(["a", None, "b"]))
+    column = Table.from_arrow(pa.table({"w": words}))["w"]
+    assert (column.to_pylist(), column.null_count) == (["b", "a", None, None], 2)
+    assert column.dictionary is not None
+    assert column.dictionary.null_count == 0
+
+
 def test_to_pandas_with_types(table: Table) -> None:
     assert [str(kind) for kind in table.to_pandas(dtype_backend="numpy_nullable").dtypes] == ["Int64", "string", "Float64"]
     frame = table.to_pandas(dtype_backend="pyarrow")

@@ -72,6 +72,8 @@ def _dictionary(arrow: Any, name: str, chunks: Any) -> Column:
         raise OptionError(f"column {shown(name)} is a dictionary of {chunks.type.value_type}, and only strings can be in one")
     array = chunks.unify_dictionaries().cast(arrow.dictionary(arrow.int32(), arrow.string())).combine_chunks()
     array = arrow.concat_arrays(array.chunks) if isinstance(array, arrow.ChunkedArray) else array
+    if array.dictionary.null_count:  # a null is one of a code, not of a text
+        array = array.dictionary_decode().dictionary_encode()
     codes = _column(arrow, name, arrow.chunked_array([array.indices]))
     return Column(
         type=DataType("dictionary"),
