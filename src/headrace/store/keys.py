@@ -117,7 +117,7 @@ def _instants(listed: Any, type_: DataType, name: str) -> Any:
     unit = "D" if type_.name == "date32" else type_.unit
     try:
         found = listed if isinstance(listed, np.ndarray) else _moments(listed, unit)
-        keys = found.astype(f"M8[{unit}]", casting="same_kind")
+        keys: Any = found.astype(f"M8[{unit}]", casting="same_kind")
         changed = keys.astype(found.dtype) != found  # by a coarser unit, or a finer one of a smaller range
     except (TypeError, ValueError, OverflowError):
         raise OptionError.wrong(name, f"dates or datetimes in UTC, as the key of type {type_}", listed) from None
