@@ -22,7 +22,9 @@ BLOCK_BYTES = 16 << 20
 
 
 def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryview]:
-    """Yield a source in blocks of whole lines, decompressed. Files that are not compressed are mapped and not copied.
+    """Yield a source in blocks of whole lines, decompressed and in UTF-8 if a byte-order mark names another encoding.
+
+    Files of UTF-8 that are not compressed are mapped and not copied.
 
     Parameters
     ----------
@@ -45,7 +47,7 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
                 return
     pending: list[bytes] = []
     size = 0
-    for chunk in TextChunks(source_of(source), SourceOptions()).make():
+    for chunk in TextChunks(source_of(source), SourceOptions(), always_utf8=True).make():
         cut = chunk.rfind(b"\n") + 1 if size + len(chunk) >= block_bytes else 0
         if cut:
             yield memoryview(b"".join([*pending, chunk[:cut]]))
