@@ -81,6 +81,13 @@ def test_texts_of_wide_characters(codec: str, tmp_path: Path) -> None:
         assert b"".join(map(bytes, blocks_of(source, 16))) == lines.encode()
 
 
+@pytest.mark.skipif(not Path("/proc/version").exists(), reason="needs files below /proc")
+def test_files_that_cannot_be_mapped(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    text = Path("/proc/version").read_bytes()
+    assert b"".join(map(bytes, blocks_of("/proc/version", 1))) == text
+    assert run(capfdbinary, "Linux", "/proc/version") == text.splitlines()
+
+
 def test_options(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     path, other = tmp_path / "a", tmp_path / "b"
     path.write_bytes(TEXT)
