@@ -71,6 +71,23 @@ def test_compressed_and_streamed_texts(tmp_path: Path) -> None:
         assert len(blocks) > 2 and b"".join(blocks) == lines and all(block.endswith(b"\n") for block in blocks)
 
 
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le"])
+def test_texts_of_wide_characters(codec: str, tmp_path: Path) -> None:
+    lines = "one\n\u010atwo \U00010a0a\n" * 50
+    plain, packed = tmp_path / "text", tmp_path / "text.gz"
+    plain.write_bytes(("\ufeff" + lines).encode(codec))
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    for source in (str(plain), str(packed), io.BytesIO(plain.read_bytes())):
+        assert b"".join(map(bytes, blocks_of(source, 16))) == lines.encode()
+
+
+@pytest.mark.skipif(not Path("/proc/version").exists(), reason="needs files below /proc")
+def test_files_that_cannot_be_mapped(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    text = Path("/proc/version").read_bytes()
+    assert b"".join(map(bytes, blocks_of("/proc/version", 1))) == text
+    assert run(capfdbinary, "Linux", "/proc/version") == text.splitlines()
+
+
 def test_options(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     path, other = tmp_path / "a", tmp_path / "b"
     path.write_bytes(TEXT)
@@ -90,6 +107,8 @@ def test_options(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> N
     assert run(capfdbinary, "-A", "1", "o", str(path)) == [*TEXT.splitlines()[:3], b"", b"four", b"five", b"error"]
     assert run(capfdbinary, "-B", "1", "r", str(tmp_path / "*"))[0] == a + b":one error"
     assert run(capfdbinary, "-A", "0", "-B", "1", "on", str(path)) == [b"one error"]
+    huge = "9" * 30
+    assert run(capfdbinary, "-A", huge, "-B", huge, "four", str(path)) == TEXT.splitlines()
 
 
 def test_occurrences_are_marked(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

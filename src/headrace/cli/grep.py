@@ -78,8 +78,8 @@ def _output(given: argparse.Namespace, mark: bytes, unmark: bytes) -> LineOutput
         given.invert_match,
         given.only_matching,
         given.line_number,
-        given.before_context,
-        given.after_context,
+        min(given.before_context, sys.maxsize),
+        min(given.after_context, sys.maxsize),
         mark=mark,
         unmark=unmark,
     )

@@ -27,10 +27,12 @@ class TextChunks:
         The source.
     options
         How its bytes become text.
+    always_utf8
+        Whether encodings that the native readers decode are decoded, too.
     """
 
-    def __init__(self, source: AnySource, options: SourceOptions) -> None:
-        self._source, self._options = source, options
+    def __init__(self, source: AnySource, options: SourceOptions, *, always_utf8: bool = False) -> None:
+        self._source, self._options, self._always_utf8 = source, options, always_utf8
         self._buffered: _BufferedChunks | None = None
         self._is_decoded = False
         self.name = source.name
@@ -75,7 +77,7 @@ class TextChunks:
     def _decoded(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         start = _take(chunks, 4)
         codec, begin = self.codec_of(start)
-        if not is_decoded_whole(codec):
+        if not is_decoded_whole(codec) and not (self._always_utf8 and codec != "utf-8"):
             yield from _joined(start, chunks)
             return
         self._is_decoded = True

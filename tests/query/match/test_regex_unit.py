@@ -48,6 +48,11 @@ def test_syntax(pattern: str, accepted: list[str], refused: list[str]) -> None:
     assert [text for text in refused if dfa.accepts(text.encode())] == []
 
 
+def test_counts_have_ascii_digits() -> None:
+    assert headrace.compile_regex("a{\u0663}").accepts("a{\u0663}".encode())
+    assert headrace.compile_regex("a{" + "0" * 5000 + "2}").accepts(b"aa")
+
+
 def test_bytes() -> None:
     assert headrace.compile_regex(rb".\xff").accepts(b"\xc3\xff") and not headrace.compile_regex(rb".").accepts("é".encode())
     assert not headrace.compile_regex(".").accepts(b"\xff")
@@ -78,6 +83,8 @@ def test_every_character_is_matched_by_its_form() -> None:
         ("^*", "nothing to repeat"),
         ("a{3,2}", "below its minimum"),
         ("a{1001}", "more than 1000 times"),
+        ("a{" + "9" * 5000 + "}", "more than 1000 times at position 1"),
+        ("a{2," + "9" * 5000 + "}", "more than 1000 times at position 1"),
         ("(?=a)", "look-around, names and flags .* at position 0"),
         ("(?P<x>a)", "names"),
         (r"(a)\1", "back-references and octal numbers are not in the subset at position 3"),

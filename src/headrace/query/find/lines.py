@@ -6,7 +6,7 @@ import mmap
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from headrace import _native
 from headrace.core.context import context_of
@@ -22,7 +22,9 @@ BLOCK_BYTES = 16 << 20
 
 
 def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryview]:
-    """Yield a source in blocks of whole lines, decompressed. Files that are not compressed are mapped and not copied.
+    """Yield a source in blocks of whole lines, decompressed and in UTF-8 if a byte-order mark names another encoding.
+
+    Files of UTF-8 that are not compressed are mapped and not copied.
 
     Parameters
     ----------
@@ -41,11 +43,11 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
             start = file.read(MARK_BYTES)
             if start and recognised(start) is None and TextEncoding().of_text(start[:4])[0] == "utf-8":
                 check_is_text(start, os.fspath(source))
-                yield from _mapped(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), block_bytes)
+                yield from _cut(_content(file), block_bytes)
                 return
     pending: list[bytes] = []
     size = 0
-    for chunk in TextChunks(source_of(source), SourceOptions()).make():
+    for chunk in TextChunks(source_of(source), SourceOptions(), always_utf8=True).make():
         cut = chunk.rfind(b"\n") + 1 if size + len(chunk) >= block_bytes else 0
         if cut:
             yield memoryview(b"".join([*pending, chunk[:cut]]))
@@ -56,7 +58,16 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
         yield memoryview(b"".join(pending))
 
 
-def _mapped(whole: mmap.mmap, block_bytes: int) -> Iterator[memoryview]:
+def _content(file: BinaryIO) -> mmap.mmap | bytes:
+    """Map a file. One that cannot be mapped is read, such as those below /proc, whose size is 0."""
+    try:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (ValueError, OSError):
+        file.seek(0)
+        return file.read()
+
+
+def _cut(whole: mmap.mmap | bytes, block_bytes: int) -> Iterator[memoryview]:
     view, begin = memoryview(whole), 0
     while begin < len(whole):
         cut = whole.rfind(b"\n", begin, begin + block_bytes) + 1 if begin + block_bytes < len(whole) else len(whole)

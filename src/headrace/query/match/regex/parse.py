@@ -27,7 +27,7 @@ _SPACE = ((9, 13), (32, 32))
 _SETS = {"d": _DIGITS, "w": _WORD, "s": _SPACE}
 _CONTROLS = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11, "a": 7}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
-_COUNTS = re.compile(r"\{(\d*)(?:(,)(\d*))?\}")
+_COUNTS = re.compile(r"\{([0-9]*)(?:(,)([0-9]*))?\}")
 _MAX_CHARACTER = 0x10FFFF
 _Ranges = tuple[tuple[int, int], ...]
 
@@ -117,13 +117,17 @@ class _Parser:
         if found is None or not (found[1] or found[2]):
             return None
         self._at = found.end()
-        least = int(found[1] or 0)
-        most = least if found[2] is None else int(found[3]) if found[3] else None
+        least = self._count(found[1] or "0", at)
+        most = least if found[2] is None else self._count(found[3], at) if found[3] else None
         if most is not None and most < least:
             raise self._error("the maximum of a repetition is below its minimum", at)
-        if max(least, most or 0) > MAX_REPEAT:
-            raise self._error(f"a repetition has more than {MAX_REPEAT} times", at)
         return least, most
+
+    def _count(self, digits: str, at: int) -> int:
+        digits = digits.lstrip("0") or "0"
+        if len(digits) > len(str(MAX_REPEAT)) or int(digits) > MAX_REPEAT:  # `int` takes no number of any length
+            raise self._error(f"a repetition has more than {MAX_REPEAT} times", at)
+        return int(digits)
 
     def _atom(self) -> Node:
         at, mark = self._at, self._peek()
