@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from enum import IntEnum
 
 import numpy as np
 import pytest
@@ -37,6 +38,10 @@ def test_wrong_operations() -> None:
     table, keys = HashMap("int32", "int32"), HashSet("int32")
     with pytest.raises(OptionError, match="unknown operations 'delete'"):
         table.apply(["delete"], [1], [1])
+    other = IntEnum("other", {"NONE": -1, "LARGE": 300})
+    for operation in other:
+        with pytest.raises(OptionError, match="unknown operations"):
+            table.apply([operation], [1], [1])
     with pytest.raises(OptionError, match="the number 8; those of headrace"):
         table.apply(np.array([0, 8], np.uint8), [1, 2], [1, 2])
     with pytest.raises(OptionError, match="an array of uint8"):
