@@ -81,6 +81,19 @@ def test_refused_memory_of_multimaps(threads: int) -> None:
     assert (len(table), table.key_count) == (100, 100)
 
 
+def test_a_refused_compaction_keeps_all_pairs() -> None:
+    table = HashMultiMap("int64", "int64", context=Context(memory_limit=103_000))
+    inserted = 0
+    with pytest.raises(MemoryLimitError):
+        while True:
+            table.insert(np.arange(inserted, inserted + 50), np.arange(50))
+            inserted += 50
+    table.erase_all(np.arange(inserted - 100))
+    with pytest.raises(MemoryLimitError):
+        table.compact()
+    assert table.items().keys.tolist() == list(range(inserted - 100, inserted))
+
+
 def test_sets_report_refused_memory() -> None:
     table = HashSet("int32", context=Context(memory_limit=20_000))
     with pytest.raises(MemoryLimitError):
