@@ -104,7 +104,10 @@ def _metadata_key(label: str) -> bytes:
 
 
 def _column(arrow: Any, items: Any) -> Any:
-    """Return an array of Arrow; times whose unit Arrow lacks are written as their number."""
+    """Return an array of Arrow; times whose unit Arrow lacks, and dates outside of its 32 bits, are written as their number."""
+    is_date = items.dtype.str == "<M8[D]" and len(items) > 0
+    if is_date and (items.view("i8").min() < -(1 << 31) or items.view("i8").max() >= 1 << 31):
+        return arrow.array(items.view("i8"))
     try:
         return arrow.array(items)
     except (arrow.ArrowNotImplementedError, arrow.ArrowInvalid):

@@ -93,7 +93,9 @@ def _spaced(text: bytes, sep: bytes, quote: bytes) -> bool:
 
 def _padded(text: bytes, sep: bytes, quote: bytes) -> bool:
     """Return whether spaces seem to end fields: after a closing quote, or before at least half of the separators."""
-    return (quote != b"" and quote + b" " + sep in text) or 0 < text.count(sep) <= 2 * text.count(b" " + sep)
+    if quote and re.search(re.escape(quote) + rb" +(?:" + re.escape(sep) + rb"|[\r\n]|\Z)", text):
+        return True
+    return 0 < text.count(sep) <= 2 * text.count(b" " + sep)
 
 
 def _valid(several: Iterable[Options]) -> Iterator[Dialect]:

@@ -177,6 +177,8 @@ def test_initial_space():
         (b"a , b , c\n1 , x , 2\n3 , y , 4\n", ["int64", "string", "int64"]),
         (b"a  |b  |c\n1  |xx |2\n30 |y  |4\n", ["int64", "string", "int64"]),
         (b'a , b\n"x" , 1\n"y, z" , 2\n', ["string", "int64"]),  # a space after a closing quote
+        (b'a,b\n"x"  ,1\n"y, z",2\n', ["string", "int64"]),
+        (b'a,b\n1,"x" \n2,"y, z"\n', ["int64", "string"]),
     ],
 )
 def test_fields_padded_on_both_sides(text, types):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from enum import IntEnum
 
 import numpy as np
 import pytest
@@ -37,6 +39,10 @@ def test_wrong_operations() -> None:
     table, keys = HashMap("int32", "int32"), HashSet("int32")
     with pytest.raises(OptionError, match="unknown operations 'delete'"):
         table.apply(["delete"], [1], [1])
+    other = IntEnum("other", {"NONE": -1, "LARGE": 300})
+    for operation in other:
+        with pytest.raises(OptionError, match="unknown operations"):
+            table.apply([operation], [1], [1])
     with pytest.raises(OptionError, match="the number 8; those of headrace"):
         table.apply(np.array([0, 8], np.uint8), [1, 2], [1, 2])
     with pytest.raises(OptionError, match="an array of uint8"):
@@ -74,6 +80,18 @@ def test_refused_memory_of_multimaps(threads: int) -> None:
         table.insert(random.integers(0, 200, 50_000).astype("i4"), np.arange(50_000))
     assert [part.tobytes() for part in table.items()] == before
     assert (len(table), table.key_count) == (100, 100)
+
+
+def test_a_refused_compaction_keeps_all_pairs() -> None:
+    table = HashMultiMap("int64", "int64", context=Context(memory_limit=103_000))
+    with suppress(MemoryLimitError):
+        for first in range(0, 100_000, 50):
+            table.insert(np.arange(first, first + 50), np.arange(50))
+    inserted = len(table)
+    table.erase_all(np.arange(inserted - 100))
+    with pytest.raises(MemoryLimitError):
+        table.compact()
+    assert table.items().keys.tolist() == list(range(inserted - 100, inserted))
 
 
 def test_sets_report_refused_memory() -> None:

@@ -169,6 +169,17 @@ def test_files(dtype: str, value_type: str | None, tmp_path: Path) -> None:
     assert keys[0] in loaded
 
 
+def test_a_file_keeps_dates_that_arrow_lacks(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="Arrow files need PyArrow")
+    for days in ([5, 40_000_000_000], [-(1 << 31) - 1, 0], [-5, (1 << 31) - 1]):
+        dates = np.array(days).view("M8[D]")
+        ordered = SortedMap(dates.dtype, dates.dtype)
+        ordered.insert(dates, dates[::-1].copy())
+        ordered.save(tmp_path / "map.arrow")
+        found = SortedMap.load(tmp_path / "map.arrow").items()
+        assert (found.keys.tobytes(), found.values.tobytes()) == (dates.tobytes(), dates[::-1].tobytes())
+
+
 def test_files_of_empty_maps_and_others(tmp_path: Path) -> None:
     arrow = pytest.importorskip("pyarrow", reason="Arrow files need PyArrow")
     SortedMap("u4", "f8").save(tmp_path / "empty.arrow")

@@ -72,7 +72,13 @@ class HashContainer(Generic[BackendType]):
         self._backend.clear()
 
     def compact(self) -> None:
-        """Free the memory that the pairs do not need (FLUSH of the paper)."""
+        """Free the memory that the pairs do not need (FLUSH of the paper).
+
+        Raises
+        ------
+        MemoryLimitError
+            On the CPU, a smaller table does not fit beside the old one. All pairs are there, and some memory may be free.
+        """
         self._backend.compact()
 
     def statistics(self) -> HashStatistics:

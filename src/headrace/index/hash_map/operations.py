@@ -123,7 +123,9 @@ def _check_largest(largest: int, is_set: bool) -> None:
 
 
 def _code_of(operation: Any) -> int:
-    code = _CODES.get(operation) if isinstance(operation, str) else int(operation) if isinstance(operation, IntEnum) else None
+    code = operation.value if isinstance(operation, MapOperation) else None
+    if isinstance(operation, str):
+        code = _CODES.get(operation)
     if code is None:
         raise OptionError.unknown("operations", operation, _CODES)
     return code
