@@ -68,7 +68,7 @@ def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None =
     Raises
     ------
     OptionError
-        A row number is no integer or out of range; a code has no value; or the rows' texts have too many bytes for the type.
+        A row number is no integer or out of range. A code has no value. Or the rows' texts have too many bytes for the type.
 
     Examples
     --------
