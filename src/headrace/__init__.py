@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from headrace.query.match.automaton.dfa import Dfa
     from headrace.query.match.match import Matches, count_matches, match
     from headrace.query.match.regex.compile_regex import compile_regex
-    from headrace.store.dictionary import functions as dictionary  # noqa: F401
+    from headrace.store.dictionary import functions as dictionary
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -225,6 +225,7 @@ __all__ = [
     "count_matches",
     "cumsum",
     "cumulative_sum",
+    "dictionary",
     "digitize",
     "find",
     "find_any",

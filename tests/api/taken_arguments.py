@@ -35,6 +35,10 @@ COPIED = {"array of big endian", "array with gaps", "array backwards"}
 LISTS = {"list of numbers", "pair", "range"}
 EMPTY_LISTS = {"empty list", "empty tuple"}
 FLOATS = {"array of float64", "array of float16", "pair of nan"}
+ENCODED = {
+    *(*KEYS, *ANY_LENGTH, "column", "array with gaps", "array backwards"),
+}
+"""Integers and floats of one dimension, in the byte order of this machine."""
 STORE_KEYS = {
     *("zero", "one", "minus one", "int64", "array of int64", "array of uint32", "read-only array", "unaligned array"),
     *(*LISTS, *EMPTY_LISTS, *COPIED, "array of other length"),
@@ -280,6 +284,21 @@ TAKES_IN: dict[str, set[str]] = {
     "Store.range.low": {"zero", "one", "minus one", "int64"},
     "Store.range.high": {"zero", "one", "minus one", "int64"},
     "Store.table.columns": {"none", "empty list", "empty tuple"},
+    "dictionary.encode.column": ENCODED,
+    "dictionary.encode.method": set(),
+    "dictionary.distinct_values.column": ENCODED,
+    "dictionary.distinct_values.method": set(),
+    "dictionary.decode.rows": {"none", *EMPTY_LISTS, "empty array", "array of big endian"},
+    "dictionary.merge.delta": ENCODED - {"array of uint32", "array of float64", "empty array"},
+    "dictionary.merge.keep": {"none", "array of bool"},
+    "dictionary.merge_columns.keep": {"none", "array of bool"},
+    "dictionary.merge_dictionaries.main": {"column"},
+    "dictionary.merge_dictionaries.delta": {"column"},
+    "dictionary.merge_dictionaries.method": set(),
+    "dictionary.pack.codes": {*EMPTY_LISTS, "empty array", "array of big endian"},
+    "dictionary.pack.bits": FROM_ONE,
+    "dictionary.unpack.bits": FROM_ZERO,
+    "dictionary.unpack.count": FROM_ZERO,
     "HashMap.key_type": {"type", "dtype"},
     "HashMap.value_type": {"type", "dtype"},
     "HashMap.capacity": {"zero", "one", "int64"},

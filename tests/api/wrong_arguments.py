@@ -75,6 +75,8 @@ OTHER_NAMES = {
     "sorter": "rows|row numbers?",
     "bins": "keys|sorted_keys",
     "x": "items",
+    "mains": r"\bmain\b",
+    "deltas": r"\bdelta\b",
 }
 """Names of a parameter in messages besides its own: `key` is the text in brackets, and edges are checked by a later call."""
 LONGEST_MESSAGE = 1200
@@ -200,6 +202,30 @@ def library_calls() -> list[Call]:
         of_method("Store.table", store, {}),
         of_method("Store.sql", store, {"query": "from store"}),
         of_method("Column.__array__", lambda: table()["a"], {}),
+        *dictionary_calls(),
+    ]
+
+
+def dictionary_calls() -> list[Call]:
+    """Calls of `headrace.dictionary`."""
+    own = headrace.dictionary
+
+    def column() -> headrace.Column:
+        return numbers()["a"]
+
+    def encoded() -> own.EncodedColumn:  # type: ignore[name-defined]
+        return own.encode(column())
+
+    return [
+        Call("dictionary.encode", own.encode, lambda: {"column": column()}),
+        Call("dictionary.distinct_values", own.distinct_values, lambda: {"column": column()}),
+        Call("dictionary.decode", own.decode, lambda: {"column": encoded()}),
+        Call("dictionary.merge", own.merge, lambda: {"main": encoded(), "delta": column()}),
+        Call("dictionary.filtered", own.filtered, lambda: {"column": encoded(), "keep": [True, False]}),
+        Call("dictionary.merge_columns", own.merge_columns, lambda: {"mains": {"a": encoded()}, "deltas": {"a": column()}}),
+        Call("dictionary.merge_dictionaries", own.merge_dictionaries, lambda: {"main": column(), "delta": column()}),
+        Call("dictionary.pack", own.pack, lambda: {"codes": [0, 1, 1], "bits": 1}),
+        Call("dictionary.unpack", own.unpack, lambda: {"words": own.pack([0, 1, 1], 1), "bits": 1, "count": 3}),
     ]
 
 

@@ -94,6 +94,7 @@ def test_verify_and_copy(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     ("words", "code"),
     [
         (["create", "s", "--columns", "a=int64"], 2),
+        (["create", "s", "--columns", "city=string,founded=int64", "--key", "city"], 2),
         (["create", "t", "--columns", "int64"], 2),
         (["create", "t"], 2),
         (["append", "none", "a.csv"], 3),

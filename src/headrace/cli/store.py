@@ -94,9 +94,20 @@ def _create(given: argparse.Namespace) -> int:
     schema = headrace.read_csv(given.like).schema if given.like is not None else given.schema
     if not isinstance(schema, dict) and given.like is None:
         raise OptionError("--columns must be NAME=TYPE,..., one for each column")
+    if _is_store(given.store):
+        raise OptionError(f"{given.store!r} has a store already; headrace store append adds rows to it")
     with headrace.Store(given.store, schema=schema, key=given.key, on_duplicate=given.on_duplicate) as store:
         print(f"{given.store!r}: {len(store.schema)} columns")
     return 0
+
+
+def _is_store(folder: str) -> bool:
+    """Return whether a folder has a store that can be opened."""
+    try:
+        headrace.Store(folder, read_only=True)
+    except headrace.SourceError:
+        return False
+    return True
 
 
 def _append(given: argparse.Namespace) -> int:

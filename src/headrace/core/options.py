@@ -212,7 +212,7 @@ def instance(name: str, value: object, kind: type[ValueT], expected: str = "") -
         It is something else.
     """
     if not isinstance(value, kind):
-        raise OptionError.wrong(name, expected or f"a {kind.__name__}", value)
+        raise OptionError.wrong(name, expected or f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}", value)
     return value
 
 

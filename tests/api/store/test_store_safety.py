@@ -92,6 +92,8 @@ def test_calls_that_a_store_refuses():
         store.table(["m"])
     with pytest.raises(OptionError, match="source is a table"):
         store.append(headrace.read_csv(b"n,t\n1,x\n"), sep=",")
+    with pytest.raises(OptionError, match="source is a mapping; polars"):
+        store.append({"n": [1]})
     with pytest.raises(OptionError, match="refresh"):
         store.refresh()
     store.close()

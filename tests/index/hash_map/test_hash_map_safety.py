@@ -51,6 +51,8 @@ def test_wrong_operations() -> None:
         table.apply(["find"], [1, 2], [1, 2])
     with pytest.raises(OptionError, match="'sum', which needs values; a set has none"):
         keys.apply(["insert", "sum"], [1, 2])
+    with pytest.raises(OptionError, match=r"unknown operations 'contains'; valid: find, insert, erase$"):
+        keys.apply(["contains"], [1])
     with pytest.raises(OptionError, match="order"):
         keys.apply(["insert"], [1], order="random")
     assert (len(table), len(keys)) == (0, 0)

@@ -26,7 +26,7 @@ def columns_given(
     Raises
     ------
     OptionError
-        A column has another type, or options are given with a table.
+        A column has another type, `source` is a mapping, or options are given with a table.
     UnknownColumnError
         A column is not in the schema.
     """
@@ -35,6 +35,8 @@ def columns_given(
             raise OptionError(f"{next(iter(options))} is an option for raw text, and source is a table")
         table = source if isinstance(source, Table) else Table.from_arrow(source)
         return fitted(table.to("cpu").columns, schema, context)
+    if isinstance(source, Mapping):
+        raise OptionError("source is a mapping; polars.DataFrame(source) or pyarrow.table(source) makes a table of it")
     given = {"header": True, "context": context, **options}
     if not given["header"]:
         given.setdefault("names", list(schema))

@@ -45,6 +45,7 @@ class MapOperation(IntEnum):
 
 
 _CODES = {operation.name.lower(): operation.value for operation in MapOperation}
+_SET_NAMES = [name for name, code in _CODES.items() if code <= MapOperation.ERASE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def operations_of(given: Any, keys: Array, is_set: bool, context: Context, budge
     """
     np = needed_numpy("apply()")
     if isinstance(given, (list, tuple)):
-        given = np.array([_code_of(operation) for operation in given], np.uint8)
+        given = np.array([_code_of(operation, is_set) for operation in given], np.uint8)
     line = as_line(given, "operations")
     source = take(line, "operations")
     if source.typestr != "|u1":
@@ -122,10 +123,10 @@ def _check_largest(largest: int, is_set: bool) -> None:
         raise OptionError(f"operations has {MapOperation(largest).name.lower()!r}, which needs values; a set has none")
 
 
-def _code_of(operation: Any) -> int:
+def _code_of(operation: Any, is_set: bool) -> int:
     code = operation.value if isinstance(operation, MapOperation) else None
     if isinstance(operation, str):
         code = _CODES.get(operation)
     if code is None:
-        raise OptionError.unknown("operations", operation, _CODES)
+        raise OptionError.unknown("operations", operation, _SET_NAMES if is_set else _CODES)
     return code

@@ -11,7 +11,7 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
-from headrace.core.options import choice
+from headrace.core.options import choice, instance
 from headrace.encode.texts import as_dictionary
 from headrace.store.dictionary.encoded_column import MAX_VALUES
 from headrace.store.dictionary.items import (
@@ -80,6 +80,8 @@ def merge_dictionaries(
     ([10, 20, 30], [0, 2], [1, 2])
     """
     context = context_of(context)
+    for name, column in (("main", main), ("delta", delta)):
+        instance(name, column, Column)
     if main.type != delta.type:
         raise OptionError(f"delta is of type {delta.type}, and main of {main.type}; cast one of them")
     choice("method", method, TEXT_METHODS if is_text(main.type) else NUMBER_METHODS)

@@ -17,9 +17,9 @@ from headrace.store.dictionary import validity
 from headrace.store.dictionary.dictionaries import merge_dictionaries
 from headrace.store.dictionary.distinct import distinct_values
 from headrace.store.dictionary.encoded_column import EncodedColumn, code_bits, words_of_codes
-from headrace.store.dictionary.items import address_of
+from headrace.store.dictionary.items import address_of, checked_integers, host_array
 from headrace.store.dictionary.packing import codes_of, pack, packed_source
-from headrace.store.dictionary.plain import column_of_nulls
+from headrace.store.dictionary.plain import column_of_nulls, plain_column
 
 
 def encode(column: Column | Any, *, method: str = "sort", context: Context | None = None) -> EncodedColumn:
@@ -68,7 +68,7 @@ def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None =
     Raises
     ------
     OptionError
-        A row number is out of range; a code has no value; or the rows' texts have too many bytes for the type.
+        A row number is no integer or out of range. A code has no value. Or the rows' texts have too many bytes for the type.
 
     Examples
     --------
@@ -77,13 +77,10 @@ def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None =
     >>> decode(encoded).to_pylist(), decode(encoded, [1]).to_pylist()
     ([30, 10, 30], [10])
     """
-    np = needed_numpy("headrace.dictionary")
-
     instance("column", column, EncodedColumn)
     context = context_of(context)
     if rows is not None:
-        rows = np.ascontiguousarray(rows, np.int64)
-        check_outside(int(np.count_nonzero((rows < 0) | (rows >= column.length))), column.length)
+        rows = _row_numbers(rows, column.length)
     length = column.length if rows is None else len(rows)
     if not len(column.dictionary):
         return column_of_nulls(column.type, length)
@@ -138,7 +135,7 @@ def merge(
     """
     context = context_of(context)
     instance("main", main, EncodedColumn)
-    added = delta if isinstance(delta, EncodedColumn) else encode(delta, context=context)
+    added = delta if isinstance(delta, EncodedColumn) else encode(plain_column(delta, context, "delta"), context=context)
     if added.type != main.type:
         raise OptionError(f"delta is of type {added.type}, and main of {main.type}; cast one of them")
     if keep is not None:
@@ -174,6 +171,7 @@ def filtered(column: EncodedColumn, keep: Any, *, context: Context | None = None
     """
     np = needed_numpy("headrace.dictionary")
 
+    instance("column", column, EncodedColumn)
     context = context_of(context)
     keep = _mask(keep, column.length)
     if keep.all():
@@ -217,10 +215,17 @@ def _source(column: EncodedColumn, table: Any) -> bytes:
     return packed_source(column.words, column.length, column.bits, column.validity, address_of(table))
 
 
-def _mask(given: Any, length: int) -> Any:
+def _row_numbers(given: Any, length: int) -> Any:
+    """Return row numbers as int64, checked."""
     np = needed_numpy("headrace.dictionary")
 
-    mask = np.asarray(given)
-    if mask.dtype != np.bool_ or mask.shape != (length,):
+    rows = checked_integers(given, "rows")
+    check_outside(int(np.count_nonzero((rows < 0) | (rows >= length))) if rows.size else 0, length)
+    return np.ascontiguousarray(rows, np.int64)
+
+
+def _mask(given: Any, length: int) -> Any:
+    mask = host_array(given, "keep", f"an array of {length} bools")
+    if mask.dtype.kind != "b" or mask.shape != (length,):
         raise OptionError(f"keep must be an array of {length} bools, not of shape {mask.shape} and type {mask.dtype}")
     return mask

@@ -7,19 +7,22 @@ from typing import Any
 
 from headrace.arrange.gather.take import MAX_INT32, address_of, too_long
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrays.arrays import CPU, Array
+from headrace.arrays.arrays import CPU, Array, needed_numpy
 from headrace.arrays.device_array import DeviceArray
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
 from headrace.core.buffer import Buffer, copy_of, empty_buffer
 from headrace.core.context import Context
+from headrace.core.errors import OptionError
 
 __all__ = [
     "NumberItems",
     "TextItems",
     "address_of",
+    "checked_integers",
     "column_of_items",
     "empty_column",
+    "host_array",
     "is_text",
     "items_at",
     "items_of",
@@ -28,6 +31,37 @@ __all__ = [
 
 _DECIMAL_BYTES = 16
 _MIN_CODE_BYTES = 4
+
+
+def host_array(given: Any, name: str, expected: str) -> Any:
+    """Return an array or a list as an array of NumPy.
+
+    Raises
+    ------
+    OptionError
+        NumPy cannot convert it.
+    """
+    np = needed_numpy("headrace.dictionary")
+
+    try:
+        return np.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise OptionError.wrong(name, expected, given) from error
+
+
+def checked_integers(given: Any, name: str) -> Any:
+    """Return an array or a list of integers as an array of NumPy.
+
+    Raises
+    ------
+    OptionError
+        It has other items, or not one dimension.
+    """
+    found = host_array(given, name, "an array of integers")
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+        shape = f"not of shape {found.shape} and type {found.dtype}"
+        raise OptionError(f"{name} must be an array of integers of one dimension, {shape}")
+    return found
 
 
 def items_at(buffer: Buffer, typestr: str, count: int, begin: int = 0) -> Any:

@@ -53,6 +53,9 @@ def merge_columns(
     >>> {name: decode(column).to_pylist() for name, column in merged.items()}
     {'x': [3, 1]}
     """
+    for side, given in (("mains", mains), ("deltas", deltas)):
+        if not isinstance(given, Mapping):
+            raise OptionError.wrong(side, "a mapping of names to columns", given)
     if set(mains) != set(deltas):
         raise OptionError(f"deltas have the columns {sorted(deltas)}, and mains {sorted(mains)}")
     context = context_of(context)

@@ -10,9 +10,9 @@ from headrace.core.buffer import Buffer, empty_buffer
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.layouts.layout import layout
-from headrace.core.options import integer
+from headrace.core.options import instance, integer
 from headrace.store.dictionary.encoded_column import EncodedColumn, words_of_codes
-from headrace.store.dictionary.items import address_of
+from headrace.store.dictionary.items import address_of, checked_integers
 
 _MAX_BITS = 32
 _SOURCE = layout("CodeSource").packer()
@@ -56,7 +56,7 @@ def pack(codes: Any, bits: int, *, context: Context | None = None) -> Buffer:
     Raises
     ------
     OptionError
-        A code does not fit.
+        `codes` are no integers, or a code does not fit.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def pack(codes: Any, bits: int, *, context: Context | None = None) -> Buffer:
     np = needed_numpy("headrace.dictionary")
 
     bits = integer("bits", bits, f"0 to {_MAX_BITS}", 0, _MAX_BITS)
-    codes = np.asarray(codes)
+    codes = checked_integers(codes, "codes")
     if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < 1 << bits:
         raise OptionError(f"codes are not all in the range from 0 to {(1 << bits) - 1}, which {bits} bits can represent")
     codes = np.ascontiguousarray(codes, "<u4")
@@ -93,7 +93,7 @@ def unpack(words: Buffer, bits: int, count: int, *, context: Context | None = No
     Raises
     ------
     OptionError
-        `words` is too short.
+        `words` is no buffer of `pack`, or too short.
 
     Examples
     --------
@@ -105,6 +105,7 @@ def unpack(words: Buffer, bits: int, count: int, *, context: Context | None = No
 
     bits = integer("bits", bits, f"0 to {_MAX_BITS}", 0, _MAX_BITS)
     count = integer("count", count, "a number of codes", 0, 1 << 62)
+    instance("words", words, Buffer, "a buffer of pack()")
     if words.nbytes < 8 * words_of_codes(count, bits):
         raise OptionError(f"words has {words.nbytes} bytes, and {count} codes of {bits} bits need more")
     codes: Any = np.empty(count, np.uint32)

@@ -19,8 +19,8 @@ _ARRAYS = frozenset(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 
 """Types of arrays that become columns of the same type."""
 
 
-def plain_column(column: Column | Any, context: Context) -> Column:
-    """Return a host column without views and without codes, or an array of NumPy as a column.
+def plain_column(column: Column | Any, context: Context, name: str = "column") -> Column:
+    """Return a host column without views and without codes, or an array of NumPy as a column. Messages name it `name`.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def plain_column(column: Column | Any, context: Context) -> Column:
     if not isinstance(column, Column):
         is_array = type(column).__module__ == "numpy" and getattr(column, "ndim", 0) == 1
         if not is_array or str(column.dtype) not in _ARRAYS:
-            raise OptionError.wrong("column", "a column, or an array of integers or floats", column)
+            raise OptionError.wrong(name, "a column, or an array of integers or floats", column)
         return Column(DataType(str(column.dtype)), len(column), 0, copy_of(column.copy()))
     if column.device.kind != "cpu":
         raise UnsupportedDeviceError(f"the column is on {column.device}; copy it to the host with .to('cpu')")

@@ -200,7 +200,7 @@ class StoreFolder:
         try:
             names = files.names()
             if MANIFEST in names:
-                raise OptionError(f"{where!r} has a store already; open it without schema")
+                raise OptionError(f"{where!r} has a store already; name another folder, or open it without schema")
             if any(_MAIN.fullmatch(name) or (_LOG.fullmatch(name) and files.read(name)) for name in names):
                 raise OptionError(f"{where!r} has files of a store without a manifest; restore that file")
             first = files.open_append(log_name(manifest.first_sequence))
