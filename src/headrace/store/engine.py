@@ -227,9 +227,10 @@ class StoreEngine:
         change = Change(self._next_row, removed, columns)
         if not change.length and not len(removed):
             return 0
+        before, after = self.state, self.state.after(change)
         if self.folder is not None:
             self.folder.log.append(RecordKind.CHANGE, change.encoded())
-        before, self.state = self.state, self.state.after(change)
+        self.state = after
         self._next_row += change.length
         with suppress(HeadraceError, MemoryError):  # the change is made, and the next call builds another index
             self._note(change, before)
@@ -262,8 +263,10 @@ class StoreEngine:
         if (thread is not None and thread.is_alive()) or self._merge_error is not None:
             return
         if self.rules.triggers.are_reached(self.state, self._merged_at):
-            self._merge_thread = threading.Thread(target=self._merge_in_thread, name="headrace-merge")
-            self._merge_thread.start()
+            thread = threading.Thread(target=self._merge_in_thread, name="headrace-merge")
+            with suppress(RuntimeError):  # no more threads, or the process ends: the next change tries again
+                thread.start()
+                self._merge_thread = thread
 
     def _merge_in_thread(self) -> None:
         try:
