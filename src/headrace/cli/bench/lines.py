@@ -10,11 +10,10 @@ from math import log2
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 300, 48, 150, 40, 46
 OURS = "#1f5fa8"
 """Colour of the lines of headrace."""
-STYLE = (
-    "<style>text{fill:#24292f}@media(prefers-color-scheme:dark){text{fill:#e4e7ee}}</style>"
-    f'<style>@media(prefers-color-scheme:dark){{polyline[stroke="{OURS}"]{{stroke:#6aa5e8}}}}</style>'
-)
-"""Makes text and the lines of headrace legible on a light and on a dark page; the ground is transparent."""
+STYLE = "<style>text{fill:#24292f}@media(prefers-color-scheme:dark){text{fill:#e4e7ee}}</style>"
+"""Makes the text of a plot legible on a light and on a dark page; the ground is transparent."""
+_LINE_STYLE = f'<style>@media(prefers-color-scheme:dark){{polyline[stroke="{OURS}"]{{stroke:#6aa5e8}}}}</style>'
+"""Makes the lines of headrace lighter on a dark page."""
 _LINE_HEIGHT = 14
 
 
@@ -39,7 +38,7 @@ class Plot:
 
 def picture(plot: Plot, machine: str) -> str:
     """Return an SVG of one plot."""
-    return f"{_head(HEIGHT)}{STYLE}{''.join(_parts(plot, machine, HEIGHT))}</svg>\n"
+    return f"{_head(HEIGHT)}{STYLE}{_LINE_STYLE}{''.join(_parts(plot, machine, HEIGHT))}</svg>\n"
 
 
 def pictures(plots: Sequence[Plot], machine: str) -> str:
@@ -49,7 +48,7 @@ def pictures(plots: Sequence[Plot], machine: str) -> str:
     for plot, height in zip(plots, heights, strict=True):
         parts.append(f'<svg y="{y}" width="{WIDTH}" height="{height}">{"".join(_parts(plot, machine, height))}</svg>')
         y += height
-    return f"{_head(y)}{STYLE}{''.join(parts)}</svg>\n"
+    return f"{_head(y)}{STYLE}{_LINE_STYLE}{''.join(parts)}</svg>\n"
 
 
 def _head(height: int) -> str:
