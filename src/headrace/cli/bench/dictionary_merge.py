@@ -53,7 +53,7 @@ def _is_union(merged: Any, old: Any, new: Any) -> bool:
 
     rows = np.concatenate([old, new])
     is_same = np.array_equal(merged.dictionary.to_numpy(), np.unique(rows))
-    return is_same and np.array_equal(headrace.dictionary.decode(merged).to_numpy(), rows)
+    return bool(is_same and np.array_equal(headrace.dictionary.decode(merged).to_numpy(), rows))
 
 
 def _methods(setting: Setting) -> Iterator[Row]:
