@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from headrace import _native
 from headrace.arrange.gather.take import take_rows
+from headrace.arrays.arrays import needed_numpy
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
@@ -91,6 +92,7 @@ def merge_dictionaries(
         from headrace.store.dictionary.merge_gpu import merge_dictionaries_on_gpu  # needs cuda-core
 
         return DictionaryMerge(*merge_dictionaries_on_gpu(main, delta, in_slices=method == "slices", context=context))
+    needed_numpy("headrace.dictionary")
     old, new = items_of(main), items_of(delta)
     if isinstance(old, NumberItems) and isinstance(new, NumberItems):
         found = _merged_numbers(old, new, context) if method == "merge_path" else _by_paper(method, old, new, context)
