@@ -30,6 +30,8 @@ SHARED = (
     "query/find/pattern/window.hpp",
     "query/find/paper/fingerprint.hpp",
     "query/match/automaton/match_rules.hpp",
+    "index/hash_map/rules/map_operation.hpp",
+    "index/hash_map/rules/seeded_hash.hpp",
     "index/sorted_map/level.hpp",
     "index/sorted_map/gpu/cut_task.hpp",
     "store/dictionary/rules/codes.hpp",

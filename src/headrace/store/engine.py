@@ -213,9 +213,7 @@ class StoreEngine:
             raise OptionError(f"the key {shown(_plain(key))} is in the store; {_ACCEPT}")
         if len(places) < len(keys):
             key = keys[np.setdiff1d(np.arange(len(keys)), places)[0]]
-            raise OptionError(
-                f"the key {shown(_plain(key))} is twice in the rows; on_duplicate='replace' or 'keep' accepts such rows"
-            )
+            raise OptionError(f"the key {shown(_plain(key))} is twice in the rows; {_ACCEPT}")
 
     def _remove(self, numbers: Any) -> int:
         if len(numbers):

@@ -9,7 +9,7 @@
 #include <new>
 
 #include "core/cpu/memory.hpp"
-#include "index/hash_map/cpu/seeded_hash.hpp"
+#include "index/hash_map/rules/seeded_hash.hpp"
 
 namespace headrace {
 

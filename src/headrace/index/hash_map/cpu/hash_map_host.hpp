@@ -7,7 +7,7 @@
 
 #include "arrange/sort/sort_key.hpp"
 #include "core/cpu/memory.hpp"
-#include "index/hash_map/cpu/map_operation.hpp"
+#include "index/hash_map/rules/map_operation.hpp"
 
 namespace headrace {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
-#include "index/hash_map/cpu/seeded_hash.hpp"
+#include "index/hash_map/rules/seeded_hash.hpp"
 
 namespace headrace {
 

@@ -9,7 +9,7 @@
 // same reason. So the paper's mark DELETED is not needed.
 #pragma once
 #include "gpu/containers/slab_alloc.cuh"
-#include "index/hash_map/cpu/seeded_hash.hpp"
+#include "index/hash_map/rules/seeded_hash.hpp"
 
 namespace headrace {
 namespace slab {

@@ -6,8 +6,8 @@
 // groups of its warp continue meanwhile, so no warp waits for itself. A search needs no lock if one load returns whole
 // slots. Keys do not move, so each slab that lacks the key lacked it at one moment of the search.
 #pragma once
-#include "index/hash_map/cpu/map_operation.hpp"
 #include "index/hash_map/gpu/hash_map_ref.cuh"
+#include "index/hash_map/rules/map_operation.hpp"
 
 namespace headrace {
 namespace slab {
