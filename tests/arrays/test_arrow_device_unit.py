@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import subprocess
 import sys
@@ -78,6 +79,17 @@ def test_the_event_lives_as_long_as_the_consumer_may_wait_for_it():
     gc.collect()
     assert watched() is not None
     del capsules
+    gc.collect()
+    assert watched() is None
+
+
+def test_argument_types_that_other_libraries_set_do_no_harm(monkeypatch):
+    for name in ("PyCapsule_New", "PyCapsule_IsValid", "PyCapsule_GetPointer", "Py_IncRef"):
+        monkeypatch.setattr(getattr(ctypes.pythonapi, name), "argtypes", [ctypes.py_object] * 3)
+    column = column_of_three()
+    watched = weakref.ref(column.owner)
+    capsules = device_capsules(column)
+    del column, capsules
     gc.collect()
     assert watched() is None
 

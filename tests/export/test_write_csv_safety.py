@@ -70,11 +70,11 @@ def test_a_stream_that_lacks_memory() -> None:
     class Stream:
         def __arrow_c_stream__(self, requested_schema: object = None) -> object:
             capsule = pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches()).__arrow_c_stream__()
-            address = ctypes.pythonapi.PyCapsule_GetPointer
-            address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+            address = address_in_a_capsule(("PyCapsule_GetPointer", ctypes.pythonapi))
             ArrowStream.from_address(address(capsule, b"arrow_array_stream")).next = refused
             return capsule
 
+    address_in_a_capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
     refused = ArrowStream.NEXT(lambda stream, batch: errno.ENOMEM)
     for threads in (1, 3):
         with pytest.raises(MemoryLimitError, match="the system refused memory"):

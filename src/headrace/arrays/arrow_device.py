@@ -170,7 +170,7 @@ def _let_go_of_array(array: Any) -> None:
 
 def _to_the_end(callback: Any) -> Any:
     """Make a callback immortal: at interpreter exit, a consumer may release a structure after this module is gone."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
+    ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))(callback)
     return callback
 
 
@@ -208,9 +208,7 @@ def _capsule(structure: Structure, name: str) -> object:
     return result
 
 
-_new_capsule = ctypes.pythonapi.PyCapsule_New
-_new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, (c_void_p, c_char_p, c_void_p)
-_is_valid = ctypes.pythonapi.PyCapsule_IsValid
-_is_valid.restype, _is_valid.argtypes = ctypes.c_int, (c_void_p, c_char_p)
-_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer_of.restype, _pointer_of.argtypes = c_void_p, (c_void_p, c_char_p)
+# Functions of our own: `ctypes.pythonapi.PyCapsule_New` is one object for all of the program, whose argument types others set.
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, c_void_p, c_char_p, c_void_p)(("PyCapsule_New", ctypes.pythonapi))
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
+_pointer_of = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
