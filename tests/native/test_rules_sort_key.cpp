@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "arrange/sort/sort_key.hpp"
@@ -55,23 +56,37 @@ std::vector<Bits> edges() {
     return found;
 }
 
+// The keys in the order of the codes given for them.
+template <class Bits>
+std::vector<Bits> in_order_of(const std::vector<Bits>& codes, const std::vector<Bits>& keys) {
+    std::vector<std::pair<Bits, Bits>> pairs;
+    for (usize i = 0; i < keys.size(); ++i) pairs.emplace_back(codes[i], keys[i]);
+    std::sort(pairs.begin(), pairs.end());
+    std::vector<Bits> found;
+    for (const auto& [code, key] : pairs) found.push_back(key);
+    return found;
+}
+
 // Codes come back, and `before` of two neighbours in the order of equal codes never holds the other way round.
 template <class Bits, class Before>
 void check_order(const KeyRule<Bits>& by, Before before) {
-    std::vector<Bits> keys = edges<Bits>();
+    const std::vector<Bits> keys = edges<Bits>();
+    std::vector<Bits> codes, equal_codes;
     for (const Bits key : keys) {
         CHECK_EQ(by.key(by.code(key)), key);
         const Bits equal = by.key(by.equal_code(key));
         CHECK(!before(key, equal) && !before(equal, key));
         if (by.infinity == 0) CHECK_EQ(equal, key);
+        codes.push_back(by.code(key));
+        equal_codes.push_back(by.equal_code(key));
     }
-    std::sort(keys.begin(), keys.end(), [&](Bits a, Bits b) { return by.equal_code(a) < by.equal_code(b); });
+    const std::vector<Bits> ordered = in_order_of(codes, keys), equals_together = in_order_of(equal_codes, keys);
     for (usize i = 1; i < keys.size(); ++i) {
-        CHECK(!before(keys[i], keys[i - 1]));
-        CHECK_EQ(by.equal_code(keys[i]) == by.equal_code(keys[i - 1]), !before(keys[i - 1], keys[i]));
+        CHECK(!before(ordered[i], ordered[i - 1]));
+        const Bits key = equals_together[i], last = equals_together[i - 1];
+        CHECK(!before(key, last));
+        CHECK_EQ(by.equal_code(key) == by.equal_code(last), !before(last, key));
     }
-    std::sort(keys.begin(), keys.end(), [&](Bits a, Bits b) { return by.code(a) < by.code(b); });
-    for (usize i = 1; i < keys.size(); ++i) CHECK(!before(keys[i], keys[i - 1]));
 }
 
 template <class Value, class Bits>
