@@ -122,7 +122,10 @@ def join(a: Kind, b: Kind) -> Kind:
 
 
 def classify(text: bytes, words: Words, forms: Forms = USUAL) -> Kind:
-    """Return the kind of a field that is not null. Numbers with a leading zero and telephone numbers are text."""
+    """Return the kind of a field that is not null.
+
+    Numbers with a leading zero, telephone numbers, and NaN with a payload are text.
+    """
     if text in words.true or text in words.false:
         return Kind.BOOL
     time = _kind_of_time(text, forms)
@@ -139,7 +142,7 @@ def _kind_of_number(text: bytes) -> Kind:
             return _kind_of_int(text)
         if _HEX.fullmatch(text):
             return _kind_of_hex(text)
-        if not isinstance(_float(text, 64), Misfit):
+        if not _NAN_PAYLOAD.fullmatch(text) and not isinstance(_float(text, 64), Misfit):
             return Kind.FLOAT
     return Kind.TEXT
 
