@@ -103,6 +103,14 @@ def test_several_wrong_arguments(data: st.DataObject, tmp_path: Path) -> None:
     assert not fault_of(error, (*call.tried(), *call.right())), f"{call.name}({wrong})"
 
 
+@pytest.mark.parametrize("name", ["bool", "int8", "float16", "int64"])
+def test_an_array_for_an_operator_is_refused_for_items_of_any_type(name: str) -> None:
+    items = np.array([1, 0], name)
+    for call in (headrace.reduce, headrace.scan):
+        with pytest.raises(headrace.OptionError, match="operator"):
+            call(items, np.array([3, 2, 1, 0]))  # type: ignore[arg-type]
+
+
 def test_every_public_name_is_called() -> None:
     called = {name.partition(".")[0].partition("[")[0].partition(" ")[0] for name in CALLS}
     public = {name for name in headrace.__all__ if not name.endswith("Error")}

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrays.inputs import as_array, converted, named_type, type_of
+from headrace.core.options import choice
+from headrace.primitives.operators import OPERATORS
 
 _WIDE = {"bool": "int64", "int8": "int64", "int16": "int64", "uint8": "uint64", "uint16": "uint64"}
 """Types of sums of short integers."""
@@ -47,6 +49,11 @@ def conformed(value: Any, operator: str, dtype: Any, name: str = "items") -> Con
     name
         Name of the array in error messages.
 
+    Raises
+    ------
+    OptionError
+        `operator` is not the name of an operator.
+
     Examples
     --------
     >>> import numpy as np
@@ -62,7 +69,8 @@ def conformed(value: Any, operator: str, dtype: Any, name: str = "items") -> Con
     if wanted in _HALVES:
         return Conformed(converted(value, "float32", name), wanted)
     if wanted in _WORDS:
-        if operator == "sum" and dtype is None:
+        is_sum = choice("operator", operator, OPERATORS) == "sum"
+        if is_sum and dtype is None:
             return Conformed(converted(value, _WIDE[wanted], name))
-        return Conformed(converted(value, _WIDE[wanted] if operator == "sum" else _WORDS[wanted], name), wanted)
+        return Conformed(converted(value, _WIDE[wanted] if is_sum else _WORDS[wanted], name), wanted)
     return Conformed(value if dtype is None else converted(value, wanted, name))

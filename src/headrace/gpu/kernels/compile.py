@@ -7,6 +7,7 @@ the CPU's: ``--fmad=false``, fused operations only by name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -26,7 +27,7 @@ class Compiled:
     log: str
 
 
-def compile_source(source: str, name: str, architecture: str) -> Compiled:
+def compile_source(source: str, name: str, architecture: str, extra: Sequence[str] = ()) -> Compiled:
     """Compile a program. Needs no driver and no GPU.
 
     Parameters
@@ -37,6 +38,8 @@ def compile_source(source: str, name: str, architecture: str) -> Compiled:
         File name in messages without a ``#line``.
     architecture
         Target, such as ``"sm_90"``.
+    extra
+        Further options of NVRTC.
 
     Raises
     ------
@@ -46,7 +49,7 @@ def compile_source(source: str, name: str, architecture: str) -> Compiled:
         NVRTC is not installed.
     """
     functions = compiler()
-    options = [option.encode() for option in (*_OPTIONS, f"-arch={architecture}")]
+    options = [option.encode() for option in (*_OPTIONS, f"-arch={architecture}", *extra)]
     program = _checked(functions.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], []))
     try:
         failed = functions.nvrtcCompileProgram(program, len(options), options)[0]
