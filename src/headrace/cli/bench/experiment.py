@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,6 +141,20 @@ class Setting:
             wait_for_device(self.device)
             times.append(time.perf_counter() - began)
         return statistics.median(times)
+
+    def step_seconds(self, begin: Callable[[], Any], steps: Sequence[Callable[[Any], object]]) -> list[float]:
+        """Return the median time of each step, in seconds. Steps run one after another on what `begin` returns, several times."""
+        runs: list[list[float]] = []
+        while not self._is_enough([sum(run) for run in runs]):
+            state, times = begin(), []
+            wait_for_device(self.device)
+            for step in steps:
+                began = time.perf_counter()
+                step(state)
+                wait_for_device(self.device)
+                times.append(time.perf_counter() - began)
+            runs.append(times)
+        return [statistics.median(times) for times in zip(*runs, strict=True)]
 
     def _is_enough(self, times: list[float]) -> bool:
         spent = sum(times)

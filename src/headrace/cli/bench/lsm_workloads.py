@@ -1,0 +1,173 @@
+"""Makes the workloads of Ashkiani 2017, chapter 4: maps that grow by batches of one size, and searches and ranges in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import headrace
+from headrace.cli.bench.experiment import Setting
+from headrace.cli.bench.lsm_figures import ABSENT, ARRAY, COUNT, LEVELS, PRESENT
+
+_WORD, _KEY_BITS = "uint32", 32
+_FACTOR = 0x9E3779B1
+_SAMPLE = 8
+"""Ranges that are compared with a search of all keys."""
+
+
+def context_of(setting: Setting) -> headrace.Context:
+    """Return a context that places empty maps on the device."""
+    return headrace.Context(device=headrace.Device.parse(setting.device))
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Distinct random keys, which come in batches of one size. The value of a key is its number.
+
+    Parameters
+    ----------
+    setting
+        The device.
+    keys
+        The keys in host memory.
+    absent
+        As many keys that are none of these.
+    batch
+        Keys of a batch; divides the number of keys.
+    """
+
+    setting: Setting
+    keys: Any
+    absent: Any
+    batch: int
+
+    @classmethod
+    def of(cls, setting: Setting, count: int, batch: int) -> Stream:
+        """Return `count` keys over all 32 bits."""
+        import numpy as np
+
+        numbers = _mixed(np.arange(2 * count, dtype=np.uint32))
+        return cls(setting, numbers[:count], numbers[count:], batch)
+
+    def empty(self) -> headrace.SortedMap:
+        """Return an empty map without cleanups of its own."""
+        return headrace.SortedMap(_WORD, _WORD, cleanup_at=None, context=context_of(self.setting))
+
+    def parts(self) -> Iterator[tuple[Any, Any]]:
+        """Yield keys and values of each batch on the device."""
+        import numpy as np
+
+        for begin in range(0, len(self.keys), self.batch):
+            numbers = np.arange(begin, begin + self.batch, dtype=np.uint32)
+            yield self.setting.array(self.keys[begin : begin + self.batch]), self.setting.array(numbers)
+
+    def prefixes(self) -> Iterator[tuple[int, headrace.SortedMap]]:
+        """Yield the map after each batch, and the number of its keys."""
+        grown = self.empty()
+        for number, (keys, values) in enumerate(self.parts(), 1):
+            grown.insert(keys, values)
+            yield number * self.batch, grown
+
+    def insertion_seconds(self, structure: str) -> list[float]:
+        """Return the seconds of each batch, after a check of the whole map."""
+        steps = [partial(_INSERTIONS[structure], keys=keys, values=values) for keys, values in self.parts()]
+        grown = self.empty()
+        for step in steps:
+            step(grown)
+        self.check_items(grown, len(self.keys), f"inserts of {self.batch} keys, {structure}")
+        return self.setting.step_seconds(self.empty, steps)
+
+    def check_items(self, grown: Any, count: int, call: str) -> None:
+        """Check that a map has `count` keys in ascending order, each with its last number."""
+        keys, values = map(self.setting.host, grown.items())
+        is_right = len(keys) == count and bool((keys[1:] > keys[:-1]).all()) and bool((self.keys[values] == keys).all())
+        stale = len(self.keys) - count  # the first keys, which come again
+        self.setting.check(is_right and bool((values >= stale).all()), call)
+
+    def check_found(self, found: Any, name: str, call: str) -> None:
+        """Check the result of a search of the first keys: of the `PRESENT` or `ABSENT` ones."""
+        import numpy as np
+
+        values, mask = map(self.setting.host, found)
+        is_present = bool(mask.all()) and bool((values == np.arange(len(values))).all())
+        self.setting.check(is_present if name == PRESENT else not mask.any(), f"find of {name} keys, {call}")
+
+    def hash_map(self, keys: Any, values: Any) -> headrace.HashMap:
+        """Return a hash map of a batch, which is inserted at once."""
+        table = headrace.HashMap(_WORD, _WORD, capacity=len(keys), context=context_of(self.setting))
+        table.insert(keys, values)
+        return table
+
+    def wanted(self, name: str, count: int) -> Any:
+        """Return the first `PRESENT` or `ABSENT` keys on the device."""
+        return self.setting.array({PRESENT: self.keys, ABSENT: self.absent}[name][:count])
+
+
+def _mixed(numbers: Any) -> Any:
+    """Return other numbers of 32 bits, distinct if these are, since shifts and odd factors can be undone."""
+    import numpy as np
+
+    for shift in (16, 15, 13):
+        numbers = (numbers ^ (numbers >> np.uint32(shift))) * np.uint32(_FACTOR)
+    return numbers
+
+
+def _insert(grown: headrace.SortedMap, keys: Any, values: Any) -> None:
+    grown.insert(keys, values)
+
+
+def _insert_into_one(grown: headrace.SortedMap, keys: Any, values: Any) -> None:
+    grown.insert(keys, values)
+    grown.cleanup()
+
+
+_INSERTIONS: Mapping[str, Callable[..., None]] = {LEVELS: _insert, ARRAY: _insert_into_one}
+"""Insertion of a batch by structure."""
+
+
+def reader_of(structure: str, grown: headrace.SortedMap) -> Any:
+    """Return a snapshot: of all levels, or of one that they were merged to."""
+    found = grown.snapshot()
+    if structure == ARRAY:
+        len(found)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Ranges of keys in a map of the first `count` keys of a stream; bounds in host memory, and on the device."""
+
+    stream: Stream
+    count: int
+    lows: Any
+    highs: Any
+    given: tuple[Any, Any]
+
+    @classmethod
+    def of(cls, stream: Stream, count: int, length: int, max_items: int) -> Ranges:
+        """Return ranges of about `length` keys: as many as the map has keys, but of `max_items` items in all."""
+        import numpy as np
+
+        largest = (1 << _KEY_BITS) - 1
+        lows = stream.absent[: max(1, min(count, max_items // length))]
+        wide = min(largest, (length << _KEY_BITS) // count - 1)
+        highs = np.minimum(lows.astype(np.uint64) + np.uint64(wide), np.uint64(largest)).astype(np.uint32)
+        return cls(stream, count, lows, highs, (stream.setting.array(lows), stream.setting.array(highs)))
+
+    def run(self, reader: Any, call: str) -> Any:
+        """Return the counts or the items of the ranges."""
+        return reader.count(*self.given) if call == COUNT else reader.range(*self.given)
+
+    def check(self, reader: Any, call: str) -> None:
+        """Compare the items of some ranges with a search of all keys, and each count with the number of its items."""
+        import numpy as np
+
+        host, known = self.stream.setting.host, self.stream.keys[: self.count]
+        counts, (offsets, keys, values) = host(reader.count(*self.given)), map(host, reader.range(*self.given))
+        is_right = np.array_equal(np.diff(offsets), counts) and bool((known[values] == keys).all())
+        for i in range(min(_SAMPLE, len(self.lows))):
+            expected = np.sort(known[(known >= self.lows[i]) & (known <= self.highs[i])])
+            is_right &= np.array_equal(keys[offsets[i] : offsets[i + 1]], expected)
+        self.stream.setting.check(is_right, call)

@@ -1,0 +1,113 @@
+"""Tests the measurements of sorted maps: printed figures, workloads, and that a wrong answer is not timed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import harmonic_mean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headrace import SortedMap
+from headrace.cli.bench.experiment import Setting
+from headrace.cli.bench.lsm_figures import (
+    ABSENT,
+    ARRAY,
+    COUNT,
+    LEAST,
+    LEVELS,
+    MEAN,
+    MOST,
+    PRESENT,
+    RANGE,
+    TABLE_4_2,
+    TABLE_4_3,
+    TABLE_4_4,
+    Figures,
+)
+from headrace.cli.bench.lsm_workloads import Ranges, Stream
+from headrace.cli.main import main
+
+SMALL = Setting(is_small=True)
+PRINTED: list[tuple[Figures, float]] = [
+    (TABLE_4_2[LEVELS], 225.3),
+    (TABLE_4_2[ARRAY], 16.7),
+    (TABLE_4_3[LEVELS, ABSENT], 67.9),
+    (TABLE_4_3[LEVELS, PRESENT], 75.7),
+    (TABLE_4_3[ARRAY, ABSENT], 119.0),
+    (TABLE_4_3[ARRAY, PRESENT], 133.3),
+    (TABLE_4_4[LEVELS, COUNT, 8], 32.7),
+    (TABLE_4_4[LEVELS, COUNT, 1024], 2.8),
+    (TABLE_4_4[LEVELS, RANGE, 8], 23.3),
+    (TABLE_4_4[LEVELS, RANGE, 1024], 1.3),
+]
+"""Figures, and the harmonic mean over all sizes of a batch in the text of the paper."""
+
+
+@pytest.mark.parametrize(("figures", "mean"), PRINTED)
+def test_means_over_all_batches_are_those_of_the_text(figures: Figures, mean: float) -> None:
+    assert harmonic_mean(list(figures[MEAN].values())) == pytest.approx(mean, rel=0.03)  # the text rounds
+
+
+@pytest.mark.parametrize("table", [TABLE_4_2, TABLE_4_3, TABLE_4_4])
+def test_printed_means_lie_between_the_extremes(table: Mapping[Any, Figures]) -> None:
+    for figures in table.values():
+        for batch, mean in figures[MEAN].items():
+            assert figures.get(LEAST, {}).get(batch, 0) <= mean <= figures.get(MOST, {}).get(batch, 1e9)
+
+
+def test_keys_are_distinct() -> None:
+    stream = Stream.of(SMALL, 1 << 16, 1 << 10)
+    assert len(np.unique(np.concatenate([stream.keys, stream.absent]))) == 1 << 17
+    assert [len(keys) for keys, _ in stream.parts()] == [1 << 10] * 64
+    assert 0.45 < (stream.keys < 1 << 31).mean() < 0.55
+
+
+@pytest.mark.parametrize("length", [1, 8, 1024, 1 << 20])
+def test_ranges_have_about_their_length(length: int) -> None:
+    stream = Stream.of(SMALL, 1 << 14, 1 << 14)
+    ((_, grown),) = stream.prefixes()
+    asked = Ranges.of(stream, 1 << 14, length, 1 << 14)
+    asked.check(grown, "ranges")
+    assert len(asked.lows) == max(1, (1 << 14) // length)
+    assert (asked.highs >= asked.lows).all()
+    if length in {8, 1024}:
+        inner = asked.highs < (1 << 32) - 1
+        assert 0.8 * length < grown.count(asked.lows[inner], asked.highs[inner]).mean() < 1.2 * length
+
+
+def test_steps_are_timed_one_by_one() -> None:
+    states: list[list[int]] = []
+
+    def begin() -> list[int]:
+        states.append([])
+        return states[-1]
+
+    seconds = Setting(repeats=3).step_seconds(begin, [lambda state: state.append(1), lambda state: state.append(2)])
+    assert len(seconds) == 2 and all(0 <= each < 1 for each in seconds)
+    assert len(states) >= 3 and all(state == [1, 2] for state in states)
+
+
+@pytest.mark.parametrize(
+    ("method", "experiment", "message"),
+    [
+        ("items", "table-4.2", "inserts of 1024 keys, levels"),
+        ("find", "table-4.3", "find of present keys, levels of 1024 pairs"),
+        ("count", "table-4.4", "count of ranges of 8 keys, levels of 1024 pairs"),
+        ("items", "cleanup", "cleanup of 1008 items, 10 % stale"),
+    ],
+)
+def test_a_wrong_answer_is_not_timed(
+    method: str, experiment: str, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = getattr(SortedMap, method)
+
+    def wrong(self: Any, *given: Any) -> Any:
+        found = right(self, *given)
+        (found if method == "count" else found.values)[-1] += 1
+        return found
+
+    monkeypatch.setattr(f"headrace.index.sorted_map.reads.MapReader.{method}", wrong)
+    assert main(["bench", "paper", "lsm", "--quick", "--experiment", experiment]) == 1
+    assert f"{message}: another answer than the reference; it was not timed" in capsys.readouterr().err
