@@ -175,7 +175,7 @@ def _spelled(dtype: Any) -> str | None:
         return None
     try:
         found = str(numpy.dtype(dtype).name)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, SyntaxError):  # NumPy parses texts with commas as Python
         return None
     return found if found in TORCH_TYPES else None
 

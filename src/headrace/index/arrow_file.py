@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.core.errors import MemoryLimitError, MissingDependencyError, OptionError
 from headrace.export.target.atomic_file import final_path, moved_when_whole
 
 _KEY, _VALUE = "key", "value"
@@ -75,23 +75,42 @@ def read_items(path: str | os.PathLike[str], label: str, writer: str) -> MapFile
     Raises
     ------
     OptionError
-        The file is no Arrow file of such a map.
+        The file is no Arrow file of such a map, or is damaged.
+    MemoryLimitError
+        The file has more items than memory.
     MissingDependencyError
         PyArrow is not installed.
     OSError
         The file cannot be read.
     """
-    arrow = _arrow("reading Arrow files")
+    arrow, name = _arrow("reading Arrow files"), repr(os.fspath(path))
     with arrow.OSFile(os.fspath(path), "rb") as source:
         try:
             table = import_module("pyarrow.ipc").open_file(source).read_all()
-        except arrow.ArrowInvalid as error:
-            raise OptionError(f"{os.fspath(path)!r} is no Arrow file: {error}") from None
-    names, described = table.column_names, (table.schema.metadata or {}).get(_metadata_key(label))
+            table.validate(full=True)
+            names, described = table.column_names, (table.schema.metadata or {}).get(_metadata_key(label))
+        except MemoryError as error:
+            raise MemoryLimitError(f"{name} does not fit in memory, or is damaged: {error}") from None
+        except (arrow.ArrowException, UnicodeDecodeError) as error:
+            raise OptionError(f"{name} is no Arrow file, or is damaged: {error}") from None
+        except OSError as error:  # without a number it is PyArrow's for a file that ends early
+            if error.errno is not None:
+                raise
+            raise OptionError(f"{name} is damaged: {error}") from None
     if described is None or names not in ([_KEY], [_KEY, _VALUE]):
-        raise OptionError(f"{os.fspath(path)!r} is no file of {writer}: it has the columns {', '.join(names)}")
-    columns = [column.to_numpy() for column in table.columns]
-    return MapFile(described.decode().split(" "), columns[0], columns[1] if len(columns) > 1 else None)
+        raise OptionError(f"{name} is no file of {writer}: it has the columns {', '.join(names)}")
+    columns = [_items(column, f"column {title!r} of {name}") for title, column in zip(names, table.columns, strict=True)]
+    return MapFile(described.decode(errors="replace").split(" "), columns[0], columns[1] if len(columns) > 1 else None)
+
+
+def _items(column: Any, name: str) -> Any:
+    """Return the items of a column of Arrow as an array of NumPy."""
+    if column.null_count > 0:
+        raise OptionError(f"{name} has nulls, which no map has")
+    items = column.to_numpy()
+    if items.dtype.kind not in "iufmM":
+        raise OptionError(f"{name} is of type {column.type}, which no map has")
+    return items
 
 
 def on_host(items: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -369,3 +370,14 @@ def test_threads_that_append_read_and_merge(tmp_path):
     with Store(tmp_path / "s") as again:
         assert set(again.table()["n"].to_pylist()) == expected
         assert again.delete(col("n") >= 0) == len(expected)
+
+
+def test_a_pickle_names_the_way(tmp_path):
+    store = Store(tmp_path / "store", schema=SCHEMA)
+    with pytest.raises(TypeError, match=r"open it in the other process by Store\('.*store', read_only=True\)"):
+        pickle.dumps(store)
+    for other, message in ((Store(schema=SCHEMA), "a Store cannot"), (store.snapshot(), "a StoreSnapshot cannot")):
+        with pytest.raises(TypeError, match=f"{message} be pickled; pickle its table"):
+            pickle.dumps(other)
+    assert pickle.loads(pickle.dumps(store.table())).schema == SCHEMA
+    store.close()

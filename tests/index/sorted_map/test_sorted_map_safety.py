@@ -13,7 +13,7 @@ from headrace import Context, MemoryLimitError, OptionError, SortedMap
 from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random_batch
 
 
-@pytest.mark.parametrize("key_type", ["u1", "f2", "?", "U4", "M8", "nothing", None, 7])
+@pytest.mark.parametrize("key_type", ["u1", "f2", "?", "U4", "M8", "nothing", "<i,", None, 7])
 def test_types_that_are_no_key(key_type: Any) -> None:
     with pytest.raises(OptionError, match="key_type must be"):
         SortedMap(key_type)

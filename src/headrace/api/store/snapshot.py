@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 from headrace.api.optional import needed
 from headrace.api.table import Table
@@ -63,6 +63,9 @@ class StoreSnapshot:
 
     def __len__(self) -> int:
         return self._state.num_rows
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a StoreSnapshot cannot be pickled; pickle its table()")
 
     @property
     def schema(self) -> Mapping[str, DataType]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 
 from headrace.api.scan.scan import Scan
 from headrace.api.store.snapshot import FoundTable, StoreSnapshot
@@ -111,6 +111,11 @@ class Store:
         request = StoreRequest.of(schema, key, on_duplicate, flag("read_only", read_only))
         self._opened = opened(self._source, request)
         self._request = request
+
+    def __reduce__(self) -> Never:
+        where = self._source.where
+        way = "pickle its table()" if where is None else f"open it in the other process by Store({where!r}, read_only=True)"
+        raise TypeError(f"a Store cannot be pickled; {way}")
 
     def append(self, source: Any, **options: Any) -> int:
         """Add rows, and return their number. They are visible, and by `sync` on the disk, when the call returns.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
-from copy import copy
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Never, Self, TypeVar
 
 from headrace.arrange.sort.sort import sort, sort_pairs
 from headrace.arrays.arrays import Array
@@ -118,8 +118,10 @@ class HashContainer(Generic[BackendType]):
         >>> len(before), len(seen)
         (2, 0)
         """
-        result = copy(self)
-        result._backend = self._backend.snapshot()  # noqa: SLF001  # a new object
+        result = object.__new__(type(self))
+        for name in HashContainer.__slots__:
+            setattr(result, name, getattr(self, name))
+        result._backend = self._backend.snapshot()
         return result
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -169,7 +171,7 @@ class HashContainer(Generic[BackendType]):
         Raises
         ------
         OptionError
-            The file is none of this class, or has equal keys.
+            The file is none of this class, is damaged, or has other types or equal keys.
         MissingDependencyError
             PyArrow is not installed.
         MemoryLimitError
@@ -182,17 +184,32 @@ class HashContainer(Generic[BackendType]):
         See `save`.
         """
         words, keys, values = read_items(path, _LABEL, f"{cls.__name__}.save")
-        if len(words) != 4 or not words[3].isdecimal():
-            raise OptionError(f"{os.fspath(path)!r} has a description that no map has written: {' '.join(words)}")
+        file, is_set = repr(os.fspath(path)), len(words) > 2 and words[2] == "-"
+        is_known = len(words) == 4 and re.fullmatch("[0-9]{1,20}", words[3]) and is_set == (words[0] == "HashSet")
+        if not is_known:
+            raise OptionError(f"{file} has a description that no map has written: {' '.join(words)}")
         name, *types, seed = words
         if name != cls.__name__:
-            raise OptionError(f"{os.fspath(path)!r} was written by {name}.save: load it by headrace.{name}.load")
-        columns = [column for column in (keys, values) if column is not None]
+            raise OptionError(f"{file} was written by {name}.save: load it by headrace.{name}.load")
+        if is_set != (values is None):
+            raise OptionError(f"{file} has {'a column' if is_set else 'no column'} of values, unlike a {name}")
         make: Any = cls
-        result: Self = make(*types[: len(columns)], capacity=len(keys), seed=int(seed), context=context)
-        if make.insert(result, *columns) not in {None, len(keys)}:
-            raise OptionError(f"{os.fspath(path)!r} has equal keys")
+        columns = [column for column in (keys, values) if column is not None]
+        try:
+            result: Self = make(*types[: len(columns)], capacity=len(keys), seed=int(seed), context=context)
+            added = make.insert(result, *columns)
+        except OptionError as error:
+            raise OptionError(f"{file}: {error}") from None
+        if added not in {None, len(keys)}:
+            raise OptionError(f"{file} has equal keys")
         return result
+
+    def __copy__(self) -> Self:
+        return self.snapshot()
+
+    def __reduce__(self) -> Never:
+        name = type(self).__name__
+        raise TypeError(f"a {name} cannot be pickled; write it by save(path), and read it by {name}.load(path)")
 
     def _columns(self) -> tuple[Any, Any]:
         """Return keys and values, ascending by key and then by value; None for the values of a set."""

@@ -77,7 +77,7 @@ def _typestr(name: str, given: Any) -> str:
     try:
         spelled = str(given).removeprefix("torch.") if library_of(given) == "torch" else given
         dtype = np.dtype(spelled) if is_type else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, SyntaxError):  # NumPy parses texts with commas as Python
         dtype = None
     is_known = dtype is not None and dtype.kind in "iufmM" and dtype.itemsize in _WIDTHS
     if dtype is None or not is_known or (dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic"):

@@ -17,11 +17,12 @@ from headrace.arrays.placement import same_device
 from headrace.core.context import Context
 from headrace.core.errors import MemoryLimitError, OptionError, UnsupportedDeviceError
 from headrace.core.options import number
-from headrace.index.arrow_file import read_items
+from headrace.index.arrow_file import MapFile, read_items
 from headrace.index.sorted_map.engine import Batch, Call
 from headrace.index.sorted_map.key_types import MapTypes, flags_given, items_given
 from headrace.index.sorted_map.levels import Levels, merge_count
-from headrace.index.sorted_map.reads import MapReader, MapSnapshot, clean_levels
+from headrace.index.sorted_map.reader import clean_levels
+from headrace.index.sorted_map.reads import MapReader, MapSnapshot
 
 
 class SortedMap(MapReader):
@@ -86,9 +87,11 @@ class SortedMap(MapReader):
         Raises
         ------
         OptionError
-            The file has other columns, or keys in another order.
+            The file is damaged, or has other columns or types, or keys in another order.
         MissingDependencyError
             PyArrow is not installed.
+        MemoryLimitError
+            The map does not fit the context's limit, or memory.
         OSError
             The file cannot be read.
 
@@ -97,11 +100,12 @@ class SortedMap(MapReader):
         See `save`.
         """
         found = read_items(path, "sorted_map", "SortedMap.save")
-        keys = found.keys.view(found.words[0])
-        values = None if found.values is None else found.values.view(found.words[1])
+        types = _types_of(found, os.fspath(path))
+        keys = found.keys.view(types.key)
+        values = None if found.values is None else found.values.view(types.value)
         if len(keys) and not (is_sorted(keys) and bool((keys[1:] != keys[:-1]).all())):
             raise OptionError(f"{os.fspath(path)!r} has keys that are not in ascending order, or equal ones")
-        result = cls(keys.dtype, None if values is None else values.dtype, cleanup_at=cleanup_at, context=context)
+        result = cls(types.key, types.value, cleanup_at=cleanup_at, context=context)
         result.insert(keys, values)
         return result
 
@@ -247,6 +251,21 @@ def _updated(levels: Levels, batch: Batch, call: Call) -> Levels:
     if merged:
         newest = engine.merged(Levels(levels.types, parts))
     return Levels(levels.types, (newest, *levels.levels[merged:]))
+
+
+def _types_of(found: MapFile, path: str | bytes) -> MapTypes:
+    """Return the types that a file of `SortedMap.save` describes, after a check of its columns."""
+    key, value = (*found.words, "", "")[:2]
+    try:
+        types = MapTypes.of(key, value or None)
+    except OptionError as error:
+        raise OptionError(f"{path!r} has a description that no map has written: {error}") from None
+    for name, items, typestr in (("key", found.keys, types.key), ("value", found.values, types.value)):
+        stored = None if items is None else items.dtype.str
+        is_number_of_time = stored == "<i8" and typestr is not None and typestr[1] in "mM"  # for units that Arrow lacks
+        if stored != typestr and not is_number_of_time:
+            raise OptionError(f"{path!r} describes {name}s of type {typestr!r}, and has {stored!r}")
+    return types
 
 
 def _factor(given: Any) -> float:

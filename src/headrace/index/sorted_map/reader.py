@@ -1,0 +1,108 @@
+"""Keeps the levels that reads of a sorted map see, and places keys on their device."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Never, Self
+
+from headrace.arrays.arrays import Array
+from headrace.arrays.placement import same_device
+from headrace.core.context import Context, context_of
+from headrace.core.errors import MemoryLimitError, UnsupportedDeviceError
+from headrace.index.sorted_map.engine import Call
+from headrace.index.sorted_map.key_types import MapTypes, items_given
+from headrace.index.sorted_map.levels import Levels
+
+
+class LevelReader:
+    """Levels that a reader sees, and the resources of its calls."""
+
+    def __init__(self, levels: Levels, context: Context | None) -> None:
+        self._levels = levels
+        self._context = context_of(context)
+        self._swap_lock = threading.Lock()
+
+    def __copy__(self) -> Self:
+        result = object.__new__(type(self))
+        vars(result).update(vars(self), _swap_lock=threading.Lock())
+        return result
+
+    def __reduce__(self) -> Never:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled; write it by save(path), and read it by SortedMap.load(path)")
+
+    @property
+    def key_type(self) -> str:
+        """Type of the keys in NumPy's notation."""
+        return self._types.key
+
+    @property
+    def value_type(self) -> str | None:
+        """Type of the values in NumPy's notation; None for keys alone."""
+        return self._types.value
+
+    @property
+    def level_sizes(self) -> tuple[int, ...]:
+        """Number of items of each level, newest first. Tombstones and items that newer ones replace are counted."""
+        return tuple(level.count for level in self._levels.levels)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all levels."""
+        return sum(level.nbytes for level in self._levels.levels)
+
+    @property
+    def _types(self) -> MapTypes:
+        return self._levels.types
+
+    def _merged(self) -> Levels:
+        """Return levels of which each item is a visible pair, and keep them."""
+        levels = self._levels
+        if levels.is_clean:
+            return levels
+        clean = clean_levels(levels, self._call(levels))
+        self._replace(levels, clean)
+        return clean
+
+    def _prepared(self, levels: Levels, call: Call) -> Levels:
+        """Return the levels with what searches use on their device, and keep them unless an update came in between."""
+        try:
+            prepared = call.engine.prepared(levels)
+        except MemoryLimitError:  # searches work without it
+            return levels
+        if prepared is not levels:
+            self._replace(levels, prepared)
+        return prepared
+
+    def _replace(self, levels: Levels, equal: Levels) -> None:
+        """Keep levels with the same answers as `levels`, unless an update came in between."""
+        with self._swap_lock:
+            if self._levels is levels:
+                self._levels = equal
+
+    def _call(self, levels: Levels) -> Call:
+        device = levels.device or self._context.device
+        return Call(levels.types, device, self._context, self._context.new_budget())
+
+    def _placed(self, levels: Levels, **given: Any) -> tuple[Call, dict[str, Array]]:
+        """Return a call on the device of the keys, which is that of the levels, and the keys by name."""
+        budget = self._context.new_budget()
+        placed = {name: items_given(keys, levels.types.key, name, self._context, budget) for name, keys in given.items()}
+        device = same_device(*placed.values())
+        if levels.device is not None and levels.device != device:
+            raise UnsupportedDeviceError(
+                f"the map lies on {levels.device}, and {' and '.join(placed)} on {device}; pass keys on the device of the map"
+            )
+        return Call(levels.types, device, self._context, budget), placed
+
+
+def clean_levels(levels: Levels, call: Call) -> Levels:
+    """Return levels that have the visible pairs only (Ashkiani, section 4.4.5)."""
+    if levels.is_clean:
+        return levels
+    merged = levels.levels[0] if len(levels.levels) == 1 else call.engine.merged(levels)
+    return levels.with_level(call.engine.compacted(merged))
+
+
+def owner_of(array: Array | None) -> Any:
+    """Return the array of the caller's library; None for None."""
+    return None if array is None else array.owner
