@@ -4,7 +4,8 @@ usage: python -m bench.index.sorted_map [--device cpu|cuda] [--items LOG2] [--ba
 
 Keys and values have 32 bits, and keys are uniform over 31 bits (Ashkiani, section 4.5). The inserts fill an empty map. Reads use
 a map of one batch less than the items, so that all levels are full, and then a clean one. Peers in the same run: a sorted array
-that is rebuilt for each batch, and binary search in one sorted array. A sample of each answer is checked before it is timed.
+that is rebuilt for each batch, and binary search in one sorted array. On the CPU a batch is also inserted by NumPy. A sample of
+each answer is checked before it is timed.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ def filled(machine: Machine, keys: Any, values: Any, batch: int) -> SortedMap:
 
 def inserts(page: Page, machine: Machine, keys: Any, values: Any, batches: list[int]) -> None:
     """Add the table of inserts."""
-    said = "Millions of items a second, and microseconds a batch. Rebuilt: a sort of half of the items for each batch."
-    page.head("Inserts", said, ["items", "inserts", "us", "one sorted batch, us", "rebuilt", "rebuilt, us"])
+    said = "Millions of items a second, and microseconds a batch. Rebuilt: a sort of half of the items for each batch. NumPy: "
+    said += "searchsorted and insert of a sorted batch into half of the items."
+    page.head("Inserts", said, ["items", "inserts", "us", "one sorted batch, us", "rebuilt", "rebuilt, us", "NumPy, us"])
     for bits in batches:
         batch = 1 << bits
         count = min(len(keys), batch << 7)
@@ -95,7 +97,19 @@ def inserts(page: Page, machine: Machine, keys: Any, values: Any, batches: list[
         rebuilt = machine.seconds(lambda used=used, given=given, half=half: headrace.sort_pairs(used[:half], given[:half]), 2)
         each = whole / (count // batch) * 1e6
         rates = [f"{count / whole / 1e6:,.1f}", f"{each:,.0f}", f"{alone * 1e6:,.0f}", f"{batch / rebuilt / 1e6:,.1f}"]
-        page.say(f"| batches of 2^{bits} | {count:,} | {' | '.join(rates)} | {rebuilt * 1e6:,.0f} |")
+        numpy = ""
+        if isinstance(used, np.ndarray):
+            ascending, batches_of_numpy = np.sort(used[:half]), (used[half : half + batch], given[half : half + batch])
+            seconds = machine.seconds(lambda ascending=ascending, parts=batches_of_numpy: numpy_insert(ascending, *parts), 2)
+            numpy = f"{seconds * 1e6:,.0f}"
+        page.say(f"| batches of 2^{bits} | {count:,} | {' | '.join(rates)} | {rebuilt * 1e6:,.0f} | {numpy} |")
+
+
+def numpy_insert(ascending: Any, keys: Any, values: Any) -> tuple[Any, Any]:
+    """Return a sorted array after a batch, and values that go with it; the old values are the keys themselves."""
+    order = np.argsort(keys, kind="stable")
+    places = np.searchsorted(ascending, keys[order])
+    return np.insert(ascending, places, keys[order]), np.insert(ascending, places, values[order])
 
 
 class Queries:
@@ -138,8 +152,11 @@ def reads(page: Page, machine: Machine, name: str, found: MapReader, queries: Qu
             raise ValueError(f"{name}: counts are wrong")
         rows = {"count": machine.seconds(lambda given=given: found.count(*given), 3)}
         rows["range"] = machine.seconds(lambda given=given: found.range(*given), 3)
+        peer, first = machine.peer(sorted_keys, given[0])
+        _, last = machine.peer(sorted_keys, given[1])
+        peers = {"count": f"{number / machine.seconds(lambda first=first, last=last: (first(), last())) / 1e6:,.2f} ({peer})"}
         for what, seconds in rows.items():
-            page.say(f"| {name}: {what} of width {width} | {number / seconds / 1e6:,.2f} | | |")
+            page.say(f"| {name}: {what} of width {width} | {number / seconds / 1e6:,.2f} | | {peers.get(what, '')} |")
 
 
 def on_host(found: Any) -> Any:

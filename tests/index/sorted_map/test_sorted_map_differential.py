@@ -108,3 +108,27 @@ def test_sizes_around_a_piece(dtype: str) -> None:
         items = found.items()
         assert (items.keys == keys).all()
         assert (items.values == expected).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_searches_of_sorted_keys(threads: int) -> None:
+    """Ascending groups begin where the group before ended: dense and sparse ones, equal keys, falls, and keys beyond the ends."""
+    random, end = np.random.default_rng(8), 1 << 20
+    found = SortedMap("u4", "u4", cleanup_at=None, context=Context(threads=threads))
+    expected = np.zeros(end, "u4")
+    for first, spread, size in ((0, end, 60_000), (300_000, 200_000, 20_000), (900_000, 100_000, 5_000), (10, 100, 50)):
+        keys, values = random.integers(first, first + spread, size).astype("u4"), random.integers(1, 1 << 30, size).astype("u4")
+        deletes = random.integers(0, 5, size) == 0
+        found.update(keys, values, deletes)
+        expected[keys] = values
+        expected[keys[deletes]] = 0
+    assert len(found.level_sizes) == 4
+    ascending = [np.arange(begin, end, step) for step in (1, 3, 17, 400, 50_000) for begin in (0, 7)]
+    drawn = np.sort(random.integers(0, end, 1000))
+    queries = [*ascending, np.repeat(drawn, 5), np.concatenate([drawn, drawn[500:], drawn[::-1]]), drawn[:1], drawn[:17]]
+    for wanted in queries:
+        values, mask = found.find(wanted.astype("u4"))
+        assert (values == expected[wanted]).all()
+        assert (mask == (expected[wanted] > 0)).all()
+    beyond = np.sort(np.concatenate([np.full(40, 0), np.full(40, (1 << 32) - 1), np.full(40, end)])).astype("u4")
+    assert found.find(beyond).mask.tolist() == [bool(expected[0])] * 40 + [False] * 80

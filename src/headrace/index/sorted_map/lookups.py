@@ -19,8 +19,7 @@ class LookupReader(LevelReader):
         Parameters
         ----------
         keys
-            Array of the key type on the device of the map, in any order; a list or one key. Searches of sorted keys share more
-            cache lines.
+            Array of the key type on the device of the map, in any order; a list or one key. Searches of sorted keys are faster.
 
         Returns
         -------

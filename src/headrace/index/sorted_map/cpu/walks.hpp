@@ -30,16 +30,24 @@ struct Walks {
     }
 };
 
-// Calls work(first, number) for each group of up to 16 of `count` keys, in parallel. `bytes`: bytes moved per key.
-template <class Work>
-void for_each_group(u64 count, u64 bytes, unsigned threads, const Work& work) {
+// Calls work(state, first, number) for each group of up to 16 of `count` keys, in parallel. `bytes`: bytes moved per
+// key. `begin` makes a thread's state.
+template <class Begin, class Work>
+void for_each_group(u64 count, u64 bytes, unsigned threads, const Begin& begin, const Work& work) {
     const Pieces pieces(count, bytes);
-    for_each_piece(pieces.number(), threads, [&](u64 piece) {
+    const auto groups = [&](auto& state, u64 piece) {
         const u64 end = pieces.begin(piece) + pieces.size(piece);
         for (u64 first = pieces.begin(piece); first < end; first += walk_lanes) {
-            work(first, static_cast<u32>(std::min<u64>(walk_lanes, end - first)));
+            work(state, first, static_cast<u32>(std::min<u64>(walk_lanes, end - first)));
         }
-    });
+    };
+    for_each_piece(pieces.number(), threads, begin, groups, [](auto&) {});
+}
+
+template <class Work>
+void for_each_group(u64 count, u64 bytes, unsigned threads, const Work& work) {
+    const auto none = [] { return 0; };
+    for_each_group(count, bytes, threads, none, [&](int, u64 first, u32 number) { work(first, number); });
 }
 
 }  // namespace headrace
