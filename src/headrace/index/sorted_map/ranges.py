@@ -13,7 +13,7 @@ from headrace.index.sorted_map.results import RangeItems
 from headrace.primitives.scan import scan_line
 
 
-class RangeReader(LevelReader):
+class KeyRangeReader(LevelReader):
     """Counts and items of ranges."""
 
     def count(self, lows: Any, highs: Any) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from headrace.index.sorted_map.lookups import LookupReader
 from headrace.index.sorted_map.order import OrderReader
-from headrace.index.sorted_map.ranges import RangeReader
+from headrace.index.sorted_map.ranges import KeyRangeReader
 
 
-class MapReader(LookupReader, RangeReader, OrderReader):
+class MapReader(LookupReader, KeyRangeReader, OrderReader):
     """The reads of `SortedMap` and `MapSnapshot`. Any number of threads may read at the same time."""
 
 

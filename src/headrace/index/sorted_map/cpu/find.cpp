@@ -82,8 +82,8 @@ private:
         }
     }
 
-    // Returns the number of items of a level, from the begin of the group on, among which are the places of all codes
-    // up to `last`. It is one or more.
+    // Returns a number of items of a level, one or more. From the begin of the group on, they have the places of all
+    // codes up to `last`.
     u64 window_of(u32 number, Code last) const {
         const MapLevel& level = levels_.level[number];
         const u64 from = begin_[number], rest = level.count - from;
