@@ -23,8 +23,27 @@ class _Stream:
         return stream_capsule(self.columns, len(next(iter(self.columns.values()))))
 
 
-def ipc_bytes(columns: Mapping[str, Column]) -> bytes:
-    """Return columns as an Arrow IPC stream of one batch.
+class _Parts:
+    """A file of PyArrow that keeps the buffers that are written to it. Those of columns are not copied."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.parts: list[memoryview] = []
+
+    def write(self, data: Any) -> int:
+        self.parts.append(memoryview(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: all parts are kept."""
+
+    def close(self) -> None:
+        """Do nothing: the parts remain."""
+
+
+def ipc_parts(columns: Mapping[str, Column]) -> list[memoryview]:
+    """Return columns as the parts of an Arrow IPC stream of one batch. Large parts are the memory of the columns.
 
     Raises
     ------
@@ -33,12 +52,12 @@ def ipc_bytes(columns: Mapping[str, Column]) -> bytes:
     """
     arrow = needed_arrow()
     reader = arrow.RecordBatchReader.from_stream(_Stream(columns))
-    sink = arrow.BufferOutputStream()
-    with import_module("pyarrow.ipc").new_stream(sink, reader.schema) as writer:
+    sink = _Parts()
+    with import_module("pyarrow.ipc").new_stream(arrow.PythonFile(sink, mode="w"), reader.schema) as writer:
         for batch in reader:
             if batch.num_rows:
                 writer.write_batch(batch)
-    return bytes(sink.getvalue().to_pybytes())
+    return sink.parts
 
 
 def columns_of(data: memoryview | bytes) -> dict[str, Column]:

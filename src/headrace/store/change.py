@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace.columns.column import Column
 from headrace.core.errors import MissingDependencyError
-from headrace.store.arrow_columns import columns_of, ipc_bytes
+from headrace.store.arrow_columns import columns_of, ipc_parts
 
 try:
     import numpy as np
@@ -48,11 +48,11 @@ class Change:
         """Bytes of the rows that are added."""
         return sum(column_bytes(column) for column in self.columns.values())
 
-    def encoded(self) -> bytes:
-        """Return the payload of the change's record: two counts, the numbers of removed rows, and an Arrow IPC stream."""
+    def encoded(self) -> list[bytes | memoryview]:
+        """Return the parts of the record's payload: two counts, the numbers of removed rows, and an Arrow IPC stream."""
         numbers = np.ascontiguousarray(self.removed, "<u8")
-        rows = ipc_bytes(self.columns) if self.length else b""
-        return b"".join((_START.pack(self.first_row, len(numbers)), numbers.tobytes(), rows))
+        rows = ipc_parts(self.columns) if self.length else []
+        return [_START.pack(self.first_row, len(numbers)), numbers.tobytes(), *rows]
 
     @classmethod
     def decoded(cls, payload: memoryview) -> Change:

@@ -227,7 +227,7 @@ class StoreEngine:
             return 0
         before, after = self.state, self.state.after(change)
         if self.folder is not None:
-            self.folder.log.append(RecordKind.CHANGE, change.encoded())
+            self.folder.log.append(RecordKind.CHANGE, *change.encoded())
         self.state = after
         self._next_row += change.length
         with suppress(HeadraceError, MemoryError):  # the change is made, and the next call builds another index

@@ -15,7 +15,7 @@ from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
-from headrace.store.arrow_columns import columns_of, ipc_bytes
+from headrace.store.arrow_columns import columns_of, ipc_parts
 from headrace.store.dictionary.encode import encode, merge
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.items import empty_column
@@ -102,7 +102,7 @@ class Main:
 
 def _payload(column: EncodedColumn) -> bytes:
     """Return the payload of a column: sizes, the dictionary as an Arrow IPC stream, codes, validity."""
-    dictionary = ipc_bytes({_VALUES: column.dictionary})
+    dictionary = b"".join(ipc_parts({_VALUES: column.dictionary}))
     words = bytes(memoryview(column.words))
     validity = b"" if column.validity is None else bytes(memoryview(column.validity))
     sizes = _SIZES.pack(column.null_count, len(dictionary), len(words), len(validity))

@@ -18,7 +18,7 @@ class AppendFile(Protocol):
     def size(self) -> int:
         """Number of bytes, with those that are not synced."""
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         """Append bytes."""
 
     def sync(self) -> None:
@@ -161,7 +161,7 @@ class _HostFile:
     def size(self) -> int:
         return self._size
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         rest = memoryview(data)
         while rest:
             written = os.write(self._file.fileno(), rest)

@@ -15,7 +15,7 @@ from headrace.core.errors import OptionError, SourceError
 from headrace.store.files.file_system import FileSystem, FolderLock
 from headrace.store.files.log import Log, SyncPolicy
 from headrace.store.files.manifest import MANIFEST, Manifest, log_name, main_name, read_manifest, write_manifest
-from headrace.store.files.records import Fault, RecordKind, framed, read_records
+from headrace.store.files.records import Fault, RecordKind, framed, read_records, record_parts
 
 _LOG = re.compile(r"log-(\d{20})\.hrs")
 _MAIN = re.compile(r"main-(\d{10})\.hrs")
@@ -282,7 +282,8 @@ class StoreFolder:
         try:
             number = 1
             for record in records:
-                file.write(framed(record.kind, number, 0, bytes(record.payload)))
+                for part in record_parts(record.kind, number, 0, (record.payload,)):
+                    file.write(part)
                 number += 1
             file.sync()
             file.write(framed(RecordKind.SEAL, number, file.size, b""))

@@ -10,7 +10,7 @@ from headrace.core.errors import OptionError, SourceError
 from headrace.core.options import choice, number
 from headrace.store.files.file_system import AppendFile, FileSystem
 from headrace.store.files.manifest import log_name
-from headrace.store.files.records import RecordKind, framed
+from headrace.store.files.records import RecordKind, record_parts
 
 SYNC_POLICIES = ("always", "batch", "never")
 
@@ -80,8 +80,15 @@ class Log:
         """Number of bytes."""
         return self._file.size
 
-    def append(self, kind: int, payload: bytes) -> int:
+    def append(self, kind: int, *payload: bytes | memoryview) -> int:
         """Append a record, and return its sequence. By the policy it is on the disk when the call returns.
+
+        Parameters
+        ----------
+        kind
+            A value of `RecordKind`.
+        *payload
+            Parts of the content.
 
         Raises
         ------
@@ -92,9 +99,10 @@ class Log:
         """
         self._check()
         begin = self._file.size
-        record = framed(kind, self.next_sequence, self._synced, payload)
+        record = record_parts(kind, self.next_sequence, self._synced, payload)
         try:
-            self._file.write(record)
+            for part in record:
+                self._file.write(part)
         except BaseException:
             self._remove(begin)
             raise

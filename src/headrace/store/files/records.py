@@ -9,8 +9,10 @@ written. If a whole record follows the fault, and says that the bytes at the fau
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import groupby
 from struct import Struct
 from zlib import crc32
 
@@ -20,6 +22,8 @@ ALIGNMENT = 8
 _HEADER = Struct("<4sHHQQQII")
 """Magic, kind, version, sequence, synced bytes, payload bytes, checksum of payload and zeros, checksum of the preceding."""
 HEADER_BYTES = _HEADER.size
+_LARGE_BYTES = 1 << 16
+"""Bytes of a part that has a write of its own."""
 
 
 class RecordKind(IntEnum):
@@ -119,9 +123,33 @@ def framed(kind: int, sequence: int, synced: int, payload: bytes) -> bytes:
     >>> len(record), parsed(record, 0).payload.tobytes()
     (48, b'abc')
     """
-    padded = payload + bytes(-len(payload) % ALIGNMENT)
-    start = _HEADER.pack(MAGIC, kind, VERSION, sequence, synced, len(payload), checksum(padded), 0)[:-4]
-    return b"".join((start, checksum(start).to_bytes(4, "little"), padded))
+    return b"".join(record_parts(kind, sequence, synced, (payload,)))
+
+
+def record_parts(kind: int, sequence: int, synced: int, payload: Sequence[bytes | memoryview]) -> list[bytes | memoryview]:
+    """Return the bytes of a record in parts. Large parts of the payload are not copied, and small ones are joined.
+
+    Examples
+    --------
+    >>> [bytes(part) for part in record_parts(RecordKind.SEAL, 7, 0, (b"a", b"bc"))] == [framed(RecordKind.SEAL, 7, 0, b"abc")]
+    True
+    """
+    nbytes = sum(len(part) for part in payload)
+    padded = *payload, bytes(-nbytes % ALIGNMENT)
+    content = 0
+    for part in padded:
+        content = crc32(part, content)
+    start = _HEADER.pack(MAGIC, kind, VERSION, sequence, synced, nbytes, content, 0)[:-4]
+    return _joined((start, checksum(start).to_bytes(4, "little"), *padded))
+
+
+def _joined(parts: Iterable[bytes | memoryview]) -> list[bytes | memoryview]:
+    """Return parts with those that are smaller than `_LARGE_BYTES` joined to their neighbours."""
+    found: list[bytes | memoryview] = []
+    for is_large, run in groupby(parts, lambda part: len(part) >= _LARGE_BYTES):
+        together = list(run)
+        found += together if is_large else [b"".join(together)]
+    return found
 
 
 def parsed(data: bytes | memoryview, at: int) -> Record | str:
