@@ -1,3 +1,4 @@
+#include <array>
 #include <random>
 #include <stdexcept>
 
@@ -8,37 +9,62 @@ namespace headrace {
 namespace {
 
 // Numbers texts in the order of their first occurrence, by a hash table with linear probing that is at most half full.
-// A slot has a text of at most 16 bytes itself, so most lookups read one slot and call nothing. Hashes have a seed that
-// differs from process to process, so that colliding texts cannot be prepared. Numbers do not depend on the seed.
+// A slot has a text of at most 16 bytes itself, so most lookups read one slot and call nothing. The slots of several
+// texts are fetched at once, so that their cache misses overlap. Hashes have a seed that differs from process to
+// process, so that colliding texts cannot be prepared. Numbers do not depend on the seed.
 class TextNumbers {
 public:
     explicit TextNumbers(u64 seed) : seed_(seed), slots_(64) {}
 
-    u32 number_of(std::string_view text) {
-        const Key key = key_of(text);
-        const usize mask = slots_.size() - 1;
-        usize at = static_cast<usize>(key.hash) & mask;
-        for (; slots_[at].number != EMPTY; at = (at + 1) & mask) {
-            const Slot& slot = slots_[at];
-            const bool same = slot.low == key.low && slot.high == key.high && slot.size == text.size();
-            if (same && (text.size() <= TextStart::BYTES || texts_[slot.number] == text)) return slot.number;
+    // Writes the numbers of texts [begin, end); 0 for nulls, which are not numbered. `texts` has is_null(i) and
+    // text(i).
+    template <class Texts>
+    void number(const Texts& texts, u64 begin, u64 end, u32* numbers) {
+        std::array<std::string_view, lanes> given;
+        std::array<Key, lanes> keys;
+        for (u64 first = begin; first < end; first += lanes) {
+            const usize count = static_cast<usize>(std::min<u64>(lanes, end - first));
+            for (usize i = 0; i < count; ++i) {
+                given[i] = texts.is_null(first + i) ? std::string_view() : texts.text(first + i);
+                keys[i] = key_of(given[i]);
+                __builtin_prefetch(&slots_[slot_of(keys[i].hash)]);
+            }
+            for (usize i = 0; i < count; ++i) {
+                numbers[first + i] = texts.is_null(first + i) ? 0 : number_of(given[i], keys[i]);
+            }
         }
-        return add(text, key, at);
     }
 
     const std::vector<std::string_view>& texts() const { return texts_; }
 
 private:
     static constexpr u32 EMPTY = 0xFFFFFFFF;
+    static constexpr usize lanes = 16;
 
-    // A text's first 16 bytes, its size and its number.
+    // A text's first 16 bytes, its hash, its size (at most 2^32 - 1) and its number.
     struct Slot {
-        u64 low = 0, high = 0, size = 0;
-        u32 number = EMPTY;
+        u64 low = 0, high = 0, hash = 0;
+        u32 size = 0, number = EMPTY;
     };
     struct Key {
         u64 low, high, hash;
     };
+
+    static u32 stored_size(std::string_view text) { return static_cast<u32>(std::min<usize>(text.size(), 0xFFFFFFFF)); }
+    usize slot_of(u64 hash) const { return static_cast<usize>(hash) & (slots_.size() - 1); }
+    usize slot_after(usize at) const { return (at + 1) & (slots_.size() - 1); }
+
+    u32 number_of(std::string_view text, const Key& key) {
+        usize at = slot_of(key.hash);
+        for (; slots_[at].number != EMPTY; at = slot_after(at)) {
+            const Slot& slot = slots_[at];
+            const bool same = slot.low == key.low && slot.high == key.high && slot.size == stored_size(text);
+            if (!same) continue;
+            if (text.size() <= TextStart::BYTES) return slot.number;
+            if (slot.hash == key.hash && texts_[slot.number] == text) return slot.number;
+        }
+        return add(text, key, at);
+    }
 
     Key key_of(std::string_view text) const {
         const TextStart start(text);
@@ -54,9 +80,8 @@ private:
         if (texts_.size() >= MAX_INT32)
             throw std::length_error("more than 2147483647 distinct texts; read them as string");
         const u32 number = static_cast<u32>(texts_.size());
-        slots_[at] = {key.low, key.high, text.size(), number};
+        slots_[at] = {key.low, key.high, key.hash, stored_size(text), number};
         texts_.push_back(text);
-        hashes_.push_back(key.hash);
         if (texts_.size() * 2 > slots_.size()) grow();
         return number;
     }
@@ -64,11 +89,10 @@ private:
     void grow() {
         std::vector<Slot> old(slots_.size() * 2);
         old.swap(slots_);
-        const usize mask = slots_.size() - 1;
         for (const Slot& slot : old) {
             if (slot.number == EMPTY) continue;
-            usize at = static_cast<usize>(hashes_[slot.number]) & mask;
-            while (slots_[at].number != EMPTY) at = (at + 1) & mask;
+            usize at = slot_of(slot.hash);
+            while (slots_[at].number != EMPTY) at = slot_after(at);
             slots_[at] = slot;
         }
     }
@@ -76,7 +100,14 @@ private:
     u64 seed_;
     std::vector<Slot> slots_;
     std::vector<std::string_view> texts_;
-    std::vector<u64> hashes_;
+};
+
+// Distinct texts of a share.
+struct TextList {
+    const std::vector<std::string_view>& texts;
+
+    static bool is_null(u64) { return false; }
+    std::string_view text(u64 i) const { return texts[i]; }
 };
 
 u64 random_seed() {
@@ -119,13 +150,12 @@ TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
     };
     run_pieces(shares, threads, [&](usize share) {
         const RowRange rows = rows_of(share);
-        for (u64 row = rows.begin; row < rows.end; ++row) {
-            codes[row] = texts.is_null(row) ? 0 : local[share].number_of(texts.text(row));
-        }
+        local[share].number(texts, rows.begin, rows.end, codes);
     });
     std::vector<std::vector<u32>> numbers(shares);
     for (usize share = 1; share < shares; ++share) {
-        for (const std::string_view text : local[share].texts()) numbers[share].push_back(local[0].number_of(text));
+        numbers[share].resize(local[share].texts().size());
+        local[0].number(TextList{local[share].texts()}, 0, numbers[share].size(), numbers[share].data());
     }
     run_pieces(shares - 1, threads, [&](usize i) {
         const RowRange rows = rows_of(i + 1);

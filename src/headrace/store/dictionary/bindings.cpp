@@ -1,9 +1,11 @@
 #include "core/bindings.hpp"
 
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
 #include <cstring>
+#include <optional>
 #include <tuple>
 
 #include "core/layouts/layout.hpp"
@@ -96,6 +98,19 @@ void sort_texts_at(const TextsGiven& texts, std::uintptr_t order, unsigned threa
     sort_texts(texts_at(texts), std::get<2>(texts), reinterpret_cast<u32*>(order), threads);
 }
 
+// Returns the distinct items as bytes; None if there are more than `limit`.
+std::optional<nb::bytes> number_items_at(const ItemsGiven& items, unsigned width, u64 limit, std::uintptr_t numbers,
+                                         unsigned threads) {
+    const NumberArray given{reinterpret_cast<const void*>(std::get<0>(items)), std::get<1>(items), width};
+    std::optional<std::vector<u8>> found;
+    {
+        const LongCall call;
+        found = number_items(given, limit, reinterpret_cast<u32*>(numbers), threads);
+    }
+    if (!found) return std::nullopt;
+    return nb::bytes(found->data(), found->size());
+}
+
 void translate_codes_at(const nb::bytes& first, const nb::bytes& second, const PackedGiven& to, unsigned threads) {
     const CodeSource main = source_of(first), delta = source_of(second);
     const PackedCodes packed = packed_at(to);
@@ -137,6 +152,7 @@ void bind_dictionary(nb::module_& m) {
           "threads"_a);
     m.def("merge_texts", &merge_texts_at, "main"_a, "delta"_a, "tables"_a, "allocate"_a, "threads"_a);
     m.def("sort_texts", &sort_texts_at, "texts"_a, "order"_a, "threads"_a);
+    m.def("number_items", &number_items_at, "items"_a, "width"_a, "limit"_a, "numbers"_a, "threads"_a);
     m.def("translate_codes", &translate_codes_at, "first"_a, "second"_a, "to"_a, "threads"_a);
     m.def("pack_codes", &pack_codes_at, "codes"_a, "to"_a, "threads"_a);
     m.def("unpack_codes", &unpack_codes_at, "codes"_a, "to"_a, "threads"_a);

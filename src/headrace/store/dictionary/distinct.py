@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from headrace import _native
 from headrace.arrange.gather.take import take_rows
 from headrace.arrange.search.unique import unique
-from headrace.arrange.sort.sort import sort
+from headrace.arrange.sort.sort import argsort, sort
 from headrace.arrays.arrays import needed_numpy
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
@@ -16,11 +16,24 @@ from headrace.core.context import Context, context_of
 from headrace.core.options import choice
 from headrace.encode.texts import as_dictionary
 from headrace.index.hash_map.hash_map import HashMap
-from headrace.store.dictionary.items import TextItems, address_of, column_of_items, empty_column, items_at, items_of, on_host
+from headrace.store.dictionary.items import (
+    NumberItems,
+    TextItems,
+    address_of,
+    column_of_items,
+    empty_column,
+    items_at,
+    items_of,
+    on_host,
+)
 from headrace.store.dictionary.plain import plain_column
-from headrace.store.dictionary.validity import flags_of
+from headrace.store.dictionary.validity import Validity, flags_of, of_column
 
-METHODS = ("sort", "hash")
+METHODS = ("auto", "sort", "hash")
+_CACHED_VALUES = 1 << 18
+"""Distinct numbers whose hash table is about as large as a core's part of a shared cache."""
+_ROWS_OF_VALUE = 8
+"""Rows for each distinct number from which on a hash table is faster than a sort."""
 
 
 class DistinctValues(NamedTuple):
@@ -30,7 +43,28 @@ class DistinctValues(NamedTuple):
     codes: Any
 
 
-def distinct_values(column: Column | Any, *, method: str = "sort", context: Context | None = None) -> DistinctValues:
+class NumberedValues(NamedTuple):
+    """Distinct values of a column, ascending, and a number for each row.
+
+    Parameters
+    ----------
+    values
+        The values.
+    numbers
+        Number of each row's value in any order, uint32; any one for a null.
+    ranks
+        Index in `values` for each number, uint32; None if numbers are indices.
+    validity
+        Validity of the rows.
+    """
+
+    values: Column
+    numbers: Any
+    ranks: Any
+    validity: Validity
+
+
+def distinct_values(column: Column | Any, *, method: str = "auto", context: Context | None = None) -> DistinctValues:
     """Return the distinct values of a column, ascending, and the index of each row's value (Krueger et al. 2011, step 1a).
 
     Parameters
@@ -38,8 +72,9 @@ def distinct_values(column: Column | Any, *, method: str = "sort", context: Cont
     column
         Column of any type, or array of NumPy of integers or floats, on the host.
     method
-        For numbers, ``"sort"``: sort and remove duplicates. ``"hash"``: find the distinct values
-        with a hash table, then sort these alone. The result is the same. Texts are hashed in any case.
+        For numbers, ``"sort"``: sort and remove duplicates. ``"hash"``: find the distinct values with a hash table, then sort
+        these alone. ``"auto"``: on a CPU, hash while the table fits a cache, and else sort. The result is the same. Texts are
+        hashed in any case.
     context
         Threads and memory that may be used. If its device is a GPU, numbers are sorted or hashed there.
 
@@ -62,57 +97,93 @@ def distinct_values(column: Column | Any, *, method: str = "sort", context: Cont
     >>> values.to_pylist(), codes
     ([10, 30], array([1, 0, 1], dtype=uint32))
     """
+    found = numbered_values(column, method=method, context=context)
+    codes = found.numbers if found.ranks is None else found.ranks[found.numbers]
+    if found.validity.bits is not None:
+        codes = codes * flags_of(found.validity.bits, len(codes))
+    return DistinctValues(found.values, codes)
+
+
+def numbered_values(column: Column | Any, *, method: str = "auto", context: Context | None = None) -> NumberedValues:
+    """Return the distinct values of a column, ascending, and a number of each row's value; arguments as of `distinct_values`."""
     np = needed_numpy("headrace.dictionary")
 
     choice("method", method, METHODS)
     context = context_of(context)
     column = plain_column(column, context)
+    validity = of_column(column)
     if column.type.name == "null":
-        return DistinctValues(empty_column(column.type), np.zeros(column.length, np.uint32))
+        return NumberedValues(empty_column(column.type), np.zeros(column.length, np.uint32), None, validity)
     if has_offsets(column.type):
-        return _distinct_texts(column, context)
-    rows = _present(column)
+        return _numbered_texts(column, validity, context)
+    rows = None if validity.bits is None else np.flatnonzero(flags_of(validity.bits, column.length))
     present = column if rows is None else replace(take_rows(column, rows, context.thread_count), null_count=0, validity=None)
     items = items_of(present)
     if isinstance(items, TextItems):
-        decimals, codes = _distinct_decimals(items)
-        values = column_of_items(decimals, column.type)
+        found, numbers, ranks = *_distinct_decimals(items), None
     else:
-        found, codes = _distinct_numbers(items.sortable, method, context)
-        values = column_of_items(items.of_sortable(found), column.type)
-    return DistinctValues(values, _with_nulls(codes, rows, column.length))
+        found, numbers, ranks = _distinct_numbers(items, method, context)
+    return NumberedValues(column_of_items(found, column.type), _with_nulls(numbers, rows, column.length), ranks, validity)
 
 
-def _present(column: Column) -> Any:
-    """Return the numbers of the rows with values; None for all rows."""
-    import numpy as np
-
-    return None if column.validity is None else np.flatnonzero(flags_of(column.validity, column.length, column.offset))
-
-
-def _with_nulls(codes: Any, rows: Any, length: int) -> Any:
+def _with_nulls(numbers: Any, rows: Any, length: int) -> Any:
     import numpy as np
 
     if rows is None:
-        return codes.astype(np.uint32)
+        return numbers.astype(np.uint32, copy=False)
     result: Any = np.zeros(length, np.uint32)
-    result[rows] = codes
+    result[rows] = numbers
     return result
 
 
-def _distinct_numbers(sortable: Any, method: str, context: Context) -> tuple[Any, Any]:
+def _distinct_numbers(items: NumberItems, method: str, context: Context) -> tuple[NumberItems, Any, Any]:
+    """Return distinct numbers, ascending, with the number of each item, and the ranks of numbers if those are not ascending."""
+    is_on_host = context.device.kind == "cpu"
+    if is_on_host and method != "sort":
+        limit = len(items) if method == "hash" else min(len(items) // _ROWS_OF_VALUE, _CACHED_VALUES)
+        found = _numbered_items(items, limit, context)
+        if found is not None:
+            return found
+    if is_on_host or method != "hash" or not len(items):
+        values, inverse = unique(items.sortable, return_inverse=True, context=context)
+        return items.of_sortable(on_host(values, context)), on_host(inverse, context), None
+    return *_hashed_on_gpu(items, context), None
+
+
+def _numbered_items(items: NumberItems, limit: int, context: Context) -> tuple[NumberItems, Any, Any] | None:
+    """Number items with a hash table, and sort the distinct ones; None if there are more than `limit`."""
     import numpy as np
 
-    if method == "sort" or not len(sortable):
-        values, inverse = unique(sortable, return_inverse=True, context=context)
-        return on_host(values, context), on_host(inverse, context)
+    numbers: Any = np.empty(len(items), np.uint32)
+    at, width = address_of(items.items), items.items.dtype.itemsize
+    found = _native.number_items((at, len(items)), width, limit, address_of(numbers), context.thread_count)
+    if found is None:
+        return None
+    distinct = replace(items, items=np.frombuffer(found, items.items.dtype))
+    order = argsort(distinct.sortable, context=context)
+    return replace(items, items=distinct.items[order]), numbers, _inverse(order)
+
+
+def _inverse(order: Any) -> Any:
+    """Return the index of each number in a permutation, uint32; at least one."""
+    import numpy as np
+
+    ranks: Any = np.zeros(max(len(order), 1), np.uint32)
+    ranks[order] = np.arange(len(order), dtype=np.uint32)
+    return ranks
+
+
+def _hashed_on_gpu(items: NumberItems, context: Context) -> tuple[NumberItems, Any]:
+    import numpy as np
+
     # Maps have keys of 4 or 8 bytes.
+    sortable = items.sortable
     keys = sortable if sortable.dtype.itemsize >= 4 else sortable.astype(np.int32)
     numbers = HashMap(keys.dtype, "uint32", context=context)
     numbers.insert(keys, np.zeros(len(keys), np.uint32))
     found = on_host(sort(numbers.items().keys, context=context), context)
     numbers.replace(found, np.arange(len(found), dtype=np.uint32))
-    return found.astype(sortable.dtype), on_host(numbers.find(keys).values, context)
+    return items.of_sortable(found.astype(sortable.dtype)), on_host(numbers.find(keys).values, context)
 
 
 def _distinct_decimals(items: TextItems) -> tuple[TextItems, Any]:
@@ -123,8 +194,8 @@ def _distinct_decimals(items: TextItems) -> tuple[TextItems, Any]:
     return TextItems(np.arange(len(values) + 1) * 16, values.view(np.uint8)), codes.reshape(-1)
 
 
-def _distinct_texts(column: Column, context: Context) -> DistinctValues:
-    """Number texts with a hash table, sort the distinct ones, and translate the numbers."""
+def _numbered_texts(column: Column, validity: Validity, context: Context) -> NumberedValues:
+    """Number texts with a hash table, and sort the distinct ones."""
     import numpy as np
 
     threads = context.thread_count
@@ -132,15 +203,13 @@ def _distinct_texts(column: Column, context: Context) -> DistinctValues:
     numbered = as_dictionary(replace(column, type=as_string), threads)
     first = numbered.dictionary
     assert first is not None
-    count, texts = len(first), items_of(first)
+    texts = items_of(first)
     assert isinstance(texts, TextItems)
-    order: Any = np.empty(count, np.uint32)
+    order: Any = np.empty(len(first), np.uint32)
     _native.sort_texts(texts.given, address_of(order), threads)
-    ranks: Any = np.zeros(max(count, 1), np.uint32)
-    ranks[order] = np.arange(count, dtype=np.uint32)
-    values = items_of(take_rows(first, order, threads))
-    result = ranks[items_at(numbered.values, "<u4", column.length)]
-    rows = _present(column)
-    if rows is not None:
-        result = _with_nulls(result[rows], rows, column.length)
-    return DistinctValues(column_of_items(values, column.type), result)
+    values = take_rows(first, order, threads)
+    if values.type.bits == column.type.bits:
+        values = replace(values, type=column.type)
+    else:
+        values = column_of_items(items_of(values), column.type)
+    return NumberedValues(values, items_at(numbered.values, "<u4", column.length), _inverse(order), validity)

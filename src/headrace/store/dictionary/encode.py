@@ -15,14 +15,16 @@ from headrace.core.errors import OptionError
 from headrace.core.options import instance
 from headrace.store.dictionary import validity
 from headrace.store.dictionary.dictionaries import merge_dictionaries
-from headrace.store.dictionary.distinct import distinct_values
+from headrace.store.dictionary.distinct import numbered_values
 from headrace.store.dictionary.encoded_column import EncodedColumn, code_bits, words_of_codes
 from headrace.store.dictionary.items import address_of, checked_integers, host_array
 from headrace.store.dictionary.packing import codes_of, pack, packed_source
 from headrace.store.dictionary.plain import column_of_nulls, plain_column
 
+_NUMBER_BITS = 32
 
-def encode(column: Column | Any, *, method: str = "sort", context: Context | None = None) -> EncodedColumn:
+
+def encode(column: Column | Any, *, method: str = "auto", context: Context | None = None) -> EncodedColumn:
     """Return a column as a sorted dictionary and packed codes.
 
     Parameters
@@ -47,10 +49,15 @@ def encode(column: Column | Any, *, method: str = "sort", context: Context | Non
     >>> encoded.dictionary.to_pylist(), encoded.bits
     ([10, 30], 1)
     """
-    values, codes = distinct_values(column, method=method, context=context)
-    found = validity.of_column(column) if isinstance(column, Column) else validity.Validity(None, 0)
-    words = pack(codes, code_bits(len(values)), context=context)
-    return EncodedColumn(values, words, len(codes), found.null_count, found.bits)
+    context = context_of(context)
+    found = numbered_values(column, method=method, context=context)
+    length, bits = len(found.numbers), code_bits(len(found.values))
+    words = empty_buffer(8 * words_of_codes(length, bits))
+    nulls = found.validity.bits
+    numbered = packed_source(found.numbers, length, _NUMBER_BITS, nulls, address_of(found.ranks))
+    none = packed_source(words, 0, bits)
+    _native.translate_codes(numbered, none, (words.address, bits), context.thread_count)
+    return EncodedColumn(found.values, words, length, found.validity.null_count, nulls)
 
 
 def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None = None) -> Column:

@@ -25,7 +25,7 @@ def packed_source(words: Any, count: int, bits: int, validity: Any = None, table
     Parameters
     ----------
     words
-        Buffer of packed codes.
+        Buffer of packed codes, or an array of uint32 as codes of 32 bits.
     count, bits
         Number of codes, and bits of a code.
     validity
@@ -33,7 +33,7 @@ def packed_source(words: Any, count: int, bits: int, validity: Any = None, table
     table
         Address of the new codes; 0 if codes stay.
     """
-    return _SOURCE.pack(words.address, 0, count, bits, 0 if validity is None else validity.address, _BLOCKS.pack(0, 0, table))
+    return _SOURCE.pack(address_of(words), 0, count, bits, 0 if validity is None else validity.address, _BLOCKS.pack(0, 0, table))
 
 
 def pack(codes: Any, bits: int, *, context: Context | None = None) -> Buffer:

@@ -20,6 +20,10 @@ void unpack_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
         std::fill_n(codes, count, 0);
         return;
     }
+    if (bits == 32) {  // an array, which need not have whole words
+        std::memcpy(codes, reinterpret_cast<const u8*>(source.words) + first * 4, count * 4);
+        return;
+    }
     const u64 bytes = words_of_codes(source.first + source.count, bits) * 8;
     const u64 loads = bytes < 8 ? 0 : (bytes - 8) * 8 / bits + 1;  // codes whose 8 bytes are in the words
     const u64 fast = std::clamp<u64>(loads, first, first + count) - first;

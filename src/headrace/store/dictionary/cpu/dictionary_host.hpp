@@ -1,6 +1,8 @@
 // Merges sorted dictionaries and translates packed codes in host memory, on several threads.
 #pragma once
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "store/dictionary/rules/codes.hpp"
 #include "store/dictionary/rules/merge.hpp"
@@ -50,6 +52,17 @@ void merge_texts(const TextDictionaries& dictionaries, const CodeTables& tables,
 
 // Writes the numbers of texts in their order. Equal texts are in the order of their numbers.
 void sort_texts(const TextValues& texts, u64 count, u32* order, unsigned threads);
+
+// Numbers of 1, 2, 4 or 8 bytes.
+struct NumberArray {
+    const void* items;
+    u64 count;
+    unsigned width;
+};
+
+// Writes the number of each item: distinct items are numbered from 0 on. Returns the distinct ones by their numbers, as
+// bytes; none if there are more than `limit`, and then the numbers are undefined.
+std::optional<std::vector<u8>> number_items(const NumberArray& items, u64 limit, u32* numbers, unsigned threads);
 
 struct PackedCodes {
     u64* words;

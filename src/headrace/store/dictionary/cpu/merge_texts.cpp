@@ -1,4 +1,4 @@
-// Merges two sorted dictionaries of texts by direct comparison, and sorts texts. Pieces are those of merge_numbers.cpp.
+// Merges two sorted dictionaries of texts by direct comparison. Pieces are those of merge_numbers.cpp.
 // The first step writes the tables and the source of each merged text, the second one copies the texts.
 #include <algorithm>
 #include <cstring>
@@ -93,46 +93,11 @@ private:
     std::vector<TextPiece> pieces_;
 };
 
-// A text with its first 8 bytes, which decide most comparisons.
-struct PrefixedText {
-    u64 prefix;
-    u32 number;
-};
-
 }  // namespace
 
 void merge_texts(const TextDictionaries& dictionaries, const CodeTables& tables,
                  const std::function<NewTexts(u64, u64)>& allocate, unsigned threads) {
     TextMerge(dictionaries, tables).run(allocate, threads);
-}
-
-void sort_texts(const TextValues& texts, u64 count, u32* order, unsigned threads) {
-    std::vector<PrefixedText> sorted(count);
-    const auto is_before = [&](const PrefixedText& a, const PrefixedText& b) {
-        if (a.prefix != b.prefix) return a.prefix < b.prefix;
-        const i32 found = compare_texts(texts, a.number, texts, b.number);
-        return found != 0 ? found < 0 : a.number < b.number;
-    };
-    // Each thread sorts a share. Then neighbouring shares are merged, twice as many texts at a time.
-    const u64 shares = std::clamp<u64>(count / piece_texts, 1, 2 * u64{threads});
-    const auto begin_of = [&](u64 share) {
-        return sorted.begin() + static_cast<i64>(count * std::min(share, shares) / shares);
-    };
-    for_each_piece(shares, threads, [&](u64 share) {
-        for (auto at = begin_of(share); at != begin_of(share + 1); ++at) {
-            const u64 i = static_cast<u64>(at - sorted.begin());
-            const u64 size = static_cast<u64>(texts.offsets[i + 1] - texts.offsets[i]);
-            *at = {prefix_of_text(texts.bytes + texts.offsets[i], size, 0), static_cast<u32>(i)};
-        }
-        std::sort(begin_of(share), begin_of(share + 1), is_before);
-    });
-    for (u64 width = 1; width < shares; width *= 2) {
-        for_each_piece((shares + 2 * width - 1) / (2 * width), threads, [&](u64 i) {
-            const u64 first = i * 2 * width;
-            std::inplace_merge(begin_of(first), begin_of(first + width), begin_of(first + 2 * width), is_before);
-        });
-    }
-    for (u64 i = 0; i < count; ++i) order[i] = sorted[i].number;
 }
 
 }  // namespace headrace

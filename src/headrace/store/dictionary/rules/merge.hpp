@@ -24,11 +24,18 @@ struct TextValues {
     const u8* bytes;
 };
 
+// Returns a word with its bytes in reverse order, e.g. 0x0102 becomes 0x0201000000000000. Compilers find the one
+// instruction for it.
+HR_FN u64 reversed_bytes(u64 word) {
+    word = (word & 0x00FF00FF00FF00FF) << 8 | (word >> 8 & 0x00FF00FF00FF00FF);
+    word = (word & 0x0000FFFF0000FFFF) << 16 | (word >> 16 & 0x0000FFFF0000FFFF);
+    return word << 32 | word >> 32;
+}
+
 // Returns the first 8 bytes of a text from `at` on as a number of the same order, with zeros after its end.
 HR_FN u64 prefix_of_text(const u8* text, u64 size, u64 at) {
-    u64 prefix = 0;
-    for (u64 i = at; i < at + 8; ++i) prefix = prefix << 8 | (i < size ? text[i] : 0);
-    return prefix;
+    if (at + 8 <= size) return reversed_bytes(load_word(text + at));
+    return at < size ? reversed_bytes(load_bytes(text + at, size - at)) : 0;
 }
 
 // Returns a number below, at or above 0: the order of two texts by their bytes, shorter ones first.

@@ -1,0 +1,116 @@
+// Numbers the distinct items of an array of numbers by hash tables. Each thread numbers the items of a share. Then the
+// distinct items of all shares are numbered together, and the numbers are translated. It ends early if there are more
+// distinct items than a limit, since tables that do not fit a cache are slower than a sort.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+
+#include "core/cpu/cache_blocks.hpp"
+#include "core/cpu/thread_pool.hpp"
+#include "core/hash.hpp"
+#include "store/dictionary/cpu/dictionary_host.hpp"
+
+namespace headrace {
+namespace {
+
+constexpr u64 piece_items = 1 << 16;  // items that are numbered between two looks at the limit
+
+// A hash table with linear probing that is at most half full. The seed differs from table to table, so that colliding
+// items cannot be prepared. Numbers do not depend on it.
+template <class Bits>
+class ItemNumbers {
+public:
+    explicit ItemNumbers(u64 seed) : seed_(seed), slots_(64, {0, none}) {}
+
+    u32 number_of(Bits item) {
+        const u64 mask = slots_.size() - 1;
+        u64 at = hash(item) & mask;
+        for (; slots_[at].number != none; at = (at + 1) & mask) {
+            if (slots_[at].item == item) return slots_[at].number;
+        }
+        const u32 number = static_cast<u32>(items_.size());
+        slots_[at] = {item, number};
+        items_.push_back(item);
+        if (2 * items_.size() > slots_.size()) grow();
+        return number;
+    }
+
+    const std::vector<Bits>& items() const { return items_; }
+
+private:
+    static constexpr u32 none = ~u32{0};
+
+    struct ItemSlot {
+        Bits item;
+        u32 number;
+    };
+
+    u64 hash(Bits item) const { return fold_product(item ^ seed_, golden_ratio); }
+
+    [[gnu::noinline]] void grow() {
+        slots_.assign(4 * slots_.size(), {0, none});
+        const u64 mask = slots_.size() - 1;
+        for (usize i = 0; i < items_.size(); ++i) {
+            u64 at = hash(items_[i]) & mask;
+            while (slots_[at].number != none) at = (at + 1) & mask;
+            slots_[at] = {items_[i], static_cast<u32>(i)};
+        }
+    }
+
+    u64 seed_;
+    std::vector<ItemSlot> slots_;
+    std::vector<Bits> items_;
+};
+
+u64 random_seed() {
+    std::random_device device;
+    return u64{device()} << 32 | device();
+}
+
+template <class Bits>
+std::optional<std::vector<u8>> number_all(const NumberArray& given, u64 limit, u32* numbers, unsigned threads) {
+    const Bits* const items = static_cast<const Bits*>(given.items);
+    const u64 shares = std::clamp<u64>(given.count / piece_items, 1, threads);
+    const auto begin_of = [&](u64 share) { return given.count * share / shares; };
+    std::vector<ItemNumbers<Bits>> local(shares, ItemNumbers<Bits>(random_seed()));
+    std::atomic<bool> are_many{false};
+    run_parallel(static_cast<unsigned>(shares), [&](unsigned share) {
+        ItemNumbers<Bits>& table = local[share];
+        for (u64 begin = begin_of(share), end; begin < begin_of(share + 1) && !are_many; begin = end) {
+            end = std::min(begin + piece_items, begin_of(share + 1));
+            for (u64 i = begin; i < end; ++i) numbers[i] = table.number_of(items[i]);
+            if (table.items().size() > limit) are_many = true;
+        }
+    });
+    std::vector<std::vector<u32>> together(shares);
+    for (u64 share = 1; share < shares && !are_many; ++share) {
+        for (const Bits item : local[share].items()) together[share].push_back(local[0].number_of(item));
+        if (local[0].items().size() > limit) are_many = true;
+    }
+    if (are_many) return std::nullopt;
+    for_each_piece((given.count - begin_of(1) + piece_items - 1) / piece_items, threads, [&](u64 piece) {
+        const u64 begin = begin_of(1) + piece * piece_items, end = std::min(begin + piece_items, given.count);
+        for (u64 share = begin * shares / given.count, i = begin; i < end; ++share) {
+            for (const u64 stop = std::min(end, begin_of(share + 1)); i < stop; ++i) {
+                numbers[i] = together[share][numbers[i]];
+            }
+        }
+    });
+    std::vector<u8> found(local[0].items().size() * sizeof(Bits));
+    if (!found.empty()) std::memcpy(found.data(), local[0].items().data(), found.size());
+    return found;
+}
+
+}  // namespace
+
+std::optional<std::vector<u8>> number_items(const NumberArray& items, u64 limit, u32* numbers, unsigned threads) {
+    if (items.width == 1) return number_all<u8>(items, limit, numbers, threads);
+    if (items.width == 2) return number_all<u16>(items, limit, numbers, threads);
+    if (items.width == 4) return number_all<u32>(items, limit, numbers, threads);
+    if (items.width == 8) return number_all<u64>(items, limit, numbers, threads);
+    throw std::invalid_argument("numbers have 1, 2, 4 or 8 bytes");
+}
+
+}  // namespace headrace
