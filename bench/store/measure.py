@@ -41,7 +41,7 @@ def values_of(kind: str, count: int) -> Any:
     if kind == "float64":
         return pa.array(numbers / 64)
     if kind in NUMBERS:
-        spread = numbers if kind == "date32" else numbers * ((1 << (30 if kind == "int32" else 62)) // count)
+        spread = numbers if kind == "date32" else numbers * ((1 << (30 if kind == "int32" else 62)) // count - 1 | 1)
         return pa.array(spread.astype("i8" if kind == "int64" else "i4")).cast(kind)
     return pa.array([_text(kind, number) for number in numbers.tolist()])
 

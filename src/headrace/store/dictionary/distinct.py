@@ -119,6 +119,7 @@ def numbered_values(column: Column | Any, *, method: str = "auto", context: Cont
     rows = None if validity.bits is None else np.flatnonzero(flags_of(validity.bits, column.length))
     present = column if rows is None else replace(take_rows(column, rows, context.thread_count), null_count=0, validity=None)
     items = items_of(present)
+    found: NumberItems | TextItems
     if isinstance(items, TextItems):
         found, numbers, ranks = *_distinct_decimals(items), None
     else:
