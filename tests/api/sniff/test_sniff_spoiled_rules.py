@@ -5,9 +5,10 @@ import pytest
 import headrace
 from tests.api.sniff.spoiled_by_hand import BY_HAND
 from tests.api.sniff.spoiled_short import SHORT
+from tests.api.sniff.spoiled_spaces import SPACES
 from tests.api.sniff.spoiled_texts import spoiled_texts
 
-ALL = [*BY_HAND, *SHORT, *spoiled_texts()]
+ALL = [*BY_HAND, *SHORT, *SPACES, *spoiled_texts()]
 MIN_SHARE = 0.99
 
 
@@ -41,6 +42,11 @@ def test_there_are_two_hundred_different_texts():
 def test_99_of_100_are_read_as_a_careful_person_would():
     failures = {case.name: why for case in ALL if (why := difference(case)) is not None}
     assert len(failures) <= (1 - MIN_SHARE) * len(ALL), "\n".join(f"{name}: {why}" for name, why in failures.items())
+
+
+@pytest.mark.parametrize("case", SPACES, ids=lambda case: case.name)
+def test_spaces_in_values_and_names(case):
+    assert difference(case) is None
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from headrace import _native
 from headrace.columns.date_format import DateForms
+from headrace.columns.infer.sniff_spaces import is_table_of_words, spaces_are_in_values
 from headrace.columns.infer.sniff_whole import is_whole, tearing_forms, torn_fields
 from headrace.structure.candidates import Fixed, candidates, variants
 from headrace.structure.dialect import Dialect
@@ -38,9 +39,6 @@ _LINES_LEFT_OUT = 0.5
 _LOOKS_LIKE_VALUES = 0.95
 _LOOKS_LIKE_A_TABLE = 0.5
 _TORN = 0.1
-_COLUMNS_OF_WORDS = 3
-_RECORDS_OF_WORDS = 3
-"""Least number of columns and of records of a table of words between single spaces."""
 _LIST = 0.6
 
 # Values by their appearance; a column type for them need not exist.
@@ -59,7 +57,6 @@ _VALUE = re.compile(
 _TWO_NUMBERS = re.compile(rb"[-+]?\d+,\d+")
 _MARKS, _DATES = (ord("."), None), DateForms()
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]")
-_NAME = re.compile(rb"[A-Za-z_\x80-\xff%#][\w\x80-\xff%#./()\[\]-]*")
 _UNCLEAN = re.compile(rb"[;\t|\x00-\x1f]|(?<!\S),|,(?! )|\S:\S|\A['\"]|['\"]\Z")
 _LISTED = re.compile(rb"[^\s,;|\"']+(?:([,;|])[^\s,;|\"']+)(?:\1[^\s,;|\"']+)*")
 
@@ -197,7 +194,9 @@ def type_score(layout: SampleLayout, regular: Regularity) -> float:
     records = range(regular.first, regular.end)
     step = max(1, len(records) // _RECORDS_JUDGED)
     sole = regular.width == 1
-    weak = layout.dialect.sep in WEAK_SEPARATORS and not sole and not _is_table_of_words(layout, regular)
+    if not sole and spaces_are_in_values(layout, regular, is_value):
+        return _TORN
+    weak = layout.dialect.sep in WEAK_SEPARATORS and not sole and not is_table_of_words(layout, regular, is_value)
     # If a first record splits like the parts of whole values and is none itself, it names them: the split is intended.
     forms = [] if sole else tearing_forms(layout.dialect.sep, layout.dialect.quote_char)
     if regular.first == 0 and layout.widths[:1] == [regular.width] and not _torn(layout, 0, forms):
@@ -212,27 +211,6 @@ def type_score(layout: SampleLayout, regular: Regularity) -> float:
         if count >= _FIELDS_JUDGED:
             break
     return total / count if count else 0.0
-
-
-def _is_table_of_words(layout: SampleLayout, regular: Regularity) -> bool:
-    """Return whether words between single spaces are columns: ``name age city`` over ``Ann 30 Rome``.
-
-    Every record then has the same three fields or more. A column of values is below a name that is none. The names are different
-    words, and not the beginning of a sentence such as ``Best years``.
-    """
-    if layout.dialect.sep != b" " or regular.first or regular.width < _COLUMNS_OF_WORDS or layout.unclosed:
-        return False
-    if not _RECORDS_OF_WORDS <= len(layout.widths) == regular.steady:
-        return False
-    names = layout.fields(0)
-    if len(set(names)) < len(names) or not all(_NAME.fullmatch(name) for name in names) or _is_sentence(names):
-        return False
-    rows = [layout.fields(record) for record in range(1, len(layout.widths), max(1, len(layout.widths) // _RECORDS_JUDGED))]
-    return all(map(all, rows)) and any(all(map(is_value, column)) for column in zip(*rows, strict=True))
-
-
-def _is_sentence(words: Sequence[bytes]) -> bool:
-    return words[0][:1].isupper() and all(word.islower() for word in words[1:])
 
 
 def _torn(layout: SampleLayout, record: int, forms: Sequence[re.Pattern[bytes]]) -> set[int]:

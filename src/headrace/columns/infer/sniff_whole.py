@@ -1,4 +1,4 @@
-"""Finds values that a wrong separator would split: times, dates, addresses, links.
+"""Finds values that a wrong separator would split: times, dates, addresses, links, telephone numbers.
 
 A field that is a whole value outweighs its parts: ``12:30:15`` is one time, not three integers between colons. The forms are
 textual; a column type for them need not exist.
@@ -16,7 +16,10 @@ _MONTH = rb"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}"
 _TIME = rb"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:\ ?[AaPp][Mm]\b)?"
 _DATE = rb"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})"
 _DATE_OF_LOGS = rb"\d{1,2}/" + _MONTH + rb"/\d{4}:\d\d:\d\d:\d\d(?:\ [-+]\d{4})?"
-_DATE_IN_WORDS = rb"(?:\d{1,2}\.?[\ -]" + _MONTH + rb"[\ -]\d{4}|" + _MONTH + rb"\ \d{1,2},?\ \d{4})"
+_DAY = rb"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},?\ )?"
+_DATE_OF_C = _MONTH + rb"\ {1,2}\d{1,2}\ \d\d:\d\d:\d\d\ \d{4}"
+_DAY_FIRST, _MONTH_FIRST = rb"\d{1,2}\.?[\ -]" + _MONTH + rb"\.?[\ -]\d{4}", _MONTH + rb"\ \d{1,2},?\ \d{4}"
+_DATE_IN_WORDS = _DAY + rb"(?:" + b"|".join([_DATE_OF_C, _DAY_FIRST, _MONTH_FIRST]) + rb")"
 _STAMP = _DATE_OF_LOGS + rb"|(?:" + _DATE + rb"|" + _DATE_IN_WORDS + rb")(?:[T\ ]" + _TIME + rb"(?:\ ?(?:Z|[-+]\d\d:?\d\d))?)?"
 _HOST = rb"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|/\d{1,2})?"
 _GROUP = rb"[0-9A-Fa-f]{1,4}"
@@ -26,13 +29,16 @@ _HOST_OF_VERSION_6 = (
 )
 _CARD = rb"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}"
 _MAIL = rb"[^\s@,;:|\"'<>]+@[\w-]+(?:\.[\w-]+)+"
+PHONE = rb"\+(?=(?:[\ ()-]{0,2}\d){7,15}(?!\d))\d{1,3}(?:[\ -]\(?\d{1,5}\)?){2,6}"
+"""An international telephone number in groups: ``+49 30 1234``."""
+_AMOUNT = rb"(?:\d{1,3}(?:\ \d{3})+,\d\d?(?!\d)|\d+[.,]\d\d?\ ?(?:EUR|USD|GBP|CHF|\xe2\x82\xac|%))"
 _LINK = rb"[A-Za-z][A-Za-z0-9+.-]*://[^\s,;|\"'<>]+"
 _STREET = (
     rb"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Way|Square|Sq|Court|Ct|Place|Pl|Highway|Hwy|Terrace)\.?"
 )
 _POSTAL = rb"\d{1,5}[A-Za-z]?\ (?:[\w.'\x80-\xff-]+\ ){1,4}" + _STREET + rb"(?:,\ ?[\w.'\x80-\xff\ -]+){1,4}"
 
-_WHOLE = re.compile(b"|".join([_STAMP, _TIME, _CARD, _HOST_OF_VERSION_6, _HOST, _LINK, _MAIL, _POSTAL]))
+_WHOLE = re.compile(b"|".join([_STAMP, _TIME, _CARD, _HOST_OF_VERSION_6, _HOST, _LINK, _MAIL, _POSTAL, PHONE]))
 
 
 def _between_edges(*forms: bytes) -> re.Pattern[bytes]:
@@ -44,14 +50,14 @@ _OF_LINKS = _between_edges(_LINK, _MAIL)
 _TEARING = {
     b":": _WITH_COLONS,
     b"::": _WITH_COLONS,
-    b" ": _between_edges(_STAMP, _TIME, _POSTAL),
-    b",": _between_edges(_DATE_IN_WORDS, _POSTAL),
+    b" ": _between_edges(_STAMP, _TIME, _POSTAL, PHONE, _AMOUNT),
+    b",": _between_edges(_DATE_IN_WORDS, _POSTAL, _AMOUNT),
 } | dict.fromkeys((b"~", b"!", b"*", b"&", b"$", b"@", b"=", b"+", b"#"), _OF_LINKS)
 """Forms that may contain a separator."""
 
 
 def is_whole(text: bytes) -> bool:
-    """Return whether a text is a time, a date, an address or a link, and nothing more."""
+    """Return whether a text is a time, a date, an address, a link or a telephone number, and nothing more."""
     return _WHOLE.fullmatch(text) is not None
 
 

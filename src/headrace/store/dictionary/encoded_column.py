@@ -13,6 +13,9 @@ from headrace.core.options import instance, integer
 MAX_VALUES = (1 << 32) - 1
 """Maximum number of values of a dictionary: codes and counts of values have 32 bits."""
 
+_SHOWN = 5
+"""Number of values that the representation shows."""
+
 
 def code_bits(count: int) -> int:
     """Return the bits of a code of `count` values: ceil(log2 count); 0 without values.
@@ -30,7 +33,7 @@ def words_of_codes(count: int, bits: int) -> int:
     return -(-count * bits // 64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class EncodedColumn:
     """A column as a sorted dictionary of its distinct values and a packed code for each row (Krueger et al. 2011, section 2).
 
@@ -59,6 +62,8 @@ class EncodedColumn:
     >>> encoded = encode(read_csv(b"city\\nRome\\nOslo\\nRome\\n")["city"])
     >>> encoded.dictionary.to_pylist(), encoded.bits, memoryview(encoded.words).tolist()
     (['Oslo', 'Rome'], 1, [5, 0, 0, 0, 0, 0, 0, 0])
+    >>> encoded
+    EncodedColumn(string, 3 rows, 0 null, 2 distinct in codes of 1 bit)['Rome', 'Oslo', 'Rome']
     """
 
     dictionary: Column
@@ -84,6 +89,19 @@ class EncodedColumn:
 
     def __len__(self) -> int:
         return self.length
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(self._value(row)) for row in range(min(self.length, _SHOWN)))
+        more = ", ..." if self.length > _SHOWN else ""
+        codes = f"{len(self.dictionary):_} distinct in codes of {self.bits} {'bit' if self.bits == 1 else 'bits'}"
+        return f"EncodedColumn({self.type}, {self.length:_} rows, {self.null_count:_} null, {codes})[{shown}{more}]"
+
+    def _value(self, row: int) -> object:
+        """Return the value of one of the first rows, without NumPy."""
+        if self.validity is not None and not memoryview(self.validity)[row >> 3] >> (row & 7) & 1:
+            return None
+        codes = int.from_bytes(memoryview(self.words)[: -(-_SHOWN * self.bits // 8)], "little")
+        return self.dictionary[codes >> (row * self.bits) & ((1 << self.bits) - 1)]
 
     @property
     def type(self) -> DataType:
