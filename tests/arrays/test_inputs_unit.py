@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -21,6 +24,7 @@ pa = pytest.importorskip("pyarrow", reason="PyArrow is optional")
         pd.Series([3, 1, 2]), pd.Series([3, 1, 2], dtype="Int64"), pd.Series([3, 1, 2], dtype="int32[pyarrow]"),
         pd.Index([3, 1, 2]),
         pl.Series([3, 1, 2]), pa.array([3, 1, 2]), pa.chunked_array([[3], [1, 2]]),
+        array("q", [3, 1, 2]), memoryview(array("i", [3, 1, 2])), memoryview(array("d", [3, 0, 1, 0, 2]))[::2],
     ],
     ids=lambda keys: type(keys).__module__ + str(getattr(keys, "dtype", "")),
 )  # fmt: skip
@@ -83,3 +87,35 @@ def test_lines(shape: tuple[int, ...]) -> None:
             np.testing.assert_array_equal(np.take_along_axis(grid, top.indices, axis), top.keys)
     with pytest.raises(OptionError, match="axis must be an integer from"):
         headrace.sort(grid, len(shape))
+
+
+@pytest.mark.parametrize(
+    "call", [headrace.sort, headrace.unique, headrace.cumsum, headrace.reduce, headrace.HashSet("int64").insert]
+)
+def test_tables_and_columns_that_are_no_array(call: Any) -> None:
+    for table in (pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]})):
+        with pytest.raises(OptionError, match="is a table, a DataFrame; pass one of its columns"):
+            call(table)
+    with pytest.raises(OptionError, match=r"string; .* can be"):
+        call(headrace.read_csv(b"a\nx\n")["a"])
+
+
+def test_columns_with_nulls() -> None:
+    column = headrace.read_csv(b"a,b\n1,\n,2\n")["a"]
+    for call in (headrace.unique, headrace.cumsum, headrace.HashSet("int64").insert, headrace.SortedMap("int64").insert):
+        with pytest.raises(OptionError, match="has nulls; fill them or drop them first"):
+            call(column)
+
+
+def test_instants_of_pandas_with_a_zone_are_those_of_polars() -> None:
+    texts = ["2024-01-02T03:00:00+01:00", "2024-01-01T03:00:00+01:00"]
+    of_pandas = pd.to_datetime(pd.Series(texts)).dt.as_unit("us")
+    of_polars = pl.Series(texts).str.to_datetime(time_unit="us")
+    assert headrace.sort(of_pandas).tolist() == headrace.sort(of_polars).tolist()
+    with_a_null = pd.concat([of_pandas, pd.Series([pd.NaT], dtype=of_pandas.dtype)])
+    assert headrace.sort(with_a_null).tolist()[-1] is None
+
+
+def test_an_array_without_a_dimension() -> None:
+    with pytest.raises(OptionError, match="items must have one dimension or more, not 0"):
+        headrace.take(np.array(3), [0])

@@ -242,3 +242,14 @@ def test_ctrl_c_ends_a_long_writing(tmp_path: Path) -> None:
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "t.csv")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "stopped []\n")
+
+
+def test_frames_that_are_no_arrow_table() -> None:
+    pd = pytest.importorskip("pandas", reason="a peer")
+    frame = pd.DataFrame({"a": pd.Series([1, "x", None], dtype=object)})
+    for call, name in ((write_csv, "table"), (headrace.Table.from_arrow, "data")):
+        with pytest.raises(OptionError, match=f"{name} is no Arrow table: .*column a with type object") as raised:
+            call(frame)
+        assert raised.value.__cause__ is not None
+    with pytest.raises(OptionError, match=r"data is no Arrow table: .*int64"):
+        headrace.Table.from_arrow(pd.Series([1, 2]))

@@ -21,7 +21,7 @@ _NUMBERS = "biuf"
 
 
 def as_array(value: Any, name: str = "array") -> Any:
-    """Return a list, tuple, number or Series as a NumPy array, and other values as they are.
+    """Return a list, tuple, number, buffer or Series as a NumPy array, and other values as they are.
 
     Raises
     ------
@@ -33,11 +33,15 @@ def as_array(value: Any, name: str = "array") -> Any:
     >>> as_array([3, 1, 2])
     array([3, 1, 2])
     """
-    if isinstance(value, (list, tuple, int, float, range)):
+    if isinstance(value, (list, tuple, int, float, range, memoryview)):
         return _from_list(value, name)
     root = type(value).__module__.partition(".")[0]
+    if root == "array":
+        return _from_list(value, name)
     if root in {"pandas", "polars", "pyarrow"} and hasattr(value, "to_numpy"):
         return _from_series(value, root, name)
+    if root == "headrace" and hasattr(value, "null_count"):
+        return _without_nulls(value, name)
     return value
 
 
@@ -56,7 +60,11 @@ def _from_list(value: Any, name: str) -> Any:
 
 def _from_series(value: Any, root: str, name: str) -> Any:
     """Return the values of a Series of pandas or Polars, or of an array of PyArrow."""
+    if hasattr(value, "columns"):
+        raise OptionError(f"{name} is a table, a {type(value).__name__}; pass one of its columns")
     if root == "pandas":
+        if hasattr(value.dtype, "tz"):  # as Polars and PyArrow do: the instants, without their zone
+            return value.to_numpy(dtype=f"M8[{value.dtype.unit}]")
         extension = getattr(value.dtype, "numpy_dtype", None)
         if extension is not None and type(value.dtype).__module__.partition(".")[0] == "pandas":
             if value.hasnans or bool(value.isna().any()):
@@ -67,6 +75,15 @@ def _from_series(value: Any, root: str, name: str) -> Any:
     if count:
         raise nulls_error(name)
     return value.to_numpy() if root == "polars" or not hasattr(value, "buffers") else value.to_numpy(zero_copy_only=False)
+
+
+def _without_nulls(column: Any, name: str) -> Any:
+    """Return a column of this package, which is an array by DLPack, after a check that it is one."""
+    if column.type.numpy_name is None:
+        raise OptionError(f"{name} is a column of {column.type}; numbers, instants and durations can be taken")
+    if column.null_count:
+        raise nulls_error(name)
+    return column
 
 
 def as_line(value: Any, name: str = "array") -> Any:
@@ -215,6 +232,8 @@ def checked_axis(axis: Any, count: int, name: str = "array") -> int:
     OptionError
         The array has no such axis.
     """
+    if count == 0:
+        raise OptionError(f"{name} must have one dimension or more, not 0")
     if not isinstance(axis, int) or isinstance(axis, bool) or not -count <= axis < count:
         shape = "1 dimension" if count == 1 else f"{count} dimensions"
         raise OptionError(f"axis must be an integer from {-count} to {count - 1}, as {name} has {shape}, not {shown(axis)}")

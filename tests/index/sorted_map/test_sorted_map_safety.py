@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import headrace
 from headrace import Context, MemoryLimitError, OptionError, SortedMap
 from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random_batch
 
@@ -230,3 +231,35 @@ def test_snapshots_equal_models_while_updates_go_on() -> None:
         kept = Model()
         kept.items = items
         kept.check(before, hard_keys("f8", 16, 80, 50 + number))
+
+
+def test_what_a_map_shows() -> None:
+    found = SortedMap("u4", "datetime64[us]")
+    assert repr(found) == "<headrace.SortedMap (<u4, <M8[us]) on cpu, 0 items in 0 levels>"
+    found.insert([1, 2], np.zeros(2, "M8[us]"))
+    assert repr(found) == "<headrace.SortedMap (<u4, <M8[us]) on cpu, 2 items in 1 level>"
+    found.erase([1])
+    assert repr(found) == "<headrace.SortedMap (<u4, <M8[us]) on cpu, 3 items in 2 levels>"  # no read cleans up
+    assert repr(SortedMap(int)) == "<headrace.SortedMap (<i8) on cpu, 0 items in 0 levels>"
+
+
+def test_types_of_other_libraries() -> None:
+    pa = pytest.importorskip("pyarrow", reason="PyArrow is optional")
+    pl = pytest.importorskip("polars", reason="Polars is optional")
+    for key_type, value_type in ((pa.int32(), pa.float64()), (pl.Int32, pl.Float64())):
+        found = SortedMap(key_type, value_type)
+        assert (found.key_type, found.value_type) == ("<i4", "<f8")
+    with pytest.raises(OptionError, match="key_type must be"):
+        SortedMap(pa.string())
+
+
+def test_columns_of_instants_are_keys_and_values() -> None:
+    table = headrace.read_csv(b"t,d\n2024-01-02 03:04:05,2024-01-02\n2024-01-01 00:00:00,2024-01-01\n2024-01-03,2024-01-03\n")
+    for name, unit in (("t", "us"), ("d", "D")):
+        column = table[name]
+        found = SortedMap(f"datetime64[{unit}]", f"datetime64[{unit}]")
+        found.insert(column[:2], column[1:])
+        assert found.items().keys.tolist() == sorted(column.to_numpy()[:2].tolist())
+        assert found.find(column)[1].tolist() == [True, True, False]
+        with pytest.raises(OptionError, match="keys are of type"):
+            SortedMap("datetime64[s]").insert(column)

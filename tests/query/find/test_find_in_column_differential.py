@@ -87,3 +87,49 @@ def test_wrong_columns() -> None:
         ):
             with pytest.raises(OptionError, match=message):
                 call(column, b"a")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("type_", TYPES, ids=str)
+def test_columns_of_other_libraries(type_: Any) -> None:
+    pd, pl = pytest.importorskip("pandas", reason="a container"), pytest.importorskip("polars", reason="a container")
+    texts = ["ab", None, "", "aab", "b"]
+    array = pa.array(texts, pa.string()).dictionary_encode() if pa.types.is_dictionary(type_) else pa.array(texts, type_)
+    chunks = pa.chunked_array([array[1:3], array[3:]])
+    for column in (
+        array,
+        array[1:],
+        chunks,
+        pl.Series(texts),
+        pl.Series(texts)[1:],
+        pd.Series(texts),
+        pd.Series(texts[1:], dtype="string"),
+    ):
+        wanted = [None if text is None else text.count("ab") for text in texts[5 - len(column) :]]
+        assert headrace.count_in_column(column, b"ab").to_pylist() == wanted
+        assert headrace.contains_in_column(column, b"ab").to_pylist() == [
+            None if count is None else count > 0 for count in wanted
+        ]
+    assert headrace.find_first_in_column(array, b"ab").to_pylist() == [0, None, None, 1, None]
+    assert headrace.count_in_column(pa.chunked_array([], pa.string()), b"ab").to_pylist() == []
+
+
+def test_values_that_are_no_column() -> None:
+    for column in (["ab"], b"ab", pa.table({"a": ["ab"]}), pa.scalar("ab"), pa.py_buffer(b"ab"), pa.Array):
+        with pytest.raises(OptionError, match="column must be a column of strings"):
+            headrace.find_in_column(column, b"ab")
+    with pytest.raises(OptionError, match="column has type int64; a pattern is found in strings and bytes"):
+        headrace.find_in_column(pa.array([1]), b"ab")
+    pd = pytest.importorskip("pandas", reason="a container")
+    with pytest.raises(OptionError, match=r"column is no Arrow array: .*str"):
+        headrace.find_in_column(pd.Series([1, "x"], dtype=object), b"ab")
+
+
+@pytest.mark.parametrize(
+    "search", [headrace.find, headrace.count, lambda text, _: headrace.match(text, headrace.compile_regex("ab"))]
+)
+def test_a_column_is_no_text(search: Any) -> None:
+    pl = pytest.importorskip("polars", reason="a container")
+    for column in (column_of(["ab"], pa.string()), column_of(["ab"], TYPES[3]), pa.array(["ab"]), pl.Series(["ab"])):
+        with pytest.raises(OptionError, match=r"text is a column of texts, which find_in_column\(\) searches"):
+            search(column, b"ab")
+    assert headrace.find(pl.Series(list(b"xab"), dtype=pl.UInt8), b"ab").tolist() == [1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import string
 from typing import Any
 
 import pytest
@@ -178,3 +179,27 @@ def test_an_expression_is_no_automaton(dfa: object) -> None:
 def test_memory_limit() -> None:
     with pytest.raises(headrace.MemoryLimitError):
         headrace.match(b"ab" * 1000, headrace.compile_regex("a"), context=headrace.Context(memory_limit=1000))
+
+
+NAMED_SETS = ["alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit"]
+
+
+@pytest.mark.parametrize("name", NAMED_SETS)
+def test_sets_that_posix_names_are_refused_with_their_characters(name: str) -> None:
+    members = {
+        "blank": " \t", "cntrl": "".join(map(chr, [*range(32), 127])), "punct": string.punctuation, "space": string.whitespace,
+        "graph": "".join(map(chr, range(33, 127))), "print": "".join(map(chr, range(32, 127))), "digit": string.digits,
+        "xdigit": string.hexdigits,
+        "lower": string.ascii_lowercase, "upper": string.ascii_uppercase, "alpha": string.ascii_letters,
+        "alnum": string.ascii_letters + string.digits,
+    }[name]  # fmt: skip
+    with pytest.raises(OptionError, match=re.escape(f"[:{name}:] is not in the subset; ") + ".* at position 2") as raised:
+        headrace.compile_regex(f"x[[:{name}:]_]")
+    instead = str(raised.value).partition("; ")[2].rpartition(" is at position")[0]
+    dfa = headrace.compile_regex(instead)
+    assert {chr(byte) for byte in range(128) if dfa.accepts(bytes([byte]))} == set(members)
+
+
+def test_sets_that_only_look_like_named_ones() -> None:
+    for pattern in ("[[:x:]+", "[:alpha:]", "[a[:]"):
+        assert headrace.compile_regex(pattern).accepts(b":")

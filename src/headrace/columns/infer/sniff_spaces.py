@@ -1,7 +1,7 @@
 """Decides if single spaces separate columns or belong to values: ``name age city`` over ``Ann 30 Rome``, or ``1 234 567``.
 
-A space is the weakest separator: it also stands in names, amounts, dates, telephone numbers and places. As many words in the first
-record as fields below it are names of columns, except in these cases:
+A space is the weakest separator: it also stands in names, amounts, dates, telephone numbers and places. As many words in the
+first record as fields below it are names of columns, except in these cases:
 
 - The first record is a phrase, with a preposition between two words: ``amount in EUR``. It may also be shorter than the records
   below it, if they contain words.

@@ -8,7 +8,7 @@ from typing import Any
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets, parse_type
 from headrace.core.buffer import Buffer, copy_of
-from headrace.core.errors import MissingDependencyError, OptionError, shown
+from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
 
 _NO_BYTES = b""
 
@@ -23,19 +23,70 @@ def columns_from_arrow(data: object) -> dict[str, Column]:
     MissingDependencyError
         PyArrow is not installed.
     """
-    try:
-        arrow = import_module("pyarrow")
-    except ModuleNotFoundError as error:
-        if error.name != "pyarrow":
-            raise  # the package is installed, but a dependency of it is missing
-        raise MissingDependencyError.of("pyarrow", "arrow", "from_arrow()") from None
+    arrow = _pyarrow("from_arrow()")
     if isinstance(data, type) or not hasattr(data, "__arrow_c_stream__"):
         raise OptionError.wrong("data", "a table with __arrow_c_stream__, such as one of PyArrow, Polars or pandas", data)
     # PyArrow imports pandas, if it is installed, to look at its own table.
-    table = data if isinstance(data, arrow.Table) else arrow.table(data)
+    try:
+        table = data if isinstance(data, arrow.Table) else arrow.table(data)
+    except HeadraceError:
+        raise
+    except (arrow.ArrowException, TypeError, ValueError) as error:
+        raise OptionError(f"data is no Arrow table: {_text(error)}") from error
     if len(set(table.column_names)) < table.num_columns:
         raise OptionError(f"data has two columns of the same name: {shown(table.column_names)}")
     return {name: _column(arrow, name, column) for name, column in zip(table.column_names, table.columns, strict=True)}
+
+
+def column_from_arrow(data: object, name: str, expected: str) -> Column:
+    """Return a copy of a Series of pandas or Polars, or of an array of PyArrow. `expected`: the valid values, for messages.
+
+    Raises
+    ------
+    OptionError
+        It is none of these, or has a type that this package does not have.
+    MissingDependencyError
+        PyArrow is not installed.
+    """
+    root = type(data).__module__.partition(".")[0]
+    is_array = hasattr(data, "to_list") or hasattr(data, "to_pylist")
+    if root not in {"pandas", "polars", "pyarrow"} or not is_array or isinstance(data, type) or hasattr(data, "columns"):
+        raise OptionError.wrong(name, expected, data)
+    arrow = _pyarrow(f"{name}, a value of {root},")
+    try:
+        chunks = data if isinstance(data, arrow.ChunkedArray) else arrow.chunked_array([arrow.array(data)])
+    except (arrow.ArrowException, TypeError, ValueError) as error:
+        raise OptionError(f"{name} is no Arrow array: {_text(error)}") from error
+    return _column(arrow, name, chunks)
+
+
+def exported_stream(table: Any) -> object:
+    """Return the Arrow stream that a table exports.
+
+    Raises
+    ------
+    OptionError
+        The table has columns that are no Arrow arrays, such as columns of pandas with objects of several types.
+    """
+    try:
+        return table.__arrow_c_stream__()
+    except HeadraceError:
+        raise
+    except (ValueError, TypeError, NotImplementedError) as error:  # PyArrow's errors are among these
+        raise OptionError(f"table is no Arrow table: {_text(error)}") from error
+
+
+def _text(error: Exception) -> str:
+    return "; ".join(map(str, error.args))
+
+
+def _pyarrow(purpose: str) -> Any:
+    try:
+        return import_module("pyarrow")
+    except ModuleNotFoundError as error:
+        if error.name != "pyarrow":
+            raise  # the package is installed, but a dependency of it is missing
+        raise MissingDependencyError.of("pyarrow", "arrow", purpose) from None
 
 
 def _column(arrow: Any, name: str, chunks: Any) -> Column:

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, overload, runtime_checkable
 from headrace import _native
 from headrace.core.context import Context
 from headrace.core.errors import OptionError, SourceError
+from headrace.export.arrow.from_arrow import exported_stream
 from headrace.export.target.atomic_file import final_path, moved_when_whole
 from headrace.export.text.text_options import WriteOptions
 from headrace.sources.kinds.file import checked_path
@@ -199,7 +200,7 @@ def _without_unnamed_index(table: Any) -> Any:
 
 
 def _writer(table: ArrowStream, options: WriteOptions) -> _native.CsvWriter:
-    return _native.CsvWriter.make(table.__arrow_c_stream__(), options.text)
+    return _native.CsvWriter.make(exported_stream(table), options.text)
 
 
 def _blocks(table: ArrowStream, options: WriteOptions) -> Iterator[bytes]:

@@ -7,14 +7,17 @@ from typing import Any
 
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array, needed_numpy, width_of
-from headrace.arrays.inputs import as_array, as_line, library_of
+from headrace.arrays.inputs import as_array, as_line, library_of, named_type
 from headrace.arrays.placement import placed
+from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 
 _WIDTHS = (4, 8)
 _FLAGS = {"|b1", "|u1"}
+_SPELLED = {"torch", "polars", "pyarrow"}
+"""Libraries whose types NumPy does not take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,9 @@ def _typestr(name: str, given: Any) -> str:
     if isinstance(given, str) and given == "a":  # an alias of bytes, which NumPy deprecates
         is_type = False
     try:
-        spelled = str(given).removeprefix("torch.") if library_of(given) == "torch" else given
+        spelled = named_type(given, name) if library_of(given) in _SPELLED else given
         dtype = np.dtype(spelled) if is_type else None
-    except (TypeError, ValueError, SyntaxError):  # NumPy parses texts with commas as Python
+    except (OptionError, TypeError, ValueError, SyntaxError):  # NumPy parses texts with commas as Python
         dtype = None
     is_known = dtype is not None and dtype.kind in "iufmM" and dtype.itemsize in _WIDTHS
     if dtype is None or not is_known or (dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic"):
@@ -104,6 +107,8 @@ def items_given(given: Any, typestr: str, name: str, context: Context, budget: B
 def _of_type(given: Any, typestr: str, name: str) -> Any:
     """Return a list or one item as an array of the type; other values as they are."""
     np = needed_numpy("a sorted map")
+    if isinstance(given, Column) and typestr[1] in "mM" and given.device.kind == "cpu":
+        return as_array(given, name).to_numpy()  # by DLPack instants are integers
     is_item = isinstance(given, np.generic) and given.ndim == 0
     if not is_item and not isinstance(given, (int, float, list, tuple, range)):
         return as_array(given, name)

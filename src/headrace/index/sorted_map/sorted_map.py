@@ -203,6 +203,12 @@ class SortedMap(MapReader):
         with self._update_lock:
             self._clean_count = max(self._merged().count, 1)
 
+    def __repr__(self) -> str:
+        values = "" if self.value_type is None else f", {self.value_type}"
+        sizes = self.level_sizes
+        levels = f"{sum(sizes):_} items in {len(sizes)} {'level' if len(sizes) == 1 else 'levels'}"
+        return f"<headrace.SortedMap ({self.key_type}{values}) on {self._levels.device or self._context.device}, {levels}>"
+
     def snapshot(self) -> MapSnapshot:
         """Return the map as it is now, for reads while updates go on. It shares the levels, which never change.
 

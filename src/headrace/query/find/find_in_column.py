@@ -14,8 +14,9 @@ from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError, UnsupportedDeviceError
-from headrace.core.options import flag, instance
+from headrace.core.options import flag
 from headrace.encode.texts import as_plain
+from headrace.export.arrow.from_arrow import column_from_arrow
 from headrace.query.find.find import find
 from headrace.query.find.pattern.pattern import Pattern, prepared
 
@@ -34,14 +35,15 @@ class RowHits(NamedTuple):
 
 
 def find_in_column(
-    column: Column, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None
+    column: Column | Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None
 ) -> RowHits:
     """Return all positions of a pattern in the rows of a column of strings.
 
     Parameters
     ----------
     column
-        Column of strings or bytes in host memory: with offsets of 32 or 64 bits, as views, or with a dictionary.
+        Column of strings or bytes in host memory: with offsets of 32 or 64 bits, as views, or with a dictionary. PyArrow copies a
+        Series of pandas or Polars, or an array of its own, to one.
     pattern, overlapping, ignore_case
         As in `find`. Positions are in bytes of UTF-8.
     context
@@ -71,7 +73,7 @@ def find_in_column(
     """
     wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
     context = context_of(context)
-    texts = _texts_of(column)
+    texts = _texts_of(_column_of(column))
     if texts.dictionary is None:
         return _hits(texts, wanted, overlapping, context)
     np = needed_numpy("find_in_column()")
@@ -87,7 +89,7 @@ def find_in_column(
 
 
 def count_in_column(
-    column: Column, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None
+    column: Column | Any, pattern: Any, *, overlapping: bool = True, ignore_case: bool = False, context: Context | None = None
 ) -> Column:
     """Return the number of a pattern's positions in each row of a column of strings.
 
@@ -113,13 +115,16 @@ def count_in_column(
     >>> headrace.count_in_column(names, b"an").to_pylist()
     [2, 0, 1]
     """
+    column = _column_of(column)
     found = find_in_column(column, pattern, overlapping=overlapping, ignore_case=ignore_case, context=context)
     np = needed_numpy("count_in_column()")
     counts = np.bincount(found.rows.astype(np.int64), minlength=column.length).astype(np.int64)
     return _column("int64", counts, _is_valid(column))
 
 
-def find_first_in_column(column: Column, pattern: Any, *, ignore_case: bool = False, context: Context | None = None) -> Column:
+def find_first_in_column(
+    column: Column | Any, pattern: Any, *, ignore_case: bool = False, context: Context | None = None
+) -> Column:
     """Return the first position of a pattern in each row of a column of strings.
 
     Parameters
@@ -144,6 +149,7 @@ def find_first_in_column(column: Column, pattern: Any, *, ignore_case: bool = Fa
     >>> headrace.find_first_in_column(names, b"an").to_pylist()
     [1, None, 0]
     """
+    column = _column_of(column)
     found = find_in_column(column, pattern, ignore_case=ignore_case, context=context)
     np = needed_numpy("find_first_in_column()")
     rows, first = np.unique(found.rows.astype(np.int64), return_index=True)
@@ -152,7 +158,9 @@ def find_first_in_column(column: Column, pattern: Any, *, ignore_case: bool = Fa
     return _column("int64", offsets, has_hit)
 
 
-def contains_in_column(column: Column, pattern: Any, *, ignore_case: bool = False, context: Context | None = None) -> Column:
+def contains_in_column(
+    column: Column | Any, pattern: Any, *, ignore_case: bool = False, context: Context | None = None
+) -> Column:
     """Return for each row of a column of strings whether a pattern occurs in it.
 
     Parameters
@@ -177,6 +185,7 @@ def contains_in_column(column: Column, pattern: Any, *, ignore_case: bool = Fals
     >>> headrace.contains_in_column(names, b"an").to_pylist()
     [True, False, True]
     """
+    column = _column_of(column)
     found = find_in_column(column, pattern, ignore_case=ignore_case, context=context)
     np = needed_numpy("contains_in_column()")
     has_hit = np.zeros(column.length, np.bool_)
@@ -192,9 +201,17 @@ def _column(type_name: str, values: Any, is_valid: Any) -> Column:
     return Column(DataType(type_name), len(is_valid), nulls, copy_of(values.tobytes()), validity)
 
 
+def _column_of(given: Any) -> Column:
+    """Return a column as it is, and a Series or an array of PyArrow as one."""
+    return (
+        given
+        if isinstance(given, Column)
+        else column_from_arrow(given, "column", "a column of strings, such as table['name'], a Series or an array of PyArrow")
+    )
+
+
 def _texts_of(column: Column) -> Column:
     """Return a column of strings or bytes, with offsets unless it has a dictionary."""
-    instance("column", column, Column, "a column of strings, such as table['name']")
     if not (column.type.is_string or column.type.is_binary or column.dictionary is not None):
         raise OptionError(f"column has type {column.type}; a pattern is found in strings and bytes")
     if column.device.kind != "cpu":

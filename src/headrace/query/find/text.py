@@ -6,10 +6,15 @@ import sys
 from typing import Any
 
 from headrace.arrays.arrays import Array, needed_numpy, take
+from headrace.arrays.inputs import as_array
 from headrace.arrays.placement import placed
+from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
+
+_KINDS_OF_TEXT = {"O", "S", "T", "U", "string", "large_string", "string_view", "binary", "large_binary", "dictionary"}
+"""NumPy's kinds of arrays of texts, and types of columns of texts."""
 
 
 def text_of(text: Any, context: Context, budget: Budget) -> Array:
@@ -38,8 +43,18 @@ def _as_array(text: Any) -> Any:
     try:
         view = memoryview(text)
     except (TypeError, BufferError, ValueError):
-        return text
+        return _numbers(text)
     if not view.contiguous or view.ndim != 1:
         raise OptionError("text must be contiguous bytes of one dimension; pass bytes(text)")
     np = needed_numpy("find()")
     return np.frombuffer(view, np.uint8) if view.nbytes else np.empty(0, np.uint8)
+
+
+def _numbers(text: Any) -> Any:
+    """Return a column or Series of numbers as an array; columns of texts are searched by other functions."""
+    is_column = isinstance(text, Column)
+    if is_column or type(text).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
+        kind = text.type.name if is_column else getattr(getattr(text := as_array(text, "text"), "dtype", None), "kind", "")
+        if kind in _KINDS_OF_TEXT:
+            raise OptionError("text is a column of texts, which find_in_column() searches row by row; pass the bytes of one text")
+    return text

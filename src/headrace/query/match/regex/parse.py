@@ -28,6 +28,22 @@ _SETS = {"d": _DIGITS, "w": _WORD, "s": _SPACE}
 _CONTROLS = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11, "a": 7}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _COUNTS = re.compile(r"\{([0-9]*)(?:(,)([0-9]*))?\}")
+_OF_NAMED = {
+    "alnum": "[A-Za-z0-9]",
+    "alpha": "[A-Za-z]",
+    "blank": r"[ \t]",
+    "cntrl": r"[\x00-\x1f\x7f]",
+    "digit": r"\d",
+    "graph": "[!-~]",
+    "lower": "[a-z]",
+    "print": "[ -~]",
+    "punct": r"[!-/:-@[-`{-~]",
+    "space": r"\s",
+    "upper": "[A-Z]",
+    "xdigit": "[0-9A-Fa-f]",
+}
+"""The sets that POSIX names, and their characters in ASCII."""
+_NAMED_SET = re.compile(r"\[:\^?(" + "|".join(_OF_NAMED) + r"):\]")
 _MAX_CHARACTER = 0x10FFFF
 _Ranges = tuple[tuple[int, int], ...]
 
@@ -217,6 +233,8 @@ class _Parser:
         mark = self._peek()
         if mark == "":
             raise self._error("a set of characters is not closed", at)
+        if named := _NAMED_SET.match(self._pattern, self._at):  # `re` takes the single characters
+            raise self._error(f"{named[0]} is not in the subset; {_OF_NAMED[named[1]]} is", self._at)
         begin = self._at
         self._at += 1
         return self._escape(begin, in_set=True) if mark == "\\" else self._one(ord(mark), begin)
