@@ -18,6 +18,8 @@ _BFLOAT16 = "bfloat16"
 _KINDS = "biufMmUS"
 """NumPy's kinds of items: bools, integers, floats, dates, durations, and texts, which later checks refuse by name."""
 _NUMBERS = "biuf"
+_BYTES = {"b", "B", "c"}
+"""Formats of buffers of bytes, which are texts rather than numbers."""
 
 
 def as_array(value: Any, name: str = "array") -> Any:
@@ -33,7 +35,7 @@ def as_array(value: Any, name: str = "array") -> Any:
     >>> as_array([3, 1, 2])
     array([3, 1, 2])
     """
-    if isinstance(value, (list, tuple, int, float, range, memoryview)):
+    if isinstance(value, (list, tuple, int, float, range)) or (isinstance(value, memoryview) and value.format not in _BYTES):
         return _from_list(value, name)
     root = type(value).__module__.partition(".")[0]
     if root == "array":
