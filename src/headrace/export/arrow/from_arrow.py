@@ -72,7 +72,7 @@ def exported_stream(table: Any) -> object:
         return table.__arrow_c_stream__()
     except HeadraceError:
         raise
-    except (ValueError, TypeError, NotImplementedError) as error:  # PyArrow's errors are among these
+    except (ValueError, TypeError, RuntimeError) as error:  # PyArrow's errors are among these
         raise OptionError(f"table is no Arrow table: {_text(error)}") from error
 
 
