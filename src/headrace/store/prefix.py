@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Generic, TypeVar
@@ -43,6 +44,16 @@ class Prefix(Generic[ItemT]):
         items = self.items if len(self.items) == self.count else self.items[: self.count]
         items.append(item)
         return Prefix(items, self.count + 1)
+
+    def last_up_to(self, limit: int, key: Callable[[ItemT], int]) -> ItemT:
+        """Return the last item whose key is at most a limit. Keys ascend, and there is such an item.
+
+        Examples
+        --------
+        >>> Prefix().appended("a").appended("ccc").last_up_to(2, len)
+        'a'
+        """
+        return self.items[bisect_right(self.items, limit, hi=self.count, key=key) - 1]
 
     def after(self, earlier: Prefix[ItemT]) -> Prefix[ItemT]:
         """Return the items that are not in an earlier sequence of the same history."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from headrace.arrange.gather.take import take_rows
 from headrace.columns.column import Column
@@ -23,6 +24,26 @@ try:
     import numpy as np
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
+
+
+_first_row = attrgetter("first_row")
+_MAX_ROWS_PER_ROW = 4
+"""A change is joined as a whole if it has at most this many rows for each row that is needed."""
+
+
+class _ChangedRows(NamedTuple):
+    """Rows of the delta.
+
+    Parameters
+    ----------
+    parts
+        Changes, each with the positions of rows in it; None for all its rows.
+    places
+        Position of each row in the concatenation of the parts.
+    """
+
+    parts: list[tuple[Change, Any]]
+    places: Any
 
 
 @dataclass(frozen=True)
@@ -120,19 +141,40 @@ class StoreState:
         return {name: self._joined(name, self._parts(name), context) for name in self.schema}
 
     def rows_at(self, numbers: Any, names: Iterable[str], context: Context) -> dict[str, Column]:
-        """Return columns of the rows with given numbers, in their order. All numbers are those of rows."""
-        places = self.rows.positions(numbers)[0].astype(np.int64)
-        in_main = places < len(self.main.rows)
-        order: Any = np.empty(len(places), np.int64)
-        order[np.concatenate((np.flatnonzero(in_main), np.flatnonzero(~in_main)))] = np.arange(len(places))
-        later = places[~in_main] - len(self.main.rows)
+        """Return columns of the rows with given numbers, in their order. All numbers are those of rows.
+
+        Only changes that have such rows are read, so that the cost does not depend on the size of the delta.
+        """
+        places, in_main = self.main.rows.positions(numbers)
+        later = np.flatnonzero(~in_main)
+        later = later[np.argsort(numbers[later], kind="stable")]
+        changed = self._changed_rows(numbers[later])
+        order: Any = np.empty(len(numbers), np.int64)
+        first = np.flatnonzero(in_main)
+        order[first] = np.arange(len(first))
+        order[later] = len(first) + changed.places
         found = {}
         for name in names:
-            first = decode(self.main.columns[name], places[in_main], context=context)
-            parts = [first]
-            if len(later):
-                parts.append(take_rows(self._joined(name, self._parts(name), context), later, context.thread_count))
+            parts = [decode(self.main.columns[name], places[in_main].astype(np.int64), context=context)]
+            for change, rows in changed.parts:
+                column = change.columns[name]
+                parts.append(column if rows is None else take_rows(column, rows, context.thread_count))
             found[name] = take_rows(self._joined(name, parts, context), order, context.thread_count)
+        return found
+
+    def _changed_rows(self, numbers: Any) -> _ChangedRows:
+        """Return the rows of the delta with given numbers, ascending: from each change that has some, these or all rows."""
+        found = _ChangedRows([], np.empty(len(numbers), np.int64))
+        begin = total = 0
+        while begin < len(numbers):
+            change = self.added.last_up_to(int(numbers[begin]), _first_row)
+            end = begin + int(np.searchsorted(numbers[begin:], np.uint64(change.first_row + change.length)))
+            rows = (numbers[begin:end] - np.uint64(change.first_row)).astype(np.int64)
+            is_dense = change.length <= _MAX_ROWS_PER_ROW * len(rows)
+            found.parts.append((change, None if is_dense else rows))
+            found.places[begin:end] = total + (rows if is_dense else np.arange(len(rows)))
+            total += change.length if is_dense else len(rows)
+            begin = end
         return found
 
     def merged_main(self, context: Context) -> Main:
