@@ -47,8 +47,33 @@ def test_faults_of_a_text_are_reported(folder: Path, capsys: pytest.CaptureFixtu
     assert main(["store", "append", "s", "bad.csv"]) == 1
     assert main(["store", "append", "s", "bad.csv", "--on-error", "reject"]) == 0
     said = capsys.readouterr()
-    assert said.out == "'s': 1 rows added, 3 rows\n"
+    assert said.out == "'s': 1 rows added, 3 rows\nleft out: 1 rejected, 0 by the policy for duplicates\n"
     assert "1 fault, 1 records rejected" in said.err
+
+
+def test_rejects_are_written_to_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [f"{city},{'x' if city > 'f' else 1}" for city in "abcdefghijklm"]
+    Path("bad.csv").write_text("\n".join(["city,founded", *texts, "Rome,1", ""]))
+    words = ["store", "append", "s", "bad.csv", "--on-error", "reject", "--on-duplicate", "keep", "--batch-bytes", "10"]
+    assert main([*words, "--rejects", "out.csv"]) == 0
+    said = capsys.readouterr()
+    assert said.out == "'s': 6 rows added, 8 rows\nleft out: 7 rejected, 1 by the policy for duplicates\n"
+    assert said.err.endswith("  all of them: 'out.csv'\n")
+    rejects = headrace.read_csv("out.csv")
+    assert rejects["record"].to_pylist() == list(range(7, 14))
+    assert rejects["field"].to_pylist() == ["x"] * 7
+    assert main(words) == 0
+    assert "and 2 more; headrace store append --rejects FILE keeps them all" in capsys.readouterr().err
+
+
+def test_rejects_of_batches_before_an_error_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bad.csv").write_text("city,founded\nBonn,x\nKyiv,482\nRome,1\n")
+    words = ["store", "append", "s", "bad.csv", "--on-error", "reject", "--batch-bytes", "1", "--rejects", "out.csv"]
+    assert main(words) == 2
+    assert "the key 'Rome' is in the store" in capsys.readouterr().err
+    assert headrace.read_csv("out.csv")["text"].to_pylist() == ["Bonn,x"]
+    with headrace.Store("s") as store:
+        assert store.table()["city"].to_pylist() == ["Rome", "Oslo", "Kyiv"]
 
 
 def test_texts_without_a_header(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,6 +124,8 @@ def test_verify_and_copy(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["create", "t"], 2),
         (["append", "none", "a.csv"], 3),
         (["append", "s", "a.csv"], 2),
+        (["append", "s", "b.csv", "--rejects", "b.csv"], 2),
+        (["append", "s", "b.csv", "--rejects", "b.what"], 2),
         (["sql", "s", "select"], 2),
         (["sql", "s", "from store", "--to", "x.what"], 2),
         ([], 2),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import glob
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -12,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from headrace import Context, DataType, Table, read_csv, scan_csv
-from headrace.api.files import check_target, checked_path, suffixes
+from headrace.api.files import suffixes
 from headrace.api.report import Report
 from headrace.cli.common import options, values
 from headrace.cli.common.progress import progress_bar
+from headrace.cli.common.targets import check_output, files_read
 from headrace.cli.common.words import print_faults, printable, records
 from headrace.cli.row_stream import STDOUT, RejectSpool, RowCutter, RowStream
 from headrace.core.errors import OptionError
@@ -134,7 +134,7 @@ def _write(given: argparse.Namespace, source: _Source, spool: RejectSpool, input
     cutter, written = RowCutter(tables()), list[str]()
     while cutter.has_rows() or not written:
         target = numbered(given.target, len(written) + 1)
-        _check_target("--to", target, inputs)
+        check_output("--to", target, inputs)
         RowStream(source.like, cutter.take(given.rows_per_file)).write(target)
         written.append(target)
     return written
@@ -160,22 +160,14 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _check_paths(given: argparse.Namespace) -> dict[str, str]:
     """Before the read, refuse files that cannot be written, or that are read; return the files that are read, by real path."""
-    named = [checked_path(file, "FILE") for file in given.file]
-    files = [path for file in named if file != options.STDIN for path in (file, *glob.iglob(file, recursive=True))]
-    used = {os.path.realpath(file): file for file in files}
+    used = files_read(given.file)
     if given.target == STDOUT and given.rows_per_file is not None:
         raise OptionError("--rows-per-file needs the name of a file; --to - is one stream")
     if given.target != STDOUT:
-        _check_target("--to", given.target, used)
+        check_output("--to", given.target, used)
     if given.rejects is not None:
-        _check_target("--rejects", given.rejects, {**used, os.path.realpath(given.target): given.target})
+        check_output("--rejects", given.rejects, {**used, os.path.realpath(given.target): given.target})
     return used
-
-
-def _check_target(option: str, path: str, used: dict[str, str]) -> None:
-    check_target(path)
-    if (real := os.path.realpath(path)) in used:
-        raise OptionError(f"{option} {path!r} is the same file as {used[real]!r}; name another")
 
 
 def _summary(given: argparse.Namespace, source: _Source, written: list[str], seconds: float) -> str:

@@ -14,6 +14,7 @@ from headrace.api.files import check_target, suffixes, write_table
 from headrace.api.picture import table_picture
 from headrace.cli.common import options, values
 from headrace.cli.common.progress import progress_bar
+from headrace.cli.common.targets import check_output, files_read
 from headrace.cli.common.words import print_faults, printable
 from headrace.cli.row_stream import RejectSpool
 from headrace.core.errors import OptionError
@@ -79,6 +80,7 @@ def _add_append(actions: Any) -> None:
         "work"
     ]
     options.add_scan_options(group)
+    parser.add_argument("--rejects", metavar="OUT", help=f"file to write the table of all faults to: {', '.join(suffixes())}")
     parser.add_argument("--on-duplicate", choices=("raise", "replace", "keep"), help="policy for rows whose key is present")
     what = "times of syncs: each batch, at most one a second, or at the end (default: always)"
     parser.add_argument("--sync", choices=("always", "batch", "never"), default="always", help=what)
@@ -111,6 +113,8 @@ def _is_store(folder: str) -> bool:
 
 
 def _append(given: argparse.Namespace) -> int:
+    if given.rejects is not None:
+        check_output("--rejects", given.rejects, files_read(given.file))
     with headrace.Store(given.store, sync=given.sync, on_duplicate=given.on_duplicate) as store, progress_bar() as progress:
         known = options.options_for(scan_csv, given)
         source = options.source_of(given.file)
@@ -118,12 +122,20 @@ def _append(given: argparse.Namespace) -> int:
         if known.get("header") is False:
             own["names"] = list(store.schema)
         scan = scan_csv(source, **{**own, **known}, progress=progress)
-        spool, added = RejectSpool(scan.rejects_table()), 0
-        for batch in scan.batches():
-            added += store.append(batch)
-            spool.add(batch.rejects)
-        print(f"{given.store!r}: {added:_} rows added, {len(store):_} rows")
-    print_faults(scan.report, spool.first)
+        spool, rows, duplicates = RejectSpool(scan.rejects_table()), 0, 0
+        try:
+            for batch in scan.batches():
+                added = store.append(batch)
+                rows, duplicates = rows + added, duplicates + added.duplicates
+                spool.add(added.rejects)
+        finally:  # if a batch is refused, those before it stay in the store, and so do their rejects in the file
+            if given.rejects is not None:
+                spool.write(given.rejects)
+        print(f"{given.store!r}: {rows:_} rows added, {len(store):_} rows")
+    report = scan.report
+    if duplicates or report.rejected:
+        print(f"left out: {report.rejected:_} rejected, {duplicates:_} by the policy for duplicates")
+    print_faults(report, spool.first, given.rejects, command="headrace store append")
     return 0
 
 

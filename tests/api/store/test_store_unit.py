@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import pickle
 import warnings
 
 import numpy as np
@@ -234,3 +235,43 @@ def test_conversions():
     assert pa.table(store.snapshot()).num_rows == 2
     assert store.table(["founded"]).column_names == ["founded"]
     assert repr(store) == "<headrace.Store in memory, 2 rows, 2 columns>"
+
+
+BAD = b"city,founded\nBonn,11\nKyiv,x\n# note\nRome,1\nBonn,12\nParis,,3\n"
+
+
+@pytest.mark.parametrize(
+    ("on_duplicate", "rows", "left_out"),
+    [("keep", ["Rome", "Oslo", "Bonn"], 2), ("replace", ["Oslo", "Rome", "Bonn"], 1)],
+)
+def test_records_that_are_not_added_are_counted_and_kept(on_duplicate, rows, left_out):
+    store = cities(key="city", on_duplicate=on_duplicate)
+    added = store.append(BAD, on_error="reject", comment_prefix="#")
+    assert store.table()["city"].to_pylist() == rows
+    assert (added, added.rows, added.duplicates) == (3 - left_out, 3 - left_out, left_out)
+    assert added.rejects["line"].to_pylist() == [3, 7]
+    assert added.rejects["text"].to_pylist() == ["Kyiv,x", "Paris,,3"]
+    assert (added.report.rejected, added.report.skipped.total) == (2, 2)
+    assert added.report.records == added.rows + added.duplicates + added.report.rejected + added.report.skipped.total
+
+
+def test_rows_of_tables_have_the_rejects_of_their_read():
+    table = headrace.read_csv(BAD, on_error="reject", comment_prefix="#", dtypes=SCHEMA)
+    added = Store(schema=SCHEMA).append(table)
+    assert (added, added.duplicates, added.rejects.num_rows, added.report) == (3, 0, 2, table.report)
+    added = Store(schema=SCHEMA).append(table.to_arrow())
+    assert (added, added.duplicates, added.rejects.num_rows, added.report) == (3, 0, 0, None)
+    assert pickle.loads(pickle.dumps(added)).duplicates == 0
+
+
+def test_rejects_of_updates_and_scans():
+    store = Store(schema={"n": "int64", "m": "int64"}, key="n", on_duplicate="keep")
+    text = b"n,m\n" + b"".join(b"%d,%s\n" % (i % 900, b"x" if i % 100 == 7 else b"1") for i in range(1000))
+    scan = headrace.scan_csv(text, batch_bytes=500, on_error="reject", dtypes=dict(store.schema))
+    added = store.ingest(scan)
+    assert (added, added.duplicates, added.report.rejected) == (891, 99, 10)
+    assert added.rejects["record"].to_pylist() == list(range(8, 1000, 100))
+    assert added.report.records == added + added.duplicates + added.report.rejected + added.report.skipped.total
+    changed = store.update(b"m,n\n5,1\ny,2\n6,3\n", on_error="reject")
+    assert (changed, changed.duplicates, changed.rejects["field"].to_pylist()) == (2, 0, ["y"])
+    assert store.lookup([1, 2, 3]).rows["m"].to_pylist() == [5, 1, 6]

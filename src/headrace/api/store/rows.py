@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace.api.read.read_csv import read_csv
+from headrace.api.store.row_count import RowCount
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
@@ -13,13 +14,32 @@ from headrace.core.context import Context
 from headrace.core.errors import OptionError, UnknownColumnError
 from headrace.store.schema import fitted, whole_columns
 
-__all__ = ["columns_given", "whole_columns"]
+__all__ = ["rows_given", "whole_columns"]
 
 
-def columns_given(
+class GivenRows(NamedTuple):
+    """Rows of a caller.
+
+    Parameters
+    ----------
+    columns
+        Columns of the types of the store.
+    table
+        The table that they came from, with the rejects and the report of its read.
+    """
+
+    columns: dict[str, Column]
+    table: Table
+
+    def counted(self, rows: int) -> RowCount:
+        """Return the number of rows that a change has added or replaced, with the account of the read."""
+        return RowCount(rows, self.table.num_rows - rows, self.table.rejects, getattr(self.table, "report", None))
+
+
+def rows_given(
     source: Any, schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any], *, is_whole: bool = True
-) -> dict[str, Column]:
-    """Return the columns of a table, or of raw text, that is read by `read_csv` with the schema's types.
+) -> GivenRows:
+    """Return the rows of a table, or of raw text, that is read by `read_csv` with the schema's types.
 
     Text that need not have all columns (`is_whole` is false) is read twice, first its header.
 
@@ -34,7 +54,7 @@ def columns_given(
         if options:
             raise OptionError(f"{next(iter(options))} is an option for raw text, and source is a table")
         table = source if isinstance(source, Table) else Table.from_arrow(source)
-        return fitted(table.to("cpu").columns, schema, context)
+        return GivenRows(fitted(table.to("cpu").columns, schema, context), table)
     if isinstance(source, Mapping):
         raise OptionError("source is a mapping; polars.DataFrame(source) or pyarrow.table(source) makes a table of it")
     given = {"header": True, "context": context, **options}
@@ -50,4 +70,4 @@ def columns_given(
         table = read_csv(source, **{"dtypes": dict(schema), **given})
     except UnknownColumnError as error:
         raise UnknownColumnError(f"source does not have the columns of the store: {error}") from None
-    return fitted(table.to("cpu").columns, schema, context)
+    return GivenRows(fitted(table.to("cpu").columns, schema, context), table)

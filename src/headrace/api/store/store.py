@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Never, Self
 
 from headrace.api.scan.scan import Scan
+from headrace.api.store.row_count import RowCount, joined_rejects
 from headrace.api.store.snapshot import FoundTable, StoreSnapshot
 from headrace.api.store.statistics import Salvaged, StoreStatistics, statistics_of
 from headrace.api.table import Table
@@ -117,8 +118,10 @@ class Store:
         way = "pickle its table()" if where is None else f"open it in the other process by Store({where!r}, read_only=True)"
         raise TypeError(f"a Store cannot be pickled; {way}")
 
-    def append(self, source: Any, **options: Any) -> int:
+    def append(self, source: Any, **options: Any) -> RowCount:
         """Add rows, and return their number. They are visible, and by `sync` on the disk, when the call returns.
+
+        The number has ``rejects`` and ``report`` of raw text, and counts the rows that the policy for duplicates left out.
 
         Parameters
         ----------
@@ -126,9 +129,8 @@ class Store:
             A table with all columns: of headrace, PyArrow, Polars, pandas or DuckDB. Or anything that `read_csv` takes as raw
             text: bytes, a path or a file. Columns may be in any order.
         **options
-            Options of `read_csv` for raw text. It has a header; with ``header=False`` its columns are those of the schema. An
-            `on_error` that rejects records leaves them out without a trace. To keep them, append a table of `read_csv`, which
-            has them in ``table.rejects``.
+            Options of `read_csv` for raw text. It has a header; with ``header=False`` its columns are those of the schema.
+            ``on_error="reject"`` leaves out records that have a fault; the result's ``rejects`` have them.
 
         Raises
         ------
@@ -141,16 +143,16 @@ class Store:
             The disk is full, or fails. Nothing is added, and all earlier changes are safe. If the message says so, the store must
             be opened again.
         """
-        from headrace.api.store.rows import columns_given, whole_columns  # needs NumPy
+        from headrace.api.store.rows import rows_given, whole_columns  # needs NumPy
 
         engine = self._engine("append")
-        columns = columns_given(source, engine.state.schema, self._source.context, options)
-        return engine.append(whole_columns(columns, engine.state.schema))
+        given = rows_given(source, engine.state.schema, self._source.context, options)
+        return given.counted(engine.append(whole_columns(given.columns, engine.state.schema)))
 
-    def ingest(self, scan: Scan) -> int:
-        """Add the rows of a scan, batch by batch, and return their number. Each batch is one change.
+    def ingest(self, scan: Scan) -> RowCount:
+        """Add the rows of a scan, batch by batch, and return their number, as by `append`. Each batch is one change.
 
-        ``scan.report`` counts rejected records. To keep them, append each batch of ``scan.batches()``: it has ``batch.rejects``.
+        Rejects of all batches are kept in memory. If there are too many, append each batch of ``scan.batches()``.
 
         Raises
         ------
@@ -165,9 +167,11 @@ class Store:
         2
         """
         scan = instance("scan", scan, Scan, "a scan of scan_csv")
-        return sum(self.append(batch) for batch in scan.batches())
+        added = [self.append(batch) for batch in scan.batches()]
+        rejects = joined_rejects([one.rejects for one in added], self._source.context)
+        return RowCount(sum(added), sum(one.duplicates for one in added), rejects, scan.report)
 
-    def update(self, source: Any, **options: Any) -> int:
+    def update(self, source: Any, **options: Any) -> RowCount:
         """Replace columns of the rows with given keys, and return the number of rows.
 
         Parameters
@@ -195,12 +199,12 @@ class Store:
         >>> store.lookup(1).rows.to_pylist()
         [{'n': 1, 'city': 'Rome', 'rank': 6}]
         """
-        from headrace.api.store.rows import columns_given, whole_columns  # needs NumPy
+        from headrace.api.store.rows import rows_given, whole_columns  # needs NumPy
 
         engine = self._engine("update")
         key = engine.needed_key("update")
-        columns = columns_given(source, engine.state.schema, self._source.context, options, is_whole=False)
-        return engine.update(whole_columns(columns, [key]))
+        given = rows_given(source, engine.state.schema, self._source.context, options, is_whole=False)
+        return given.counted(engine.update(whole_columns(given.columns, [key])))
 
     def delete(self, keys: Any) -> int:
         """Remove rows, and return their number.

@@ -51,8 +51,22 @@ def print_table_faults(table: Table) -> None:
     print_faults(table.report, list(table.rejects[:_FAULTS_SHOWN].iter_rows(named=True)))
 
 
-def print_faults(report: Report, first: Sequence[dict[str, Any]], kept_in: str | None = None) -> None:
-    """Print to standard error the number of faults, the first five, and how to get the others; nothing without faults."""
+def print_faults(
+    report: Report, first: Sequence[dict[str, Any]], kept_in: str | None = None, *, command: str = "headrace load"
+) -> None:
+    """Print to standard error the number of faults, the first five, and how to get the others; nothing without faults.
+
+    Parameters
+    ----------
+    report
+        Report of the read.
+    first
+        The first faults.
+    kept_in
+        File that has all faults; None without one.
+    command
+        Command that writes such a file.
+    """
     count = report.faults
     if not count:
         return
@@ -61,7 +75,7 @@ def print_faults(report: Report, first: Sequence[dict[str, Any]], kept_in: str |
     if kept_in:
         lines.append(f"  all of them: {kept_in!r}")
     elif count > _FAULTS_SHOWN:
-        lines.append(f"  and {count - _FAULTS_SHOWN:_} more; headrace load --rejects FILE keeps them all")
+        lines.append(f"  and {count - _FAULTS_SHOWN:_} more; {command} --rejects FILE keeps them all")
     print(*lines, sep="\n", file=sys.stderr)
 
 
