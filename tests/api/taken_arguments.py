@@ -279,6 +279,8 @@ TAKES_IN: dict[str, set[str]] = {
     "Store.merge_bytes": {"none", "one", "int64"},
     "Store.merge_ratio": {"none", "one", "float", "whole float", "int64", "float64"},
     "Store.merge_seconds": {"none", "one", "float", "whole float", "int64", "float64"},
+    "Store.update.where": NONE,
+    "Store.update.values": NONE,
     "Store.delete.keys": STORE_KEYS,
     "Store.lookup.keys": STORE_KEYS,
     "Store.range.low": {"zero", "one", "minus one", "int64"},

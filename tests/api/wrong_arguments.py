@@ -195,6 +195,11 @@ def library_calls() -> list[Call]:
         Call("Store", headrace.Store, lambda: {"schema": {"a": "int64"}}),
         of_method("Store.append", store, {"source": b"a,b,c\n2,x,2.5\n"}),
         of_method("Store.update", store, {"source": b"a,c\n1,2\n"}),
+        Call(
+            "Store.update where",
+            lambda where, values: store().update(where=where, values=values),
+            lambda: {"where": headrace.col("a") > 0, "values": {"b": "y"}},
+        ),
         of_method("Store.delete", store, {"keys": [1]}),
         of_method("Store.ingest", store, {"scan": headrace.scan_csv(b"a,b,c\n3,x,2.5\n")}),
         of_method("Store.lookup", store, {"keys": [1]}),

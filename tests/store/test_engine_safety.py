@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from headrace import read_csv
+from headrace import col, read_csv
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
+from headrace.store.assignment import assignment
 from headrace.store.files.log import SyncPolicy
-from headrace.store.opening import Source, StoreRequest, opened
+from headrace.store.opening import Source, StoreRequest, opened, selection
 from headrace.store.triggers import MergeTriggers
 from tests.store.files.crash_cases import FORMS, Crashed, CrashFiles
 
@@ -20,6 +21,7 @@ CHANGES = [
     ("remove", [2, 4]),
     ("append", [(2, "Paris")]),
     ("update", [(1, "Turin")]),
+    ("assign", (3, "Lima")),
     ("merge", None),
     ("append", [(9, "Rome")]),
     ("remove", [3]),
@@ -46,6 +48,9 @@ def apply_to_model(rows, change):
     kind, given = change
     if kind == "remove":
         return {key: city for key, city in rows.items() if key not in given}
+    if kind == "assign":
+        limit, city = given
+        return {key: city if key < limit else old for key, old in rows.items()}
     return {**rows, **dict(given)} if given else rows
 
 
@@ -57,6 +62,11 @@ def apply_to_store(engine, change):
         import numpy as np
 
         engine.remove_keys(np.array(given))
+    elif kind == "assign":
+        limit, city = given
+        context = Context(threads=1)
+        selected = selection(col("n") < limit, engine.state.schema, context)
+        engine.update_where(selected, assignment({"city": city}, engine.state.schema, context))
     elif kind == "append":
         engine.append(columns_of(given))
     else:

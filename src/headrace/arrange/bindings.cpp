@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "arrange/bucket/rules.hpp"
+#include "arrange/filter/cpu/compute_rows.hpp"
 #include "arrange/filter/cpu/filter_rows.hpp"
 #include "arrange/filter/cpu/value_range.hpp"
 #include "arrange/gather/take_host.hpp"
@@ -120,19 +121,35 @@ void compare_rows_at(const ComparedAt& one, const ComparedAt& other,
     compare_rows(first, second, given, reinterpret_cast<u8*>(equal), threads);
 }
 
-// `program`: bytes of FilterStep; `columns`: bytes of FilterColumn; `allocate`: as for select.
-u64 filter_rows_at(const std::tuple<nb::bytes, nb::bytes, nb::bytes, u32>& program, u64 rows,
-                   const nb::callable& allocate, unsigned threads, std::string_view isa) {
+// Bytes of FilterStep, bytes of FilterColumn, constants, and the depth of the stack.
+using ProgramAt = std::tuple<nb::bytes, nb::bytes, nb::bytes, u32>;
+
+FilterProgram program_at(const ProgramAt& program) {
     const auto& [steps, columns, constants, depth] = program;
-    const FilterProgram chosen{
-        reinterpret_cast<const FilterStep*>(steps.c_str()), reinterpret_cast<const FilterColumn*>(columns.c_str()),
-        reinterpret_cast<const u8*>(constants.c_str()), static_cast<u32>(steps.size() / sizeof(FilterStep)), depth};
+    return {reinterpret_cast<const FilterStep*>(steps.c_str()), reinterpret_cast<const FilterColumn*>(columns.c_str()),
+            reinterpret_cast<const u8*>(constants.c_str()), static_cast<u32>(steps.size() / sizeof(FilterStep)), depth};
+}
+
+// `allocate`: as for select.
+u64 filter_rows_at(const ProgramAt& program, u64 rows, const nb::callable& allocate, unsigned threads,
+                   std::string_view isa) {
+    const FilterProgram chosen = program_at(program);
     const Isa with = choose_isa(isa);
     const LongCall call;
     const auto address = [&](u64 count) {
         return with_gil([&] { return reinterpret_cast<u64*>(nb::cast<std::uintptr_t>(allocate(count))); });
     };
     return filter_rows(chosen, rows, address, with, threads);
+}
+
+// `results`: addresses of the values and of a byte a row, and the bytes of a value.
+void compute_rows_at(const ProgramAt& program, u64 rows, const std::tuple<std::uintptr_t, std::uintptr_t, u32>& results,
+                     unsigned threads, std::string_view isa) {
+    const FilterProgram chosen = program_at(program);
+    const auto& [values, valid, width] = results;
+    const Isa with = choose_isa(isa);
+    const LongCall call;
+    compute_rows(chosen, rows, {reinterpret_cast<u8*>(values), reinterpret_cast<u8*>(valid), width}, with, threads);
 }
 
 // `column`: bytes of a FilterColumn. Returns the rows of the minimum and the maximum; none if no row has a value.
@@ -376,6 +393,7 @@ void bind_arrange(nb::module_& m) {
     m.def("hash_rows", &hash_rows_at, "column"_a, "count"_a, "hashes"_a, "alone"_a, "threads"_a);
     m.def("compare_rows", &compare_rows_at, "one"_a, "other"_a, "pairs"_a, "equal"_a, "threads"_a);
     m.def("filter_rows", &filter_rows_at, "program"_a, "rows"_a, "allocate"_a, "threads"_a, "isa"_a = "");
+    m.def("compute_rows", &compute_rows_at, "program"_a, "rows"_a, "results"_a, "threads"_a, "isa"_a = "");
     m.def("value_range", &value_range_at, "column"_a, "rows"_a);
     m.def("take_items", &take_items_at, "rows"_a, "source"_a, "target"_a, "width"_a, "threads"_a);
     m.def("take_bits", &take_bits_at, "rows"_a, "bits"_a, "first"_a, "target"_a, "threads"_a);

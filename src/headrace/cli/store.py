@@ -68,7 +68,7 @@ def _add_create(actions: Any) -> None:
         "--columns", dest="schema", type=values.types, metavar="NAME=TYPE,...", help="names and types of the columns"
     )
     columns.add_argument("--like", metavar="FILE", help="delimited text whose columns the store gets; no row is read into it")
-    parser.add_argument("--key", metavar="NAME", help="column whose values are distinct, to find rows by")
+    parser.add_argument("--key", metavar="NAME,...", help="columns whose values are distinct together, to find rows by")
     what = "policy for rows whose key is present (default: raise)"
     parser.add_argument("--on-duplicate", choices=("raise", "replace", "keep"), default="raise", help=what)
 
@@ -98,7 +98,8 @@ def _create(given: argparse.Namespace) -> int:
         raise OptionError("--columns must be NAME=TYPE,..., one for each column")
     if _is_store(given.store):
         raise OptionError(f"{given.store!r} has a store already; headrace store append adds rows to it")
-    with headrace.Store(given.store, schema=schema, key=given.key, on_duplicate=given.on_duplicate) as store:
+    key = given.key if given.key is None or given.key in schema else given.key.split(",")
+    with headrace.Store(given.store, schema=schema, key=key, on_duplicate=given.on_duplicate) as store:
         print(f"{given.store!r}: {len(store.schema)} columns")
     return 0
 
@@ -169,7 +170,8 @@ def _stat(given: argparse.Namespace) -> int:
     )
     print(f"bytes    {_bytes(found)}")
     if store.key is not None:
-        print(f"key      {printable(store.key)}")
+        names = [store.key] if isinstance(store.key, str) else store.key
+        print(f"key      {', '.join(map(printable, names))}")
     rows = [("column", "type", "distinct", "bits", "bytes")]
     for name, column in found.columns.items():
         rows.append((printable(name), str(store.schema[name]), f"{column.distinct:_}", str(column.bits), f"{column.nbytes:_}"))

@@ -7,20 +7,22 @@ to a new log and a new delta. At its end the main is exchanged (Krueger et al. 2
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from headrace.arrange.gather.take import take_rows
 from headrace.columns.column import Column
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
+from headrace.store.assignment import Assignment
 from headrace.store.change import Change
 from headrace.store.files.folder import StoreFolder
 from headrace.store.files.records import RecordKind
-from headrace.store.keys import FoundRows, KeyIndex, first_places, index_of_keys, keys_of, last_places
+from headrace.store.keys import FoundRows
 from headrace.store.state import StoreState
+from headrace.store.store_key import KeyIndex, Keys, StoreKey, first_places, key_value, last_places
 from headrace.store.triggers import MergeTriggers
 
 try:
@@ -29,6 +31,8 @@ except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
 DUPLICATE_POLICIES = ("raise", "replace", "keep")
+Selection: TypeAlias = Callable[[StoreState], Any]
+"""Returns the numbers of rows of a state, ascending: an array of uint64."""
 _ACCEPT = "on_duplicate='replace' or 'keep' accepts such rows"
 
 
@@ -39,7 +43,7 @@ class StoreRules:
     Parameters
     ----------
     key
-        Name of the key column; None without one.
+        The key; None without one.
     on_duplicate
         A value of `DUPLICATE_POLICIES`.
     triggers
@@ -48,7 +52,7 @@ class StoreRules:
         Threads and memory of each call.
     """
 
-    key: str | None
+    key: StoreKey | None
     on_duplicate: str
     triggers: MergeTriggers
     context: Context
@@ -98,7 +102,7 @@ class StoreEngine:
             none: Any = np.empty(0, np.uint64)
             if self.rules.key is None:
                 return self._commit(none, columns)
-            keys = keys_of(columns[self.rules.key])
+            keys = self.rules.key.of(columns)
             if self.rules.on_duplicate == "replace":
                 places = last_places(keys)
                 present = self._find(keys[places])
@@ -122,33 +126,58 @@ class StoreEngine:
         """
         with self._write_lock:
             self._check_open()
-            keys = keys_of(columns[self.needed_key("update")])
+            keys = self.needed_key("update").of(columns)
             if len(first_places(keys)) < len(keys):
                 raise OptionError("the rows of an update have a key twice")
             present = self._find(keys)
             if not present.found.all():
-                absent = keys[~present.found][0]
-                raise OptionError(f"no row has the key {shown(_plain(absent))}; append adds rows")
+                absent = key_value(keys, np.flatnonzero(~present.found)[0])
+                raise OptionError(f"no row has the key {shown(absent)}; append adds rows")
             others = [name for name in self.state.schema if name not in columns]
             old = self.state.rows_at(present.numbers, others, self.rules.context)
             whole = {name: columns[name] if name in columns else old[name] for name in self.state.schema}
             self._commit(np.sort(present.numbers), whole)
             return len(keys)
 
-    def remove_keys(self, keys: Any) -> int:
-        """Remove the rows with given keys, an array as by `keys_of`; return their number. Absent keys are ignored."""
+    def update_where(self, selected: Selection, assigned: Assignment) -> int:
+        """Replace columns of the rows for which a function of a state returns their numbers; return the number of rows.
+
+        The log gets the new rows, so that a replay evaluates nothing.
+
+        Raises
+        ------
+        OptionError
+            A computed value is out of range, or a new key is null, twice in the rows, or that of another row. Nothing is changed.
+        OSError, SourceError
+            As for `append`.
+        """
+        with self._write_lock:
+            self._check_open()
+            numbers = selected(self.state)
+            if not len(numbers):
+                return 0
+            old = self.state.rows_at(numbers, self.state.schema, self.rules.context)
+            new = assigned(old)
+            key, whole = self.rules.key, {**old, **new}
+            if key is not None and not new.keys().isdisjoint(key.names):
+                self._check_new_keys(key.of(whole), numbers)
+            self._commit(numbers, whole)
+            return len(numbers)
+
+    def remove_keys(self, keys: Keys) -> int:
+        """Remove the rows with given keys, of `StoreKey`; return their number. Absent keys are ignored."""
         with self._write_lock:
             self._check_open()
             present = self._find(keys[first_places(keys)])
             return self._remove(np.sort(present.numbers[present.found]))
 
-    def remove_where(self, selected: Any) -> int:
+    def remove_where(self, selected: Selection) -> int:
         """Remove the rows for which a function of a state returns their numbers, ascending; return the number of rows."""
         with self._write_lock:
             self._check_open()
             return self._remove(selected(self.state))
 
-    def find(self, keys: Any) -> tuple[StoreState, FoundRows]:
+    def find(self, keys: Keys) -> tuple[StoreState, FoundRows]:
         """Return the present state, and the row of each key in it."""
         with self._write_lock:
             return self.state, self._find(keys)
@@ -196,8 +225,8 @@ class StoreEngine:
                 if self.folder is not None and not was_closed:
                     self.folder.close()
 
-    def needed_key(self, call: str) -> str:
-        """Return the name of the key, for a call that needs one."""
+    def needed_key(self, call: str) -> StoreKey:
+        """Return the key, for a call that needs one."""
         if self.rules.key is None:
             raise OptionError(f"{call}() finds rows by key, and the store has none; create it with key=")
         return self.rules.key
@@ -207,13 +236,24 @@ class StoreEngine:
             return columns
         return {name: take_rows(column, places, self.rules.context.thread_count) for name, column in columns.items()}
 
-    def _check_distinct(self, keys: Any, places: Any, present: FoundRows) -> None:
+    def _check_distinct(self, keys: Keys, places: Any, present: FoundRows) -> None:
         if present.found.any():
-            key = keys[places[present.found][0]]
-            raise OptionError(f"the key {shown(_plain(key))} is in the store; {_ACCEPT}")
+            key = key_value(keys, places[present.found][0])
+            raise OptionError(f"the key {shown(key)} is in the store; {_ACCEPT}")
         if len(places) < len(keys):
-            key = keys[np.setdiff1d(np.arange(len(keys)), places)[0]]
-            raise OptionError(f"the key {shown(_plain(key))} is twice in the rows; {_ACCEPT}")
+            key = key_value(keys, np.setdiff1d(np.arange(len(keys)), places)[0])
+            raise OptionError(f"the key {shown(key)} is twice in the rows; {_ACCEPT}")
+
+    def _check_new_keys(self, keys: Keys, numbers: Any) -> None:
+        """Raise OptionError if keys that rows of given numbers would get are not distinct, or are those of other rows."""
+        if len(first_places(keys)) < len(keys):
+            raise OptionError("the new values give two rows the same key")
+        present = self._find(keys)
+        others = present.found & ~np.isin(present.numbers, numbers)
+        if others.any():
+            raise OptionError(
+                f"the new values give a row the key {shown(key_value(keys, np.flatnonzero(others)[0]))} of another row"
+            )
 
     def _remove(self, numbers: Any) -> int:
         if len(numbers):
@@ -242,17 +282,17 @@ class StoreEngine:
             return
         self._index = None
         if len(change.removed):
-            index.erase(keys_of(before.rows_at(change.removed, [key], self.rules.context)[key]))
+            index.erase(key.of(before.rows_at(change.removed, key.names, self.rules.context)), change.removed)
         if change.length:
             numbers: Any = np.arange(change.first_row, change.first_row + change.length, dtype=np.uint64)
-            index.insert(keys_of(change.columns[key]), numbers)
+            index.insert(key.of(change.columns), numbers)
         self._index = index
 
-    def _find(self, keys: Any) -> FoundRows:
+    def _find(self, keys: Keys) -> FoundRows:
         key = self.needed_key("lookup")
         if self._index is None:
-            index = index_of_keys(self.state.schema[key], self.rules.context)
-            index.insert(keys_of(self.state.columns([key], self.rules.context)[key]), self.state.row_numbers)
+            index = key.index(lambda numbers: self.state.rows_at(numbers, key.names, self.rules.context))
+            index.insert(key.of(self.state.columns(key.names, self.rules.context)), self.state.row_numbers)
             self._index = index
         return self._index.find(keys)
 
@@ -301,8 +341,3 @@ class StoreEngine:
             raise OptionError("the store is closed; open it again")
         if self.folder is not None and self.folder.is_inherited:
             raise OptionError("the store was opened before this process was forked, and the other one writes to it; open it here")
-
-
-def _plain(key: Any) -> Any:
-    """Return a key as a value of Python."""
-    return key.item() if hasattr(key, "item") else key

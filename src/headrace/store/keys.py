@@ -1,17 +1,15 @@
-"""Finds rows by key: an index of the keys of a store, for numbers by `HashMap` and for texts by a dictionary of Python."""
+"""Takes the keys of columns and of callers: integers, dates, timestamps and texts of one column."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
-from headrace.core.context import Context
+from headrace.core.buffer import copy_of
 from headrace.core.errors import MissingDependencyError, OptionError, shown
 from headrace.core.options import index_of
-from headrace.index.hash_map.hash_map import HashMap
 
 try:
     import numpy as np
@@ -26,23 +24,16 @@ class FoundRows(NamedTuple):
     found: Any
 
 
-class KeyIndex(Protocol):
-    """Row numbers by key."""
-
-    def find(self, keys: Any) -> FoundRows:
-        """Return the row of each key."""
-
-    def insert(self, keys: Any, numbers: Any) -> None:
-        """Set the rows of keys."""
-
-    def erase(self, keys: Any) -> None:
-        """Remove keys."""
-
-
 def check_key_type(name: str, type_: DataType) -> None:
     """Raise OptionError if a column of the type cannot be the key."""
     if not (_code_of(type_) or type_.is_string):
         raise OptionError(f"key names the column {shown(name)} of type {type_}; keys are integers, dates, timestamps or texts")
+
+
+def check_not_null(column: Column, name: str = "source") -> None:
+    """Raise OptionError if a key is null; `name` is for the message."""
+    if column.null_count:
+        raise OptionError(f"{name}: the key of {column.null_count} row(s) is null; each row needs a key")
 
 
 def _code_of(type_: DataType) -> str:
@@ -62,8 +53,7 @@ def keys_of(column: Column, name: str = "source") -> Any:
     OptionError
         A key is null.
     """
-    if column.null_count:
-        raise OptionError(f"{name}: the key of {column.null_count} row(s) is null; each row needs a key")
+    check_not_null(column, name)
     code = _code_of(column.type)
     if not code:
         keys: Any = np.empty(len(column), object)
@@ -138,53 +128,20 @@ def _in_utc(value: Any) -> Any:
     return value.astimezone(datetime.UTC).replace(tzinfo=None) if is_zoned else value
 
 
-def index_of_keys(type_: DataType, context: Context) -> KeyIndex:
-    """Return an empty index for keys of a type."""
-    code = _code_of(type_)
-    return _NumberIndex("uint64" if code[1] == "u" else "int64", context) if code else _TextIndex()
+def column_of_keys(keys: Any) -> Column:
+    """Return keys, in the form of `keys_of`, as a column of int64, uint64 or large_string.
 
-
-def first_places(keys: Any) -> Any:
-    """Return the position of the first row of each key, ascending."""
+    Raises
+    ------
+    OptionError
+        A text is not valid Unicode.
+    """
     if keys.dtype != object:
-        return np.sort(np.unique(keys, return_index=True)[1])
-    seen: dict[Any, int] = {}
-    for place, key in enumerate(keys):
-        seen.setdefault(key, place)
-    return np.fromiter(seen.values(), np.int64, len(seen))
-
-
-def last_places(keys: Any) -> Any:
-    """Return the position of the last row of each key, ascending."""
-    return len(keys) - 1 - first_places(keys[::-1])[::-1]
-
-
-class _NumberIndex:
-    def __init__(self, key_type: str, context: Context) -> None:
-        self._rows = HashMap(key_type, "uint64", context=Context(threads=context.threads))
-
-    def find(self, keys: Any) -> FoundRows:
-        return FoundRows(*self._rows.find(keys))
-
-    def insert(self, keys: Any, numbers: Any) -> None:
-        self._rows.insert(keys, numbers)
-
-    def erase(self, keys: Any) -> None:
-        self._rows.erase(keys)
-
-
-class _TextIndex:
-    def __init__(self) -> None:
-        self._rows: dict[Any, int] = {}
-
-    def find(self, keys: Iterable[Any]) -> FoundRows:
-        found = [self._rows.get(key) for key in keys]
-        numbers = np.array([number or 0 for number in found], np.uint64)
-        return FoundRows(numbers, np.array([number is not None for number in found], bool))
-
-    def insert(self, keys: Iterable[Any], numbers: Any) -> None:
-        self._rows.update(zip(keys, numbers.tolist(), strict=True))
-
-    def erase(self, keys: Iterable[Any]) -> None:
-        for key in keys:
-            self._rows.pop(key, None)
+        return Column(DataType(str(keys.dtype)), len(keys), 0, copy_of(np.ascontiguousarray(keys)))
+    try:
+        texts = [text.encode() for text in keys]
+    except UnicodeEncodeError:
+        raise OptionError("keys have a text that is not valid Unicode") from None
+    offsets: Any = np.zeros(len(texts) + 1, "<i8")
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    return Column(DataType("large_string"), len(texts), 0, copy_of(b"".join(texts)), offsets=copy_of(offsets))

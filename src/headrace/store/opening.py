@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from headrace.core.options import choice
 from headrace.sources.kinds.file import checked_path, is_path
 from headrace.store.arrow_columns import needed_arrow
 from headrace.store.change import Change
-from headrace.store.engine import DUPLICATE_POLICIES, StoreEngine, StoreRules
+from headrace.store.engine import DUPLICATE_POLICIES, Selection, StoreEngine, StoreRules
 from headrace.store.files.file_system import FileSystem, HostFiles
 from headrace.store.files.folder import Content, StoreFolder, read_content, read_undamaged
 from headrace.store.files.log import SyncPolicy
@@ -24,6 +24,7 @@ from headrace.store.keys import check_key_type
 from headrace.store.main import Main
 from headrace.store.schema import parsed_schema
 from headrace.store.state import StoreState
+from headrace.store.store_key import KeyNames, StoreKey
 from headrace.store.triggers import MergeTriggers
 
 
@@ -76,7 +77,7 @@ class StoreRequest:
     """The options of a caller about the content of a store; None for those that are not passed."""
 
     schema: dict[str, DataType] | None
-    key: str | None
+    key: KeyNames
     on_duplicate: str | None
     is_read_only: bool
 
@@ -90,14 +91,14 @@ class StoreRequest:
             An option is wrong.
         """
         found = None if schema is None else parsed_schema(schema)
-        if key is not None and not isinstance(key, str):
-            raise OptionError.wrong("key", "the name of a column or None", key)
-        if found is not None and isinstance(key, str):
-            if key not in found:
-                raise UnknownColumnError(f"key is {shown(key)}, and schema has no such column")
-            check_key_type(key, found[key])
+        names = _names_of_key(key)
+        if found is not None:
+            for name in names:
+                if name not in found:
+                    raise UnknownColumnError(f"key is {shown(key)}, and schema has no column {shown(name)}")
+                check_key_type(name, found[name])
         policy = None if on_duplicate is None else choice("on_duplicate", on_duplicate, DUPLICATE_POLICIES)
-        return cls(found, key, policy, is_read_only)
+        return cls(found, names, policy, is_read_only)
 
     def manifest(self, where: str) -> Manifest:
         """Return the manifest of a new store.
@@ -110,14 +111,28 @@ class StoreRequest:
         if self.schema is None:
             raise SourceError(f"{where} is no store; pass schema= to create one")
         types = {name: str(type_) for name, type_ in self.schema.items()}
-        return Manifest(types, self.key, self.on_duplicate or DUPLICATE_POLICIES[0])
+        return Manifest(types, key_option(self.key), self.on_duplicate or DUPLICATE_POLICIES[0])
 
     def check(self, manifest: Manifest, where: str) -> None:
         """Raise OptionError if a store differs from what the caller passed."""
         if self.schema is not None and list(self.schema.items()) != list(schema_of(manifest).items()):
             raise OptionError(f"{where} has other columns than schema: {shown(dict(manifest.schema), 200)}")
-        if self.key is not None and self.key != manifest.key:
-            raise OptionError(f"{where} has the key {shown(manifest.key)}, not {shown(self.key)}")
+        if self.key and self.key != _names_of_key(manifest.key):
+            raise OptionError(f"{where} has the key {shown(manifest.key)}, not {shown(key_option(self.key))}")
+
+
+def key_option(names: KeyNames) -> str | list[str] | None:
+    """Return the key in the form of an option: None, a name, or several names in a list."""
+    return None if not names else names[0] if len(names) == 1 else list(names)
+
+
+def _names_of_key(key: object) -> KeyNames:
+    names = [] if key is None else [key] if isinstance(key, str) else key
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names) or (key is not None and not names):
+        raise OptionError.wrong("key", "the name of a column, several names in a list, or None", key)
+    if len(set(names)) < len(names):
+        raise OptionError(f"key has a column twice: {shown(names)}")
+    return tuple(names)
 
 
 @dataclass(slots=True)
@@ -127,7 +142,7 @@ class OpenedStore:
     Parameters
     ----------
     key
-        Name of the key column.
+        The key; None without one.
     read_state
         The state at the time of the call.
     engine
@@ -136,7 +151,7 @@ class OpenedStore:
         Bytes that a crash had cut off.
     """
 
-    key: str | None
+    key: StoreKey | None
     read_state: StoreState
     engine: StoreEngine | None
     torn_bytes: int = 0
@@ -167,7 +182,8 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
     if request.is_read_only:
         content = read_content(source.files, str(source.where))
         request.check(content.manifest, where)
-        return OpenedStore(content.manifest.key, state_of(content), None, _torn_bytes(content))
+        key = _key_of(content.manifest, source.context)
+        return OpenedStore(key, state_of(content), None, _torn_bytes(content))
     if MANIFEST not in source.files.names() and request.schema is not None:
         folder = StoreFolder.create(source.files, str(source.where), request.manifest(where), source.policy)
         return _writer(source, folder.manifest, folder, None)
@@ -182,14 +198,19 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
 
 
 def _writer(source: Source, manifest: Manifest, folder: StoreFolder | None, content: Content | None) -> OpenedStore:
-    rules = StoreRules(manifest.key, manifest.on_duplicate, source.triggers, source.context)
+    rules = StoreRules(_key_of(manifest, source.context), manifest.on_duplicate, source.triggers, source.context)
     if content is None:
         schema = schema_of(manifest)
         state, next_row, torn = StoreState(schema, Main.empty(schema)), 0, 0
     else:
         state, next_row = state_of(content), next_row_of(content)
         torn = _torn_bytes(content)
-    return OpenedStore(manifest.key, state, StoreEngine(rules, state, next_row, folder), torn)
+    return OpenedStore(rules.key, state, StoreEngine(rules, state, next_row, folder), torn)
+
+
+def _key_of(manifest: Manifest, context: Context) -> StoreKey | None:
+    names, schema = _names_of_key(manifest.key), schema_of(manifest)
+    return StoreKey({name: schema[name] for name in names}, context) if names else None
 
 
 def salvaged(source: Source, target: Source) -> tuple[int, str | None, int | None, str | None]:
@@ -251,7 +272,7 @@ def next_row_of(content: Content) -> int:
     return last.first_row + last.length
 
 
-def selection(condition: ColumnExpression, schema: Mapping[str, DataType], context: Context) -> Callable[[StoreState], Any]:
+def selection(condition: ColumnExpression, schema: Mapping[str, DataType], context: Context) -> Selection:
     """Return a function that returns the numbers of the rows of a state for which a condition is true.
 
     Raises

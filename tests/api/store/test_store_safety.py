@@ -31,7 +31,7 @@ SCHEMA = {"n": "int64", "t": "string"}
         ({"schema": {"a\0b": "int64"}}, "a store takes no name with a zero character"),
         ({"schema": {"n": "dictionary"}}, "column 'n' of schema is of type dictionary"),
         ({"schema": {"n": "int46"}}, "did you mean 'int64'"),
-        ({"key": "m"}, "key is 'm', and schema has no such column"),
+        ({"key": "m"}, "key is 'm', and schema has no column 'm'"),
         ({"schema": {"n": "float64"}, "key": "n"}, "keys are integers, dates, timestamps or texts"),
         ({"key": 1}, "key must be the name of a column"),
         ({"on_duplicate": "ignore"}, "unknown on_duplicate 'ignore'"),
@@ -102,6 +102,59 @@ def test_calls_that_a_store_refuses():
     with pytest.raises(OptionError, match="the store is closed"):
         store.append(b"n,t\n1,x\n")
     assert len(store.table()["n"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "values must be a mapping"),
+        ([("n", 1)], "values must be a mapping"),
+        ({"m": 1}, "unknown column 'm'"),
+        ({"n": "x"}, "values of 'n': int8 does not have the value 'x'"),
+        ({"n": 128}, "int8 does not have the value 128"),
+        ({"n": 1.5}, "int8 does not have the value 1.5"),
+        ({"n": True}, "int8 does not have the value True"),
+        ({"n": col("n") * 100}, "int8 does not have the value 300 of the expression"),
+        ({"n": col("n") / 2}, "int8 does not have the values of float64"),
+        ({"n": col("t")}, "int8 does not have the values of string"),
+        ({"n": col("u")}, "unknown column 'u'"),
+        ({"n": col("t") + 1}, "values of 'n': .* takes integers and floats"),
+        ({"t": 5}, "string does not have the value 5"),
+        ({"t": "\ud800"}, "string does not have the value"),
+        ({"t": col("n") > 1}, "string does not have the values of bool"),
+        ({"d": "2024-02-30"}, "date32 does not have the value '2024-02-30'"),
+        ({"k": None}, r"the key of 3 row\(s\) is null"),
+        ({"k": 7}, "give two rows the same key"),
+        ({"k": col("k") + 1}, "give a row the key 4 of another row"),
+    ],
+)
+def test_values_that_are_refused(values, message):
+    store = Store(schema={"k": "int64", "n": "int8", "t": "string", "d": "date32"}, key="k")
+    store.append(b"k,n,t,d\n1,1,a,2024-01-01\n2,2,b,\n3,3,c,\n4,4,d,\n")
+    before = store.table().to_pydict()
+    with pytest.raises((OptionError, UnknownColumnError), match=message):
+        store.update(where=col("k") < 4, values=values)
+    with pytest.raises((OptionError, UnknownColumnError)):
+        store.update(where=col("nothing") < 4, values=values)
+    assert store.table().to_pydict() == before
+    assert store.update(where=col("k") < 4, values={"k": col("k") * -1}) == 3
+
+
+def test_updates_by_condition_that_are_refused():
+    store = Store(schema=SCHEMA)
+    for given in (
+        {"where": col("n") > 1},
+        {"values": {"n": 1}},
+        {"where": "n > 1", "values": {"n": 1}},
+        {"where": col("t"), "values": {"n": 1}},
+    ):
+        with pytest.raises(OptionError, match=r"where|values|takes conditions"):
+            store.update(**given)
+    with pytest.raises(OptionError, match="not both"):
+        store.update(b"n\n1\n", where=col("n") > 1, values={"n": 1})
+    with pytest.raises(OptionError, match="not both"):
+        store.update(where=col("n") > 1, values={"n": 1}, sep=";")
+    assert store.update(where=col("n") > 1, values={"n": 1}) == 0
 
 
 def test_folders_that_are_refused(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from headrace.api.report import Report
 from headrace.api.table import Table
@@ -39,7 +40,8 @@ class RowCount(int):
     rejects: Table
     report: Report | None
 
-    def __new__(cls, rows: int, duplicates: int = 0, rejects: Table | None = None, report: Report | None = None) -> RowCount:
+    def __new__(cls, rows: int, duplicates: int = 0, rejects: Table | None = None, report: Report | None = None) -> Self:
+        """Return the number of rows; the parameters are those of the class."""
         found = super().__new__(cls, rows)
         found.duplicates = duplicates
         found.rejects = Table({}) if rejects is None else rejects

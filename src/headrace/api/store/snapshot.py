@@ -16,8 +16,9 @@ from headrace.index.sorted_map.sorted_map import SortedMap
 if TYPE_CHECKING:
     import polars as pl
 
-    from headrace.store.keys import FoundRows, KeyIndex
+    from headrace.store.keys import FoundRows
     from headrace.store.state import StoreState
+    from headrace.store.store_key import KeyIndex, StoreKey
 
 
 _MAX_MESSAGE = 500
@@ -39,6 +40,11 @@ class FoundTable(NamedTuple):
     found: Any
 
 
+def given_keys(keys: Any) -> Any:
+    """Return keys of a caller; of a table its columns."""
+    return keys.columns if isinstance(keys, Table) else keys
+
+
 class StoreSnapshot:
     """The rows of a store at one time. Made by `Store.snapshot`; later changes of the store do not appear in it.
 
@@ -55,7 +61,7 @@ class StoreSnapshot:
     (['Rome', 'Oslo'], ['Oslo'])
     """
 
-    def __init__(self, state: StoreState, key: str | None, context: Context) -> None:
+    def __init__(self, state: StoreState, key: StoreKey | None, context: Context) -> None:
         self._state, self._key, self._context = state, key, context
         self._lock = threading.Lock()
         self._index: KeyIndex | None = None
@@ -139,21 +145,19 @@ class StoreSnapshot:
         Parameters
         ----------
         keys
-            A list, an array or a column of keys, or one key.
+            As for `Store.lookup`.
 
         Raises
         ------
         OptionError
             The store has no key, or the keys are of another type.
         """
-        from headrace.store.keys import index_of_keys, keys_from  # needs NumPy
-
         key = self._needed_key("lookup")
-        wanted = keys_from(keys, self._state.schema[key], "keys")
+        wanted = key.given(given_keys(keys), "keys")
         with self._lock:
             if self._index is None:
-                self._index = index_of_keys(self._state.schema[key], self._context)
-                self._index.insert(self._keys(key), self._state.row_numbers)
+                self._index = key.index(lambda numbers: self._state.rows_at(numbers, key.names, self._context))
+                self._index.insert(key.of(self._state.columns(key.names, self._context)), self._state.row_numbers)
             return self.rows_found(self._index.find(wanted))
 
     def rows_found(self, found: FoundRows) -> FoundTable:
@@ -169,7 +173,7 @@ class StoreSnapshot:
         Raises
         ------
         OptionError
-            The store has no key, or a bound is of another type.
+            The store has no key, or one of several columns, or a bound is of another type.
 
         Examples
         --------
@@ -182,8 +186,10 @@ class StoreSnapshot:
         """
         from headrace.store.keys import keys_from  # needs NumPy
 
-        key = self._needed_key("range")
-        bounds = [keys_from(bound, self._state.schema[key], name) for name, bound in (("low", low), ("high", high))]
+        (key, type_), *others = self._needed_key("range").types.items()
+        if others:
+            raise OptionError("range() takes keys of one column; filter() of table() finds rows by several")
+        bounds = [keys_from(bound, type_, name) for name, bound in (("low", low), ("high", high))]
         if any(len(bound) != 1 for bound in bounds):
             raise OptionError("low and high must each be one key")
         with self._lock:
@@ -210,7 +216,7 @@ class StoreSnapshot:
 
         return keys_of(self._state.columns([key], self._context)[key])
 
-    def _needed_key(self, call: str) -> str:
+    def _needed_key(self, call: str) -> StoreKey:
         if self._key is None:
             raise OptionError(f"{call}() finds rows by key, and the store has none; create it with key=")
         return self._key

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Never, Self
 
 from headrace.api.scan.scan import Scan
 from headrace.api.store.row_count import RowCount, joined_rejects
-from headrace.api.store.snapshot import FoundTable, StoreSnapshot
+from headrace.api.store.snapshot import FoundTable, StoreSnapshot, given_keys
 from headrace.api.store.statistics import Salvaged, StoreStatistics, statistics_of
 from headrace.api.table import Table
 from headrace.columns.types import DataType
@@ -42,7 +42,8 @@ class Store:
     schema
         Name and type of each column, such as ``table.schema``. None to open a store that exists.
     key
-        Name of a column whose values are distinct and not null: integers, dates, timestamps or texts. None without one.
+        Name of a column whose values are distinct and not null: integers, dates, timestamps or texts. Or several names in a list;
+        then the values of a row in these columns are distinct together, and a key is a tuple of them. None without a key.
     on_duplicate
         Policy for rows whose key is present: ``"raise"`` adds none of the rows, ``"replace"`` replaces the old rows, ``"keep"``
         leaves out the new ones. Of equal keys in one call, ``"replace"`` takes the last and ``"keep"`` the first.
@@ -93,7 +94,7 @@ class Store:
         path: str | os.PathLike[str] | None = None,
         *,
         schema: Mapping[str, Any] | None = None,
-        key: str | None = None,
+        key: str | Sequence[str] | None = None,
         on_duplicate: str | None = None,
         sync: str = "always",
         sync_seconds: float = 1.0,
@@ -171,20 +172,36 @@ class Store:
         rejects = joined_rejects([one.rejects for one in added], self._source.context)
         return RowCount(sum(added), sum(one.duplicates for one in added), rejects, scan.report)
 
-    def update(self, source: Any, **options: Any) -> RowCount:
-        """Replace columns of the rows with given keys, and return the number of rows.
+    def update(
+        self,
+        source: Any = None,
+        *,
+        where: ColumnExpression | None = None,
+        values: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> RowCount:
+        """Replace columns of the rows with given keys, or of those for which a condition is true; return the number of rows.
 
         Parameters
         ----------
         source
             A table or raw text as for `append`, with the key and any other columns. Columns that are missing keep their values.
+            None with `where`.
+        where
+            A condition on columns, such as ``headrace.col("n") > 3``.
+        values
+            With `where`: new values by name of the column. A value is a literal, None for null, or an expression of columns, such
+            as ``headrace.col("n") * 2``, which is evaluated on the old row. Sums of integers wrap at 64 bits.
         **options
             As for `append`.
 
         Raises
         ------
         OptionError
-            The store has no key, a key is absent, null or twice in the rows, or as for `append`. Nothing is changed.
+            The store has no key, a key is absent, null or twice in the rows, or as for `append`. A column's type does not have a
+            value. New keys are not distinct. Nothing is changed.
+        UnknownColumnError
+            There is no such column.
         ParseError, OSError, SourceError
             As for `append`.
 
@@ -196,15 +213,30 @@ class Store:
         2
         >>> store.update(b"n,rank\\n1,6\\n")
         1
+        >>> store.update(where=headrace.col("city") == "Rome", values={"rank": headrace.col("rank") + 1, "city": "Roma"})
+        1
         >>> store.lookup(1).rows.to_pylist()
-        [{'n': 1, 'city': 'Rome', 'rank': 6}]
+        [{'n': 1, 'city': 'Roma', 'rank': 7}]
         """
+        engine = self._engine("update")
+        if where is not None or values is not None:
+            if source is not None or options:
+                raise OptionError("update() takes rows, or where= and values=, not both")
+            return self._update_where(engine, where, values)
         from headrace.api.store.rows import rows_given, whole_columns  # needs NumPy
 
-        engine = self._engine("update")
         key = engine.needed_key("update")
         given = rows_given(source, engine.state.schema, self._source.context, options, is_whole=False)
-        return given.counted(engine.update(whole_columns(given.columns, [key])))
+        return given.counted(engine.update(whole_columns(given.columns, key.names)))
+
+    def _update_where(self, engine: StoreEngine, where: object, values: object) -> RowCount:
+        from headrace.store.assignment import assignment  # needs NumPy
+        from headrace.store.opening import selection
+
+        condition = instance("where", where, ColumnExpression, "a condition on columns, such as headrace.col('n') > 3")
+        assigned = assignment(values, engine.state.schema, self._source.context)
+        selected = selection(condition, engine.state.schema, self._source.context)
+        return RowCount(engine.update_where(selected, assigned))
 
     def delete(self, keys: Any) -> int:
         """Remove rows, and return their number.
@@ -230,15 +262,13 @@ class Store:
         >>> store.delete(headrace.col("n") >= 2)
         2
         """
-        from headrace.store.keys import keys_from  # needs NumPy
-        from headrace.store.opening import selection
+        from headrace.store.opening import selection  # needs NumPy
 
         engine = self._engine("delete")
         if isinstance(keys, ColumnExpression):
             selected = selection(keys, engine.state.schema, self._source.context)
             return engine.remove_where(selected)
-        type_ = engine.state.schema[engine.needed_key("delete")]
-        return engine.remove_keys(keys_from(keys, type_, "keys"))
+        return engine.remove_keys(engine.needed_key("delete").given(given_keys(keys), "keys"))
 
     def merge(self) -> bool:
         """Merge the delta into the main, and drop removed rows. Reads and changes go on. Return whether there was a delta.
@@ -288,20 +318,27 @@ class Store:
         Parameters
         ----------
         keys
-            A list, an array or a column of keys, or one key.
+            A list, an array or a column of keys, or one key. If the key has several columns, a tuple, a list of tuples, or a
+            table with these columns.
 
         Raises
         ------
         OptionError
             The store has no key, or the keys are of another type.
-        """
-        from headrace.store.keys import keys_from  # needs NumPy
 
+        Examples
+        --------
+        >>> import headrace
+        >>> store = headrace.Store(schema={"city": "string", "year": "int16", "n": "int64"}, key=["city", "year"])
+        >>> store.append(b"city,year,n\\nRome,2023,5\\nRome,2024,7\\n")
+        2
+        >>> store.lookup([("Rome", 2024), ("Oslo", 2024)]).found.tolist()
+        [True, False]
+        """
         engine = self._opened.engine
         if engine is None:
             return self.snapshot().lookup(keys)
-        type_ = engine.state.schema[engine.needed_key("lookup")]
-        state, found = engine.find(keys_from(keys, type_, "keys"))
+        state, found = engine.find(engine.needed_key("lookup").given(given_keys(keys), "keys"))
         return StoreSnapshot(state, engine.rules.key, self._source.context).rows_found(found)
 
     def range(self, low: Any, high: Any) -> Table:
@@ -314,9 +351,11 @@ class Store:
         return dict(self._opened.state.schema)
 
     @property
-    def key(self) -> str | None:
-        """Name of the key column."""
-        return self._opened.key
+    def key(self) -> str | list[str] | None:
+        """Name of the key column, or names of several in a list; None without a key."""
+        from headrace.store.opening import key_option  # needs NumPy
+
+        return key_option(() if self._opened.key is None else self._opened.key.names)
 
     @property
     def statistics(self) -> StoreStatistics:

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace.arrange.filter.literals import Quantity, quantity_of
 from headrace.arrange.filter.operands import (
@@ -58,13 +58,38 @@ def compiled(expression: ColumnExpression, schema: Mapping[str, DataType]) -> Co
     """
     if not isinstance(expression, ColumnExpression):
         raise OptionError.wrong("expression", "a condition on columns, such as headrace.col('price') > 3", expression)
-    names = expression.column_names()
-    for name in names:
-        if name not in schema:
-            raise UnknownColumnError.unknown("column", name, schema)
-    compiler = _Compiler(schema, names)
-    found = compiler.truth(compiler.part(expression), "the filter")
-    return CompiledFilter(found.steps, names, bytes(compiler.constants), found.depth)
+    compiler = _Compiler.of(expression, schema)
+    return compiler.program(compiler.truth(compiler.part(expression), "the filter"))
+
+
+class CompiledValue(NamedTuple):
+    """A program, and the domain of its result: ``"null"`` if all values are null."""
+
+    program: CompiledFilter
+    domain: str
+
+
+def compiled_value(expression: ColumnExpression, schema: Mapping[str, DataType], type_: DataType) -> CompiledValue:
+    """Return the program of a condition or an expression of numbers, whose result is stored as a type.
+
+    Raises
+    ------
+    OptionError
+        The type cannot represent such values, or an operator does not take its operands.
+    UnknownColumnError
+        There is no such column.
+    """
+    compiler = _Compiler.of(expression, schema)
+    part = compiler.part(expression)
+    target = TRAITS[type_.name].family
+    if part.family == "null":
+        return CompiledValue(compiler.program(part), "null")
+    if type_.name == "float64" and part.family in ("integer", "float"):
+        return CompiledValue(compiler.program(part.converted("f64")), "f64")
+    is_exact = part.domain == "f32" if target == "float" else target in ("bool", "integer")
+    if part.family != target or not is_exact:
+        raise OptionError(f"{type_} does not have the values of {part.quantity.name} of {shown(repr(expression))}")
+    return CompiledValue(compiler.program(part), part.domain)
 
 
 @dataclass(slots=True)
@@ -72,6 +97,19 @@ class _Compiler:
     schema: Mapping[str, DataType]
     names: tuple[str, ...]
     constants: bytearray = field(default_factory=bytearray)
+
+    @classmethod
+    def of(cls, expression: ColumnExpression, schema: Mapping[str, DataType]) -> _Compiler:
+        """Return a compiler for the columns of an expression."""
+        names = expression.column_names()
+        for name in names:
+            if name not in schema:
+                raise UnknownColumnError.unknown("column", name, schema)
+        return cls(schema, names)
+
+    def program(self, found: FilterOperand) -> CompiledFilter:
+        """Return the program of an operand that has been compiled."""
+        return CompiledFilter(found.steps, self.names, bytes(self.constants), found.depth)
 
     def part(self, expression: ColumnExpression) -> FilterOperand:
         symbol = expression.symbol

@@ -23,7 +23,7 @@ class Manifest:
     schema
         Name and type of each column, as texts.
     key
-        Name of the key column; None without one.
+        Name of the key column, or names of several; None without one.
     on_duplicate
         Policy for rows whose key is present.
     generation
@@ -37,7 +37,7 @@ class Manifest:
     """
 
     schema: dict[str, str]
-    key: str | None
+    key: str | list[str] | None
     on_duplicate: str
     generation: int = 0
     first_sequence: int = 1

@@ -5,6 +5,8 @@
 
 namespace headrace {
 
+HR_FOR_EACH_ISA(const ExpressionKernels&(), expression_kernels)
+
 namespace {
 
 // Order of texts' bytes.
@@ -73,11 +75,18 @@ void compute_with(const FilterStep& step, u64 count, ValueKernels<Value> kernels
 
 }  // namespace
 
-const u8* FilterEvaluation::truths(RowBlock rows) {
+PreparedFilter::PreparedFilter(const FilterProgram& of, Isa isa) : program(of), kernels(expression_kernels_for(isa)()) {
+    for (u32 i = 0; i < program.step_count; ++i) {
+        const FilterStep& step = program.steps[i];
+        if (step.operation == FilterOperation::is_in) sets.emplace_back(step, program.constants);
+    }
+}
+
+const StackSlot& FilterEvaluation::values(RowBlock rows) {
     rows_ = rows;
     size_ = set_count_ = 0;
     for (u32 i = 0; i < program_.step_count; ++i) run(program_.steps[i]);
-    return stack_[0].truths();
+    return stack_[0];
 }
 
 void FilterEvaluation::run(const FilterStep& step) {

@@ -4,11 +4,14 @@
 
 #include "arrange/filter/cpu/row_block.hpp"
 #include "arrange/filter/cpu/value_set.hpp"
+#include "core/cpu/isa.hpp"
 
 namespace headrace {
 
 // A condition: its steps, kernels for its operations, and the set of each step of `is_in` in their order.
 struct PreparedFilter {
+    PreparedFilter(const FilterProgram& program, Isa isa);
+
     const FilterProgram& program;
     const ExpressionKernels& kernels;
     std::vector<ValueSet> sets;
@@ -19,8 +22,8 @@ public:
     explicit FilterEvaluation(const PreparedFilter& prepared)
         : program_(prepared.program), kernels_(prepared.kernels), sets_(prepared.sets), stack_(program_.depth) {}
 
-    // Returns the condition of each row of a block, 1 or 0.
-    const u8* truths(RowBlock rows);
+    // Returns the value of each row of a block. A condition's are bytes, 1 or 0.
+    const StackSlot& values(RowBlock rows);
 
 private:
     StackSlot& top() { return stack_[size_ - 1]; }

@@ -10,8 +10,6 @@
 
 namespace headrace {
 
-HR_FOR_EACH_ISA(const ExpressionKernels&(), expression_kernels)
-
 namespace {
 
 // Packs bytes of 0 or 1 to 8 bits.
@@ -37,7 +35,7 @@ u64 mark_rows(FilterEvaluation& evaluation, RowBlock piece, u8* bits) {
     u64 selected = 0;
     for (u64 at = 0; at < piece.count; at += block_rows) {
         const u64 count = std::min(block_rows, piece.count - at);
-        const u8* const truths = evaluation.truths({piece.begin + at, count});
+        const u8* const truths = evaluation.values({piece.begin + at, count}).words;
         for (u64 i = 0; i < count; i += 64) {
             const u64 rows = std::min<u64>(64, count - i), word = word_of(truths + i, rows);
             std::memcpy(bits + (at + i) / 8, &word, (rows + 7) / 8);
@@ -59,11 +57,7 @@ void number_rows(const u8* bits, RowBlock piece, u64* to) {
 
 u64 filter_rows(const FilterProgram& program, u64 rows, const std::function<u64*(u64)>& allocate, Isa isa,
                 unsigned threads) {
-    PreparedFilter prepared{program, expression_kernels_for(isa)(), {}};
-    for (u32 i = 0; i < program.step_count; ++i) {
-        const FilterStep& step = program.steps[i];
-        if (step.operation == FilterOperation::is_in) prepared.sets.emplace_back(step, program.constants);
-    }
+    const PreparedFilter prepared(program, isa);
     const Pieces pieces(rows, sizeof(u32));
     std::vector<u8> bits(rows / 8 + 1);
     std::vector<u64> begins(pieces.number() + 1);

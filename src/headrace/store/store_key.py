@@ -1,0 +1,145 @@
+"""Defines the key of a store: columns whose values together are distinct, and the index of rows by key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from headrace.columns.column import Column
+from headrace.columns.types import DataType
+from headrace.core.context import Context
+from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.index.hash_map.hash_map import HashMap
+from headrace.store.key_rows import Fetch, KeyRows, RowIndex
+from headrace.store.keys import FoundRows, check_not_null, column_of_keys, keys_from, keys_of
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "a store") from None
+
+Keys: TypeAlias = Any
+"""Keys of rows: an array of int64 or uint64, or `KeyRows`."""
+KeyNames: TypeAlias = tuple[str, ...]
+"""Names of the key columns; empty for a store without a key."""
+
+
+class KeyIndex(Protocol):
+    """Row numbers by key."""
+
+    def find(self, keys: Keys) -> FoundRows:
+        """Return the row of each key."""
+
+    def insert(self, keys: Keys, numbers: Any) -> None:
+        """Add the rows of distinct keys, none of which is present."""
+
+    def erase(self, keys: Keys, numbers: Any) -> None:
+        """Remove keys, given their row numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreKey:
+    """The key of a store.
+
+    Parameters
+    ----------
+    types
+        Name and type of each key column, in the order of the key.
+    context
+        Threads that may be used.
+    """
+
+    types: Mapping[str, DataType]
+    context: Context
+
+    @property
+    def names(self) -> KeyNames:
+        """Names of the key columns."""
+        return tuple(self.types)
+
+    @property
+    def _number(self) -> str | None:
+        """Name of the only key column if its values are numbers, dates or timestamps; None for other keys."""
+        (first, type_), *others = self.types.items()
+        return None if others or type_.is_string else first
+
+    def of(self, columns: Mapping[str, Column]) -> Keys:
+        """Return the keys of rows.
+
+        Raises
+        ------
+        OptionError
+            A key is null.
+        """
+        if self._number is not None:
+            return keys_of(columns[self._number])
+        for name in self.types:
+            check_not_null(columns[name])
+        return KeyRows.of({name: columns[name] for name in self.types}, self.context)
+
+    def given(self, values: Any, name: str) -> Keys:
+        """Return keys of a caller: one key, or several in a list, an array or a column; of several columns tuples, or columns.
+
+        Raises
+        ------
+        OptionError
+            The values are not of the key's types.
+        """
+        if self._number is not None:
+            return keys_from(values, self.types[self._number], name)
+        if len(self.types) == 1:
+            values = {self.names[0]: values}
+        elif isinstance(values, Mapping):
+            if set(values) != set(self.types):
+                raise OptionError(f"{name} have the columns {sorted(values)}, and the key has {sorted(self.types)}")
+        else:
+            values = self._transposed(values, name)
+        columns = {part: column_of_keys(keys_from(values[part], type_, name)) for part, type_ in self.types.items()}
+        return KeyRows.of(columns, self.context)
+
+    def index(self, fetch: Fetch) -> KeyIndex:
+        """Return an empty index; `fetch` returns the key columns of rows with given numbers."""
+        if self._number is None:
+            return RowIndex(fetch, self.context)
+        is_unsigned = self.types[self._number].name.startswith("uint")
+        return _NumberIndex("uint64" if is_unsigned else "int64", self.context)
+
+    def _transposed(self, values: Any, name: str) -> dict[str, list[Any]]:
+        """Return tuples of values as a list for each key column."""
+        rows = [values] if isinstance(values, tuple) else values
+        width = len(self.types)
+        if not isinstance(rows, list) or not all(isinstance(row, tuple) and len(row) == width for row in rows):
+            raise OptionError.wrong(name, f"a tuple of {width} values, or a list of them, as the key", values)
+        return {part: [row[i] for row in rows] for i, part in enumerate(self.types)}
+
+
+def first_places(keys: Keys) -> Any:
+    """Return the position of the first row of each key, ascending."""
+    if isinstance(keys, KeyRows):
+        return keys.first_places()
+    return np.sort(np.unique(keys, return_index=True)[1])
+
+
+def last_places(keys: Keys) -> Any:
+    """Return the position of the last row of each key, ascending."""
+    return len(keys) - 1 - first_places(keys[np.arange(len(keys))[::-1]])[::-1]
+
+
+def key_value(keys: Keys, place: int) -> Any:
+    """Return a key as a value of Python, or a tuple of values."""
+    return keys.values(place) if isinstance(keys, KeyRows) else keys[place].item()
+
+
+class _NumberIndex:
+    def __init__(self, key_type: str, context: Context) -> None:
+        self._rows = HashMap(key_type, "uint64", context=Context(threads=context.threads))
+
+    def find(self, keys: Keys) -> FoundRows:
+        return FoundRows(*self._rows.find(keys))
+
+    def insert(self, keys: Keys, numbers: Any) -> None:
+        self._rows.insert(keys, numbers)
+
+    def erase(self, keys: Keys, _numbers: Any) -> None:
+        self._rows.erase(keys)
