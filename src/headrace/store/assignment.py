@@ -9,7 +9,7 @@ from headrace.arrange.filter.computed import computed_column, literal_column
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
-from headrace.core.errors import OptionError, UnknownColumnError, shown
+from headrace.core.errors import OptionError, UnknownColumnError, nearest, shown
 from headrace.core.expressions.column_expression import ColumnExpression
 from headrace.core.expressions.operators import is_missing
 from headrace.store.dictionary.items import empty_column
@@ -42,7 +42,9 @@ def assignment(values: object, schema: Mapping[str, DataType], context: Context)
         raise OptionError.wrong("values", "a mapping of names of columns to values or expressions", values)
     for name in values:
         if not isinstance(name, str) or name not in schema:
-            raise UnknownColumnError.unknown("column", name, schema)
+            near = nearest(name, schema) if isinstance(name, str) else None
+            hint = "" if near is None else f"; did you mean {near!r}?"
+            raise UnknownColumnError(f"values has {shown(name)}, and the store has no such column{hint}")
     chosen = dict(values)
 
     def assigned(old: Mapping[str, Column]) -> dict[str, Column]:

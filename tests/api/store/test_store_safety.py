@@ -109,7 +109,7 @@ def test_calls_that_a_store_refuses():
     [
         ({}, "values must be a mapping"),
         ([("n", 1)], "values must be a mapping"),
-        ({"m": 1}, "unknown column 'm'"),
+        ({"m": 1}, "values has 'm', and the store has no such column"),
         ({"n": "x"}, "values of 'n': int8 does not have the value 'x'"),
         ({"n": 128}, "int8 does not have the value 128"),
         ({"n": 1.5}, "int8 does not have the value 1.5"),
