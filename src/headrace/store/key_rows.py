@@ -64,7 +64,7 @@ class KeyRows:
         return found if len(found) > 1 else found[0]
 
 
-class RowIndex:
+class KeyRowIndex:
     """Row numbers by key.
 
     Parameters

@@ -11,7 +11,7 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, OptionError
 from headrace.index.hash_map.hash_map import HashMap
-from headrace.store.key_rows import Fetch, KeyRows, RowIndex
+from headrace.store.key_rows import Fetch, KeyRowIndex, KeyRows
 from headrace.store.keys import FoundRows, check_not_null, column_of_keys, keys_from, keys_of
 
 try:
@@ -101,7 +101,7 @@ class StoreKey:
     def index(self, fetch: Fetch) -> KeyIndex:
         """Return an empty index; `fetch` returns the key columns of rows with given numbers."""
         if self._number is None:
-            return RowIndex(fetch, self.context)
+            return KeyRowIndex(fetch, self.context)
         is_unsigned = self.types[self._number].name.startswith("uint")
         return _NumberIndex("uint64" if is_unsigned else "int64", self.context)
 

@@ -11,7 +11,7 @@ import pytest
 import headrace
 from headrace import OptionError, Store, col
 from headrace.core.context import Context
-from headrace.store.key_rows import KeyRows, RowIndex
+from headrace.store.key_rows import KeyRowIndex, KeyRows
 from tests.api.store.store_cases import rows_of, seeded
 
 SCHEMA = {"city": "string", "day": "date32", "small": "int8", "n": "int64"}
@@ -83,7 +83,7 @@ def test_rows_of_equal_hashes(bits, request):
     draw, context = seeded(request.node.name), Context(threads=1)
     table = table_of([(f"{i % 7}", DAYS[0], i // 7, i) for i in range(200)]).select("city", "small")
     keys = KeyRows.of(table.columns, context, bits)
-    index, model = RowIndex(lambda numbers: keys[numbers.astype("i8")].rows.columns, context), {}
+    index, model = KeyRowIndex(lambda numbers: keys[numbers.astype("i8")].rows.columns, context), {}
     for _ in range(40):
         chosen = np.array(sorted(draw.sample(range(200), 20)))
         absent = np.array([number for number in chosen if number not in model], "i8")

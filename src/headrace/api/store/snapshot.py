@@ -40,7 +40,7 @@ class FoundTable(NamedTuple):
     found: Any
 
 
-def given_keys(keys: Any) -> Any:
+def caller_keys(keys: Any) -> Any:
     """Return keys of a caller; of a table its columns."""
     return keys.columns if isinstance(keys, Table) else keys
 
@@ -153,7 +153,7 @@ class StoreSnapshot:
             The store has no key, or the keys are of another type.
         """
         key = self._needed_key("lookup")
-        wanted = key.given(given_keys(keys), "keys")
+        wanted = key.given(caller_keys(keys), "keys")
         with self._lock:
             if self._index is None:
                 self._index = key.index(lambda numbers: self._state.rows_at(numbers, key.names, self._context))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Never, Self
 
 from headrace.api.scan.scan import Scan
 from headrace.api.store.row_count import RowCount, joined_rejects
-from headrace.api.store.snapshot import FoundTable, StoreSnapshot, given_keys
+from headrace.api.store.snapshot import FoundTable, StoreSnapshot, caller_keys
 from headrace.api.store.statistics import Salvaged, StoreStatistics, statistics_of
 from headrace.api.table import Table
 from headrace.columns.types import DataType
@@ -42,8 +42,8 @@ class Store:
     schema
         Name and type of each column, such as ``table.schema``. None to open a store that exists.
     key
-        Name of a column whose values are distinct and not null: integers, dates, timestamps or texts. Or several names in a list;
-        then the values of a row in these columns are distinct together, and a key is a tuple of them. None without a key.
+        Name of a column whose values are distinct and not null: integers, dates, timestamps or texts. Or several names in a list:
+        then rows differ in at least one of these columns, and a key is a tuple of values. None without a key.
     on_duplicate
         Policy for rows whose key is present: ``"raise"`` adds none of the rows, ``"replace"`` replaces the old rows, ``"keep"``
         leaves out the new ones. Of equal keys in one call, ``"replace"`` takes the last and ``"keep"`` the first.
@@ -268,7 +268,7 @@ class Store:
         if isinstance(keys, ColumnExpression):
             selected = selection(keys, engine.state.schema, self._source.context)
             return engine.remove_where(selected)
-        return engine.remove_keys(engine.needed_key("delete").given(given_keys(keys), "keys"))
+        return engine.remove_keys(engine.needed_key("delete").given(caller_keys(keys), "keys"))
 
     def merge(self) -> bool:
         """Merge the delta into the main, and drop removed rows. Reads and changes go on. Return whether there was a delta.
@@ -338,7 +338,7 @@ class Store:
         engine = self._opened.engine
         if engine is None:
             return self.snapshot().lookup(keys)
-        state, found = engine.find(engine.needed_key("lookup").given(given_keys(keys), "keys"))
+        state, found = engine.find(engine.needed_key("lookup").given(caller_keys(keys), "keys"))
         return StoreSnapshot(state, engine.rules.key, self._source.context).rows_found(found)
 
     def range(self, low: Any, high: Any) -> Table:
