@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -130,10 +132,87 @@ def test_exit_codes(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -
     path.write_bytes(TEXT)
     assert run(capfdbinary, "absent", str(path), code=1) == []
     assert run(capfdbinary, "-c", "absent", str(path), code=1) == [b"0"]
-    run(capfdbinary, "x", str(tmp_path / "absent"), code=3)
+    run(capfdbinary, "x", str(tmp_path / "absent"), code=2)
     run(capfdbinary, "", str(path), code=2)
     run(capfdbinary, "a\nb", str(path), code=2)
     run(capfdbinary, "a", str(path), "-A", "-1", code=2)
+
+
+@pytest.fixture
+def unreadable(tmp_path: Path) -> dict[str, str]:
+    """Return files that cannot be read, or not to their end, and a part of the message of each."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "damaged.gz").write_bytes(gzip.compress(bytes(1000) + b"x\n")[:-12])
+    (tmp_path / "empty.zip").write_bytes(b"PK\x05\x06" + bytes(18))
+    (tmp_path / "closed").write_bytes(b"x\n")
+    (tmp_path / "closed").chmod(0)
+    found = {"absent": "No such file", "folder": "irectory", "damaged.gz": "damaged.gz", "empty.zip": "archive without", "closed": "ermission"}
+    if os.access(tmp_path / "closed", os.R_OK):  # root reads any file
+        del found["closed"]
+    return {str(tmp_path / name): message for name, message in found.items()} | {str(tmp_path / "*.none"): "no file"}
+
+
+def test_other_files_are_searched_if_one_cannot_be_read(
+    unreadable: dict[str, str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(TEXT)
+    a = bytes(path)
+    for wrong, message in unreadable.items():
+        files = [wrong, str(path), wrong]
+        for words, shown in (
+            (["four"], a + b":four\n"),
+            (["-c", "four"], a + b":1\n"),
+            (["-l", "four"], a + b"\n"),
+            (["-n", "four"], a + b":5:four\n"),
+            (["absent"], b""),
+        ):
+            assert main(["grep", *words, *files]) == 2
+            output = capfdbinary.readouterr()
+            assert output.out == shown
+            assert output.err.decode().lower().count(message.lower()) == output.err.count(b"headrace: ") == 2
+
+
+def test_exit_codes_are_those_of_grep(
+    unreadable: dict[str, str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(TEXT)
+    grep = shutil.which("grep")
+    assert grep is not None
+    files = [str(path), *(name for name in unreadable if "." not in Path(name).name)]
+    for n in range(1, len(files) + 1):
+        for words in (["four"], ["absent"], ["-c", "four"], ["-c", "absent"], ["-l", "absent"], ["-v", "four"], ["-l", "four"]):
+            peer = subprocess.run([grep, *words, *files[:n]], capture_output=True, check=False, env=os.environ | {"LC_ALL": "C"})
+            assert main(["grep", *words, *files[:n]]) == peer.returncode
+            output = capfdbinary.readouterr()
+            counts = [line for line in peer.stdout.splitlines(True) if not line.endswith(b"folder:0\n")]
+            assert output.out == b"".join(counts) and output.err.count(b"\n") == peer.stderr.count(b"\n")
+
+
+def test_standard_input_that_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(TEXT)
+    code = (
+        "import sys; sys.stdin = None; from headrace.cli.main import main;"
+        f"raise SystemExit(main(['grep', '-c', 'four', '-', {str(path)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 2 and done.stdout == bytes(path) + b":1\n" and b"standard input is closed" in done.stderr
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_is_closed(unbuffered: str, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"some line\n" * 500_000)
+    command = [sys.executable, "-m", "headrace", "grep", "some", str(path), str(tmp_path / "absent")]
+    pipe, environment = subprocess.PIPE, os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
 
 
 def test_files_are_separated(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

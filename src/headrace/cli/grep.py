@@ -7,19 +7,21 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, BinaryIO
+from typing import Any, TypeVar
 
 from headrace import Pattern
 from headrace.api.line_search import LineOutput, LineSearch, blocks_of, paths_of
 from headrace.cli.common import options
-from headrace.core.errors import OptionError
+from headrace.cli.common.messages import message_of, print_error
+from headrace.core.errors import HeadraceError, OptionError
+
+_Item = TypeVar("_Item")
 
 _EPILOG = """\
 exit codes:
-  0    a line was selected
-  1    no line was selected
-  2    error in the command
-  3    a file cannot be read
+  0    a line was selected, and no error occurred
+  1    no line was selected, and no error occurred
+  2    an error occurred: in the command, or a file cannot be read (the others are searched)
 """
 
 
@@ -51,22 +53,24 @@ def add_parser(commands: Any, _epilog: str) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Search, print, and return 0 if a line was selected, otherwise 1."""
+    """Search, print, and return 0 if a line was selected, otherwise 1; 2 if a file could not be read."""
     pattern = Pattern(os.fsencode(given.pattern), ignore_case=given.ignore_case)
     if b"\n" in pattern.pattern:
         raise OptionError("PATTERN has a line feed, and a line has none")
     if given.before_context < 0 or given.after_context < 0:
         raise OptionError("-A and -B must be 0 or more")
-    files = list(_files(given.file))
+    errors = _FileErrors()
+    files = [file for name in given.file for file in errors.reported(_files(name))]
     mark, unmark = (b"\x1b[1;31m", b"\x1b[m") if _has_marks(given.color) else (b"", b"")
-    search = _Search(pattern, _output(given, mark, unmark), sys.stdout.buffer, prefixes=len(files) > 1)
+    prefixes = len(files) > 1 or len(given.file) > 1
+    search = _Search(pattern, _output(given, mark, unmark), errors, prefixes=prefixes)
     found = False
     for name, source in files:
         if given.count or given.files_with_matches:
             found |= search.count(name, source, only_names=given.files_with_matches)
         else:
             found |= search.write(name, source)
-    return 0 if found else 1
+    return 2 if errors.count else 0 if found else 1
 
 
 def _has_marks(color: str) -> bool:
@@ -85,14 +89,29 @@ def _output(given: argparse.Namespace, mark: bytes, unmark: bytes) -> LineOutput
     )
 
 
-def _files(given: list[str]) -> Iterator[tuple[bytes, Any]]:
-    """Yield the name and the source of each file."""
-    for file in given:
-        if file == options.STDIN:
-            yield b"(standard input)", options.source_of([file])
-        else:
-            for path in paths_of(file):
-                yield os.fsencode(str(path)), path
+def _files(given: str) -> Iterator[tuple[bytes, Any]]:
+    """Yield the name and the source of each file that an argument names."""
+    if given == options.STDIN:
+        yield b"(standard input)", options.source_of([given])
+    else:
+        for path in paths_of(given):
+            yield os.fsencode(str(path)), path
+
+
+class _FileErrors:
+    """Prints and counts the errors of files that cannot be read, so that the search continues with the next file."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def reported(self, items: Iterator[_Item]) -> Iterator[_Item]:
+        """Yield items up to the first error, which is printed. Errors of the code between two items are not caught."""
+        try:
+            yield from items
+        except (HeadraceError, OSError, MemoryError) as error:
+            self.count += 1
+            sys.stdout.flush()
+            print_error(message_of(error))
 
 
 class _Search:
@@ -104,33 +123,42 @@ class _Search:
         The pattern.
     output
         The lines to print, without the name of a file.
-    out
-        Binary output.
+    errors
+        Errors of the files.
     prefixes
         Whether lines begin with the name of their file.
     """
 
-    def __init__(self, pattern: Pattern, output: LineOutput, out: BinaryIO, *, prefixes: bool) -> None:
-        self._pattern, self._output, self._out, self._prefixes = pattern, output, out, prefixes
+    def __init__(self, pattern: Pattern, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
+        self._pattern, self._output, self._errors, self._prefixes = pattern, output, errors, prefixes
         self._has_written = False
 
     def write(self, name: bytes, source: Any) -> bool:
         """Print the lines of a file, and return whether one was selected."""
         output = replace(self._output, name=name) if self._prefixes else self._output
         search = LineSearch(self._pattern, output, has_written=self._has_written)
-        for block in blocks_of(source):
-            self._out.write(search.write(block))
+        for block in self._errors.reported(blocks_of(source)):
+            self._print(search.write(block))
         self._has_written = search.has_written
         return search.has_selected
 
     def count(self, name: bytes, source: Any, *, only_names: bool) -> bool:
-        """Print the number of selected lines of a file, or its name if there are any; return whether there are."""
+        """Print the number of selected lines of a file, or its name if there are any; return whether there are.
+
+        A file that cannot be read to its end has no number.
+        """
         search, total = LineSearch(self._pattern, self._output), 0
-        for block in blocks_of(source):
+        earlier = self._errors.count
+        for block in self._errors.reported(blocks_of(source)):
             total += search.count(block)
             if total and only_names:
-                self._out.write(name + b"\n")
+                self._print(name + b"\n")
                 return True
-        if not only_names:
-            self._out.write((name + b":" if self._prefixes else b"") + b"%d\n" % total)
+        if not only_names and self._errors.count == earlier:
+            self._print((name + b":" if self._prefixes else b"") + b"%d\n" % total)
         return total > 0
+
+    def _print(self, lines: bytes) -> None:
+        left = memoryview(lines)
+        while left:  # standard output without a buffer (PYTHONUNBUFFERED) takes a part
+            left = left[sys.stdout.buffer.write(left) :]

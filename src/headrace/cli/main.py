@@ -7,16 +7,15 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 
 from headrace import __version__
 from headrace.cli import completion
+from headrace.cli.common.messages import message_of, print_error
 from headrace.cli.common.parser import Parser
 from headrace.core.errors import (
     EmptyInputError,
     HeadraceError,
-    MemoryLimitError,
     MissingDependencyError,
     OptionError,
     ParseError,
@@ -83,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except (HeadraceError, OSError, MemoryError) as error:
-        return _fail(_code_of(error), _message_of(error))
+        return _fail(_code_of(error), message_of(error))
 
 
 def make_parser(command: str | None = None) -> argparse.ArgumentParser:
@@ -121,29 +120,6 @@ def _code_of(error: Exception) -> int:
     return NO_ACCESS
 
 
-def _message_of(error: Exception) -> str:
-    if isinstance(error, ParseError):
-        # The library's message ends with advice for Python callers.
-        what = str(error).rpartition("; pass ")[0] or str(error)
-        return f"{what}\nTo continue after bad records: --on-error reject, and --rejects FILE to keep them."
-    if isinstance(error, EmptyInputError):
-        return "the input has no record; pass --names A,B,... to read an empty table"
-    if isinstance(error, OptionError):
-        from headrace.cli.common import options
-        from headrace.cli.common.words import in_flags
-
-        message = str(error).replace("header=True", "--header").replace("header=False", "--no-header")
-        return in_flags(message, options.flags())
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename!r}: {error.strerror}"
-    if isinstance(error, MemoryError) and not isinstance(error, MemoryLimitError):
-        return "out of memory"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error)
-
-
 def _fail(code: int, message: str) -> int:
-    with suppress(OSError):  # standard error is closed; the exit code is left
-        print(f"headrace: {message}", file=sys.stderr, flush=True)
+    print_error(message)
     return code

@@ -1,0 +1,37 @@
+"""Prints the error messages of commands."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+
+from headrace.core.errors import EmptyInputError, MemoryLimitError, OptionError, ParseError
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of an error, with advice for users of the command in place of that for callers of the library."""
+    if isinstance(error, ParseError):
+        # The library's message ends with advice for Python callers.
+        what = str(error).rpartition("; pass ")[0] or str(error)
+        return f"{what}\nTo continue after bad records: --on-error reject, and --rejects FILE to keep them."
+    if isinstance(error, EmptyInputError):
+        return "the input has no record; pass --names A,B,... to read an empty table"
+    if isinstance(error, OptionError):
+        from headrace.cli.common import options
+        from headrace.cli.common.words import in_flags
+
+        message = str(error).replace("header=True", "--header").replace("header=False", "--no-header")
+        return in_flags(message, options.flags())
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename!r}: {error.strerror}"
+    if isinstance(error, MemoryError) and not isinstance(error, MemoryLimitError):
+        return "out of memory"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error)
+
+
+def print_error(message: str) -> None:
+    """Print a message to standard error, if that is open."""
+    with suppress(OSError):  # the exit code is left
+        print(f"headrace: {message}", file=sys.stderr, flush=True)
