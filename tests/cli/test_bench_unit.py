@@ -140,6 +140,15 @@ def test_misuse(words: list[str], message: str, capsys: pytest.CaptureFixture[st
     assert message in run(capsys, *words, code=2)[1]
 
 
+@pytest.mark.parametrize("option", ["--csv", "--plot"])
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_wrong_path_fails_before_the_measurements(
+    name: str, option: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    shown, error = run(capsys, "paper", name, option, str(tmp_path / "absent" / "rows"), code=3)
+    assert shown == "" and "No such file or directory" in error
+
+
 def test_a_wrong_answer_ends_the_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headrace.count", lambda *_given, **_options: 0)
     monkeypatch.setattr("headrace.find", lambda text, _pattern, **_options: text[:1])

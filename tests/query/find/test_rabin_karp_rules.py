@@ -100,6 +100,19 @@ def test_options_that_the_methods_do_not_take() -> None:
         headrace.find(b"abab", b"ab", method="dkr")
 
 
+@pytest.mark.parametrize("text", [b"", b"a", b"a" * 1024, b"a" * 1025, b"a" * 5000])
+def test_errors_do_not_depend_on_the_length_of_the_text(text: bytes) -> None:
+    for call in (headrace.find, headrace.count):
+        with pytest.raises(OptionError, match="method 'hrk' is for patterns of up to 1024 bytes"):
+            call(text, b"a" * 1025, method="hrk")
+        with pytest.raises(OptionError, match="method 'drk' respects case"):
+            call(text, b"a" * 5001, ignore_case=True, method="drk")
+    for name in METHODS:
+        pattern = b"a" * min(5001, {"hrk": 1024, "drk-wom-32": 32, "drk-wom-64": 64}.get(name, 5001))
+        assert headrace.count(text, pattern, method=name) == max(len(text) - len(pattern) + 1, 0)
+        assert headrace.find(text, pattern, method=name).tolist() == [*range(len(text) - len(pattern) + 1)]
+
+
 def test_fields_of_a_fingerprint_are_checked() -> None:
     pattern = headrace.Pattern(b"ab").native
     with pytest.raises(ValueError, match="no fields of a Fingerprint"):

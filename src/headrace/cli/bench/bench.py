@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, TextIO
 
 from headrace.cli.bench.registry import PAPERS, experiments_of
 from headrace.core.errors import OptionError
@@ -74,16 +74,21 @@ def _measure(given: argparse.Namespace, experiments: Sequence[Experiment]) -> in
     needed_numpy("headrace bench")
     machine, results = describe_device(given.device), []
     setting = Setting(given.device, given.is_small, given.repeat)
-    print(f"{machine}{'; small inputs' if given.is_small else ''}\n")
-    try:
-        for experiment in experiments:
-            results.append(Measured(experiment, tuple(experiment.measure(setting))))
-            print(table_of(results[-1]), flush=True)
-    except WrongAnswerError as error:
-        print(f"headrace: {error}; it was not timed", file=sys.stderr)
-        return WRONG_ANSWER
-    if given.csv is not None:
-        Path(given.csv).write_text(csv_of(results))
-    if given.plot is not None:
-        Path(given.plot).write_text(plot_of(results, machine))
+    with _opened(given.csv) as table, _opened(given.plot) as plot:  # before minutes of measurements
+        print(f"{machine}{'; small inputs' if given.is_small else ''}\n")
+        try:
+            for experiment in experiments:
+                results.append(Measured(experiment, tuple(experiment.measure(setting))))
+                print(table_of(results[-1]), flush=True)
+        except WrongAnswerError as error:
+            print(f"headrace: {error}; it was not timed", file=sys.stderr)
+            return WRONG_ANSWER
+        if table is not None:
+            table.write(csv_of(results))
+        if plot is not None:
+            plot.write(plot_of(results, machine))
     return 0
+
+
+def _opened(path: str | None) -> AbstractContextManager[TextIO | None]:
+    return nullcontext() if path is None else open(path, "w", encoding="utf-8")  # noqa: SIM115  the caller closes it

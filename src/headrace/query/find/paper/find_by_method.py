@@ -58,15 +58,16 @@ class MethodSearch:
             result.append(empty_like(self.text, count, "<u8", self.budget))
             return result[0].address
 
-        def write(search: RabinKarpOnDevice) -> None:
+        def write(search: RabinKarpOnDevice | None) -> None:
+            if search is None:
+                buffer(0)
+                return
             hits = search.marks()
             buffer(hits.total)
             with in_stream_of(self.text, result[0]):
                 search.write(hits, result[0])
 
-        if self.text.length < len(self.pattern):
-            buffer(0)
-        elif self.text.device.kind == "cpu":
+        if self.text.device.kind == "cpu":
             _native.rabin_karp_positions(*self._given(), buffer, self.context.thread_count)
         else:
             self._on_device(write)
@@ -80,11 +81,9 @@ class MethodSearch:
         OptionError, MemoryLimitError
             As in `positions`.
         """
-        if self.text.length < len(self.pattern):
-            return 0
         if self.text.device.kind == "cpu":
             return _native.rabin_karp_count(*self._given(), self.context.thread_count)
-        return self._on_device(lambda search: search.count())
+        return self._on_device(lambda search: 0 if search is None else search.count())
 
     def _given(self) -> tuple[_native.FindPattern, tuple[int, int], tuple[int, bytes, bool]]:
         """Return pattern, text and search as the native functions take them."""
@@ -92,7 +91,8 @@ class MethodSearch:
         plan = MethodPlan.of(self.name, self.pattern, text.as_numpy()[:SAMPLE_BYTES].tobytes())
         return self.pattern.native, (text.address, text.length), (plan.method.form, plan.fields, plan.method.is_serial)
 
-    def _on_device(self, use: Callable[[RabinKarpOnDevice], _T]) -> _T:
+    def _on_device(self, use: Callable[[RabinKarpOnDevice | None], _T]) -> _T:
+        """Call `use` with a search, or with None if the text is shorter than the pattern."""
         from headrace.gpu.device.device import gpu  # needs cuda-core
         from headrace.gpu.kernels.launcher import GpuLauncher
         from headrace.query.find.gpu.marks import DeviceText
@@ -103,4 +103,7 @@ class MethodSearch:
             launcher = GpuLauncher(card, stream=self.text.stream, budget=self.budget, crossings=self.context.crossings)
             text = DeviceText(self.text.address, self.text.length)
             sample = launcher.fetch(DeviceText(text.address, min(text.nbytes, SAMPLE_BYTES)))
-            return use(RabinKarpOnDevice(launcher, text, self.pattern, MethodPlan.of(self.name, self.pattern, sample.tobytes())))
+            plan = MethodPlan.of(self.name, self.pattern, sample.tobytes())
+            plan.check_device()
+            is_short = text.nbytes < len(self.pattern)
+            return use(None if is_short else RabinKarpOnDevice(launcher, text, self.pattern, plan))

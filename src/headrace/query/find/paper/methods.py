@@ -99,6 +99,17 @@ class MethodPlan:
         code["offset"] = pattern.native.varied_window(width, 0, width) if chosen.is_two_stage else 0
         return cls(chosen, _native.fingerprint(pattern.native, chosen.form, code.tobytes()), width)
 
+    def check_device(self) -> None:
+        """Check that the method runs on a GPU.
+
+        Raises
+        ------
+        OptionError
+            It runs on the CPU only.
+        """
+        if self.method.is_serial:
+            raise OptionError("method 'srk' runs on one thread of the CPU; for a text on a GPU, pass 'drk'")
+
 
 def _chosen(bits: int) -> str:
     """Return the fastest method for a pattern whose codes have `bits` bits in total (section 2.8)."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.core.errors import OptionError
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
@@ -69,8 +68,7 @@ class RabinKarpOnDevice:
     def __init__(
         self, launcher: Launcher, text: DeviceText, pattern: Pattern, plan: MethodPlan, tuning: RabinKarpTuning | None = None
     ) -> None:
-        if plan.method.is_serial:
-            raise OptionError("method 'srk' runs on one thread of the CPU; for a text on a GPU, pass 'drk'")
+        plan.check_device()
         self._plan = plan
         self._launcher, self._text, self._tuning = launcher, text, tuning or RabinKarpTuning()
         self._bytes = launcher.put(pattern.pattern + bytes(-len(pattern) % 16))
