@@ -146,7 +146,13 @@ def unreadable(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "empty.zip").write_bytes(b"PK\x05\x06" + bytes(18))
     (tmp_path / "closed").write_bytes(b"x\n")
     (tmp_path / "closed").chmod(0)
-    found = {"absent": "No such file", "folder": "irectory", "damaged.gz": "damaged.gz", "empty.zip": "archive without", "closed": "ermission"}
+    found = {
+        "absent": "No such file",
+        "folder": "irectory",
+        "damaged.gz": "damaged.gz",
+        "empty.zip": "archive without",
+        "closed": "ermission",
+    }
     if os.access(tmp_path / "closed", os.R_OK):  # root reads any file
         del found["closed"]
     return {str(tmp_path / name): message for name, message in found.items()} | {str(tmp_path / "*.none"): "no file"}

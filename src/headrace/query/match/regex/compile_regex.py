@@ -22,7 +22,8 @@ def compile_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
         A str, whose characters match their UTF-8 forms, or bytes, each of which matches itself. The syntax is a subset of that
         of `re`. It has literals, escapes, ``.``, sets such as ``[a-z_]`` and ``[^,]``, and ``\d \w \s \D \W \S`` of ASCII. It has
         ``|``, groups, ``* + ? {m} {m,} {,n} {m,n}``, and ``^`` and ``$`` for the start and end of a line. A dot or a negated set
-        of a str matches a whole character.
+        of a str matches a whole character. Sets may have the classes of POSIX, of ASCII, such as ``[[:alpha:]_]``, which `re`
+        has not. So ``[:``, ``[.`` and ``[=`` in a set are errors otherwise, and a bracket there is ``\[``.
     ignore_case
         Whether ASCII letters match in either case.
 
@@ -35,7 +36,8 @@ def compile_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
     ------
     OptionError
         The expression is malformed or not in the subset: lazy repetition, look-around, back-references, word edges. The message
-        has the position. Or the automaton needs more than 256 states, in either direction.
+        has the position. Or the automaton needs more than 256 states, in either direction. Or its construction would take more
+        than a fraction of a second, as that of ``(.?){1000}``.
 
     Examples
     --------

@@ -6,36 +6,47 @@ algorithm (1971, "An n log n algorithm for minimizing states in a finite automat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from headrace.core.errors import OptionError
 from headrace.query.match.automaton.dfa import LINE_FEED, MAX_STATES, Dfa
 from headrace.query.match.regex.nfa import Nfa
 
 _MAX_SETS = 4096
+_MAX_VISITS = 400_000
+"""Maximum number of visits of nodes and classes, by all sets together: a bound of the time and of the memory."""
 _ACCEPTS = 0
 _State = tuple[frozenset[int], bool]
 
 
-def determinize(nfa: Nfa, start: int) -> Dfa:
+def determinize(nfa: Nfa, start: int, *, selects_lines: bool = False) -> Dfa:
     """Return the minimal deterministic automaton.
+
+    Parameters
+    ----------
+    nfa
+        The automaton.
+    start
+        Its node at the start of a match.
+    selects_lines
+        Whether the automaton reads a line from its start, and stays in a state that accepts. A line feed leads to the start.
 
     Raises
     ------
     OptionError
-        It has more than 256 states, or too many before it is minimised.
+        It has more than 256 states, or too many sets or visits of nodes before it is minimised.
     """
     class_of, samples = _classes(nfa)
-    subsets = _Subsets(nfa)
-    starts = [subsets.closure([start], at_line_start) for at_line_start in (False, True)]
+    subsets = _Subsets(nfa, class_of)
+    starts = [subsets.closure(frozenset([start]), at_line_start or selects_lines) for at_line_start in (False, True)]
     number_of: dict[_State, int] = {}
     for state in starts:
         number_of.setdefault(state, len(number_of))
     order = list(number_of)
     rows: list[list[int]] = [[] for _ in samples]
     for state in order:  # grows
-        for row, byte in zip(rows, samples, strict=True):
-            target = subsets.step(state, byte)
+        targets = [state] * len(rows) if selects_lines and subsets.kind(state) == 2 else subsets.steps(state)
+        if selects_lines:
+            targets[class_of[LINE_FEED]] = starts[1]
+        for row, target in zip(rows, targets, strict=True):
             if target not in number_of:
                 if len(order) == _MAX_SETS:
                     raise OptionError(f"pattern needs more than {_MAX_SETS} sets of states; use fewer repetitions")
@@ -62,12 +73,24 @@ def _classes(nfa: Nfa) -> tuple[bytes, list[int]]:
 
 
 class _Subsets:
-    """Computes sets of nodes. A state also has whether a line starts, if an edge for line ends may need it later."""
+    """Computes sets of nodes. A state also has whether a line starts, if an edge for line ends may need it later.
 
-    def __init__(self, nfa: Nfa) -> None:
-        self._nfa = nfa
+    The members of the sets decide the time: ``(.?){1000}`` has sets of thousands of nodes. Each visit of a node or a class counts.
+    """
 
-    def closure(self, nodes: Iterable[int], at_line_start: bool, *, at_line_end: bool = False) -> _State:
+    def __init__(self, nfa: Nfa, class_of: bytes) -> None:
+        self._nfa, self._class_of = nfa, class_of
+        self._after: dict[tuple[frozenset[int], bool], _State] = {}
+        self._visits = 0
+
+    def _spend(self, visits: int) -> None:
+        self._visits += visits
+        if self._visits > _MAX_VISITS:
+            raise OptionError(
+                f"pattern needs more than {_MAX_VISITS} visits of nodes to be compiled; use fewer repetitions and alternatives"
+            )
+
+    def closure(self, nodes: frozenset[int], at_line_start: bool, *, at_line_end: bool = False) -> _State:
         """Return the nodes that are reached without reading. Nodes with edges that read nothing only are left out."""
         nfa, found = self._nfa, set(nodes)
         frontier = list(found)
@@ -78,18 +101,35 @@ class _Subsets:
                 targets.update(nfa.line_start[node])
             if at_line_end:
                 targets.update(nfa.line_end[node])
+            self._spend(1 + len(targets))
             frontier += targets - found
             found |= targets
         left = frozenset(n for n in found if n == _ACCEPTS or nfa.ranges[n] is not None or nfa.line_end[n])
         return left, at_line_start and any(nfa.line_end[n] for n in left)
 
-    def step(self, state: _State, byte: int) -> _State:
-        """Return the state after a byte."""
+    def steps(self, state: _State) -> list[_State]:
+        """Return the state after a byte of each class."""
         nodes, at_line_start = state
-        if byte == LINE_FEED:
-            nodes = self.closure(nodes, at_line_start, at_line_end=True)[0]
-        targets = [edge[2] for n in nodes if (edge := self._nfa.ranges[n]) is not None and edge[0] <= byte <= edge[1]]
-        return self.closure(targets, byte == LINE_FEED)
+        line_feed, ranges = self._class_of[LINE_FEED], self._nfa.ranges
+        targets: list[set[int]] = [set() for _ in range(self._class_of[-1] + 1)]
+        self._spend(len(targets) + len(nodes))
+        for node in nodes:
+            if (edge := ranges[node]) is not None:
+                first, last = self._class_of[edge[0]], self._class_of[edge[1]]
+                self._spend(last - first)
+                for group in range(first, last + 1):
+                    targets[group].add(edge[2])
+        if any(self._nfa.line_end[node] for node in nodes):
+            for node in self.closure(nodes, at_line_start, at_line_end=True)[0]:
+                if (edge := ranges[node]) is not None and edge[0] <= LINE_FEED <= edge[1]:
+                    targets[line_feed].add(edge[2])
+        return [self._closure_once(frozenset(after), group == line_feed) for group, after in enumerate(targets)]
+
+    def _closure_once(self, nodes: frozenset[int], at_line_start: bool) -> _State:
+        found = self._after.get((nodes, at_line_start))
+        if found is None:
+            found = self._after[nodes, at_line_start] = self.closure(nodes, at_line_start)
+        return found
 
     def kind(self, state: _State) -> int:
         """Return 2 if the state accepts, 1 if it accepts at the end of a line, otherwise 0."""

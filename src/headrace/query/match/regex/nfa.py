@@ -91,5 +91,8 @@ class Nfa:
                 self.empty[begin] = [end, self.add(node.part, after)]
                 after = begin
         for _ in range(node.least):
-            after = self.add(node.part, after)
+            before = self.add(node.part, after)
+            if before == after:  # the part matches no byte and needs no node, so its repetitions would not end
+                break
+            after = before
         return after

@@ -1,4 +1,7 @@
-"""Parses regular expressions. The syntax is a subset of that of Python's `re`, with its meaning under `re.ASCII|re.MULTILINE`."""
+"""Parses regular expressions. The syntax is a subset of that of Python's `re`, with its meaning under `re.ASCII|re.MULTILINE`.
+
+Sets have the classes of POSIX in addition, such as ``[[:alpha:]]``.
+"""
 
 from __future__ import annotations
 
@@ -25,25 +28,26 @@ _DIGITS = ((48, 57),)
 _WORD = ((48, 57), (65, 90), (95, 95), (97, 122))
 _SPACE = ((9, 13), (32, 32))
 _SETS = {"d": _DIGITS, "w": _WORD, "s": _SPACE}
+_PUNCTUATION = ((33, 47), (58, 64), (91, 96), (123, 126))
+_POSIX = {
+    "alnum": ((48, 57), (65, 90), (97, 122)),
+    "alpha": ((65, 90), (97, 122)),
+    "blank": ((9, 9), (32, 32)),
+    "cntrl": ((0, 31), (127, 127)),
+    "digit": _DIGITS,
+    "graph": ((33, 126),),
+    "lower": ((97, 122),),
+    "print": ((32, 126),),
+    "punct": _PUNCTUATION,
+    "space": _SPACE,
+    "upper": ((65, 90),),
+    "xdigit": ((48, 57), (65, 70), (97, 102)),
+}
+"""Classes of POSIX (Base Definitions, section 9.3.5) in the locale C, by name: ``[[:alpha:]]``."""
 _CONTROLS = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11, "a": 7}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _COUNTS = re.compile(r"\{([0-9]*)(?:(,)([0-9]*))?\}")
-_OF_NAMED = {
-    "alnum": "[A-Za-z0-9]",
-    "alpha": "[A-Za-z]",
-    "blank": r"[ \t]",
-    "cntrl": r"[\x00-\x1f\x7f]",
-    "digit": r"\d",
-    "graph": "[!-~]",
-    "lower": "[a-z]",
-    "print": "[ -~]",
-    "punct": r"[!-/:-@[-`{-~]",
-    "space": r"\s",
-    "upper": "[A-Z]",
-    "xdigit": "[0-9A-Fa-f]",
-}
-"""The sets that POSIX names, and their characters in ASCII."""
-_NAMED_SET = re.compile(r"\[:\^?(" + "|".join(_OF_NAMED) + r"):\]")
+_BARE_CLASS = re.compile(r"\[:[a-z]+:\]")
 _MAX_CHARACTER = 0x10FFFF
 _Ranges = tuple[tuple[int, int], ...]
 
@@ -176,7 +180,7 @@ class _Parser:
         if not self._take(")"):
             raise self._error("a parenthesis is not closed", at)
         self._depth -= 1
-        return Sequence((node,))  # so that an anchor in a group may be repeated, as in `re`
+        return Sequence((node,)) if isinstance(node, LineEdge) else node  # an anchor in a group may be repeated, as in `re`
 
     def _escape(self, at: int, *, in_set: bool) -> _Ranges:
         """Parse the rest of an escape that begins at `at`."""
@@ -224,6 +228,8 @@ class _Parser:
                 low = ((low[0][0], high[0][0]),)
             ranges += low
         self._at += 1
+        if name := _BARE_CLASS.fullmatch(self._pattern, at, self._at):
+            raise self._error(f"{name[0]} is a set of its letters; write [{name[0]}]", at)
         found = union(ranges)
         if self._ignore_case:
             found = both_cases(found)
@@ -233,11 +239,24 @@ class _Parser:
         mark = self._peek()
         if mark == "":
             raise self._error("a set of characters is not closed", at)
-        if named := _NAMED_SET.match(self._pattern, self._at):  # `re` takes the single characters
-            raise self._error(f"{named[0]} is not in the subset; {_OF_NAMED[named[1]]} is", self._at)
         begin = self._at
         self._at += 1
+        if mark == "[" and self._peek() in (":", ".", "=") and self._peek():
+            return self._posix_class(begin)
         return self._escape(begin, in_set=True) if mark == "\\" else self._one(ord(mark), begin)
+
+    def _posix_class(self, at: int) -> _Ranges:
+        """Parse the rest of a class such as ``[:alpha:]``. Python's `re` reads its characters one by one."""
+        kind = self._peek()
+        end = self._pattern.find(f"{kind}]", self._at + 1)
+        name = self._pattern[self._at + 1 : end] if end >= 0 else ""
+        if kind != ":" or name not in _POSIX:
+            classes = ", ".join(f"[:{each}:]" for each in _POSIX)
+            raise self._error(
+                f"[{kind} begins no class; the classes are {classes}, and a bracket is written \\[; the error is", at
+            )
+        self._at = end + 2
+        return _POSIX[name]
 
     def _characters(self, ranges: _Ranges) -> Characters:
         return Characters(both_cases(ranges) if self._ignore_case else ranges)
