@@ -29,7 +29,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index": (".", "hash_map", "sorted_map"),
     "index/sorted_map": (".", "cpu", "gpu"),
     "index/hash_map": ("rules", "cpu", "gpu", "."),
-    "query": ("find", "match"),
+    "query": ("find", "match", "lines"),
     "query/find": ("pattern", "cpu", "gpu", "paper", "."),
     "query/match": ("automaton", "regex", "cpu", "gpu", "."),
     "store": ("dictionary", "files", "."),

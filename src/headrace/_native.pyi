@@ -266,6 +266,14 @@ class MatchAutomaton:
 
 _TextAt: TypeAlias = tuple[int, int]
 
+class LineAutomaton:
+    def __init__(self, tables: tuple[bytes, bytes, bytes, bytes], start: int) -> None: ...
+
+class LineSelector:
+    def __init__(
+        self, pattern: FindPattern | None, automaton: LineAutomaton | None, expression: MatchAutomaton | None
+    ) -> None: ...
+
 class LineOptions:
     is_inverted: bool
     only_matching: bool
@@ -276,7 +284,7 @@ class LineOptions:
     def __init__(self, name: bytes, mark: bytes, unmark: bytes) -> None: ...
 
 class LineSearch:
-    def __init__(self, pattern: FindPattern, options: LineOptions, threads: int, isa: str = "") -> None: ...
+    def __init__(self, selector: LineSelector, options: LineOptions, threads: int, isa: str = "") -> None: ...
     def count(self, block: object) -> int: ...
     def write(self, block: object) -> bytes: ...
     @property

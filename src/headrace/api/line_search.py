@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from headrace.query.find.lines import LineOutput, LineSearch, blocks_of
+from headrace.query.lines.lines import LineOutput, LineSearch, blocks_of
 from headrace.sources.find_files import list_sources
 
-__all__ = ["LineOutput", "LineSearch", "blocks_of", "paths_of"]
+if TYPE_CHECKING:
+    from headrace.query.lines.line_expression import LineExpression
+
+__all__ = ["LineOutput", "LineSearch", "blocks_of", "expression_of", "paths_of"]
 
 
 def paths_of(file: str) -> Iterator[Any]:
@@ -20,3 +23,16 @@ def paths_of(file: str) -> Iterator[Any]:
         No file matches the pattern.
     """
     yield from list_sources(file, glob=True, hive=False) or [file]
+
+
+def expression_of(pattern: Any, *, ignore_case: bool, shows_matches: bool) -> LineExpression:
+    """Return a regular expression, prepared to select lines; the arguments are those of `LineExpression`.
+
+    Raises
+    ------
+    OptionError
+        The expression is malformed, not in the subset, or needs too many states.
+    """
+    from headrace.query.lines.line_expression import LineExpression  # takes time to import
+
+    return LineExpression(pattern, ignore_case=ignore_case, shows_matches=shows_matches)

@@ -1,4 +1,4 @@
-"""Prints the lines of files in which a pattern of bytes occurs: `headrace grep`."""
+"""Prints the lines of files in which a text occurs or a regular expression matches: `headrace grep`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from headrace import Pattern
-from headrace.api.line_search import LineOutput, LineSearch, blocks_of, paths_of
+from headrace.api.line_search import LineOutput, LineSearch, blocks_of, expression_of, paths_of
 from headrace.cli.common import options
 from headrace.cli.common.messages import message_of, print_error
 from headrace.core.errors import HeadraceError, OptionError
+
+if TYPE_CHECKING:
+    from headrace.query.lines.line_expression import LineExpression
 
 _Item = TypeVar("_Item")
 
@@ -23,23 +26,28 @@ exit codes:
   1    no line was selected, and no error occurred
   2    an error occurred: in the command, or a file cannot be read (the others are searched)
 """
+_EXPRESSION = (
+    "PATTERN is a regular expression: . [a-z] [^,] [[:alpha:]] \\d \\w \\s ( ) | * + ? {2,5}, and ^ and $ for the start and the "
+    "end of a line; the longest of the leftmost matches counts"
+)
 
 
 def add_parser(commands: Any, _epilog: str) -> None:
     """Add `grep` to argparse's `commands`."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "grep",
-        help="print lines in which a text occurs",
-        description="Print the lines in which a text occurs. It is searched for as it is given; it is no regular expression. "
+        help="print lines in which a text occurs, or a regular expression matches",
+        description="Print the lines in which a text occurs, or with -E the lines that a regular expression matches. "
         "Files may be compressed and of any size.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
-    parser.add_argument("pattern", metavar="PATTERN", help="the text")
+    parser.add_argument("pattern", metavar="PATTERN", help="the text, or the expression")
     options.add_files(parser)
+    parser.add_argument("-E", "--extended-regexp", action="store_true", help=_EXPRESSION)
     parser.add_argument("-i", "--ignore-case", action="store_true", help="ASCII letters match in either case")
-    parser.add_argument("-v", "--invert-match", action="store_true", help="select lines without the text")
+    parser.add_argument("-v", "--invert-match", action="store_true", help="select the other lines")
     parser.add_argument("-n", "--line-number", action="store_true", help="print the number of each line")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("-c", "--count", action="store_true", help="print the number of selected lines of each file")
@@ -54,16 +62,16 @@ def add_parser(commands: Any, _epilog: str) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Search, print, and return 0 if a line was selected, otherwise 1; 2 if a file could not be read."""
-    pattern = Pattern(os.fsencode(given.pattern), ignore_case=given.ignore_case)
-    if b"\n" in pattern.pattern:
+    if "\n" in given.pattern:
         raise OptionError("PATTERN has a line feed, and a line has none")
     if given.before_context < 0 or given.after_context < 0:
         raise OptionError("-A and -B must be 0 or more")
+    mark, unmark = (b"\x1b[1;31m", b"\x1b[m") if _has_marks(given.color) else (b"", b"")
+    wanted = _wanted(given, shows_matches=given.only_matching or mark != b"")
     errors = _FileErrors()
     files = [file for name in given.file for file in errors.reported(_files(name))]
-    mark, unmark = (b"\x1b[1;31m", b"\x1b[m") if _has_marks(given.color) else (b"", b"")
     prefixes = len(files) > 1 or len(given.file) > 1
-    search = _Search(pattern, _output(given, mark, unmark), errors, prefixes=prefixes)
+    search = _Search(wanted, _output(given, mark, unmark), errors, prefixes=prefixes)
     found = False
     for name, source in files:
         if given.count or given.files_with_matches:
@@ -71,6 +79,17 @@ def run(given: argparse.Namespace) -> int:
         else:
             found |= search.write(name, source)
     return 2 if errors.count else 0 if found else 1
+
+
+def _wanted(given: argparse.Namespace, *, shows_matches: bool) -> Pattern | LineExpression:
+    if not given.extended_regexp:
+        return Pattern(os.fsencode(given.pattern), ignore_case=given.ignore_case)
+    pattern = os.fsencode(given.pattern)
+    try:
+        text: str | bytes = pattern.decode()
+    except UnicodeDecodeError:  # an expression of bytes
+        text = pattern
+    return expression_of(text, ignore_case=given.ignore_case, shows_matches=shows_matches)
 
 
 def _has_marks(color: str) -> bool:
@@ -119,8 +138,8 @@ class _Search:
 
     Parameters
     ----------
-    pattern
-        The pattern.
+    wanted
+        The pattern, or the expression.
     output
         The lines to print, without the name of a file.
     errors
@@ -129,14 +148,14 @@ class _Search:
         Whether lines begin with the name of their file.
     """
 
-    def __init__(self, pattern: Pattern, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
-        self._pattern, self._output, self._errors, self._prefixes = pattern, output, errors, prefixes
+    def __init__(self, wanted: Pattern | LineExpression, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
+        self._wanted, self._output, self._errors, self._prefixes = wanted, output, errors, prefixes
         self._has_written = False
 
     def write(self, name: bytes, source: Any) -> bool:
         """Print the lines of a file, and return whether one was selected."""
         output = replace(self._output, name=name) if self._prefixes else self._output
-        search = LineSearch(self._pattern, output, has_written=self._has_written)
+        search = LineSearch(self._wanted, output, has_written=self._has_written)
         for block in self._errors.reported(blocks_of(source)):
             self._print(search.write(block))
         self._has_written = search.has_written
@@ -147,7 +166,7 @@ class _Search:
 
         A file that cannot be read to its end has no number.
         """
-        search, total = LineSearch(self._pattern, self._output), 0
+        search, total = LineSearch(self._wanted, self._output), 0
         earlier = self._errors.count
         for block in self._errors.reported(blocks_of(source)):
             total += search.count(block)

@@ -218,6 +218,7 @@ void bind_core(nb::module_& m) {
     m.def("poll_group_memory", &poll_group_memory);
 }
 
+void bind_lines(nanobind::module_& m);
 }  // namespace headrace
 
 NB_MODULE(_native, m) {
@@ -238,6 +239,7 @@ NB_MODULE(_native, m) {
     headrace::bind_sorted_map(m);
     headrace::bind_find(m);
     headrace::bind_match(m);
+    headrace::bind_lines(m);
     headrace::bind_dictionary(m);
     nanobind::register_exception_translator(&headrace::translate_exception);  // the last one is asked first
 }

@@ -42,8 +42,8 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.arrays.arrays": ("width_of", "_named"),
         "headrace.arrays.placement": ("_numpy_type",),
         "headrace.primitives.operators": ("Joining._of",),
+        "headrace.query.match.automaton.native": ("native_automaton",),
         "headrace.query.match.automaton.tables": ("tables_of",),
-        "headrace.query.match.match": ("_automaton_of",),
     }
 )
 """Caches that `clear_caches` empties: module, and the names in it."""

@@ -91,4 +91,4 @@ def _measure(given: argparse.Namespace, experiments: Sequence[Experiment]) -> in
 
 
 def _opened(path: str | None) -> AbstractContextManager[TextIO | None]:
-    return nullcontext() if path is None else open(path, "w", encoding="utf-8")  # noqa: SIM115  the caller closes it
+    return nullcontext() if path is None else open(path, "w", encoding="utf-8")

@@ -15,7 +15,6 @@
 #include "query/find/cpu/apart.hpp"
 #include "query/find/cpu/find.hpp"
 #include "query/find/cpu/find_any.hpp"
-#include "query/find/cpu/lines.hpp"
 #include "query/find/cpu/replace.hpp"
 #include "query/find/gpu/find_task.hpp"
 #include "query/find/paper/rabin_karp.hpp"
@@ -121,54 +120,6 @@ void patterns_counts_at(const FindPatterns& patterns, const TextAt& text, std::u
     patterns_counts(patterns, text_at(text), reinterpret_cast<u64*>(counts), threads);
 }
 
-LineOptions line_options(const nb::bytes& name, const nb::bytes& mark, const nb::bytes& unmark) {
-    const auto text = [](const nb::bytes& bytes) { return std::string(bytes.c_str(), bytes.size()); };
-    LineOptions options{};
-    options.name = text(name);
-    options.mark = text(mark);
-    options.unmark = text(unmark);
-    return options;
-}
-
-// Calls use(search, block) without the GIL.
-template <class Use>
-auto with_block(LineSearch& search, const nb::handle& block, const Use& use) {
-    const BorrowedBytes bytes(block);
-    const LongCall call;
-    return use(search, std::string_view(static_cast<const char*>(bytes.data()), bytes.size()));
-}
-
-void bind_lines(nb::module_& m) {
-    nb::class_<LineOptions>(m, "LineOptions")
-        .def("__init__", [](LineOptions* self, const nb::bytes& name, const nb::bytes& mark,
-                            const nb::bytes& unmark) { new (self) LineOptions(line_options(name, mark, unmark)); })
-        .def_rw("is_inverted", &LineOptions::is_inverted)
-        .def_rw("only_matching", &LineOptions::only_matching)
-        .def_rw("is_numbered", &LineOptions::is_numbered)
-        .def_rw("before", &LineOptions::before)
-        .def_rw("after", &LineOptions::after)
-        .def_rw("has_written", &LineOptions::has_written);
-    nb::class_<LineSearch>(m, "LineSearch")
-        .def(
-            "__init__",
-            [](LineSearch* self, const FindPattern& pattern, const LineOptions& options, unsigned threads,
-               std::string_view isa) { new (self) LineSearch(pattern, options, {choose_isa(isa), threads}); },
-            nb::keep_alive<1, 2>(), "pattern"_a, "options"_a, "threads"_a, "isa"_a = "")
-        .def("count",
-             [](LineSearch& self, const nb::handle& block) {
-                 return with_block(self, block,
-                                   [](LineSearch& search, std::string_view text) { return search.count(text); });
-             })
-        .def("write",
-             [](LineSearch& self, const nb::handle& block) {
-                 const std::string_view out = with_block(
-                     self, block, [](LineSearch& search, std::string_view text) { return search.write(text); });
-                 return nb::bytes(out.data(), out.size());
-             })
-        .def_prop_ro("has_selected", &LineSearch::has_selected)
-        .def_prop_ro("has_written", &LineSearch::has_written);
-}
-
 template <class T>
 nb::bytes bytes_of(std::span<const T> items) {
     return nb::bytes(items.data(), items.size_bytes());
@@ -211,7 +162,6 @@ void bind_find(nb::module_& m) {
                                   bytes_of(set.patterns()), bytes_of(set.bytes()));
         });
     register_layouts<WindowEntry, PatternBytes, PatternTable>();
-    bind_lines(m);
     register_layouts<Fingerprint>();
     m.def(
         "character_code",

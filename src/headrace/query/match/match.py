@@ -6,7 +6,6 @@ read once backward and once forward, in chunks on all threads (`headrace.query.m
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from headrace import _native
@@ -16,6 +15,7 @@ from headrace.core.context import Context, context_of
 from headrace.core.options import instance
 from headrace.query.find.text import text_of
 from headrace.query.match.automaton.dfa import Dfa
+from headrace.query.match.automaton.native import native_automaton
 from headrace.query.match.automaton.tables import tables_of
 
 CHUNK_BYTES = 64 << 10
@@ -86,7 +86,7 @@ def match(text: Any, dfa: Dfa, *, context: Context | None = None) -> Matches:
         return found[0].address, found[1].address
 
     given = (source.address, source.length)
-    _native.find_matches(_automaton_of(dfa), given, buffers, CHUNK_BYTES, context.thread_count)
+    _native.find_matches(native_automaton(dfa), given, buffers, CHUNK_BYTES, context.thread_count)
     return Matches(found[0].owner, found[1].owner)
 
 
@@ -116,11 +116,4 @@ def count_matches(text: Any, dfa: Dfa, *, context: Context | None = None) -> int
         from headrace.query.match.gpu.match_gpu import count_on_gpu
 
         return count_on_gpu(source, tables, context, budget)
-    return _native.count_matches(_automaton_of(dfa), (source.address, source.length), CHUNK_BYTES, context.thread_count)
-
-
-@lru_cache(maxsize=256)
-def _automaton_of(dfa: Dfa) -> _native.MatchAutomaton:
-    tables = tables_of(dfa)
-    parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
-    return _native.MatchAutomaton(parts, tables.idles)
+    return _native.count_matches(native_automaton(dfa), (source.address, source.length), CHUNK_BYTES, context.thread_count)

@@ -41,11 +41,57 @@ struct ChunkMatches {
     std::vector<u32> begins, ends;  // offsets in the chunk, of all of them if they are few
 };
 
+// Walks over a range of text, backward and then forward.
+class MatchWalk {
+public:
+    MatchWalk(const MatchAutomaton& automaton, const MatchText& text)
+        : tables_(automaton.tables()),
+          steps_(automaton.steps().empty() ? nullptr : automaton.steps().data()),
+          text_(text) {}
+
+    // Writes the row of each byte in [begin, end): its class and the right state after it. `right`: that at `end`.
+    void find_rows(u64 begin, u64 end, u32 right, u16* rows) const {
+        const MatchTables tables = tables_;
+        const u8* const text = text_.bytes;
+        for (u64 at = end; at-- > begin;) {
+            const u32 row = tables.class_of[text[at]] * tables.rights + right;
+            rows[at - begin] = static_cast<u16>(row);
+            right = tables.backward[row];
+        }
+    }
+
+    u32 step(u32 row, u32 state) const {
+        if (steps_ != nullptr) return steps_[row * tables_.states + state];
+        return match_step(tables_, row / tables_.rights, row % tables_.rights, state);
+    }
+
+    // Calls begins(position) for the first byte of each match, and ends(position) for the position after its last one.
+    // `rows`: those of [begin, end). `state`: that at `begin`.
+    template <class Begins, class Ends>
+    void run(u64 begin, u64 end, u32 state, const u16* rows, const Begins& begins, const Ends& ends) const {
+        const u16 *const row = rows, *const steps = steps_;
+        const u32 states = tables_.states;
+        const u64 size = end - begin;
+        for (u64 at = 0; at < size; ++at) {
+            const u32 found = steps != nullptr ? steps[row[at] * states + state] : step(row[at], state);
+            state = found & STEP_STATE;
+            if (found == state) continue;
+            if ((found & STEP_BEGINS) != 0) begins(begin + at);
+            if ((found & STEP_ENDS) != 0) ends(begin + at + 1);
+        }
+    }
+
+private:
+    MatchTables tables_;
+    const u16* steps_;
+    MatchText text_;
+};
+
 class MatchSearch {
 public:
     MatchSearch(const MatchAutomaton& automaton, const MatchText& text, const MatchResources& resources)
-        : tables_(automaton.tables()),
-          steps_(automaton.steps().empty() ? nullptr : automaton.steps().data()),
+        : walk_(automaton, text),
+          tables_(automaton.tables()),
           text_(text),
           threads_(resources.threads),
           chunk_(resources.chunk),
@@ -125,44 +171,23 @@ private:
             find_rows(from, cut, rows.data());
             StateMap map(tables_.states);
             for (u64 at = from; at < end; ++at) {
-                map.step([this, row = rows[at - from]](u32 state) { return step(row, state) & STEP_STATE; });
+                map.step([this, row = rows[at - from]](u32 state) { return walk_.step(row, state) & STEP_STATE; });
             }
             if (from == begin || map.is_constant()) return states_[cut].take(map, tables_.states);
         }
     }
 
-    // Writes the row of each byte from `from` up to a cut: its class and the right state after it.
+    // Writes the rows of the bytes from `from` up to a cut.
     void find_rows(u64 from, u64 cut, u16* rows) const {
-        const MatchTables tables = tables_;
-        const u8* const text = text_.bytes;
-        u32 right = rights_[cut].state;
-        for (u64 at = begin_of(cut); at-- > from;) {
-            const u32 row = tables.class_of[text[at]] * tables.rights + right;
-            rows[at - from] = static_cast<u16>(row);
-            right = tables.backward[row];
-        }
+        walk_.find_rows(from, begin_of(cut), rights_[cut].state, rows);
     }
 
-    u32 step(u32 row, u32 state) const {
-        if (steps_ != nullptr) return steps_[row * tables_.states + state];
-        return match_step(tables_, row / tables_.rights, row % tables_.rights, state);
-    }
-
-    // Calls begins(position) for the first byte of each match, and ends(position) for the position after its last one.
+    // Calls begins(position) and ends(position) for the matches that begin or end in a chunk.
     template <class Begins, class Ends>
     void run(u64 chunk, std::vector<u16>& rows, const Begins& begins, const Ends& ends) const {
-        const u64 begin = begin_of(chunk), size = begin_of(chunk + 1) - begin;
+        const u64 begin = begin_of(chunk), end = begin_of(chunk + 1);
         find_rows(begin, chunk + 1, rows.data());
-        const u16 *const row = rows.data(), *const steps = steps_;
-        const u32 states = tables_.states;
-        u32 state = states_[chunk].state;
-        for (u64 at = 0; at < size; ++at) {
-            const u32 found = steps != nullptr ? steps[row[at] * states + state] : step(row[at], state);
-            state = found & STEP_STATE;
-            if (found == state) continue;
-            if ((found & STEP_BEGINS) != 0) begins(begin + at);
-            if ((found & STEP_ENDS) != 0) ends(begin + at + 1);
-        }
+        walk_.run(begin, end, states_[chunk].state, rows.data(), begins, ends);
     }
 
     void collect(u64 chunk, std::vector<u16>& rows) {
@@ -196,8 +221,8 @@ private:
             });
     }
 
+    MatchWalk walk_;
     MatchTables tables_;
-    const u16* steps_;
     MatchText text_;
     unsigned threads_;
     u64 chunk_, chunks_;
@@ -214,6 +239,16 @@ void find_matches(const MatchAutomaton& automaton, const MatchText& text,
 
 u64 count_matches(const MatchAutomaton& automaton, const MatchText& text, const MatchResources& resources) {
     return MatchSearch(automaton, text, resources).count();
+}
+
+void line_matches(const MatchAutomaton& automaton, const MatchText& text, std::vector<u16>& rows,
+                  std::vector<MatchSpan>& found) {
+    const MatchWalk walk(automaton, text);
+    rows.resize(std::max<usize>(rows.size(), text.size));
+    walk.find_rows(0, text.size, 0, rows.data());
+    walk.run(
+        0, text.size, automaton.tables().idles - 1, rows.data(), [&](u64 at) { found.push_back({at, at}); },
+        [&](u64 at) { found.back().end = at; });
 }
 
 }  // namespace headrace

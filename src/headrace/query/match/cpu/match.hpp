@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "query/match/automaton/match_automaton.hpp"
 
@@ -10,6 +11,12 @@ namespace headrace {
 struct MatchText {
     const u8* bytes;
     u64 size;
+};
+
+// A match is text[begin, end).
+struct MatchSpan {
+    u64 begin;
+    u64 end;
 };
 
 struct MatchResources {
@@ -28,5 +35,9 @@ void find_matches(const MatchAutomaton& automaton, const MatchText& text,
 
 // Return the number of matches.
 u64 count_matches(const MatchAutomaton& automaton, const MatchText& text, const MatchResources& resources);
+
+// Append the matches in a short text, such as a line. `rows` is memory for the search.
+void line_matches(const MatchAutomaton& automaton, const MatchText& text, std::vector<u16>& rows,
+                  std::vector<MatchSpan>& found);
 
 }  // namespace headrace

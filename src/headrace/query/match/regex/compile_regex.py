@@ -9,6 +9,7 @@ from headrace.query.find.pattern.pattern import contiguous_bytes
 from headrace.query.match.automaton.dfa import Dfa
 from headrace.query.match.automaton.tables import tables_of
 from headrace.query.match.regex.determinize import determinize
+from headrace.query.match.regex.literal import required_literal
 from headrace.query.match.regex.nfa import Nfa
 from headrace.query.match.regex.parse import parse
 
@@ -46,11 +47,52 @@ def compile_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
     >>> compile_regex("[äöü]").accepts("ö".encode())
     True
     """
-    if isinstance(pattern, str):
-        text, is_text = pattern, True
-    else:
-        text, is_text = contiguous_bytes(pattern, "pattern", "a regular expression as str or bytes").decode("latin-1"), False
-    nfa = Nfa(is_text)
-    dfa = determinize(nfa, nfa.add(parse(text, is_text=is_text, ignore_case=flag("ignore_case", ignore_case)), 0))
+    nfa, begin = _nfa_of(pattern, ignore_case)
+    dfa = determinize(nfa, begin)
     tables_of(dfa)
     return dfa
+
+
+def compile_line_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
+    r"""Return the automaton that reads a line from its start, and accepts from the end of the first match on.
+
+    The line ends before the line feed, which leads to the start. A match at the line end accepts there
+    (`Dfa.accepting_at_line_end`).
+
+    Parameters
+    ----------
+    pattern, ignore_case
+        As in `compile_regex`.
+
+    Raises
+    ------
+    OptionError
+        As in `compile_regex`.
+
+    Examples
+    --------
+    >>> [compile_line_regex("b+$").accepts(line) for line in (b"abb", b"ba", b"b")]
+    [True, False, True]
+    """
+    nfa, begin = _nfa_of(pattern, ignore_case)
+    return determinize(nfa, nfa.add_in_line(begin), selects_lines=True)
+
+
+def literal_of(pattern: Any) -> bytes:
+    """Return a literal that is in each match of a valid expression (`required_literal`); empty if there is none."""
+    text, is_text = _characters_of(pattern)
+    return required_literal(parse(text, is_text=is_text, ignore_case=False), is_text=is_text)
+
+
+def _nfa_of(pattern: Any, ignore_case: bool) -> tuple[Nfa, int]:
+    """Return the automaton of an expression before it is made deterministic, and its first node."""
+    text, is_text = _characters_of(pattern)
+    nfa = Nfa(is_text)
+    return nfa, nfa.add(parse(text, is_text=is_text, ignore_case=flag("ignore_case", ignore_case)), 0)
+
+
+def _characters_of(pattern: Any) -> tuple[str, bool]:
+    """Return the characters of an expression, and whether they are those of Unicode."""
+    if isinstance(pattern, str):
+        return pattern, True
+    return contiguous_bytes(pattern, "pattern", "a regular expression as str or bytes").decode("latin-1"), False

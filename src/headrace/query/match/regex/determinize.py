@@ -75,7 +75,8 @@ def _classes(nfa: Nfa) -> tuple[bytes, list[int]]:
 class _Subsets:
     """Computes sets of nodes. A state also has whether a line starts, if an edge for line ends may need it later.
 
-    The members of the sets decide the time: ``(.?){1000}`` has sets of thousands of nodes. Each visit of a node or a class counts.
+    The members of the sets decide the time: ``(.?){1000}`` has sets of thousands of nodes. So each visit of a node or a class is
+    counted.
     """
 
     def __init__(self, nfa: Nfa, class_of: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headrace.core.errors import OptionError
+from headrace.query.match.automaton.dfa import LINE_FEED
 from headrace.query.match.regex.syntax import Alternatives, Characters, LineEdge, Node, Repeat, Sequence
 from headrace.query.match.regex.utf8 import byte_ranges
 
@@ -66,6 +67,16 @@ class Nfa:
                 begin = self.node()
                 (self.line_end if node.is_end else self.line_start)[begin].append(after)
                 return begin
+
+    def add_in_line(self, begin: int) -> int:
+        """Return a node from which any bytes of a line, and then the bytes that are read from `begin`, are read."""
+        loop = self.node()
+        self.empty[loop].append(begin)
+        for first, last in ((0, LINE_FEED - 1), (LINE_FEED + 1, 255)):
+            reader = self.node()
+            self.ranges[reader] = (first, last, loop)
+            self.empty[loop].append(reader)
+        return loop
 
     def _characters(self, node: Characters, after: int) -> int:
         begin = self.node()

@@ -1,4 +1,4 @@
-"""Cuts files into blocks of whole lines, and selects the lines in which a pattern occurs."""
+"""Cuts files into blocks of whole lines, and selects the lines in which a pattern occurs or a regular expression matches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import mmap
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from headrace import _native
 from headrace.core.context import context_of
@@ -17,6 +17,9 @@ from headrace.sources.kinds.file import is_path
 from headrace.sources.open import SourceOptions, check_is_text
 from headrace.sources.registry import source_of
 from headrace.sources.text_chunks import TextChunks
+
+if TYPE_CHECKING:
+    from headrace.query.lines.line_expression import LineExpression
 
 BLOCK_BYTES = 16 << 20
 
@@ -83,7 +86,7 @@ class LineOutput:
     Parameters
     ----------
     is_inverted
-        Whether lines without the pattern are selected.
+        Whether lines without a hit are selected.
     only_matching
         Whether each hit is written as a line of its own, instead of its line; hits do not overlap.
     is_numbered
@@ -111,8 +114,8 @@ class LineSearch:
 
     Parameters
     ----------
-    pattern
-        Pattern without a line end.
+    wanted
+        Pattern without a line end, or an expression. An expression whose matches are written or marked is prepared for that.
     output
         The lines to write.
     has_written
@@ -121,13 +124,14 @@ class LineSearch:
 
     __slots__ = ("_native",)
 
-    def __init__(self, pattern: Pattern, output: LineOutput, *, has_written: bool = False) -> None:
+    def __init__(self, wanted: Pattern | LineExpression, output: LineOutput, *, has_written: bool = False) -> None:
         options = _native.LineOptions(output.name, output.mark, output.unmark)
         for name in ("is_inverted", "only_matching", "is_numbered", "before", "after"):
             setattr(options, name, getattr(output, name))
         options.has_written = has_written
         context = context_of(None)
-        self._native = _native.LineSearch(pattern.native, options, context.thread_count, context.isa)
+        selector = _native.LineSelector(wanted.native, None, None) if isinstance(wanted, Pattern) else wanted.selector
+        self._native = _native.LineSearch(selector, options, context.thread_count, context.isa)
 
     def count(self, block: memoryview) -> int:
         """Return the number of selected lines of a block."""

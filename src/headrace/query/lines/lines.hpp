@@ -1,4 +1,4 @@
-// Selects the lines of a text in which a pattern occurs, and writes them as grep shows them.
+// Selects the lines of a text in which a pattern occurs or an expression matches, and writes them as grep shows them.
 #pragma once
 
 #include <deque>
@@ -8,11 +8,20 @@
 #include <vector>
 
 #include "query/find/cpu/find.hpp"
+#include "query/lines/line_automaton.hpp"
+#include "query/match/cpu/match.hpp"
 
 namespace headrace {
 
+// A line is selected by hits of a pattern or, if there is an automaton, by that. Pointers may be null.
+struct LineSelector {
+    const FindPattern* pattern;        // if there is an automaton: a part of each of its matches
+    const LineAutomaton* automaton;    // selects lines
+    const MatchAutomaton* expression;  // finds the matches in a line; needed to write or mark them
+};
+
 struct LineOptions {
-    bool is_inverted;    // lines without the pattern are selected
+    bool is_inverted;    // lines without a hit are selected
     bool only_matching;  // each hit that overlaps none before it is written as a line; none if inverted
     bool is_numbered;    // lines begin with their number, from 1 on
     u64 before;          // lines that are written before and after a selected one, unless only_matching
@@ -27,8 +36,8 @@ struct LineOptions {
 class LineSearch {
 public:
     // The pattern has no line end.
-    LineSearch(const FindPattern& pattern, LineOptions options, FindResources resources)
-        : pattern_(pattern), options_(std::move(options)), resources_(resources), newline_("\n", false) {
+    LineSearch(const LineSelector& selector, LineOptions options, FindResources resources)
+        : selector_(selector), options_(std::move(options)), resources_(resources), newline_("\n", false) {
         has_written_ = options_.has_written;
     }
 
@@ -52,6 +61,10 @@ private:
     };
 
     void find_hits();
+    void find_pattern();
+    void find_lines();
+    void keep_lines();
+    std::span<const MatchSpan> matches_in(Lines line, std::span<const u64> hits);
     std::span<const u64> hits_in(Lines lines, u64& next) const;
     void divide();
     void select(Lines lines, std::span<const u64> hits);
@@ -68,9 +81,10 @@ private:
     Lines last_lines(Lines lines, u64& count) const;
     u64 line_begin(u64 least, u64 at) const;
     u64 line_end(u64 at) const;
+    u64 line_end_before(u64 most, u64 at) const;
     u64 line_ends(u64 begin, u64 end) const;
 
-    const FindPattern& pattern_;
+    LineSelector selector_;
     LineOptions options_;
     FindResources resources_;
     FindPattern newline_;
@@ -83,7 +97,10 @@ private:
     u64 counted_upto_ = 0;               // position in the block
     Lines rest_{};                       // lines of the block before the current ones that were not written
     std::string_view block_;
-    std::vector<u64> hits_;
+    std::vector<u64> hits_;       // of the pattern, or one position in each line that the automaton selects
+    bool has_many_hits_ = false;  // the automaton reads all lines, without a search for the pattern
+    std::vector<MatchSpan> matches_;
+    std::vector<u16> rows_;
     std::string out_;
 };
 

@@ -1,0 +1,23 @@
+"""Keeps the native tables of automata that were used before."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from headrace import _native
+from headrace.query.match.automaton.dfa import Dfa
+from headrace.query.match.automaton.tables import tables_of
+
+
+@lru_cache(maxsize=256)
+def native_automaton(dfa: Dfa) -> _native.MatchAutomaton:
+    """Return the tables of an automaton for searches on the CPU.
+
+    Raises
+    ------
+    OptionError
+        As in `tables_of`.
+    """
+    tables = tables_of(dfa)
+    parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
+    return _native.MatchAutomaton(parts, tables.idles)
