@@ -33,10 +33,11 @@ _BLOCK_LINES, _PART_BYTES = 100_000, 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Options and pattern, which all programs take alike."""
+    """Options and pattern, which all programs take alike; a regular expression or a text."""
 
     name: str
     words: tuple[str, ...]
+    is_expression: bool = False
 
 
 CASES = (
@@ -55,6 +56,10 @@ CASES = (
     Case("without, counted", ("-c", "-v", "server")),
     Case("every line, counted", ("-c", "e")),
     Case("every line", ("e",)),
+    Case("expression, rare literal", ("-c", "needle[a-z ]*$"), is_expression=True),
+    Case("expression, rare alternatives", ("-c", "(needle|needles)[a-z ]*$"), is_expression=True),
+    Case("expression, frequent literal", ("-c", "serve[rd]$"), is_expression=True),
+    Case("expression, no literal", ("-c", "[v-y]{4}"), is_expression=True),
 )
 
 
@@ -85,9 +90,9 @@ def programs(rg: str | None) -> dict[str, list[str]]:
     """Return the commands without options and pattern, by name."""
     found = {"headrace": [sys.executable, "-m", "headrace", "grep"]}
     if rg is not None:
-        found["ripgrep"] = [rg, "--no-config", "--no-heading", "--color", "never", "-N", "-I", "-a", "-F"]
+        found["ripgrep"] = [rg, "--no-config", "--no-heading", "--color", "never", "-N", "-I", "-a"]
     if shutil.which("grep") is not None:
-        found["grep"] = ["grep", "-a", "-F"]
+        found["grep"] = ["grep", "-a"]
     return found
 
 
@@ -122,6 +127,13 @@ def run(command: Sequence[str]) -> Run:
     return Run(seconds, used.ru_utime + used.ru_stime, digest.hexdigest())
 
 
+def _kind(name: str, case: Case) -> list[str]:
+    """Return the option for a text or an expression; each program has another default."""
+    if case.is_expression:
+        return [] if name == "ripgrep" else ["-E"]
+    return [] if name == "headrace" else ["-F"]
+
+
 def best_runs(path: Path, case: Case, commands: dict[str, list[str]], repeat: int) -> list[Run]:
     """Return the least seconds of each program.
 
@@ -130,7 +142,7 @@ def best_runs(path: Path, case: Case, commands: dict[str, list[str]], repeat: in
     ValueError
         The outputs differ.
     """
-    lines = {name: [*command, *case.words, str(path)] for name, command in commands.items()}
+    lines = {name: [*command, *_kind(name, case), *case.words, str(path)] for name, command in commands.items()}
     digests = {name: run(line).digest for name, line in lines.items()}
     if len(set(digests.values())) != 1:
         raise ValueError(f"{case.name}: {digests}")

@@ -218,7 +218,6 @@ void bind_core(nb::module_& m) {
     m.def("poll_group_memory", &poll_group_memory);
 }
 
-void bind_lines(nanobind::module_& m);
 }  // namespace headrace
 
 NB_MODULE(_native, m) {

@@ -120,6 +120,7 @@ void bind_hash_map(nanobind::module_& m);
 void bind_sorted_map(nanobind::module_& m);
 void bind_find(nanobind::module_& m);
 void bind_match(nanobind::module_& m);
+void bind_lines(nanobind::module_& m);
 void bind_dictionary(nanobind::module_& m);
 
 }  // namespace headrace
