@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -151,9 +153,6 @@ def source_to_reread(files: Sequence[str]) -> Iterator[Any]:
     if files != [STDIN]:
         yield source_of(files)
         return
-    import shutil  # not needed by most commands, whose start they would delay
-    import tempfile
-
     with tempfile.NamedTemporaryFile() as copy:
         shutil.copyfileobj(source_of(files), copy)
         copy.flush()
