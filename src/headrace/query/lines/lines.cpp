@@ -2,7 +2,7 @@
 // lines between two of them. Lines that follow each other are copied at once, unless they have numbers or names.
 //
 // An automaton reads whole lines, in pieces on several threads. If each match has a common part of some bytes, only
-// lines in which it occurs are read: a search for a pattern takes less than a tenth of the time a byte.
+// lines in which it occurs are read: a search for a pattern takes about a tenth of the time a byte.
 #include "query/lines/lines.hpp"
 
 #include <algorithm>
