@@ -7,16 +7,13 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from headrace import Pattern
 from headrace.api.line_search import LineOutput, LineSearch, blocks_of, expression_of, paths_of
 from headrace.cli.common import options
 from headrace.cli.common.messages import message_of, print_error
 from headrace.core.errors import HeadraceError, OptionError
-
-if TYPE_CHECKING:
-    from headrace.query.lines.line_expression import LineExpression
 
 _Item = TypeVar("_Item")
 
@@ -81,7 +78,8 @@ def run(given: argparse.Namespace) -> int:
     return 2 if errors.count else 0 if found else 1
 
 
-def _wanted(given: argparse.Namespace, *, shows_matches: bool) -> Pattern | LineExpression:
+def _wanted(given: argparse.Namespace, *, shows_matches: bool) -> Any:
+    """Return the pattern, or the expression, that a `LineSearch` takes."""
     if not given.extended_regexp:
         return Pattern(os.fsencode(given.pattern), ignore_case=given.ignore_case)
     pattern = os.fsencode(given.pattern)
@@ -148,7 +146,7 @@ class _Search:
         Whether lines begin with the name of their file.
     """
 
-    def __init__(self, wanted: Pattern | LineExpression, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
+    def __init__(self, wanted: Any, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
         self._wanted, self._output, self._errors, self._prefixes = wanted, output, errors, prefixes
         self._has_written = False
 

@@ -53,7 +53,7 @@ void LineAutomaton::select(std::string_view text, std::vector<u64>& found) const
     const u32 matched = matched_;
     u32 row = start_;
     for (const u8* at = begin; at < end;) {
-        while (end - at >= 4) {  // the rows from `matched` on lead to themselves, so the last one tells of all four
+        while (end - at >= 4) {  // the rows from `matched` on lead to themselves, so a test of the last one is enough
             const u32 after = next[next[next[next[row + at[0]] + at[1]] + at[2]] + at[3]];
             if (after >= matched) break;
             row = after;

@@ -17,7 +17,7 @@ from headrace.query.match.regex.compile_regex import compile_line_regex, compile
 class LineExpression:
     r"""A regular expression, prepared to select lines. A line is selected if any part of it matches, also an empty one.
 
-    The line end is not part of a line: no match contains it, and ``^`` and ``$`` are the start and the end of the line.
+    The line end is not part of a line, so no match contains it. ``^`` and ``$`` are the start and the end of the line.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 // A block is searched for all hits by several threads. One thread then goes from hit to hit: the line of a hit, and the
 // lines between two of them. Lines that follow each other are copied at once, unless they have numbers or names.
 //
-// An automaton reads whole lines, in pieces on several threads. If each match has a common part of some bytes, only
-// lines in which it occurs are read: a search for a pattern takes about a tenth of the time a byte.
+// An automaton reads whole lines, in pieces on several threads. If all matches have a literal in common, it reads only
+// lines with that literal. The search for a literal takes about a tenth of the automaton's time.
 #include "query/lines/lines.hpp"
 
 #include <algorithm>
@@ -93,16 +93,16 @@ void LineSearch::find_lines() {
 // Keeps one hit of each line that the automaton selects.
 void LineSearch::keep_lines() {
     std::vector<u64> selected;
-    u64 kept = 0, end = 0;
+    u64 count = 0, end = 0;
     for (const u64 hit : hits_) {
         if (hit < end) continue;
         const u64 begin = line_begin(end, hit);
         end = line_end(hit);
         selected.clear();
         selector_.automaton->select(block_.substr(begin, end - begin), selected);
-        if (!selected.empty()) hits_[kept++] = hit;
+        if (!selected.empty()) hits_[count++] = hit;
     }
-    hits_.resize(kept);
+    hits_.resize(count);
 }
 
 // Returns the matches in a line that do not overlap. They are valid until the next call.
