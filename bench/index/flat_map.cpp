@@ -1,27 +1,53 @@
-// Calls boost::unordered_flat_map for bench/index/hash_map.py: keys and values of 8 bytes, one thread.
+// Calls boost::unordered_flat_map for bench/index/hash_map.py: keys and values of 4 or 8 bytes, one thread.
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 
-using Map = boost::unordered_flat_map<std::int64_t, std::int64_t>;
+namespace {
+
+class Map {
+public:
+    virtual ~Map() = default;
+    virtual std::uint64_t insert(const void* keys, const void* values, std::uint64_t count) = 0;
+    virtual void find(const void* keys, std::uint64_t count, void* values, bool* found) const = 0;
+};
+
+template <class Item>
+class FlatMap final : public Map {
+public:
+    std::uint64_t insert(const void* keys, const void* values, std::uint64_t count) override {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            map_.insert_or_assign(static_cast<const Item*>(keys)[i], static_cast<const Item*>(values)[i]);
+        }
+        return map_.size();
+    }
+    void find(const void* keys, std::uint64_t count, void* values, bool* found) const override {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const auto at = map_.find(static_cast<const Item*>(keys)[i]);
+            found[i] = at != map_.end();
+            static_cast<Item*>(values)[i] = found[i] ? at->second : 0;
+        }
+    }
+
+private:
+    boost::unordered_flat_map<Item, Item> map_;
+};
+
+}  // namespace
 
 extern "C" {
 
-void* new_map() { return new Map(); }
+void* new_map(std::uint32_t width) {
+    if (width == 4) return static_cast<Map*>(new FlatMap<std::int32_t>());
+    return static_cast<Map*>(new FlatMap<std::int64_t>());
+}
 
 void free_map(void* map) { delete static_cast<Map*>(map); }
 
-std::uint64_t insert(void* map, const std::int64_t* keys, const std::int64_t* values, std::uint64_t count) {
-    Map& held = *static_cast<Map*>(map);
-    for (std::uint64_t i = 0; i < count; ++i) held.insert_or_assign(keys[i], values[i]);
-    return held.size();
+std::uint64_t insert(void* map, const void* keys, const void* values, std::uint64_t count) {
+    return static_cast<Map*>(map)->insert(keys, values, count);
 }
 
-void find(const void* map, const std::int64_t* keys, std::uint64_t count, std::int64_t* values, bool* found) {
-    const Map& held = *static_cast<const Map*>(map);
-    for (std::uint64_t i = 0; i < count; ++i) {
-        const auto at = held.find(keys[i]);
-        found[i] = at != held.end();
-        values[i] = found[i] ? at->second : 0;
-    }
+void find(const void* map, const void* keys, std::uint64_t count, void* values, bool* found) {
+    static_cast<const Map*>(map)->find(keys, count, values, found);
 }
 }

@@ -1,11 +1,13 @@
 """Measures HashMap on the CPU by size, beside boost::unordered_flat_map, a dictionary, pandas and Polars.
 
-usage: python -m bench.index.hash_map [--sizes LOG2,...] [--threads N] [--boost FOLDER] [--repeat N] [--cpu-time] [--out FILE]
+usage: python -m bench.index.hash_map [--sizes LOG2,...] [--threads N] [--type TYPE] [--boost FOLDER] [--repeat N] [--cpu-time]
+    [--out FILE]
 
-Keys and values have 8 bytes, and the keys are distinct and random. A build inserts all keys into an empty map, all
-at once or 2^16 at a time. Replaced: all keys are inserted once more. Finds search all keys in another order, or as many
-absent ones. Boost's map runs on one thread, and is measured if its header is in a folder of the compiler or in --boost. All
-answers are checked before they are timed. The median is quoted, and the last column is our rate by that of Boost.
+Keys and values have 8 bytes, or 4 with --type int32, and the keys are distinct and random. A build inserts all keys into
+an empty map, all at once or 2^16 at a time. Replaced: all keys are inserted once more. Finds search all keys in another
+order, or as many absent ones. Boost's map runs on one thread, and is measured if its header is in a folder of the compiler
+or in --boost. All answers are checked before they are timed. The median is quoted, and the last column is our rate by that
+of Boost.
 """
 
 from __future__ import annotations
@@ -46,13 +48,14 @@ class Candidate(Protocol):
 
 @dataclass
 class Ours:
-    """`headrace.HashMap`."""
+    """`headrace.HashMap`. `dtype`: type of keys and values."""
 
     threads: int | None
+    dtype: str
     map: HashMap = field(init=False)
 
     def __post_init__(self) -> None:
-        self.map = HashMap("int64", "int64", context=Context(threads=self.threads))
+        self.map = HashMap(self.dtype, self.dtype, context=Context(threads=self.threads))
 
     def insert(self, keys: Any, values: Any) -> None:
         """Insert keys."""
@@ -65,11 +68,12 @@ class Ours:
 
 
 class Boost:
-    """A map of Boost in a library that `compiled` returns."""
+    """A map of Boost in a library that `compiled` returns. `dtype`: type of keys and values."""
 
-    def __init__(self, library: ctypes.CDLL) -> None:
+    def __init__(self, library: ctypes.CDLL, dtype: str) -> None:
         self._library = library
-        self._map = ctypes.c_void_p(library.new_map())
+        self._dtype = np.dtype(dtype)
+        self._map = ctypes.c_void_p(library.new_map(ctypes.c_uint32(self._dtype.itemsize)))
 
     def __del__(self) -> None:
         self._library.free_map(self._map)
@@ -80,7 +84,7 @@ class Boost:
 
     def find(self, keys: Any) -> tuple[Any, Any]:
         """Return values and marks."""
-        values, found = np.empty(len(keys), np.int64), np.empty(len(keys), bool)
+        values, found = np.empty(len(keys), self._dtype), np.empty(len(keys), bool)
         self._library.find(self._map, _address(keys), ctypes.c_uint64(len(keys)), _address(values), _address(found))
         return values, found
 
@@ -130,12 +134,16 @@ class Workload:
     absent: Any
 
     @classmethod
-    def of(cls, count: int) -> Workload:
-        """Return distinct random keys of 8 bytes."""
+    def of(cls, count: int, dtype: str) -> Workload:
+        """Return distinct random keys."""
         random = np.random.default_rng(count)
-        mixed = np.arange(2 * count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        both = random.permutation(mixed ^ (mixed >> np.uint64(29))).view(np.int64)
-        keys, values = both[:count].copy(), random.integers(0, 1 << 40, count)
+        if dtype == "int32":
+            mixed = np.arange(2 * count, dtype=np.uint32) * np.uint32(0x9E3779B1)
+        else:
+            mixed = np.arange(2 * count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(29)
+        both = random.permutation(mixed).view(dtype)
+        keys, values = both[:count].copy(), random.integers(0, 1 << 30, count).astype(dtype)
         order = random.permutation(count)
         return cls(keys, values, keys[order], values[order], both[count:].copy())
 
@@ -234,6 +242,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="12,16,20,22", help="logarithms of the numbers of keys")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--type", default="int64", choices=("int64", "int32"), help="type of keys and values")
     parser.add_argument("--boost", help="folder that has boost/unordered/unordered_flat_map.hpp")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--cpu-time", action="store_true", help="time of the processor, for a machine with other work")
@@ -242,7 +251,8 @@ def main() -> None:
     page = Page()
     threads = options.threads or Context().thread_count
     clock = "second of all threads' processor time" if options.cpu_time else "second"
-    text = f"{description()}; {threads} threads of ours, all cores for Polars, one for others. Millions of keys a {clock}."
+    used = f"{threads} threads of ours, all cores for Polars, one for others"
+    text = f"{description()}; {used}; {options.type}. Millions of keys a {clock}."
     page.head("Hash maps", text, ["keys", "headrace", "Boost", "dict", "pandas", "Polars", "headrace / Boost"])
     with tempfile.TemporaryDirectory() as folder:
         library = compiled(options.boost, folder)
@@ -254,11 +264,11 @@ def main() -> None:
 
 def rows_of(count: int, library: ctypes.CDLL | None, options: argparse.Namespace) -> Iterator[list[str]]:
     """Yield a row for each operation."""
-    load = Workload.of(count)
+    load = Workload.of(count, options.type)
     timer = Timer(time.process_time if options.cpu_time else time.perf_counter, options.repeat)
-    makers: dict[str, Callable[[], Candidate]] = {"headrace": lambda: Ours(options.threads)}
+    makers: dict[str, Callable[[], Candidate]] = {"headrace": lambda: Ours(options.threads, options.type)}
     if library is not None:
-        makers["Boost"] = lambda: Boost(library)
+        makers["Boost"] = lambda: Boost(library, options.type)
     if count <= LARGEST_DICT:
         lists: dict[tuple[int, int], list[int]] = {}
         makers["dict"] = lambda: Dictionary(lists)

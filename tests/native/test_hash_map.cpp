@@ -1,4 +1,5 @@
-// Replays random batches on hash maps and on the standard library's, on several threads and without memory.
+// Replays random batches on hash maps and on the standard library's, on several threads and without memory. Compares
+// tags of slots one by one.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -6,6 +7,7 @@
 
 #include "check.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
+#include "index/hash_map/cpu/tag_group.hpp"
 
 using namespace headrace;
 
@@ -107,9 +109,42 @@ void test_multimap(unsigned threads) {
     }
 }
 
+void test_tags() {
+    check::Random random("tags");
+    for (int step = 0; step < 2000; ++step) {
+        TagGroup group{};
+        const u64 span = step % 2 == 0 ? 3 : 256;  // many equal tags, or any
+        for (u8& tag : group.tags) tag = static_cast<u8>(random.below(span));
+        group.passed = static_cast<u8>(random.below(span));
+        const u8 wanted = static_cast<u8>(random.below(span));
+        u32 equal = 0, used = 0;
+        for (u32 slot = 0; slot < TagGroup::slot_count; ++slot) {
+            equal |= static_cast<u32>(group.tags[slot] == wanted) << slot;
+            used |= static_cast<u32>(group.tags[slot] != TagGroup::empty) << slot;
+        }
+        CHECK(group.equal(wanted) == equal);
+        CHECK(group.used() == used);
+        CHECK(equal_bytes(group.tags, wanted) == (equal & 0xFF));
+    }
+}
+
+// A group with as many passes as a count holds keeps its count.
+void test_passes() {
+    TagGroup group{};
+    for (int key = 0; key < 300; ++key) group.count_passed();
+    CHECK(group.passed == TagGroup::max_passed);
+    group.discount_passed();
+    CHECK(group.passed == TagGroup::max_passed);
+    group.passed = 1;
+    group.discount_passed();
+    CHECK(group.passed == 0);
+}
+
 }  // namespace
 
 int main() {
+    test_tags();
+    test_passes();
     for (const unsigned threads : {1u, 4u}) {
         test_histories(threads);
         test_undo(threads);

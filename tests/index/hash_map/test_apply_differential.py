@@ -57,11 +57,11 @@ def test_threads_give_one_result() -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_refused_memory_changes_nothing(threads: int) -> None:
     random = np.random.default_rng(1)
-    table = HashMap("int64", "int64", context=Context(threads=threads, memory_limit=700_000))
+    table = HashMap("int64", "int64", context=Context(threads=threads, memory_limit=400_000))
     table.insert(np.arange(5000), np.arange(5000) * 3)
     before = [part.tobytes() for part in table.items()]
-    keys = random.integers(0, 40_000, 60_000)
-    with pytest.raises(MemoryLimitError, match="memory_limit = 700000"):
-        table.apply(random.integers(0, len(NAMES), 60_000).astype(np.uint8), keys, keys)
+    keys = random.integers(0, 40_000, 40_000)
+    with pytest.raises(MemoryLimitError, match="memory_limit = 400000"):
+        table.apply(random.integers(0, len(NAMES), 40_000).astype(np.uint8), keys, keys)
     assert [part.tobytes() for part in table.items()] == before
     assert len(table) == 5000

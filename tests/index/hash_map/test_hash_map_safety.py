@@ -85,7 +85,7 @@ def test_refused_memory_of_multimaps(threads: int) -> None:
 
 
 def test_a_refused_compaction_keeps_all_pairs() -> None:
-    table = HashMultiMap("int64", "int64", context=Context(memory_limit=103_000))
+    table = HashMultiMap("int64", "int64", context=Context(memory_limit=64_000))
     with suppress(MemoryLimitError):
         for first in range(0, 100_000, 50):
             table.insert(np.arange(first, first + 50), np.arange(50))

@@ -1,20 +1,26 @@
-// The hash table of one shard in host memory: open addressing with linear probing. A deletion moves later pairs back,
-// so that no slot is ever marked as deleted (Knuth, The Art of Computer Programming, volume 3, section 6.4).
+// The hash table of one shard in host memory: open addressing by groups of 15 slots (tag_group.hpp). A search compares
+// the tags of a group and, for each equal tag, a key. It goes on to the next group only if keys have passed this one. A
+// deletion takes the key off the counts of the groups that it has passed, so that no slot is marked as deleted.
 //
-// An empty slot has the key of all ones. The pair of that key is a member of its own, so a user may store any key. At
-// most 5 of 8 slots are in use. Bytes moved per search: one cache line, rarely two.
+// At most 7 of 8 slots are in use. Bytes moved per search: a cache line of tags, and one of slots for a present key.
 #pragma once
 #include <cstring>
 #include <memory>
 #include <new>
 
 #include "core/cpu/memory.hpp"
+#include "index/hash_map/cpu/tag_group.hpp"
 #include "index/hash_map/rules/seeded_hash.hpp"
 
 namespace headrace {
 
 // The value of a set's keys.
 struct NoValue {};
+
+template <class Key>
+struct HashedKey {
+    Key key, hash;
+};
 
 template <class Key, class Value>
 class FlatTable {
@@ -28,86 +34,76 @@ public:
         bool is_new;
     };
 
-    FlatTable(std::shared_ptr<Budget> budget, u64 seed) : budget_(std::move(budget)), seed_(seed) {}
-    FlatTable(FlatTable&&) noexcept = default;
-    FlatTable& operator=(FlatTable&&) noexcept = default;
+    FlatTable(std::shared_ptr<Budget> budget, u64 seed) : seed_(seed), budget_(std::move(budget)) {}
+    FlatTable(FlatTable&& other) noexcept : FlatTable(other.budget_, other.seed_) { swap(other); }
+    FlatTable& operator=(FlatTable&& other) noexcept {
+        swap(other);
+        return *this;
+    }
 
-    u64 size() const { return used_ + has_escaped_; }
-    u64 bytes() const { return capacity_ * sizeof(FlatSlot); }
-    u64 capacity() const { return capacity_; }
-    bool has_space_for(u64 more) const { return used_ + more <= limit_of(capacity_); }
+    u64 size() const { return used_; }
+    u64 bytes() const { return bytes_of(group_count()); }
+    u64 capacity() const { return group_count() * TagGroup::slot_count; }
+    bool has_space_for(u64 more) const { return used_ + more <= limit_of(group_count()); }
 
     Key hash_of(Key key) const { return seeded_hash(key, seed_); }
 
     // Returns a table with the same pairs.
     FlatTable copy() const {
         FlatTable result(budget_, seed_);
-        result.region_ = new_region(capacity_);
-        if (capacity_ != 0) std::memcpy(result.region_.data(), region_.data(), capacity_ * sizeof(FlatSlot));
-        result.capacity_ = capacity_;
+        if (group_count() == 0) return result;
+        result.allocate(group_count());
+        std::memcpy(result.region_.data(), region_.data(), bytes());
         result.used_ = used_;
-        result.has_escaped_ = has_escaped_;
-        result.escaped_ = escaped_;
         return result;
     }
 
-    void prefetch(Key hash) const {
-        if (capacity_ != 0) __builtin_prefetch(slots() + (hash & mask()));
+    // Fetch the tags of a key's first group, and then the slot that a search reads or an insertion writes.
+    void prefetch_tags(Key hash) const { __builtin_prefetch(groups_ + (hash & mask_)); }
+    void prefetch_slot(Key hash, bool is_insertion) const {
+        const u64 at = hash & mask_;
+        u32 found = groups_[at].equal(tag_of(hash));
+        if (is_insertion) found = found != 0 ? found : groups_[at].equal(TagGroup::empty);
+        const void* const place = first_slot(at) + trailing_zeros(found | 1u << TagGroup::slot_count);
+        __builtin_prefetch(found != 0 ? place : groups_ + at);
     }
 
     // Returns the slot of a key, or null. `hash`: hash_of(key).
-    FlatSlot* find(Key key, Key hash) {
-        if (key == empty) return has_escaped_ ? &escaped_ : nullptr;
-        if (capacity_ == 0) return nullptr;
-        FlatSlot* const slot = slots() + probe(key, hash);
-        return slot->key == empty ? nullptr : slot;
+    [[gnu::always_inline]] FlatSlot* find(Key key, Key hash) {
+        const u64 at = hash & mask_;
+        FlatSlot* const slot = find_in(at, key, tag_of(hash));
+        return slot != nullptr || groups_[at].passed == 0 ? slot : find_further(key, hash);
     }
-    const FlatSlot* find(Key key, Key hash) const { return const_cast<FlatTable*>(this)->find(key, hash); }
+    [[gnu::always_inline]] const FlatSlot* find(Key key, Key hash) const {
+        return const_cast<FlatTable*>(this)->find(key, hash);
+    }
 
     // Returns the slot of a key, which is added without a value if it is absent. If the table cannot grow, nothing has
     // changed.
-    Inserted insert(Key key, Key hash) {
-        if (key == empty) {
-            const bool is_new = !has_escaped_;
-            has_escaped_ = true;
-            return {&escaped_, is_new};
-        }
-        FlatSlot* slot = nullptr;
-        if (capacity_ != 0) {
-            slot = slots() + probe(key, hash);
-            if (slot->key != empty) return {slot, false};
-        }
-        if (!has_space_for(1)) {
-            resize(capacity_ == 0 ? smallest : 2 * capacity_);
-            slot = slots() + probe(key, hash);
-        }
-        slot->key = key;
+    [[gnu::always_inline]] Inserted insert(Key key, Key hash) {
+        FlatSlot* const slot = find(key, hash);
+        if (slot != nullptr) return {slot, false};
+        if (!has_space_for(1)) resize(group_count() == 0 ? 1 : 2 * group_count());
         ++used_;
-        return {slot, true};
+        return {add(key, hash), true};
     }
 
     // Grows for that many keys more, if the memory is there. A limit is not used up for keys that may not come.
     void reserve(u64 more) {
         if (budget_->is_limited() || has_space_for(more)) return;
         try {
-            resize(capacity_for(used_ + more));
+            resize(groups_for(used_ + more));
         } catch (const std::bad_alloc&) {  // insertions grow the table as they need it
         }
     }
 
     // Returns whether the key was present.
     bool erase(Key key, Key hash) {
-        if (key == empty) return std::exchange(has_escaped_, false);
-        if (capacity_ == 0) return false;
-        u64 hole = probe(key, hash);
-        if (slots()[hole].key == empty) return false;
-        for (u64 next = (hole + 1) & mask(); slots()[next].key != empty; next = (next + 1) & mask()) {
-            const u64 home = hash_of(slots()[next].key) & mask();
-            if (((next - home) & mask()) < ((next - hole) & mask())) continue;  // it would come before its first slot
-            slots()[hole] = slots()[next];
-            hole = next;
-        }
-        slots()[hole].key = empty;
+        const FlatSlot* const slot = find(key, hash);
+        if (slot == nullptr) return false;
+        const u64 place = static_cast<u64>(slot - slots_), group = place / TagGroup::slot_count;
+        for (u64 at = hash & mask_; at != group; at = (at + 1) & mask_) groups_[at].discount_passed();
+        groups_[group].tags[place % TagGroup::slot_count] = TagGroup::empty;
         --used_;
         return true;
     }
@@ -115,75 +111,119 @@ public:
     // Calls visit(slot) for each pair, in the order of the slots.
     template <class Visit>
     void each(const Visit& visit) const {
-        if (has_escaped_) visit(escaped_);
-        for (u64 at = 0; at < capacity_; ++at) {
-            if (slots()[at].key != empty) visit(slots()[at]);
+        const u64 count = group_count();
+        for (u64 at = 0; at < count; ++at) {
+            for (u32 used = groups_[at].used(); used != 0; used &= used - 1) {
+                visit(first_slot(at)[trailing_zeros(used)]);
+            }
         }
     }
 
     void clear() {
         region_ = Region();
-        capacity_ = used_ = 0;
-        has_escaped_ = false;
+        groups_ = &no_group;
+        slots_ = nullptr;
+        mask_ = used_ = 0;
     }
 
     // Reduces the slots to those that the keys need.
     void compact() {
-        const u64 needed = used_ == 0 ? 0 : capacity_for(used_);
-        if (needed < capacity_) resize(needed);
+        if (used_ == 0) return clear();
+        const u64 needed = groups_for(used_);
+        if (needed < group_count()) resize(needed);
     }
 
 private:
-    static constexpr Key empty = static_cast<Key>(~Key{0});
-    static constexpr u64 smallest = 8;
+    // The group of a table without memory, which is read only.
+    static inline TagGroup no_group{};
 
-    static u64 limit_of(u64 capacity) { return capacity / 8 * 5; }
-    static u64 capacity_for(u64 keys) {
-        u64 capacity = smallest;
-        while (limit_of(capacity) < keys) capacity *= 2;
-        return capacity;
+    static u64 limit_of(u64 groups) { return groups * TagGroup::slot_count * 7 / 8; }
+    static u64 bytes_of(u64 groups) { return groups * (sizeof(TagGroup) + TagGroup::slot_count * sizeof(FlatSlot)); }
+    static u64 groups_for(u64 keys) {
+        u64 groups = 1;
+        while (limit_of(groups) < keys) groups *= 2;
+        return groups;
     }
-    FlatSlot* slots() const { return region_.template as<FlatSlot>(); }
-    u64 mask() const { return capacity_ - 1; }
+    // The bits below those of the shard.
+    static u8 tag_of(Key hash) {
+        const u32 bits = static_cast<u32>(hash >> (8 * sizeof(Key) - 14)) & 0xFF;
+        return static_cast<u8>(bits + (bits == TagGroup::empty));
+    }
+    u64 group_count() const { return groups_ == &no_group ? 0 : mask_ + 1; }
+    FlatSlot* first_slot(u64 group) const { return slots_ + group * TagGroup::slot_count; }
 
-    // Returns the key's slot, or the empty slot at which the search for it ends.
-    u64 probe(Key key, Key hash) const {
-        u64 at = hash & mask();
-        while (slots()[at].key != key && slots()[at].key != empty) at = (at + 1) & mask();
-        return at;
+    // Returns the slot of a key in a group, or null.
+    [[gnu::always_inline]] FlatSlot* find_in(u64 group, Key key, u8 tag) const {
+        for (u32 found = groups_[group].equal(tag); found != 0; found &= found - 1) {
+            FlatSlot* const slot = first_slot(group) + trailing_zeros(found);
+            if (slot->key == key) return slot;
+        }
+        return nullptr;
     }
 
-    Region new_region(u64 capacity) const {
-        if (capacity == 0) return Region();
-        const usize bytes = capacity * sizeof(FlatSlot);
+    // Returns the slot of a key that is not in its first group, or null.
+    [[gnu::noinline]] FlatSlot* find_further(Key key, Key hash) const {
+        for (u64 further = 1; further <= mask_; ++further) {
+            const u64 at = (hash + further) & mask_;
+            FlatSlot* const slot = find_in(at, key, tag_of(hash));
+            if (slot != nullptr || groups_[at].passed == 0) return slot;
+        }
+        return nullptr;
+    }
+
+    // Takes the first empty slot for a key that is absent.
+    [[gnu::always_inline]] FlatSlot* add(Key key, Key hash) {
+        u64 at = hash & mask_;
+        u32 empty = groups_[at].equal(TagGroup::empty);
+        while (empty == 0) {
+            groups_[at].count_passed();
+            at = (at + 1) & mask_;
+            empty = groups_[at].equal(TagGroup::empty);
+        }
+        const int place = trailing_zeros(empty);
+        groups_[at].tags[place] = tag_of(hash);
+        FlatSlot* const slot = first_slot(at) + place;
+        slot->key = key;
+        return slot;
+    }
+
+    void allocate(u64 groups) {
+        const usize bytes = bytes_of(groups);
         require_group_memory(bytes);
         Region region(bytes, budget_);
         region.ensure(bytes);
-        return region;
-    }
-
-    void resize(u64 capacity) {
-        Region region = new_region(capacity);
-        if (capacity != 0) std::memset(region.data(), 0xFF, capacity * sizeof(FlatSlot));
-        FlatSlot* const to = region.template as<FlatSlot>();
-        for (u64 from = 0; from < capacity_; ++from) {
-            const FlatSlot& slot = slots()[from];
-            if (slot.key == empty) continue;
-            u64 at = hash_of(slot.key) & (capacity - 1);
-            while (to[at].key != empty) at = (at + 1) & (capacity - 1);
-            to[at] = slot;
-        }
         region_ = std::move(region);
-        capacity_ = capacity;
+        groups_ = region_.template as<TagGroup>();
+        slots_ = reinterpret_cast<FlatSlot*>(groups_ + groups);
+        mask_ = groups - 1;
     }
 
-    std::shared_ptr<Budget> budget_;
-    u64 seed_;
-    Region region_;
-    u64 capacity_ = 0;
+    [[gnu::noinline]] void resize(u64 groups) {
+        FlatTable resized(budget_, seed_);
+        resized.allocate(groups);
+        std::memset(resized.groups_, 0, groups * sizeof(TagGroup));
+        each([&](const FlatSlot& slot) { resized.add(slot.key, hash_of(slot.key))->value = slot.value; });
+        resized.used_ = used_;
+        swap(resized);
+    }
+
+    void swap(FlatTable& other) noexcept {
+        std::swap(groups_, other.groups_);
+        std::swap(slots_, other.slots_);
+        std::swap(mask_, other.mask_);
+        std::swap(used_, other.used_);
+        std::swap(seed_, other.seed_);
+        std::swap(budget_, other.budget_);
+        std::swap(region_, other.region_);
+    }
+
+    TagGroup* groups_ = &no_group;
+    FlatSlot* slots_ = nullptr;  // 15 a group
+    u64 mask_ = 0;               // number of groups - 1
     u64 used_ = 0;
-    bool has_escaped_ = false;
-    FlatSlot escaped_{empty, {}};
+    u64 seed_;
+    std::shared_ptr<Budget> budget_;
+    Region region_;
 };
 
 }  // namespace headrace

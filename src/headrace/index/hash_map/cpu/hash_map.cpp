@@ -1,5 +1,6 @@
 #include <atomic>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 
 #include "core/operators.hpp"
@@ -27,11 +28,20 @@ private:
     std::atomic<bool> is_set_{false};
 };
 
-// What a shard's operations have changed: for each whether its key was new, and the replaced values in order.
+// The changes of a batch, by the positions of its operations in their parts: whether the key was new, else the value
+// that was replaced. Its memory is a region, whose pages a later batch uses again.
 template <class Value>
-struct UndoLog {
-    std::vector<bool> is_new;
-    std::vector<Value> replaced;
+class UndoLog {
+public:
+    explicit UndoLog(u64 count) : count_(count), region_(count * (sizeof(Value) + 1), nullptr) {
+        region_.ensure(count * (sizeof(Value) + 1));
+    }
+    Value* replaced() const { return region_.template as<Value>(); }
+    bool* is_new() const { return reinterpret_cast<bool*>(replaced() + count_); }
+
+private:
+    u64 count_;
+    Region region_;
 };
 
 template <class Value>
@@ -39,44 +49,19 @@ struct TakeLast {
     Value operator()(Value, Value next) const { return next; }
 };
 template <class Value>
-struct TakeFirst {
-    Value operator()(Value held, Value) const { return held; }
-};
-template <class Operator, class Value>
 struct Reduction {
+    MapOperation operation;
+    NumberKind kind;
+
     Value operator()(Value held, Value next) const {
-        using Item = typename Operator::Item;
-        return bits_as<Value>(Operator::join(bits_as<Item>(held), bits_as<Item>(next)));
-    }
-};
-template <class Item, class Value>
-struct FloatSum {
-    Value operator()(Value held, Value next) const {
-        return bits_as<Value>(ordered_float_sum(bits_as<Item>(held), bits_as<Item>(next)));
+        return operation == MapOperation::first ? held : reduced_value(operation, kind, held, next);
     }
 };
 
-// Calls work(operation) with the operation on two values.
-template <class Value, class Work>
-void with_reduction(const Upsert& how, const Work& work) {
-    if constexpr (sizeof(Value) < 4) {
-        work(TakeFirst<Value>{});
-    } else {
-        using Signed = Either<sizeof(Value) == 8, i64, i32>;
-        using Float = Either<sizeof(Value) == 8, double, float>;
-        if (how.reduce == Reduce::last) return work(TakeLast<Value>{});
-        if (how.reduce == Reduce::first) return work(TakeFirst<Value>{});
-        const bool is_float = how.kind == NumberKind::floating, is_signed = how.kind == NumberKind::signed_integer;
-        if (how.reduce == Reduce::sum) {
-            return is_float ? work(FloatSum<Float, Value>{}) : work(Reduction<Sum<Value>, Value>{});
-        }
-        if (how.reduce == Reduce::min) {
-            if (is_float) return work(Reduction<Min<Float>, Value>{});
-            return is_signed ? work(Reduction<Min<Signed>, Value>{}) : work(Reduction<Min<Value>, Value>{});
-        }
-        if (is_float) return work(Reduction<Max<Float>, Value>{});
-        return is_signed ? work(Reduction<Max<Signed>, Value>{}) : work(Reduction<Max<Value>, Value>{});
-    }
+MapOperation operation_of(Reduce reduce) {
+    constexpr MapOperation operations[] = {MapOperation::insert, MapOperation::first, MapOperation::sum,
+                                           MapOperation::min, MapOperation::max};
+    return operations[static_cast<u32>(reduce)];
 }
 
 template <class Key, class Value>
@@ -95,62 +80,68 @@ public:
     std::unique_ptr<HostHashMap> copy() const override { return std::make_unique<ShardedMap>(*this); }
 
     void upsert(const PairBatch& batch, const Upsert& how, unsigned threads) override {
-        with_reduction<Value>(how, [&](auto reduce) { upsert_by(batch, reduce, threads_for(batch.count, threads)); });
+        threads = threads_for(batch.count, threads);
+        if constexpr (sizeof(Value) >= 4) {
+            if (how.reduce != Reduce::last) {
+                return upsert_by(batch, Reduction<Value>{operation_of(how.reduce), how.kind}, threads);
+            }
+        }
+        upsert_by(batch, TakeLast<Value>{}, threads);
     }
 
     void replace(const PairBatch& batch, u8* found, unsigned threads) override {
-        const Key* const keys = static_cast<const Key*>(batch.keys);
-        visit_rows(keys, batch.count, threads, [&](Table& table, Key hash, u32 row) {
-            auto* const slot = table.find(keys[row], hash);
-            if (slot != nullptr) slot->value = value_at(batch.values, row);
-            found[row] = slot != nullptr;
+        each_part(static_cast<const Key*>(batch.keys), batch.count, threads, [&](const PartKeys& keys) {
+            const void* const values = batch.values;
+            u8* const marks = found;
+            visit_part(keys, Prefetch::search, [=](Table& table, HashedKey<Key> key, u64 row) {
+                auto* const slot = table.find(key.key, key.hash);
+                if (slot != nullptr) slot->value = value_at(values, row);
+                marks[row] = slot != nullptr;
+            });
         });
     }
 
     void erase(const KeyBatch& batch, u8* found, unsigned threads) override {
-        const Key* const keys = static_cast<const Key*>(batch.keys);
-        visit_rows(keys, batch.count, threads,
-                   [&](Table& table, Key hash, u32 row) { found[row] = table.erase(keys[row], hash); });
+        each_part(static_cast<const Key*>(batch.keys), batch.count, threads, [&](const PartKeys& keys) {
+            u8* const marks = found;
+            visit_part(keys, Prefetch::search,
+                       [=](Table& table, HashedKey<Key> key, u64 row) { marks[row] = table.erase(key.key, key.hash); });
+        });
     }
 
     void find(const KeyBatch& batch, void* values, u8* found, unsigned threads) const override {
-        const Pieces pieces(batch.count, 64);  // a search reads a cache line
+        const Key* const keys = static_cast<const Key*>(batch.keys);
+        const Pieces pieces(batch.count, 64);  // a search reads a cache line or two
         for_each_piece(pieces.number(), threads_for(batch.count, threads), [&](u64 piece) {
-            const u64 end = pieces.begin(piece) + pieces.size(piece);
-            for (u64 i = pieces.begin(piece); i < end; i += searches_in_flight) {
-                find_few(static_cast<const Key*>(batch.keys), {i, std::min(searches_in_flight, end - i)}, values,
-                         found);
-            }
+            find_part({keys, {nullptr, pieces.begin(piece), pieces.size(piece)}, seed_}, values, found);
         });
     }
 
     void apply(const OperationBatch& batch, const OperationResults& results, unsigned threads) override {
         const Key* const keys = static_cast<const Key*>(batch.pairs.keys);
         threads = threads_for(batch.pairs.count, threads);
-        const ShardedRows rows = shard_rows(keys, batch.pairs.count, seed_, threads);
-        std::array<u64, shard_count> finished{};
+        const BatchParts parts = batch_parts(keys, batch.pairs.count, seed_, threads);
+        std::vector<u64> finished(parts.number());
         FirstError error;
-        for_each_shard(threads, [&](u32 shard) {
+        for_each_piece(parts.number(), threads, [&](u64 part) {
             try {
-                visit_shard(keys, rows, shard, [&](Table& table, Key hash, u32 row) {
-                    if (error.is_set()) return false;
-                    run_operation(table, {keys[row], hash}, row, batch, results);
-                    ++finished[shard];
-                    return true;
-                });
+                visit_part({keys, parts[part], seed_}, Prefetch::insertion,
+                           [&](Table& table, HashedKey<Key> key, u64 row) {
+                               run_operation(table, key, row, batch, results);
+                               ++finished[part];
+                           });
             } catch (const std::bad_alloc&) {
                 error.set(std::current_exception());
             }
         });
         if (!error.is_set()) return;
-        for_each_shard(threads, [&](u32 shard) {
-            for (u64 i = finished[shard]; i-- > 0;) {
-                const u32 row = rows.first(shard)[i];
+        for_each_piece(parts.number(), threads, [&](u64 part) {
+            for (u64 i = finished[part]; i-- > 0;) {
+                const u64 row = parts[part][i];
+                if (batch.operations[row] == static_cast<u8>(MapOperation::find)) continue;
                 const Key hash = hash_of(keys[row]);
-                if (batch.operations[row] != static_cast<u8>(MapOperation::find)) {
-                    write_state(shards_[shard], {keys[row], hash},
-                                {value_at(results.values, row), results.found[row] != 0});
-                }
+                write_state(table_of(hash), {keys[row], hash},
+                            {value_at(results.values, row), results.found[row] != 0});
             }
         });
         error.rethrow();
@@ -172,7 +163,8 @@ public:
     }
 
     void compact(unsigned threads) override {
-        for_each_shard(threads_for(statistics().size, threads), [&](u32 shard) { shards_[shard].compact(); });
+        for_each_piece(shard_count, threads_for(statistics().size, threads),
+                       [&](u64 shard) { shards_[shard].compact(); });
     }
 
     TableStatistics statistics() const override {
@@ -186,10 +178,7 @@ public:
     }
 
 private:
-    struct FewRows {
-        u64 begin, count;
-    };
-
+    using PartKeys = KeyRows<Key>;
     static Value value_at(const void* values, u64 row) {
         if constexpr (sizeof(Value) < 4) {
             return {};
@@ -198,79 +187,66 @@ private:
         }
     }
 
-    void find_few(const Key* keys, FewRows rows, void* values, u8* found) const {
-        Key hashes[searches_in_flight];
-        for (u64 i = 0; i < rows.count; ++i) {
-            hashes[i] = hash_of(keys[rows.begin + i]);
-            shards_[shard_of(hashes[i])].prefetch(hashes[i]);
-        }
-        for (u64 i = 0; i < rows.count; ++i) {
-            const u64 row = rows.begin + i;
-            const auto* const slot = shards_[shard_of(hashes[i])].find(keys[row], hashes[i]);
-            found[row] = slot != nullptr;
-            if constexpr (sizeof(Value) >= 4) {
-                if (values != nullptr) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
-            }
-        }
+    Table& table_of(Key hash) { return shards_[shard_of(hash)]; }
+    // Other threads change the tables of other parts, which have about as many bytes.
+    Prefetch prefetch_of(Prefetch what, const PartKeys& part) const {
+        const u64 bytes = part.has_one_table() ? shard_count * shards_[part.table()].bytes() : statistics().bytes;
+        return bytes > cached_bytes ? what : Prefetch::nothing;
     }
 
-    // Calls visit(table, hash, row) for each of a shard's rows in order, until it returns false.
-    template <class Visit>
-    void visit_some(const Key* keys, const u32* rows, u64 count, Table& table, const Visit& visit) {
-        Key hashes[searches_in_flight];
-        for (u64 at = 0; at < count; at += searches_in_flight) {
-            const u64 few = std::min(searches_in_flight, count - at);
-            for (u64 i = 0; i < few; ++i) {
-                hashes[i] = hash_of(keys[rows[at + i]]);
-                table.prefetch(hashes[i]);
-            }
-            for (u64 i = 0; i < few; ++i) {
-                if (!visit(table, hashes[i], rows[at + i])) return;
-            }
-        }
-    }
-
-    template <class Visit>
-    void visit_shard(const Key* keys, const ShardedRows& rows, u32 shard, const Visit& visit) {
-        visit_some(keys, rows.first(shard), rows.count(shard), shards_[shard], visit);
-    }
-
-    template <class Visit>
-    void visit_rows(const Key* keys, u64 count, unsigned threads, const Visit& visit) {
-        threads = threads_for(count, threads);
-        const ShardedRows rows = shard_rows(keys, count, seed_, threads);
-        for_each_shard(threads, [&](u32 shard) {
-            visit_shard(keys, rows, shard, [&](Table& table, Key hash, u32 row) {
-                visit(table, hash, row);
-                return true;
-            });
-        });
-    }
-
-    // Whether a batch is run in its order: on one thread, in tables that are in a core's cache with all new keys.
-    bool is_cached(u64 count, unsigned threads) const {
-        return threads == 1 && statistics().bytes + 2 * count * sizeof(typename Table::FlatSlot) <= cached_bytes;
-    }
-
-    template <class Reduce>
-    void upsert_in_order(const PairBatch& batch, const Reduce& reduce) {
-        const Key* const keys = static_cast<const Key*>(batch.keys);
-        const u64 before = statistics().size, first = batch.count / 8;
-        UndoLog<Value> log;
-        try {
-            for (u64 row = 0; row < batch.count; ++row) {
-                if (row == first && first >= shard_count) {
-                    const u64 added = statistics().size - before;
-                    const u64 more = expected_keys(added, first, batch.count) / shard_count;
-                    for (Table& table : shards_) table.reserve(more);
+    void find_part(const PartKeys& part, void* values, u8* found) const {
+        const Key* const keys = part.keys;
+        const Table* const tables = shards_.data();
+        visit_rows(
+            part, prefetch_of(Prefetch::search, part), [=](Key hash) -> const Table& { return tables[shard_of(hash)]; },
+            [=](Key hash, u64 row) {
+                const auto* const slot = tables[shard_of(hash)].find(keys[row], hash);
+                found[row] = slot != nullptr;
+                if constexpr (sizeof(Value) >= 4) {
+                    if (values != nullptr) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
                 }
-                const Key hash = hash_of(keys[row]);
-                apply_one(shards_[shard_of(hash)], {keys[row], hash}, value_at(batch.values, row), reduce, &log);
+            });
+    }
+
+    // Calls visit(table, key, row) for rows of a part in order.
+    template <class Visit>
+    [[gnu::always_inline]] void visit_part(const PartKeys& part, Prefetch what, const Visit& visit) {
+        if (part.rows.count == 0) return;
+        const Key* const keys = part.keys;
+        Table* const tables = shards_.data();
+        visit_rows(
+            part, prefetch_of(what, part), [=](Key hash) -> Table& { return tables[shard_of(hash)]; },
+            [&](Key hash, u64 row) { visit(tables[shard_of(hash)], HashedKey<Key>{keys[row], hash}, row); });
+    }
+
+    // Calls work(keys) for each part of a batch.
+    template <class Work>
+    void each_part(const Key* keys, u64 count, unsigned threads, const Work& work) {
+        threads = threads_for(count, threads);
+        const BatchParts parts = batch_parts(keys, count, seed_, threads);
+        for_each_piece(parts.number(), threads, [&](u64 part) { work(PartKeys{keys, parts[part], seed_}); });
+    }
+
+    // The tables of a part of a batch.
+    std::span<Table> tables_of(const BatchParts& parts, u64 part) {
+        const u32 count = parts.tables_of_part();
+        return std::span(shards_).subspan(part * count, count);
+    }
+
+    static u64 size_of(std::span<const Table> tables) {
+        u64 sum = 0;
+        for (const Table& table : tables) sum += table.size();
+        return sum;
+    }
+
+    // Returns whether a table may have to grow.
+    bool may_grow(const BatchParts& parts) {
+        for (u32 part = 0; part < parts.number(); ++part) {
+            for (const Table& table : tables_of(parts, part)) {
+                if (!table.has_space_for(parts[part].count)) return true;
             }
-        } catch (const std::bad_alloc&) {
-            for (u64 row = log.is_new.size(); row-- > 0;) undo_one(keys[row], log.is_new[row], log);
-            throw;
         }
+        return false;
     }
 
     // Returns the number of new keys to expect in the rest of a batch: 0, unless most of the first rows had new keys.
@@ -278,56 +254,80 @@ private:
         return 4 * added >= 3 * done ? (count - done) * added / done : 0;
     }
 
-    template <class Reduce>
-    void upsert_by(const PairBatch& batch, const Reduce& reduce, unsigned threads) {
-        if (is_cached(batch.count, threads)) return upsert_in_order(batch, reduce);
+    template <class Joined>
+    void upsert_by(const PairBatch& batch, const Joined& reduce, unsigned threads) {
         const Key* const keys = static_cast<const Key*>(batch.keys);
-        const ShardedRows rows = shard_rows(keys, batch.count, seed_, threads);
-        bool may_fail = false;
-        for (u32 shard = 0; shard < shard_count; ++shard) may_fail |= !shards_[shard].has_space_for(rows.count(shard));
-        std::vector<UndoLog<Value>> logs(shard_count);
+        const BatchParts parts = batch_parts(keys, batch.count, seed_, threads);
+        const bool may_fail = may_grow(parts);
+        const UndoLog<Value> log(may_fail ? batch.count : 0);  // empty if no operation can fail
+        std::vector<u64> finished(parts.number());
         FirstError error;
-        for_each_shard(threads, [&](u32 shard) {
-            UndoLog<Value>* const log = may_fail ? &logs[shard] : nullptr;
-            Table& own = shards_[shard];
-            const u64 before = own.size(), count = rows.count(shard), first = may_fail ? count / 8 : 0;
-            const auto visit = [&](Table& table, Key hash, u32 row) {
-                if (may_fail && error.is_set()) return false;
-                apply_one(table, {keys[row], hash}, value_at(batch.values, row), reduce, log);
-                return true;
-            };
+        for_each_piece(parts.number(), threads, [&](u64 part) {
+            const RowList rows = parts[part];
+            const std::span<Table> tables = tables_of(parts, part);
+            const u64 before = size_of(tables), first = may_fail ? rows.count / 8 : 0;
+            LoggedPart logged{may_fail ? &log : nullptr, parts.begins[part]};
             try {
-                for (u64 begin = 0, end = first; begin < count; begin = end, end = count) {
-                    visit_some(keys, rows.first(shard) + begin, end - begin, own, visit);
-                    if (end != 0 && end != count) own.reserve(expected_keys(own.size() - before, end, count));
+                upsert_part({keys, rows.part(0, first), seed_}, batch.values, reduce, logged);
+                if (first >= tables.size()) {
+                    const u64 expected = expected_keys(size_of(tables) - before, first, rows.count);
+                    for (Table& table : tables) table.reserve(expected / tables.size());
                 }
+                upsert_part({keys, rows.part(first, rows.count), seed_}, batch.values, reduce, logged);
             } catch (const std::bad_alloc&) {
                 error.set(std::current_exception());
             }
+            finished[part] = logged.position - parts.begins[part];
         });
         if (!error.is_set()) return;
-        for_each_shard(threads, [&](u32 shard) { undo(keys, rows, shard, logs[shard]); });
+        for_each_piece(parts.number(), threads, [&](u64 part) {
+            for (u64 i = finished[part]; i-- > 0;) undo_one(keys[parts[part][i]], log, parts.begins[part] + i);
+        });
         error.rethrow();
     }
 
-    struct HashedKey {
-        Key key, hash;
+    // A part's operations in the log; null if none can fail.
+    struct LoggedPart {
+        const UndoLog<Value>* log;
+        u64 position;  // of the next operation
     };
 
+    template <class Joined>
+    [[gnu::noinline]] void upsert_part(const PartKeys& part, const void* values, const Joined& reduce,
+                                       LoggedPart& logged) {
+        bool* const is_new = logged.log == nullptr ? nullptr : logged.log->is_new();
+        Value* const replaced = logged.log == nullptr ? nullptr : logged.log->replaced();
+        visit_part(part, Prefetch::insertion,
+                   [=, &position = logged.position](Table& table, HashedKey<Key> key, u64 row) {
+                       const auto [slot, is_added] = table.insert(key.key, key.hash);
+                       if (is_new != nullptr) {
+                           is_new[position] = is_added;
+                           if (!is_added) replaced[position] = slot->value;
+                           ++position;
+                       }
+                       const Value value = value_at(values, row);
+                       slot->value = is_added ? value : reduce(slot->value, value);
+                   });
+    }
+
     // Runs an operation, and writes the key's value before it. If memory is refused, nothing has changed.
-    static void run_operation(Table& table, HashedKey key, u32 row, const OperationBatch& batch,
+    static void run_operation(Table& table, HashedKey<Key> key, u64 row, const OperationBatch& batch,
                               const OperationResults& results) {
         const auto operation = static_cast<MapOperation>(batch.operations[row]);
-        const auto* const slot = table.find(key.key, key.hash);
+        auto* const slot = table.find(key.key, key.hash);
         const OptionalValue<Value> held{slot == nullptr ? Value{} : slot->value, slot != nullptr};
         const auto next = operate(held, operation, batch.kind, value_at(batch.pairs.values, row));
-        if (operation != MapOperation::find) write_state(table, key, next);
+        if (slot != nullptr && next.is_present) {
+            slot->value = next.value;
+        } else if (held.is_present != next.is_present) {
+            write_state(table, key, next);
+        }
         results.found[row] = held.is_present;
         if constexpr (sizeof(Value) >= 4) static_cast<Value*>(results.values)[row] = held.value;
     }
 
     // Gives a key a value, or none.
-    static void write_state(Table& table, HashedKey key, OptionalValue<Value> state) {
+    static void write_state(Table& table, HashedKey<Key> key, OptionalValue<Value> state) {
         if (state.is_present) {
             table.insert(key.key, key.hash).slot->value = state.value;
         } else {
@@ -335,30 +335,12 @@ private:
         }
     }
 
-    // Inlined into the loops of both callers.
-    template <class Reduce>
-    [[gnu::always_inline]] static void apply_one(Table& table, HashedKey key, Value value, const Reduce& reduce,
-                                                 UndoLog<Value>* log) {
-        const auto insertion = table.insert(key.key, key.hash);
-        if (log != nullptr) {
-            log->is_new.push_back(insertion.is_new);
-            if (!insertion.is_new) log->replaced.push_back(insertion.slot->value);
-        }
-        insertion.slot->value = insertion.is_new ? value : reduce(insertion.slot->value, value);
-    }
-
-    void undo(const Key* keys, const ShardedRows& rows, u32 shard, UndoLog<Value>& log) {
-        for (u64 i = log.is_new.size(); i-- > 0;) undo_one(keys[rows.first(shard)[i]], log.is_new[i], log);
-    }
-
-    void undo_one(Key key, bool is_new, UndoLog<Value>& log) {
+    void undo_one(Key key, const UndoLog<Value>& log, u64 position) {
         const Key hash = hash_of(key);
-        Table& table = shards_[shard_of(hash)];
-        if (is_new) {
-            table.erase(key, hash);
+        if (log.is_new()[position]) {
+            table_of(hash).erase(key, hash);
         } else {
-            table.find(key, hash)->value = log.replaced.back();
-            log.replaced.pop_back();
+            table_of(hash).find(key, hash)->value = log.replaced()[position];
         }
     }
 

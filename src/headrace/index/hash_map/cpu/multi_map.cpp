@@ -86,18 +86,21 @@ public:
     void insert(const PairBatch& batch, unsigned threads) override {
         threads = threads_for(batch.count, threads);
         const Key* const keys = static_cast<const Key*>(batch.keys);
-        const ShardedRows rows = shard_rows(keys, batch.count, seed_, threads);
-        std::vector<u64> inserted(shard_count);
+        const BatchParts parts = batch_parts(keys, batch.count, seed_, threads);
+        std::vector<u64> inserted(parts.number());
         try {
-            for_each_shard(threads, [&](u32 shard) {
-                visit(keys, rows, shard, [&](Shard& in, Key key, u32 row) {
-                    in.insert(key, static_cast<const Value*>(batch.values)[row]);
-                    ++inserted[shard];
+            for_each_piece(parts.number(), threads, [&](u64 part) {
+                visit_part({keys, parts[part], seed_}, Prefetch::insertion, [&](Shard& in, Key hash, u64 row) {
+                    in.insert(keys[row], hash, static_cast<const Value*>(batch.values)[row]);
+                    ++inserted[part];
                 });
             });
         } catch (...) {
-            for_each_shard(threads, [&](u32 shard) {
-                for (u64 i = inserted[shard]; i-- > 0;) shards_[shard].erase_newest(keys[rows.first(shard)[i]]);
+            for_each_piece(parts.number(), threads, [&](u64 part) {
+                for (u64 i = inserted[part]; i-- > 0;) {
+                    const Key key = keys[parts[part][i]], hash = seeded_hash(key, seed_);
+                    shards_[shard_of(hash)].erase_newest(key, hash);
+                }
             });
             throw;
         }
@@ -105,11 +108,14 @@ public:
 
     void erase(const KeyBatch& batch, const void* rule, u8* found, unsigned threads) override {
         const auto& order = *static_cast<const KeyRule<Value>*>(rule);
-        each_row(batch, threads, [&](Shard& in, Key key, u32 row) { found[row] = in.erase_first(key, order); });
+        const Key* const keys = static_cast<const Key*>(batch.keys);
+        each_row(batch, threads,
+                 [&](Shard& in, Key hash, u64 row) { found[row] = in.erase_first(keys[row], hash, order); });
     }
 
     void erase_all(const KeyBatch& batch, i64* counts, unsigned threads) override {
-        each_row(batch, threads, [&](Shard& in, Key key, u32 row) { counts[row] = in.erase_all(key); });
+        const Key* const keys = static_cast<const Key*>(batch.keys);
+        each_row(batch, threads, [&](Shard& in, Key hash, u64 row) { counts[row] = in.erase_all(keys[row], hash); });
     }
 
     void count(const KeyBatch& batch, i64* counts, unsigned threads) const override {
@@ -145,12 +151,12 @@ public:
     }
 
     void compact(unsigned threads) override {
-        for_each_shard(threads_for(statistics().size, threads), [&](u32 shard) {
+        for_each_piece(shard_count, threads_for(statistics().size, threads), [&](u64 shard) {
             Shard compacted(budget_, seed_);
             const Shard& in = shards_[shard];
             in.table.each([&](const auto& slot) {
                 for (u32 node = slot.value.first; node != no_node; node = in.nodes[node].next) {
-                    compacted.insert(slot.key, in.nodes[node].value);
+                    compacted.insert(slot.key, in.table.hash_of(slot.key), in.nodes[node].value);
                 }
             });
             shards_[shard] = std::move(compacted);
@@ -185,9 +191,9 @@ private:
 
         Shard copy() const { return {table.copy(), nodes.copy(), size}; }
 
-        void insert(Key key, Value value) {
+        void insert(Key key, Key hash, Value value) {
             nodes.reserve_one();
-            const auto insertion = table.insert(key, table.hash_of(key));
+            const auto insertion = table.insert(key, hash);
             ValueList& list = insertion.slot->value;
             if (insertion.is_new) list = {no_node, 0};
             const u32 node = nodes.allocate();
@@ -197,18 +203,18 @@ private:
         }
 
         // Removes the node after `before`, or the first one.
-        void remove(Key key, ValueList& list, u32 before) {
+        void remove(HashedKey<Key> key, ValueList& list, u32 before) {
             const u32 node = before == no_node ? list.first : nodes[before].next;
             (before == no_node ? list.first : nodes[before].next) = nodes[node].next;
             nodes.release(node);
             --size;
-            if (--list.count == 0) table.erase(key, table.hash_of(key));
+            if (--list.count == 0) table.erase(key.key, key.hash);
         }
 
-        void erase_newest(Key key) { remove(key, table.find(key, table.hash_of(key))->value, no_node); }
+        void erase_newest(Key key, Key hash) { remove({key, hash}, table.find(key, hash)->value, no_node); }
 
-        bool erase_first(Key key, const KeyRule<Value>& order) {
-            auto* const slot = table.find(key, table.hash_of(key));
+        bool erase_first(Key key, Key hash, const KeyRule<Value>& order) {
+            auto* const slot = table.find(key, hash);
             if (slot == nullptr) return false;
             u32 before = no_node, before_first = no_node, first = slot->value.first;
             for (u32 node = first; node != no_node; before = node, node = nodes[node].next) {
@@ -217,12 +223,12 @@ private:
                     before_first = before;
                 }
             }
-            remove(key, slot->value, before_first);
+            remove({key, hash}, slot->value, before_first);
             return true;
         }
 
-        i64 erase_all(Key key) {
-            auto* const slot = table.find(key, table.hash_of(key));
+        i64 erase_all(Key key, Key hash) {
+            auto* const slot = table.find(key, hash);
             if (slot == nullptr) return 0;
             const i64 count = slot->value.count;
             for (u32 node = slot->value.first, next; node != no_node; node = next) {
@@ -230,49 +236,53 @@ private:
                 nodes.release(node);
             }
             size -= static_cast<u64>(count);
-            table.erase(key, table.hash_of(key));
+            table.erase(key, hash);
             return count;
         }
     };
 
-    // Calls visit(shard, key, row) for each row of a shard, in order.
+    // Other threads change the tables of other parts, which have about as many bytes.
+    Prefetch prefetch_of(Prefetch what, const KeyRows<Key>& part) const {
+        const u64 bytes = part.has_one_table() ? shard_count * shards_[part.table()].table.bytes() : statistics().bytes;
+        return bytes > cached_bytes ? what : Prefetch::nothing;
+    }
+
+    // Calls visit(shard, hash, row) for rows of a part in order.
     template <class Visit>
-    void visit(const Key* keys, const ShardedRows& rows, u32 shard, const Visit& visit_row) {
-        const u32* const first = rows.first(shard);
-        const u64 count = rows.count(shard);
-        for (u64 i = 0; i < count; ++i) {
-            if (i + searches_in_flight < count) {
-                shards_[shard].table.prefetch(seeded_hash(keys[first[i + searches_in_flight]], seed_));
-            }
-            visit_row(shards_[shard], keys[first[i]], first[i]);
-        }
+    void visit_part(const KeyRows<Key>& part, Prefetch what, const Visit& visit) {
+        if (part.rows.count == 0) return;
+        Shard* const shards = shards_.data();
+        visit_rows(
+            part, prefetch_of(what, part), [=](Key hash) -> auto& { return shards[shard_of(hash)].table; },
+            [&](Key hash, u64 row) { visit(shards[shard_of(hash)], hash, row); });
     }
 
     template <class Visit>
-    void each_row(const KeyBatch& batch, unsigned threads, const Visit& visit_row) {
+    void each_row(const KeyBatch& batch, unsigned threads, const Visit& visit) {
         threads = threads_for(batch.count, threads);
         const Key* const keys = static_cast<const Key*>(batch.keys);
-        const ShardedRows rows = shard_rows(keys, batch.count, seed_, threads);
-        for_each_shard(threads, [&](u32 shard) { visit(keys, rows, shard, visit_row); });
+        const BatchParts parts = batch_parts(keys, batch.count, seed_, threads);
+        for_each_piece(parts.number(), threads,
+                       [&](u64 part) { visit_part({keys, parts[part], seed_}, Prefetch::search, visit); });
     }
 
     // Calls visit(shard, list, row) for each key, with an empty list for an absent one.
     template <class Visit>
     void each_list(const KeyBatch& batch, unsigned threads, const Visit& visit_list) const {
         const Key* const keys = static_cast<const Key*>(batch.keys);
+        const Shard* const shards = shards_.data();
         const Pieces pieces(batch.count, 64);
         for_each_piece(pieces.number(), threads_for(batch.count, threads), [&](u64 piece) {
-            const u64 end = pieces.begin(piece) + pieces.size(piece);
-            for (u64 row = pieces.begin(piece); row < end; ++row) {
-                if (row + searches_in_flight < end) {
-                    const Key hash = seeded_hash(keys[row + searches_in_flight], seed_);
-                    shards_[shard_of(hash)].table.prefetch(hash);
-                }
-                const Key hash = seeded_hash(keys[row], seed_);
-                const Shard& in = shards_[shard_of(hash)];
-                const auto* const slot = in.table.find(keys[row], hash);
-                visit_list(in, slot == nullptr ? ValueList{no_node, 0} : slot->value, row);
-            }
+            const RowList rows{nullptr, pieces.begin(piece), pieces.size(piece)};
+            const KeyRows<Key> part{keys, rows, seed_};
+            visit_rows(
+                part, prefetch_of(Prefetch::search, part),
+                [=](Key hash) -> auto& { return shards[shard_of(hash)].table; },
+                [&](Key hash, u64 row) {
+                    const Shard& in = shards[shard_of(hash)];
+                    const auto* const slot = in.table.find(keys[row], hash);
+                    visit_list(in, slot == nullptr ? ValueList{no_node, 0} : slot->value, row);
+                });
         });
     }
 

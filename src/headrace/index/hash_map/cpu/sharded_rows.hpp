@@ -1,7 +1,9 @@
-// Distributes the operations of a batch over the shards of a table. A shard's operations keep their order and run on
-// one thread. So for any number of threads the result is that of the operations in order.
+// Distributes the operations of a batch over threads. A key's table is one of 64, by the highest bits of its hash. On
+// one thread, all operations run in their order. On several, each table's operations keep their order and run on one
+// thread. So for any number of threads the result is that of the operations in order.
 #pragma once
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
@@ -14,30 +16,59 @@ constexpr u32 shard_count = 64;
 constexpr u64 searches_in_flight = 16;
 // Batches of fewer operations run on one thread.
 constexpr u64 parallel_from = 8192;
-// Bytes of tables that a core's cache has.
+// Larger tables exceed the cache of a core.
 constexpr u64 cached_bytes = 1 << 20;
 
-// The highest bits select the shard; a table's slots are selected by the lowest.
+// The highest bits select the shard; a table's groups are selected by the lowest.
 template <class Key>
 u32 shard_of(Key hash) {
     return static_cast<u32>(hash >> (8 * sizeof(Key) - 6));
 }
 
-struct ShardedRows {
-    std::vector<u32> rows;
-    std::array<u64, shard_count + 1> begins;
+// Some rows of a batch, ascending: rows[0 .. count), or those from `first` on if `rows` is null.
+struct RowList {
+    const u32* rows;
+    u64 first;
+    u64 count;
 
-    u64 count(u32 shard) const { return begins[shard + 1] - begins[shard]; }
-    const u32* first(u32 shard) const { return rows.data() + begins[shard]; }
+    u64 operator[](u64 at) const { return rows == nullptr ? first + at : rows[at]; }
+    RowList part(u64 begin, u64 end) const {
+        return {rows == nullptr ? nullptr : rows + begin, first + begin, end - begin};
+    }
+};
+
+// A batch in parts that share no table: one for all tables, or one a table.
+struct BatchParts {
+    std::unique_ptr<u32[]> rows;  // by part; null if there is one
+    std::vector<u64> begins;
+
+    u32 number() const { return static_cast<u32>(begins.size() - 1); }
+    RowList operator[](u64 part) const {
+        const u64 begin = begins[part], count = begins[part + 1] - begin;
+        return {rows == nullptr ? nullptr : rows.get() + begin, begin, count};
+    }
+    u32 tables_of_part() const { return shard_count / number(); }
+};
+
+// Keys of rows, and the seed of their hash.
+template <class Key>
+struct KeyRows {
+    const Key* keys;
+    RowList rows;
+    u64 seed;
+
+    bool has_one_table() const { return rows.rows != nullptr; }
+    // The table of a part that has one and is not empty.
+    u32 table() const { return shard_of(seeded_hash(keys[rows[0]], seed)); }
 };
 
 inline unsigned threads_for(u64 count, unsigned threads) { return count < parallel_from ? 1 : threads; }
 
-// `count`: fewer than 2^32. Bytes moved per key of width w: 2 w + 4.
+// `count`: fewer than 2^32. Bytes moved per key of width w: none on one thread, else 2 w + 4.
 template <class Key>
-ShardedRows shard_rows(const Key* keys, u64 count, u64 seed, unsigned threads) {
-    ShardedRows result;
-    result.rows.resize(count);
+BatchParts batch_parts(const Key* keys, u64 count, u64 seed, unsigned threads) {
+    if (threads == 1) return {nullptr, {0, count}};
+    BatchParts result{std::make_unique_for_overwrite<u32[]>(count), std::vector<u64>(shard_count + 1)};
     const Pieces pieces(count, sizeof(Key));
     std::vector<std::array<u64, shard_count>> places(pieces.number());
     for_each_piece(pieces.number(), threads, [&](u64 piece) {
@@ -62,9 +93,28 @@ ShardedRows shard_rows(const Key* keys, u64 count, u64 seed, unsigned threads) {
     return result;
 }
 
-template <class Work>
-void for_each_shard(unsigned threads, const Work& work) {
-    for_each_piece(shard_count, threads, [&](u64 shard) { work(static_cast<u32>(shard)); });
+// Memory that is fetched before a search needs it: none in tables that a core's cache has.
+enum class Prefetch { nothing, search, insertion };
+
+// Calls visit(hash, row) for each row in order. `table_of(hash)`: the table of a hash. The
+// memory of the next searches is fetched first: tags, then slots.
+//
+// Inlined, so that `visit` keeps its values in registers while it stores flags, which may alias them.
+template <class Key, class TableOf, class Visit>
+[[gnu::always_inline]] inline void visit_rows(const KeyRows<Key> given, Prefetch prefetch, const TableOf& table_of,
+                                              const Visit& visit) {
+    const RowList rows = given.rows;
+    Key hashes[searches_in_flight];
+    for (u64 at = 0; at < rows.count; at += searches_in_flight) {
+        const u64 few = std::min(searches_in_flight, rows.count - at);
+        for (u64 i = 0; i < few; ++i) hashes[i] = seeded_hash(given.keys[rows[at + i]], given.seed);
+        if (prefetch != Prefetch::nothing) {
+            for (u64 i = 0; i < few; ++i) table_of(hashes[i]).prefetch_tags(hashes[i]);
+            const bool is_insertion = prefetch == Prefetch::insertion;
+            for (u64 i = 0; i < few; ++i) table_of(hashes[i]).prefetch_slot(hashes[i], is_insertion);
+        }
+        for (u64 i = 0; i < few; ++i) visit(hashes[i], rows[at + i]);
+    }
 }
 
 }  // namespace headrace

@@ -1,0 +1,53 @@
+// Groups of tags: a tag is 8 bits of the hash of a slot's key. One comparison of 16 bytes finds the slots of a group
+// whose keys may be equal to a key. A group counts the keys that found it full on their way to a later one.
+// Source: F14 (Bronson and Shi, "Open-sourcing F14 for faster, more memory-efficient hash tables", 2019).
+//
+//     tags 3 7 7 0 ..., passed 0: a search for tag 7 compares the keys of slots 1 and 2, and ends in this group.
+#pragma once
+#include <cstring>
+
+#include "core/cpu/portable.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace headrace {
+
+// Returns bit i for each of 8 bytes that equals `tag`, bit 0 for the lowest address.
+inline u32 equal_bytes(const u8* bytes, u8 tag) {
+    constexpr u64 low = 0x7F7F7F7F7F7F7F7F;
+    const u64 differences = load_word(bytes) ^ tag * 0x0101010101010101ull;
+    const u64 equal = ~(((differences & low) + low) | differences | low);  // 0x80 for each byte without a difference
+    return static_cast<u32>((equal >> 7) * 0x0102040810204080ull >> 56);
+}
+
+struct alignas(16) TagGroup {
+    static constexpr u32 slot_count = 15;
+    static constexpr u8 empty = 0;
+    static constexpr u8 max_passed = 255;  // a count that has reached it stays
+
+    u8 tags[slot_count];
+    u8 passed;
+
+    // Returns bit i for each slot whose tag is equal.
+    u32 equal(u8 tag) const {
+#if defined(__SSE2__)
+        // _mm_set1_epi8 stores one byte and loads four, which stalls for the store.
+        const __m128i wanted = _mm_shuffle_epi32(_mm_cvtsi32_si128(static_cast<int>(tag * 0x01010101u)), 0);
+        const __m128i found = _mm_load_si128(reinterpret_cast<const __m128i*>(tags));
+        return static_cast<u32>(_mm_movemask_epi8(_mm_cmpeq_epi8(found, wanted))) & all_slots;
+#else
+        return (equal_bytes(tags, tag) | equal_bytes(tags + 8, tag) << 8) & all_slots;
+#endif
+    }
+    u32 used() const { return equal(empty) ^ all_slots; }
+    void count_passed() { passed = static_cast<u8>(passed + (passed != max_passed)); }
+    void discount_passed() { passed = static_cast<u8>(passed - (passed != max_passed)); }
+
+private:
+    static constexpr u32 all_slots = (1u << slot_count) - 1;
+};
+static_assert(sizeof(TagGroup) == 16);
+
+}  // namespace headrace
