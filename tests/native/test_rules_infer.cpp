@@ -161,14 +161,14 @@ void test_joins() {
 // A plain text has a kind of the set only if `classify` says so, for every text of up to six of these characters.
 void test_plain_kinds_are_classified() {
     const char characters[] = {'0', '7', '.', '-', 'e', '+'};
+    const u32 base = sizeof characters;
     u32 natural = 0, floats = 0;
     for (u32 n = 0; n <= 6; ++n) {
         u32 texts = 1;
-        for (u32 i = 0; i < n; ++i) texts *= sizeof characters;
+        for (u32 i = 0; i < n; ++i) texts *= base;
         for (u32 number = 0; number < texts; ++number) {
             u8 text[8] = {};
-            for (u32 i = 0, rest = number; i < n; ++i, rest /= sizeof characters)
-                text[i] = static_cast<u8>(characters[rest % sizeof characters]);
+            for (u32 i = 0, rest = number; i < n; ++i, rest /= base) text[i] = static_cast<u8>(characters[rest % base]);
             const Kind found = classify(text, n);
             if (is_plainly_of(set_of(Kind::natural), text, n)) CHECK_EQ(found, Kind::natural), ++natural;
             if (is_plainly_of(set_of(Kind::float64), text, n)) CHECK_EQ(found, Kind::float64), ++floats;
