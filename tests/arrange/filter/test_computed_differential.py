@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import headrace
@@ -38,6 +39,19 @@ EXPRESSIONS = {
     "bool of numbers": (col("i64").is_in([3, -5, 2]), ["i64"], lambda a: a in (3, -5, 2)),
     "date32 of nulls": (col("nothing"), ["nothing"], None),
 }
+
+
+@pytest.mark.parametrize("type_", ["float32", "float64"])
+def test_a_zero_of_an_expression_keeps_its_sign(type_):
+    values = np.array([1, -1, 0.0, -0.0], type_)
+    columns = headrace.Table.from_arrow(pa.table({"a": values})).columns
+    for zero in (-0.0, 0.0, Decimal("-0.0"), Decimal("-1e-400")):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            results = [values + float(zero), values * float(zero), float(zero) - values, values / float(zero)]
+        expressions = [col("a") + zero, col("a") * zero, zero - col("a"), col("a") / zero]
+        for expression, expected in zip(expressions, results, strict=True):
+            found = computed_column(columns, expression, DataType(type_), Context())
+            assert list(map(repr, found.to_pylist())) == list(map(repr, expected.tolist())), expression
 
 
 @cache
@@ -86,6 +100,8 @@ def test_literals(type_):
         for length in (0, 1, 9, 100):
             found = literal_column(value, parse_type(type_), length)
             assert (found.to_pylist(), found.type) == ([value] * length, type_)
+            if isinstance(value, float) and type_.startswith("float"):
+                assert list(map(repr, found.to_pylist())) == [repr(value)] * length
             assert found.null_count == (length if value is None else 0)
 
 

@@ -105,6 +105,17 @@ def as_float(value: Fraction | float) -> float:
         return math.inf if value > 0 else -math.inf
 
 
+def signed_float(value: Fraction | float, literal: Any) -> float:
+    """Return the float nearest to the exact value of a literal; a zero has the sign of the literal.
+
+    Examples
+    --------
+    >>> signed_float(Fraction(0), -0.0), signed_float(Fraction(1, 2), Fraction(1, 2))
+    (-0.0, 0.5)
+    """
+    return as_float(value) or float(literal)
+
+
 def rounded_in(value: Any, domain: str) -> Any:
     """Return a float rounded to float32 in that domain; other numbers unchanged."""
     if domain != "f32" or not math.isfinite(value):

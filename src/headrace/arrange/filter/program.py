@@ -21,6 +21,7 @@ from headrace.arrange.filter.operands import (
     in_common_domain,
     number_like,
     rounded_in,
+    signed_float,
     step_bytes,
     text_literal,
 )
@@ -275,7 +276,7 @@ def _literal_beside(literal: FilterOperand, other: FilterOperand, symbol: str) -
                 )
             return number_like(int(value), other), other
         other = other.converted("f64")
-    return number_like(as_float(value), other), other
+    return number_like(signed_float(value, literal.literal), other), other
 
 
 def _quotient(symbol: str, left: FilterOperand, right: FilterOperand) -> tuple[FilterOperand, FilterOperand]:
