@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
-from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.core.errors import MissingDependencyError, OptionError, shown
 from headrace.index.hash_map.hash_map import HashMap
 from headrace.store.key_rows import Fetch, KeyRowIndex, KeyRows
 from headrace.store.keys import FoundRows, check_not_null, column_of_keys, keys_from, keys_of
@@ -84,7 +84,7 @@ class StoreKey:
         Raises
         ------
         OptionError
-            The values are not of the key's types.
+            The values are not of the key's types, or columns have different lengths.
         """
         if self._number is not None:
             return keys_from(values, self.types[self._number], name)
@@ -96,6 +96,9 @@ class StoreKey:
         else:
             values = self._transposed(values, name)
         columns = {part: column_of_keys(keys_from(values[part], type_, name)) for part, type_ in self.types.items()}
+        lengths = {part: len(column) for part, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise OptionError(f"{name} have columns of different lengths: {shown(lengths)}")
         return KeyRows.of(columns, self.context)
 
     def index(self, fetch: Fetch) -> KeyIndex:

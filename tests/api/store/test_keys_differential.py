@@ -120,6 +120,10 @@ def test_keys_of_several_columns():
     for keys in ("Rome", ["Rome"], [("Rome",)], [("Rome", "x")], [(1, 1)], [("Rome", None)], 5, store.table(["city"])):
         with pytest.raises(OptionError, match="keys"):
             store.lookup(keys)
+    for keys in ({"city": ["Rome"], "small": [1, 3]}, {"city": ["Rome", "Rome", "Rome"], "small": 1}):
+        for call in (store.lookup, store.snapshot().lookup, store.delete):
+            with pytest.raises(OptionError, match="keys have columns of different lengths"):
+                call(keys)
     with pytest.raises(OptionError, match="keys of one column"):
         store.range(("Rome", 1), ("Rome", 2))
 
