@@ -92,7 +92,7 @@ class StoreKey:
             values = {self.names[0]: values}
         elif isinstance(values, Mapping):
             if set(values) != set(self.types):
-                raise OptionError(f"{name} have the columns {sorted(values)}, and the key has {sorted(self.types)}")
+                raise OptionError(f"{name} have the columns {shown(list(values))}, and the key has {shown(list(self.types))}")
         else:
             values = self._transposed(values, name)
         columns = {part: column_of_keys(keys_from(values[part], type_, name)) for part, type_ in self.types.items()}

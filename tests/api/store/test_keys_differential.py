@@ -120,6 +120,8 @@ def test_keys_of_several_columns():
     for keys in ("Rome", ["Rome"], [("Rome",)], [("Rome", "x")], [(1, 1)], [("Rome", None)], 5, store.table(["city"])):
         with pytest.raises(OptionError, match="keys"):
             store.lookup(keys)
+    with pytest.raises(OptionError, match=r"keys have the columns \[1, 'city'\], and the key has \['city', 'small'\]"):
+        store.lookup({1: [1], "city": ["Rome"]})
     for keys in ({"city": ["Rome"], "small": [1, 3]}, {"city": ["Rome", "Rome", "Rome"], "small": 1}):
         for call in (store.lookup, store.snapshot().lookup, store.delete):
             with pytest.raises(OptionError, match="keys have columns of different lengths"):
