@@ -121,3 +121,10 @@ def test_what_is_given_as_text_is_as_good_as_bytes(option):
     text = b"a;b\n'1;2';x\n'3';y\n"
     given = {name: value.encode() for name, value in option.items()}
     assert headrace.sniff_csv(text, **option) == headrace.sniff_csv(text, **given)
+
+
+def test_a_long_first_record_takes_linear_time():
+    begun = time.perf_counter()
+    sniffed = headrace.sniff_csv("aé".encode() * 16_000 + b" b\n" + b"1 2\n" * 5)  # letters of which each begins a word
+    assert sniffed.options["sep"] == " "
+    assert time.perf_counter() - begun < 5

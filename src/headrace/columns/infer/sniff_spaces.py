@@ -83,12 +83,12 @@ def spaces_are_in_values(layout: SampleLayout, regular: Regularity, is_value: Is
     words = layout.fields(0)
     if not all(words) or any(map(is_value, words)):
         return False
-    rows = [layout.record_text(record) for record in _judged(layout)]
-    if any(len(row) > _MAX_VALUE_BYTES for row in rows):
+    title, rows = layout.record_text(0), [layout.record_text(record) for record in _judged(layout)]
+    if any(len(text) > _MAX_VALUE_BYTES for text in (title, *rows)):  # a search for a phrase may take quadratic time
         return False
     if all(map(_PHONES.fullmatch, rows)):
         return True
-    is_phrase = _PHRASE.search(layout.record_text(0)) is not None
+    is_phrase = _PHRASE.search(title) is not None
     if is_phrase and len(words) == regular.width and not _are_names_over_values(layout, is_value):
         return True
     if is_phrase and len(words) < regular.width and all(map(_LETTER.search, rows)):
