@@ -266,10 +266,15 @@ class StoreEngine:
         if not change.length and not len(removed):
             return 0
         before, after = self.state, self.state.after(change)
-        if self.folder is not None:
-            self.folder.log.append(RecordKind.CHANGE, *change.encoded())
-        self.state = after
-        self._next_row += change.length
+
+        def publish() -> None:
+            self._next_row += change.length
+            self.state = after
+
+        if self.folder is None:
+            publish()
+        else:
+            self.folder.log.append(RecordKind.CHANGE, *change.encoded(), then=publish)
         with suppress(HeadraceError, MemoryError):  # the change is made, and the next call builds another index
             self._note(change, before)
         self._merge_if_due()

@@ -13,7 +13,7 @@ from headrace.core.errors import SourceError
 from headrace.store.files import records
 from headrace.store.files.folder import StoreFolder, read_content
 from headrace.store.files.log import SyncPolicy
-from headrace.store.files.records import HEADER_BYTES
+from headrace.store.files.records import HEADER_BYTES, RecordKind
 from tests.store.files.crash_cases import FORMS, Crashed, CrashFiles, WithLostWrite, WithoutFolderSync, WithoutSync
 from tests.store.files.folder_cases import SCHEMA, WHERE, History, is_right, payloads
 
@@ -134,6 +134,40 @@ def test_after_a_failed_sync_the_log_refuses_records():
         history.append(folder, 20)
     folder.abandon()
     assert payloads(read_content(files, WHERE)) == []
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_before_a_record_is_visible_ends_the_log():
+    files = CrashFiles()
+    folder = StoreFolder.create(files, WHERE, SCHEMA, SyncPolicy())
+    folder.log.append(RecordKind.CHANGE, b"first")
+    with pytest.raises(KeyboardInterrupt):
+        folder.log.append(RecordKind.CHANGE, b"second", then=interrupt)
+    for change in (lambda: folder.log.append(RecordKind.CHANGE, b"third"), folder.log.seal):
+        with pytest.raises(SourceError, match="interrupted, and is lost or made; close the store and open it again"):
+            change()
+    folder.close()
+    assert payloads(read_content(files, WHERE)) == [b"first", b"second"]
+    folder, _ = StoreFolder.open(files, WHERE, SyncPolicy())
+    folder.log.append(RecordKind.CHANGE, b"third")
+    folder.close()
+    assert payloads(read_content(files, WHERE)) == [b"first", b"second", b"third"]
+
+
+def test_an_interrupt_before_a_record_is_whole_removes_it():
+    interrupts = []
+    files, policy = CrashFiles(), SyncPolicy("batch", 10.0, lambda: interrupts.pop()() if interrupts else 0.0)
+    folder = StoreFolder.create(files, WHERE, SCHEMA, policy)
+    folder.log.append(RecordKind.CHANGE, b"first")
+    interrupts.append(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        folder.log.append(RecordKind.CHANGE, b"second")
+    folder.log.append(RecordKind.CHANGE, b"third")
+    folder.close()
+    assert payloads(read_content(files, WHERE)) == [b"first", b"third"]
 
 
 def test_every_byte_of_a_record_flipped():

@@ -326,7 +326,10 @@ class StoreFolder:
             The log cannot be synced. The lock is released in any case.
         """
         try:
-            self.log.seal()
+            if self.log.is_interrupted:
+                self.log.flush()
+            else:
+                self.log.seal()
         finally:
             self.abandon()
 

@@ -49,6 +49,10 @@ class SyncPolicy:
         return cls(choice("sync", name, SYNC_POLICIES), float(found))
 
 
+def _nothing() -> None:
+    pass
+
+
 class Log:
     """A log that is open for appending, with all earlier records on the disk.
 
@@ -74,14 +78,19 @@ class Log:
         self._synced = self._file.size
         self._synced_at = policy.clock()
         self._fault = ""
+        self.is_interrupted = False
+        """True if an exception, such as that of Ctrl-C, came between a record and its acknowledgement."""
 
     @property
     def size(self) -> int:
         """Number of bytes."""
         return self._file.size
 
-    def append(self, kind: int, *payload: bytes | memoryview) -> int:
+    def append(self, kind: int, *payload: bytes | memoryview, then: Callable[[], None] = _nothing) -> int:
         """Append a record, and return its sequence. By the policy it is on the disk when the call returns.
+
+        After an exception between the record and the end of `then`, the caller does not know if the record is in the log. Later
+        records are then refused.
 
         Parameters
         ----------
@@ -89,26 +98,34 @@ class Log:
             A value of `RecordKind`.
         *payload
             Parts of the content.
+        then
+            Makes the record visible, before the next one may be appended.
 
         Raises
         ------
         OSError
             The disk is full, or fails. The record is removed again. If that fails too, later calls raise SourceError.
         SourceError
-            An earlier failure left the log in an unknown state.
+            An earlier failure or interruption left the log in an unknown state.
         """
         self._check()
+        if self.is_interrupted:
+            raise SourceError("a change of the store was interrupted, and is lost or made; close the store and open it again")
         begin = self._file.size
         record = record_parts(kind, self.next_sequence, self._synced, payload)
+        self.is_interrupted = True
         try:
             for part in record:
                 self._file.write(part)
+            if self._is_due():
+                self._sync()
         except BaseException:
             self._remove(begin)
+            self.is_interrupted = False
             raise
-        if self._is_due():
-            self._sync(unacknowledged=begin)
         self.next_sequence += 1
+        then()
+        self.is_interrupted = False
         return self.next_sequence - 1
 
     def flush(self) -> None:
@@ -147,15 +164,12 @@ class Log:
             return self._policy.clock() - self._synced_at >= self._policy.seconds
         return self._policy.name == "always"
 
-    def _sync(self, unacknowledged: int | None = None) -> None:
-        """Sync the file; if that fails, remove the record that begins at `unacknowledged`."""
+    def _sync(self) -> None:
         try:
             self._file.sync()
         except BaseException as error:
             # A failed sync may have dropped pages: their state is unknown until the file is read again.
             self._fault = f"a sync failed: {error}"
-            if unacknowledged is not None:
-                self._remove(unacknowledged)
             raise
         self._synced, self._synced_at = self._file.size, self._policy.clock()
 
@@ -163,6 +177,7 @@ class Log:
         """Remove a record that is not acknowledged, so that it does not appear after a crash."""
         try:
             self._file.truncate(begin)
+            self._synced = min(self._synced, begin)
             self._file.sync()
         except OSError as error:
             self._fault = f"a record that failed cannot be removed: {error}"
