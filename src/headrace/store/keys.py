@@ -72,7 +72,7 @@ def keys_from(values: Any, type_: DataType, name: str) -> Any:
         The values are not of the key's type.
     """
     if isinstance(values, Column):
-        if values.type != type_:
+        if values.type != type_ and not (values.type.is_string and type_.is_string):
             raise OptionError(f"{name} are of type {values.type}, and the key is of type {type_}")
         return keys_of(values, name)
     listed = values if isinstance(values, list | tuple | range | np.ndarray) else [values]

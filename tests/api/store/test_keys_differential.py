@@ -116,7 +116,9 @@ def test_keys_of_several_columns():
     assert store.update(where=col("small") == 2, values={"small": 3}) == 1
     assert store.lookup(("Rome", 3)).rows["n"].to_pylist() == [2]
     assert store.lookup([("Rome", 300)]).found.tolist() == [False]
-    assert store.lookup(store.table(["small", "city"])).found.all()
+    table = store.table(["small", "city"])
+    for keys in (table, table.to_polars(), table.to_pandas(), pa.table(table)):
+        assert store.lookup(keys).found.tolist() == [True] * len(table)
     for keys in ("Rome", ["Rome"], [("Rome",)], [("Rome", "x")], [(1, 1)], [("Rome", None)], 5, store.table(["city"])):
         with pytest.raises(OptionError, match="keys"):
             store.lookup(keys)

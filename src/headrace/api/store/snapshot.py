@@ -41,7 +41,9 @@ class FoundTable(NamedTuple):
 
 
 def caller_keys(keys: Any) -> Any:
-    """Return keys of a caller; of a table its columns."""
+    """Return keys of a caller; of a table, of any library, its columns."""
+    if not isinstance(keys, Table) and hasattr(keys, "__arrow_c_stream__") and hasattr(keys, "columns"):
+        keys = Table.from_arrow(keys)
     return keys.columns if isinstance(keys, Table) else keys
 
 
