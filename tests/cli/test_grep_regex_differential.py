@@ -116,6 +116,14 @@ def test_pieces_of_blocks_and_long_lines(pattern: str, line: str, tmp_path: Path
     ]
 
 
+@pytest.mark.parametrize("output", [LineOutput(only_matching=True), LineOutput(mark=b"<", unmark=b">")])
+def test_matches_are_written_by_expressions_made_for_it(output: LineOutput) -> None:
+    with pytest.raises(ValueError, match="needs shows_matches=True"):
+        LineSearch(expression_of("a|b", ignore_case=False, shows_matches=False), output)
+    search = LineSearch(expression_of("a|b", ignore_case=False, shows_matches=True), output)
+    assert search.write(memoryview(b"xb\n")) in (b"b\n", b"x<b>\n")
+
+
 def test_matches_do_not_cross_lines(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"ab\nc d\n\nx\xc3\xa9\xffy\n")

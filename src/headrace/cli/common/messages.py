@@ -12,8 +12,8 @@ def message_of(error: BaseException) -> str:
     """Return the message of an error, with advice for users of the command in place of that for callers of the library."""
     if isinstance(error, ParseError):
         # The library's message ends with advice for Python callers.
-        what = str(error).rpartition("; pass ")[0] or str(error)
-        return f"{what}\nTo continue after bad records: --on-error reject, and --rejects FILE to keep them."
+        fault = str(error).rpartition("; pass ")[0] or str(error)
+        return f"{fault}\nTo continue after bad records: --on-error reject, and --rejects FILE to keep them."
     if isinstance(error, EmptyInputError):
         return "the input has no record; pass --names A,B,... to read an empty table"
     if isinstance(error, OptionError):

@@ -80,7 +80,7 @@ class Engine(Protocol):
         """Return the visible pairs of a level; None if there are none."""
 
     def prepared(self, levels: Levels) -> Levels:
-        """Return the levels with what later searches use, the same ones if they have it."""
+        """Return the levels with the arrays that later searches use, the same levels if they have them."""
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """Search keys."""

@@ -64,7 +64,7 @@ class LevelReader:
         return clean
 
     def _prepared(self, levels: Levels, call: Call) -> Levels:
-        """Return the levels with what searches use on their device, and keep them unless an update came in between."""
+        """Return the levels with the arrays that searches use, and keep them unless an update came in between."""
         try:
             prepared = call.engine.prepared(levels)
         except MemoryLimitError:  # searches work without it

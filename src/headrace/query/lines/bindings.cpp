@@ -67,7 +67,12 @@ void bind_lines(nb::module_& m) {
         .def(
             "__init__",
             [](LineSearch* self, const LineSelector& selector, const LineOptions& options, unsigned threads,
-               std::string_view isa) { new (self) LineSearch(selector, options, {choose_isa(isa), threads}); },
+               std::string_view isa) {
+                const bool shows_matches = options.only_matching || !options.mark.empty();
+                if (shows_matches && selector.automaton != nullptr && selector.expression == nullptr)
+                    throw std::invalid_argument("an expression that writes or marks matches needs shows_matches=True");
+                new (self) LineSearch(selector, options, {choose_isa(isa), threads});
+            },
             nb::keep_alive<1, 2>(), "selector"_a, "options"_a, "threads"_a, "isa"_a = "")
         .def("count",
              [](LineSearch& self, const nb::handle& block) {

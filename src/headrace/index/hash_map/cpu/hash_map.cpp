@@ -189,9 +189,9 @@ private:
 
     Table& table_of(Key hash) { return shards_[shard_of(hash)]; }
     // Other threads change the tables of other parts, which have about as many bytes.
-    Prefetch prefetch_of(Prefetch what, const PartKeys& part) const {
+    Prefetch prefetch_of(Prefetch wanted, const PartKeys& part) const {
         const u64 bytes = part.has_one_table() ? shard_count * shards_[part.table()].bytes() : statistics().bytes;
-        return bytes > cached_bytes ? what : Prefetch::nothing;
+        return prefetch_for(bytes, wanted);
     }
 
     void find_part(const PartKeys& part, void* values, u8* found) const {

@@ -242,9 +242,9 @@ private:
     };
 
     // Other threads change the tables of other parts, which have about as many bytes.
-    Prefetch prefetch_of(Prefetch what, const KeyRows<Key>& part) const {
+    Prefetch prefetch_of(Prefetch wanted, const KeyRows<Key>& part) const {
         const u64 bytes = part.has_one_table() ? shard_count * shards_[part.table()].table.bytes() : statistics().bytes;
-        return bytes > cached_bytes ? what : Prefetch::nothing;
+        return prefetch_for(bytes, wanted);
     }
 
     // Calls visit(shard, hash, row) for rows of a part in order.

@@ -96,6 +96,10 @@ BatchParts batch_parts(const Key* keys, u64 count, u64 seed, unsigned threads) {
 // Memory that is fetched before a search needs it: none in tables that a core's cache has.
 enum class Prefetch { nothing, search, insertion };
 
+inline Prefetch prefetch_for(u64 table_bytes, Prefetch wanted) {
+    return table_bytes > cached_bytes ? wanted : Prefetch::nothing;
+}
+
 // Calls visit(hash, row) for each row in order. `table_of(hash)`: the table of a hash. The
 // memory of the next searches is fetched first: tags, then slots.
 //
