@@ -33,6 +33,11 @@ def description() -> dict[str, str]:
     }
 
 
+def description_line() -> str:
+    """Return the machine and the versions as one line of text."""
+    return "; ".join(f"{key} {value}" for key, value in description().items())
+
+
 def commit() -> str:
     """Return 12 digits of HEADRACE_COMMIT, for a copy of the sources without .git, or else of HEAD; "?" without either."""
     if given := os.environ.get("HEADRACE_COMMIT"):

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import headrace
-from bench.machine import description
+from bench.machine import description_line
 from bench.tables import Page
 from headrace import Context, SortedMap
 from headrace.index.sorted_map.reads import MapReader
@@ -179,7 +179,7 @@ def main() -> int:
     host = random.integers(0, 1 << KEY_BITS, count).astype("u4")
     keys, values = machine.put(host), machine.put(np.arange(count, dtype="u4"))
     page.say("# SortedMap: rates\n")
-    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    page.say(description_line())
     inserts(page, machine, keys, values, batches)
     batch = 1 << batches[-1]
     found = filled(machine, keys[: count - batch], values[: count - batch], batch)

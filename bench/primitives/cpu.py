@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import headrace
-from bench.machine import description
+from bench.machine import description_line
 from bench.tables import Page
 from headrace import _native
 from headrace.arrange.histogram.histogram import bucket_counts
@@ -204,7 +204,7 @@ def main() -> int:
     threads = sorted({int(number) for number in given.threads.split(",")})
     page = Page()
     say = page.say
-    say("; ".join(f"{key} {value}" for key, value in description().items()) + f"; instruction set {headrace.Context().isa_name}")
+    say(description_line() + f"; instruction set {headrace.Context().isa_name}")
     memory = Memory(4 * given.items)
     say("\n| case | items | threads | G items/s | GB/s | memory GB/s | of memory | NumPy G items/s | times NumPy |")
     say("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import headrace
-from bench.machine import description
+from bench.machine import description_line
 from bench.tables import Page
 
 ITEMS = 1 << 22
@@ -112,7 +112,7 @@ def main() -> int:
     threads = [int(each) for each in given.threads.split(",")]
     page = Page()
     page.say("# Searches, counts and distinct items on the CPU beside NumPy\n")
-    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    page.say(description_line())
     columns = [part for count in threads for part in (f"{count} thread{'s' * (count > 1)}", "times NumPy")]
     text = f"{given.items:,} items, nanoseconds an item, best of {given.repeat} in turns."
     page.head("Calls", text, ["NumPy", *columns])

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import headrace
-from bench.machine import description
+from bench.machine import description_line
 from bench.tables import Page
 
 Count = Callable[[bytes, bytes], int]
@@ -94,7 +94,7 @@ def main() -> int:
     ours = [name.startswith("headrace") for name in counts]
     page = Page()
     page.say("# Counts of a pattern in a text, on the CPU\n")
-    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    page.say(description_line())
     said = f"Texts of {given.mb} MB, GB/s, best of {given.repeat} in turns. Hits do not overlap."
     page.head("Counts", said, ["bytes of pattern", *counts, "times the best peer"])
     for name, text, lengths in texts(given.mb * 1_000_000):

@@ -22,7 +22,7 @@ import torch
 
 import headrace
 from bench.gpu_timing import median_ms
-from bench.machine import description
+from bench.machine import description_line
 from bench.tables import Page
 from headrace.arrays.arrays import take
 from headrace.gpu.device.device import gpu
@@ -95,7 +95,7 @@ def main() -> int:
     given = parser.parse_args()
     size, page = given.mib << 20, Page()
     page.say("# A pattern in a text in GPU memory\n")
-    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    page.say(description_line())
     limit, letters = None, None
     for name in given.texts.split(","):
         text = text_of(name, size)

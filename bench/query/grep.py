@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.machine import description
+from bench.machine import description_line
 from bench.tables import Page
 
 _PIPE_BYTES = 1 << 20
@@ -166,7 +166,7 @@ def main() -> int:
     commands = programs(given.rg)
     page = Page()
     page.say("# Lines in which a text occurs\n")
-    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    page.say(description_line())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text"
         write_text(path, given.mb * 1_000_000)

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import headrace
-from bench.machine import description
+from bench.machine import description_line
 from bench.tables import Page
 from headrace import Context
 
@@ -110,7 +110,7 @@ def main() -> int:
     given = parser.parse_args()
     page = Page()
     page.say("# Matches of regular expressions\n")
-    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    page.say(description_line())
     (on_cpu if given.device == "cpu" else on_gpu)(text_of(given.mib << 20), given, page)
     page.keep(given.out)
     return 0

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 import headrace
-from bench.machine import description
+from bench.machine import description_line
 from bench.store.measure import column_of, in_turns, timed, values_of
 from bench.tables import Page
 from headrace import Context
@@ -136,7 +136,7 @@ def main() -> int:
     given = parser.parse_args()
     page, context = Page(), Context(threads=given.threads)
     page.say("# Appends to a store\n")
-    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    page.say(description_line())
     folder = Path(tempfile.mkdtemp(dir=given.folder))
     try:
         text = text_of(given.mb * 1_000_000)

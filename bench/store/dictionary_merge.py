@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import headrace
-from bench.machine import description
+from bench.machine import description_line
 from bench.tables import Page
 from headrace import Context, dictionary
 from headrace.store.dictionary.dictionaries import NUMBER_METHODS
@@ -121,7 +121,7 @@ def main() -> int:
     given = parser.parse_args()
     page, context = Page(), Context(device=given.device, threads=given.threads)
     page.say("# Merge of dictionary-encoded columns\n")
-    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    page.say(description_line())
     columns(page, 1 << given.rows, context)
     dictionaries(page, 1 << (given.rows - 1), context)
     texts(page, 1 << (given.rows - 3), context)

@@ -22,7 +22,7 @@ import polars as pl
 import pyarrow as pa
 
 import headrace
-from bench.machine import description
+from bench.machine import description_line
 from bench.store.measure import NUMBERS, TEXTS, column_of, in_turns_of_calls, values_of
 from bench.tables import Page
 from headrace import Context, dictionary
@@ -100,7 +100,7 @@ def main() -> int:
     given = parser.parse_args()
     page, context = Page(), Context(threads=given.threads)
     page.say("# Encoding of columns by dictionaries\n")
-    page.say("; ".join(f"{key} {value}" for key, value in description().items()))
+    page.say(description_line())
     columns = ["headrace", *_PEERS, "ratio", "decode", "decode, PyArrow"]
     page.head("Rates", "Million rows a second. Columns of texts have a quarter of the rows.", columns)
     for kind in given.kinds.split(","):
