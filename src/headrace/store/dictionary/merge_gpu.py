@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace.arrange.sort.key_order import KeyOrder
 from headrace.columns.column import Column
 from headrace.core.buffer import empty_buffer
 from headrace.core.context import Context
@@ -46,17 +47,27 @@ def merge_dictionaries_on_gpu(main: Column, delta: Column, *, in_slices: bool, c
 
     `in_slices`: whether numbers are merged in the paper's slices.
     """
-    import numpy as np
-
     card = gpu(context.device)
     with card.current():
         launcher = GpuLauncher(card, stream=None, budget=context.new_budget(), crossings=context.crossings)
-        if in_slices:
-            merged = _merged_in_slices(launcher, main, delta)
-        else:
-            merged = _merged_dictionary(DictionaryKernels(launcher), launcher, main, delta)
-        tables = (launcher.fetch(table).view(np.uint32) for table in (merged.main_codes, merged.delta_codes))
-        return _fetched(launcher, merged.dictionary, main), *tables
+        return merge_dictionaries_with(launcher, main, delta, in_slices=in_slices)
+
+
+def merge_dictionaries_with(launcher: Any, main: Column, delta: Column, *, in_slices: bool) -> tuple[Column, Any, Any]:
+    """Merge two dictionaries with a launcher; return the merged one and both tables on the host."""
+    import numpy as np
+
+    if in_slices:
+        old, new = _numbers_of(main), _numbers_of(delta)
+        first, second = (DeviceNumbers(launcher.put(codes), len(codes)) for codes in (old.codes, new.codes))
+        typestr = old.codes.dtype.str
+        merged = merge_slices(launcher, first, second, KeyOrder.of(typestr).packed)
+        codes = BufferSlice(merged.dictionary.values, 0, merged.dictionary.count * old.codes.dtype.itemsize)
+        dictionary = column_of_items(old.of_codes(launcher.fetch(codes).view(typestr)), main.type)
+    else:
+        merged = _merged_dictionary(DictionaryKernels(launcher), launcher, main, delta)
+        dictionary = _fetched(launcher, merged.dictionary, main)
+    return dictionary, *(launcher.fetch(table).view(np.uint32) for table in (merged.main_codes, merged.delta_codes))
 
 
 def merge_with(
@@ -93,11 +104,10 @@ def _merged_dictionary(kernels: DictionaryKernels, launcher: Any, main: Column, 
     return kernels.merge_texts(*texts)
 
 
-def _merged_in_slices(launcher: Any, main: Column, delta: Column) -> MergedDictionary:
-    old, new = items_of(main), items_of(delta)
-    assert isinstance(old, NumberItems) and isinstance(new, NumberItems)
-    first, second = (DeviceNumbers(launcher.put(items.items), len(items)) for items in (old, new))
-    return merge_slices(launcher, first, second, old.order.packed)
+def _numbers_of(column: Column) -> NumberItems:
+    items = items_of(column)
+    assert isinstance(items, NumberItems)
+    return items
 
 
 def _fetched(launcher: Any, found: DeviceNumbers | DeviceTexts, like: Column) -> Column:
