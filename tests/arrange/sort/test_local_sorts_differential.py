@@ -13,6 +13,7 @@ from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import MovedColumn, SortArrays
 from headrace.arrange.sort.gpu.msd.local_sorts import BETWEEN, TARGET, bin_sort_entry, local_sort_shape
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
+from headrace.arrange.sort.gpu.tuning import SortTuning
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -96,6 +97,26 @@ def test_parts_are_in_order_and_stable_or_left(shape: BinSortTuning, kind: str, 
             np.testing.assert_array_equal(found[own], keys[own][order])
             if value:
                 np.testing.assert_array_equal(moved[own], values[own][order])
+
+
+@pytest.mark.long_except("*8-u8*")
+@pytest.mark.parametrize(("width", "value"), [(4, ""), (4, "u4"), (8, ""), (8, "u8")])
+def test_largest_buckets_of_many_keys(width: int, value: str) -> None:
+    """Blocks of 1,024 threads sort buckets of every size up to their bound."""
+    row = SortTuning().msd_of(width)
+    assert row is not None
+    assert row.many is not None
+    shape = row.many.pairs if value else row.many.keys_only
+    keys, records = parts_of("uniform", [shape.keys, shape.keys // 2 + 1], width)
+    values = np.arange(len(keys)).astype(value) if value else None
+    found, moved, left = sort_parts(shape, keys, records, values, ("random", 2))
+    assert not left
+    order = np.concatenate(
+        [np.argsort(keys[begin : begin + size], kind="stable") + begin for begin, size, _, _ in records.tolist()]
+    )
+    np.testing.assert_array_equal(found, keys[order])
+    if values is not None:
+        np.testing.assert_array_equal(moved, values[order])
 
 
 @pytest.mark.long_except("4-*")

@@ -142,6 +142,19 @@ def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
     assert 0.2 < share < 0.3
 
 
+@pytest.mark.parametrize(("width", "largest"), [(4, 970_000_000), (8, 640_000_000)])
+def test_two_passes_leave_uniform_keys_in_leaf_buckets(width: int, largest: int) -> None:
+    """Of 2**16 buckets of a mean of m keys, the largest has about m + 4 sqrt(m)."""
+    row, lsd = SortTuning().msd_of(width), SortTuning().lsd
+    assert row is not None
+    for count in (row.min_keys, row.many_from - 1, row.many_from, largest):
+        mean = count / (1 << 16)
+        for chosen in (row.select_keys(count), row.select_pairs([width], count, lsd)):
+            assert mean + 4 * mean**0.5 < chosen.max_leaf_keys
+            assert chosen.leftover is not None
+            assert chosen.leftover.keys >= chosen.max_leaf_keys
+
+
 @pytest.mark.parametrize(("capability", "most"), [((9, 0), OF_LARGE_CARDS), ((8, 9), OF_EVERY_CARD), ((12, 0), OF_EVERY_CARD)])
 def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int], most: int) -> None:
     for typestr in ("<u2", "<u4", "<u8"):

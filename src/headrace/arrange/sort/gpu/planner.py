@@ -297,7 +297,7 @@ class Sorter:
             return None
         if not widths:
             options = replace(request.options, keeps_counts=False, reduces=False)
-            return MsdChoice(row.keys_only, options, MsdUse.IF_CHEAPER)
+            return MsdChoice(row.select_keys(self._count), options, MsdUse.IF_CHEAPER)
         options = replace(request.options, reduces=False, stable=True)
         return MsdChoice(row.select_pairs(widths, self._count, self._tuning.lsd), options, MsdUse.IF_CHEAPER)
 

@@ -30,10 +30,14 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
     yield SortProgram("bucket_count.cu", row.paper.count_defines(only))
     yield SortProgram("bucket_count.cu", row.keys_only.count_defines(only))
     yield from _local_programs(row.keys_only, only, has_values=False)
+    many = row.select_keys(row.many_from)
+    yield from (program._replace(free_macro="HR_VALUES") for program in _local_programs(many, only, has_values=False))
     for keys in key_types(row.key_bytes, has_values=True):
         for tuning in filter(None, (row.pairs, row.few_pairs)):
             yield SortProgram("bucket_count.cu", tuning.count_defines(keys))
             yield from _local_programs(tuning, keys, has_values=True)
+        many = row.select_pairs((1, 1), row.many_from, lsd)
+        yield from (program._replace(free_macro="HR_VALUES") for program in _local_programs(many, keys, has_values=True))
         for tile in _pair_tiles(row, lsd):
             yield SortProgram("scatter_stable.cu", tile.defines(keys, row.pairs.bits, is_large=False))
 

@@ -113,6 +113,15 @@ class HybridOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class LargeLeaves:
+    """Local sorts of the largest buckets of keys alone and of pairs, and that of the buckets which they decline."""
+
+    keys_only: BinSortTuning
+    pairs: BinSortTuning
+    leftover: BlockSortTuning
+
+
+@dataclass(frozen=True, slots=True)
 class KeyMsdTuning:
     """Sizes for keys of one width, in each variant of the MSD sort.
 
@@ -133,6 +142,9 @@ class KeyMsdTuning:
     few_pairs, few_pairs_below
         Replaces `pairs` below this number of keys: one launch for all passes, and leaf buckets of one size. A launch that has
         nothing to do costs a twentieth of an LSD sort there.
+    many, many_from
+        Largest local sorts from this number of keys on, where two passes leave uniform keys in larger buckets than those of
+        `keys_only` and `pairs`. A third pass would read and write all keys again.
     """
 
     key_bytes: int
@@ -143,12 +155,28 @@ class KeyMsdTuning:
     same_width: TileTuning | None = None
     few_pairs: MsdTuning | None = None
     few_pairs_below: int = 0
+    many: LargeLeaves | None = None
+    many_from: int = 0
+
+    def select_keys(self, count: int) -> MsdTuning:
+        """Return the sizes for `count` keys alone."""
+        many = self._many(count)
+        return self.keys_only if many is None else _with_leaves(self.keys_only, many.keys_only, many.leftover)
 
     def select_pairs(self, value_widths: Sequence[int], count: int, lsd: LsdTuning) -> MsdTuning:
         """Return the sizes for `count` keys that carry columns of `value_widths` bytes an item."""
         few = self.few_pairs if count < self.few_pairs_below else None
         tile = self.same_width if tuple(value_widths) == (self.key_bytes,) else None
-        return replace(few or self.pairs, scatter=tile or lsd.tiles_of(self.key_bytes).select(value_widths, count))
+        found = replace(few or self.pairs, scatter=tile or lsd.tiles_of(self.key_bytes).select(value_widths, count))
+        many = self._many(count)
+        return found if many is None else _with_leaves(found, many.pairs, many.leftover)
+
+    def _many(self, count: int) -> LargeLeaves | None:
+        return self.many if count >= self.many_from else None
+
+
+def _with_leaves(tuning: MsdTuning, largest: BinSortTuning, leftover: BlockSortTuning) -> MsdTuning:
+    return replace(tuning, local=(*tuning.local[:-1], largest), leftover=leftover)
 
 
 _TINY = BlockSortTuning(6, 64, 8, 16)
@@ -168,6 +196,8 @@ _U32 = KeyMsdTuning(
     keys_only=MsdTuning(8, 512, 15, TileTuning(512, 30, 2), _BINS_U32, 1136, _FULL_U32),
     pairs=MsdTuning(8, 384, 18, _PAIRS_U32, _BINS_U32, 1136, _FULL_U32),
     same_width=TileTuning(640, 24, 1, 4),
+    many=LargeLeaves(BinSortTuning(1024, 18, 1), BinSortTuning(1024, 15, 1), BlockSortTuning(8, 1024, 18, 1)),
+    many_from=577_000_000,
 )
 _U64 = KeyMsdTuning(
     8,
@@ -178,13 +208,15 @@ _U64 = KeyMsdTuning(
     same_width=TileTuning(256, 28, 2, 8, values_follow=True),
     few_pairs=MsdTuning(8, 384, 9, _PAIRS_U64, _BINS_U64[2:3], 1264, _FULL_U64, 0),
     few_pairs_below=1 << 25,
+    many=LargeLeaves(BinSortTuning(1024, 10, 1), BinSortTuning(1024, 10, 1), BlockSortTuning(8, 1024, 10, 1)),
+    many_from=314_000_000,
 )
 
 LARGE_BLOCK_TUNING = (_U32, _U64)
 """For devices whose blocks may have 163 KiB of shared memory or more."""
 SMALL_BLOCK_TUNING = (
-    replace(_U32, same_width=None),
-    replace(_U64, keys_only=replace(_KEYS_U64, count_items=14, scatter=TileTuning(512, 14, 2))),
+    replace(_U32, same_width=None, many=None),
+    replace(_U64, many=None, keys_only=replace(_KEYS_U64, count_items=14, scatter=TileTuning(512, 14, 2))),
 )
 """For all other devices, whose blocks may have 99 KiB."""
 TUNINGS = (LARGE_BLOCK_TUNING, SMALL_BLOCK_TUNING)
