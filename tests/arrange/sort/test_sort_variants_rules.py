@@ -185,7 +185,7 @@ def reached_variants() -> frozenset[Variant]:
     reached: set[Variant] = set()
     for typestr, capability in itertools.product(("|u1", "<u2", "<f2", "<u4", "<f4", "<u8", "<f8"), ((9, 0), (8, 9))):
         order, width = KeyOrder.of(typestr), int(typestr[2])
-        for count in (100, 10_000, 1 << 19, *(1 << bits for bits in (14, 15, 16, 17, 18, 20, 21, 23, 26, 29, 33))):
+        for count in (100, 10_000, 1 << 19, *(1 << bits for bits in (14, 15, 16, 17, 18, 20, 21, 23, 26, 29, 30, 33))):
             lister = Lister()
             sorter = Sorter(lister, count, tuning_of(132, capability), DeviceBuffer)
             for values in (
@@ -213,7 +213,7 @@ def test_every_listed_program_is_reached_by_a_call() -> None:
 
 
 def test_only_rare_programs_are_compiled_at_their_first_use() -> None:
-    """Programs for 2**32 keys or more, for floats of 2 bytes with values, and the paper's own kernels."""
+    """Programs for 2**32 keys or more, for the leaf buckets of 3 * 10**8, for float16 with values, and the paper's kernels."""
     reasons: Counter[str] = Counter()
     for variant in reached_variants() - listed_variants():
         defines = dict(variant.defines)
@@ -221,10 +221,12 @@ def test_only_rare_programs_are_compiled_at_their_first_use() -> None:
             reasons["2**32 keys"] += 1
         elif (defines["HR_KEY"], defines["HR_EQUALS"]) == ("u16", 1):
             reasons["float16"] += 1
+        elif defines["HR_THREADS"] == 1024:
+            reasons["large leaf buckets"] += 1
         else:
             assert variant.file.rpartition("/")[2] in {"scatter.cu", "block_radix_sort.cu"}
             reasons["paper"] += 1
-    assert reasons == {"2**32 keys": 15, "float16": 6, "paper": 11}
+    assert reasons == {"2**32 keys": 15, "large leaf buckets": 12, "float16": 6, "paper": 11}
 
 
 @pytest.mark.long

@@ -191,7 +191,7 @@ _TAIL_FROM = 3
 _KEYS_U64 = MsdTuning(8, 512, 16, TileTuning(512, 16, 2), _BINS_U64, 1264, _FULL_U64, _TAIL_FROM)
 _U32 = KeyMsdTuning(
     4,
-    1 << 25,
+    1 << 24,
     paper=MsdTuning(8, 384, 18, TileTuning(384, 18, 2), (_TINY, _SMALL, _FULL_U32), 3000),
     keys_only=MsdTuning(8, 512, 15, TileTuning(512, 30, 2), _BINS_U32, 1136, _FULL_U32),
     pairs=MsdTuning(8, 384, 18, _PAIRS_U32, _BINS_U32, 1136, _FULL_U32),
