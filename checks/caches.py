@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from checks.tree import Finding, files, name_of
+from checks.tree import Finding, files, name_of, parsed
 
 LIST = "src/headrace/core/caches.py"
 _DECORATORS = {"cache", "lru_cache", "functools.cache", "functools.lru_cache"}
@@ -31,7 +31,7 @@ def check(root: Path) -> list[Finding]:
         if path.relative_to(package).parts[0] == "testing":
             continue
         module = ".".join(("headrace", *path.relative_to(package).with_suffix("").parts))
-        for name, line in _caches(ast.parse(path.read_text(encoding="utf-8")).body):
+        for name, line in _caches(parsed(path.read_text(encoding="utf-8")).body):
             full = f"{module}.{name}"
             entries = {entry for entry in (*cleared, *kept) if entry == full or fnmatchcase(full, entry)}
             used |= entries

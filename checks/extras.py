@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from checks.tree import Finding, files, name_of
+from checks.tree import Finding, files, name_of, parsed
 
 _NAMED = re.compile(r"(?:\bheadrace|(?<=['\"\s])\.)\[([a-z0-9_,-]+)\]")
 _MAKERS = {"of", "needed", "_Format"}
@@ -28,7 +28,7 @@ def check(root: Path) -> list[Finding]:
         text = path.read_text(encoding="utf-8")
         named = list(_in_text(text))
         if path.suffix == ".py":
-            named += _in_calls(ast.parse(text))
+            named += _in_calls(parsed(text)) if any(maker in text for maker in _MAKERS) else ()
         found += [
             Finding(name_of(path, root), line, f"pyproject.toml has no extra {extra!r}")
             for line, extra in named

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from checks.tree import Finding
+from checks.tree import Finding, parsed
 
 PAGE = "docs/features.md"
 ANSWERS = {"yes", "partly", "no"}
@@ -61,5 +61,5 @@ def _faults(cells: list[str], width: int, folder: Path) -> Iterator[str]:
 def _tests_of(path: Path) -> set[str]:
     if not path.is_file():
         return set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path.read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test")}

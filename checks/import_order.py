@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from checks.tree import NATIVE, Finding, files, name_of
+from checks.tree import NATIVE, Finding, files, name_of, parsed, statements
 
 FOUNDATIONS = ("core", "gpu", "arrays", "primitives")
 
@@ -70,7 +70,7 @@ def imports_of(path: Path) -> Iterator[tuple[int, str]]:
 def _python_imports(path: Path) -> Iterator[tuple[int, str]]:
     """Line and module, without ``headrace.``; an import from ``headrace`` itself is `FACE`, unless it is a module."""
     modules = {*FOUNDATIONS, *STAGES, "_native", "api", "cli", "testing"}
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(parsed(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module == "headrace":

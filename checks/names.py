@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from checks.ratchet import Rule, check_rules
-from checks.tree import NATIVE, Finding, files, name_of, without_comments
+from checks.tree import NATIVE, Finding, files, name_of, parsed, statements, without_comments
 
 _BANNED = re.compile(
     r"\b_?(?:most_(?!common\b)\w+|least_\w+|MOST_\w+|LEAST_\w+|own_\w+|tol[d]|tell(?!\(\))|telling|nobod[y]|somebod[y]|whoeve[r]|quic[k]|[Rr]oom[s]?|settle[d]?"
@@ -51,7 +51,8 @@ def repeated_types(root: Path) -> Iterator[Finding]:
 def mixed_tuples(root: Path) -> Iterator[Finding]:
     """Yield parameters whose annotation is a tuple of unlike members: a type is missing."""
     for path in files(root, ".py", under="src"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in statements(parsed(text)) if "tuple[" in text else ():
             if isinstance(node, ast.FunctionDef):
                 arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
                 for argument in arguments:
@@ -76,7 +77,7 @@ def _native_code(text: str) -> str:
 def _types(path: Path) -> Iterator[tuple[int, str]]:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        for node in ast.parse(text).body:
+        for node in parsed(text).body:
             if isinstance(node, ast.ClassDef):
                 yield node.lineno, node.name
         return

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import functools
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,13 +30,26 @@ class Finding(NamedTuple):
 
 def files(root: Path, *suffixes: str, under: str = ".") -> Iterator[Path]:
     """Files of those suffixes (or whole names, such as ``CMakeLists.txt``) in a folder of the tree, sorted."""
-    for path in sorted((root / under).rglob("*")):
-        folders = path.relative_to(root).parts[:-1]
-        hidden = any(name.startswith(".") and name != ".ci" for name in folders)
-        if hidden or _LEFT_OUT & set(folders) or not path.is_file():
-            continue
-        if path.suffix in suffixes or path.name in suffixes:
-            yield path
+    found = []
+    for folder, folders, names in os.walk(root / under):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT and (not name.startswith(".") or name == ".ci")]
+        found += [Path(folder, name) for name in names if name in suffixes or os.path.splitext(name)[1] in suffixes]
+    yield from (path for path in sorted(found) if path.is_file())
+
+
+@functools.cache  # several laws read each file
+def parsed(text: str) -> ast.Module:
+    """Return the syntax tree of a Python file. Laws share it: none may change it."""
+    return ast.parse(text)
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield all statements below a node. Expressions are not entered, which takes most of the time of `ast.walk`."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        part = getattr(node, name, None)
+        for inner in part if isinstance(part, list) else ():
+            yield inner
+            yield from statements(inner)
 
 
 def name_of(path: Path, root: Path) -> str:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from checks.tree import NATIVE, Finding, files, matches, name_of
+from checks.tree import NATIVE, Finding, files, matches, name_of, parsed
 
 # Each pattern is written so that it does not match itself.
 _UNDONE = re.compile(r"\b(?:TO[D]O|FIX[M]E|X[X]X|Not[I]mplementedError)\b")
 _MACHINE_PATH = re.compile(r"(?<![\w.~/$}-])/(?:work|root|home|Users)/[\w.]*")
+_LEFT_OUT = re.compile(r"\b(?:skip|skipif|xfail)\b")
 _KEYWORD_ONLY = {"skipif"}
 
 
@@ -30,7 +31,10 @@ def check(root: Path) -> list[Finding]:
 
 def _left_out_silently(path: Path) -> Iterator[tuple[int, str]]:
     """Uses of skip, skipif and xfail whose reason is missing or empty."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if not _LEFT_OUT.search(text):
+        return
+    tree = parsed(text)
     called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in {"skip", "skipif", "xfail"} and _is_of_pytest(node.value):
