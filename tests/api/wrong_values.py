@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
+import functools
 import io
 import os
 import tempfile
@@ -18,6 +19,7 @@ FOLDER = tempfile.TemporaryDirectory()
 TEXT = b"a,b,c\n1,x,2.5\n2,y,3.5\n,,\n"
 
 
+@functools.cache  # no call may change an argument, and thousands of lists are slow to make
 def nested(depth: int) -> list[object]:
     made: list[object] = []
     for _ in range(depth):

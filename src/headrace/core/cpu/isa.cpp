@@ -22,7 +22,7 @@ namespace {
 
 std::vector<Isa> find_isas() {
     std::vector<Isa> found;
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(HR_SCALAR_ONLY)
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
                       __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("popcnt");

@@ -23,7 +23,7 @@ std::string_view isa_name(Isa isa);
 // `name`_for(isa), which returns the one of an instruction set. Use it in namespace headrace. Example:
 //   HR_FOR_EACH_ISA(const SelectKernels&(), select_kernels)
 //   const SelectKernels& kernels = select_kernels_for(isa)();
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(HR_SCALAR_ONLY)
 #define HR_FOR_EACH_ISA(Function, name)                          \
     namespace scalar {                                           \
     std::type_identity_t<Function> name;                         \

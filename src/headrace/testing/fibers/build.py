@@ -182,20 +182,43 @@ def program(
     if (source is None) == (text is None):
         raise OptionError("pass either source= or text=")
     path = None if source is None else _find(source)
-    names = tuple(f"-D{name}={value}" for name, value in sorted((defines or {}).items()))
     changed = 0 if path is None else path.stat().st_mtime_ns
-    return _program(path, text, names, build, changed)
+    return _program(path, text, _macros(defines), build, changed)
 
 
-@functools.cache
-def _program(path: Path | None, text: str | None, defines: tuple[str, ...], build: str, _changed: int) -> Program:
+def kernels_of(source: str | Path, defines: Mapping[str, object] | None = None) -> tuple[str, ...]:
+    """Return the names of the kernels of a ``.cu`` file, if g++ accepts it with these macros. No code is generated.
+
+    Raises
+    ------
+    BuildError
+        g++ is missing or rejects the program.
+    OptionError
+        The file does not exist.
+    """
+    preprocessed, entries = _preprocess(_find(source), None, _macros(defines))
+    _run(["g++", *_COMMON, "-fsyntax-only", "-fpreprocessed", "-x", "c++", "-"], stdin=preprocessed)
+    return entries
+
+
+def _macros(defines: Mapping[str, object] | None) -> tuple[str, ...]:
+    return tuple(f"-D{name}={value}" for name, value in sorted((defines or {}).items()))
+
+
+def _preprocess(path: Path | None, text: str | None, defines: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the preprocessed program and the names of its kernels."""
     given = ["-"] if path is None else [str(path)]
     include = ["-x", "c++", f"-I{_PACKAGE}", "-include", "testing/fibers/cuda.cuh"]
     preprocessed = _run(["g++", *_COMMON, *defines, "-E", *include, *given], stdin=text)
     entries = tuple(dict.fromkeys(_KERNEL.findall(preprocessed)))
     if not entries:
         raise BuildError(f'{path or "the text"} has no kernel: write extern "C" __global__ void name(...)')
-    preprocessed += "".join(_ENTRY.format(name=name) for name in entries)
+    return preprocessed + "".join(_ENTRY.format(name=name) for name in entries), entries
+
+
+@functools.cache
+def _program(path: Path | None, text: str | None, defines: tuple[str, ...], build: str, _changed: int) -> Program:
+    preprocessed, entries = _preprocess(path, text, defines)
     key = _key(preprocessed, build, *_COMMON, *BUILDS[build])
     library = _cache() / f"{path.stem if path else 'text'}-{key}.so"
     if not library.exists():
