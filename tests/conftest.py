@@ -5,6 +5,7 @@ By default only tests without the mark `long` run (pytest.ini), and tests of dra
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import weakref
@@ -92,6 +93,12 @@ def pytest_collection_modifyitems(items):
         if patterns and whole:
             raise pytest.UsageError(f"{path}: {name} has no parameters that match {sorted(patterns)} of its mark long_except")
     items.sort(key=lambda item: item.path.name != "test_kernels_rules.py")
+
+
+def pytest_collection_finish() -> None:
+    """Leave the collected tests out of later garbage collections: a full one would go through millions of their objects."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Defines how many examples a test draws: a quarter of them unless long tests run too.
+"""Defines how many examples a test draws: an eighth of them unless long tests run too.
 
 Long runs (`pytest -m "long or hypothesis"`, or `-m ""`) draw all of them.
 """
@@ -11,4 +11,4 @@ draws_all = False
 
 def examples(count: int) -> int:
     """Return the number of examples to draw of `count`."""
-    return count if draws_all else max(25, count // 4)
+    return count if draws_all else max(25, count // 8)

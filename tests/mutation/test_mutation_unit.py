@@ -113,7 +113,8 @@ def place(tmp_path: Path) -> Place:
     return Place(tree, tmp_path, tmp_path)
 
 
-def test_found_and_missed_errors_are_told_apart(place: Place):
+def test_found_and_missed_errors_are_told_apart(place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # plugins take most of the time of each pytest
     runner = Judge(place)
     assert runner.of(mutant("found")).found_by == "test_a.py::test_below"
     assert runner.of(mutant("missed", becomes="< 0 +")).found_by is None

@@ -176,14 +176,14 @@ LENIENT = (
 
 
 @pytest.mark.long_except("150-1", "0-2")
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("batch_bytes", [0, 150, 700])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("batch_bytes", [0, 150, 350])
 def test_lenient_quotes(batch_bytes: int, seed: int) -> None:
     """Test batches of the given size; 0 stands for one that is drawn and holds a few records."""
     rng = random.Random(seed)
     few = LENIENT[:3] if seed % 4 == 0 else LENIENT
     end = b"\r\n" if seed % 2 else b"\n"
-    lines = [b"n,s,t"] + [b"%d,%s,%s" % (i, rng.choice(few), rng.choice(few)) for i in range(60)]
+    lines = [b"n,s,t"] + [b"%d,%s,%s" % (i, rng.choice(few), rng.choice(few)) for i in range(36)]
     data = end.join(lines) + end
     batch_bytes = batch_bytes or rng.randrange(20, 60)
     for source in (data, gzip.compress(data)):
@@ -193,7 +193,7 @@ def test_lenient_quotes(batch_bytes: int, seed: int) -> None:
 
 @pytest.mark.long_except("150-1")
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("batch_bytes", [0, 150, 700])
+@pytest.mark.parametrize("batch_bytes", [0, 150, 350])
 def test_quotes_that_are_text(batch_bytes: int, seed: int) -> None:
     """Parts that the masks misread are read again by the automaton, and so are later parts, wherever they are cut.
 
@@ -202,7 +202,7 @@ def test_quotes_that_are_text(batch_bytes: int, seed: int) -> None:
     rng = random.Random(seed)
     texts = (b"x", b'"y, z"', b'"two\nlines"', b'5" wide', b'p"q"', b'a""', b"", b'x"", y', b'"q""q"')
     few = texts[:3] + texts[4:5] if seed % 2 else texts
-    lines = [b"n,s,t,u"] + [b"%d,%s,%s,v" % (i, rng.choice(few if i > 25 else texts[:3]), rng.choice(few)) for i in range(60)]
+    lines = [b"n,s,t,u"] + [b"%d,%s,%s,v" % (i, rng.choice(few if i > 15 else texts[:3]), rng.choice(few)) for i in range(36)]
     data = b"\n".join(lines) + b"\n"
     batch_bytes = batch_bytes or rng.randrange(20, 60)
     check(data, batch_bytes, on_error="reject", long_records="truncate", dtypes={"n": "string"})

@@ -14,6 +14,12 @@ from tests.structure.cpu.find_cases import BLOCK, expected, found
 
 pytestmark = pytest.mark.isas
 
+
+def long(dialect: Dialect) -> object:
+    """Return a parameter whose tests are long."""
+    return pytest.param(dialect, marks=pytest.mark.long)
+
+
 TOKENS = [b"x", b",", b'"', b"\r", b"\n"]
 ESCAPE = b"\\"
 """Replaces CR in the texts of dialects that have it."""
@@ -22,12 +28,12 @@ FRONTS = [b"x" * 62, b'"' + b"x" * 61, b"a,b\n" + b"x" * 57 + b"\n", b'a,"b\n' +
 DIALECTS = [
     Dialect(),
     Dialect(double_quote=False),
-    Dialect(skip_blank_lines=False),
-    Dialect(quote_char=None),
+    long(Dialect(skip_blank_lines=False)),
+    long(Dialect(quote_char=None)),
     Dialect(lineterminator="\n"),
     Dialect(escape_char=ESCAPE),
-    Dialect(escape_char=ESCAPE, double_quote=False),
-    Dialect(escape_char=ESCAPE, quote_char=None),
+    long(Dialect(escape_char=ESCAPE, double_quote=False)),
+    long(Dialect(escape_char=ESCAPE, quote_char=None)),
 ]
 
 

@@ -265,10 +265,16 @@ def _runtime(build: str) -> Path:
 
 
 def _find(source: str | Path) -> Path:
-    for path in (_PACKAGE / source, Path(source)):
-        if path.is_file():
-            return path.resolve()
-    raise OptionError(f"there is no file {str(source)!r}, in the package or here")
+    path = _file_of_package(str(source)) or Path(source)
+    if not path.is_file():
+        raise OptionError(f"there is no file {str(source)!r}, in the package or here")
+    return path if path.is_absolute() else path.resolve()
+
+
+@functools.cache  # each launch asks for it
+def _file_of_package(source: str) -> Path | None:
+    path = _PACKAGE / source
+    return path.resolve() if path.is_file() else None
 
 
 def _key(*parts: str) -> str:
