@@ -31,7 +31,7 @@ def random_row(draw):
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("on_duplicate", ["raise", "replace", "keep"])
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 20))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))])
 def test_histories(key, on_duplicate, seed, tmp_path, request):
     draw, names = seeded(request.node.name), KEYS[key]
     places = [list(SCHEMA).index(name) for name in ([names] if isinstance(names, str) else names)]

@@ -11,7 +11,7 @@ from tests.api.store.store_cases import SCHEMA, Model, assert_equal, random_rows
 
 @pytest.mark.parametrize("on_duplicate", ["raise", "replace", "keep"])
 @pytest.mark.parametrize("place", ["memory", "folder"])
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 30))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 12))])
 def test_histories(on_duplicate, place, seed, tmp_path, request):
     draw = seeded(request.node.name)
     path = None if place == "memory" else tmp_path / "store"

@@ -56,7 +56,7 @@ def update(store, model, condition, values):
 
 
 @pytest.mark.parametrize("place", ["memory", "folder"])
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 20))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))])
 def test_histories(place, seed, tmp_path, request):
     draw = seeded(request.node.name)
     path = None if place == "memory" else tmp_path / "store"
