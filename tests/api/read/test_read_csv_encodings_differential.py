@@ -136,7 +136,7 @@ def test_long_runs_of_every_length(codec: str, isa: str) -> None:
     """Vector loops and their ends: runs of characters of one to four bytes, in any mixture and at any place."""
     choose = random.Random(f"{codec} {isa}")
     rows = []
-    for _ in range(600):
+    for _ in range(300):
         pieces = [choose.choice(RUNS) * choose.randint(0, 12) for _ in range(choose.randint(1, 6))]
         text = "x" + "".join(pieces)[choose.randint(0, 5) :]
         rows.append(text.encode(codec, "ignore").decode(codec) or "x")

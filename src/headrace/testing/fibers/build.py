@@ -34,7 +34,6 @@ BUILDS = {
     # With -O1 the larger kernels take 1.5 times as long to compile and run a tenth faster, since most of their work is checks.
     "checked": ["-Og", *_ACCESSES, *_UNDEFINED, *_BLOCKS],
     "fast": ["-O2", *_BLOCKS],
-    "quick": ["-O0", *_BLOCKS],
     "address": ["-O1", "-fsanitize=address", *_UNDEFINED, *_BLOCKS],
 }
 """Compiler flags of the kernel's unit. The harness itself is compiled with -O2 and without these flags."""
@@ -162,8 +161,8 @@ def program(
     text
         The program itself, instead of `source`.
     build
-        ``"checked"`` looks at every access; ``"fast"`` only runs; ``"quick"`` is the same, compiled in a quarter of the time;
-        ``"address"`` is for a process that has the address sanitizer's library loaded first.
+        ``"checked"`` looks at every access; ``"fast"`` only runs; ``"address"`` is for a process that has the address
+        sanitizer's library loaded first.
 
     Returns
     -------
