@@ -35,6 +35,7 @@ def check(text: bytes, pattern: bytes, name: str, launcher: FiberLauncher, shift
     assert search.count() == len(positions)
 
 
+@pytest.mark.long_except("26-*", "*-drk-wom-64")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("letters", [2, 26, 256])
 def test_lengths_at_edges(name: str, letters: int) -> None:
