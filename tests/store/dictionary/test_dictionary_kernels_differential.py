@@ -17,6 +17,7 @@ from headrace.store.dictionary.gpu.launches import (
     DeviceTexts,
     DictionaryKernels,
 )
+from headrace.store.dictionary.gpu.tuning import MergeTile, Translation
 from headrace.store.dictionary.merge_gpu import merge_with
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.store.dictionary.dictionary_cases import check, column_of, packed, random_values
@@ -31,9 +32,14 @@ ORDERS = ("forward", "reverse", "random")
 class Device:
     """A launcher with the kernels, and copies to and from its memory."""
 
-    def __init__(self, order: str) -> None:
+    def __init__(self, order: str, *, values: int = 8, groups: int = 1) -> None:
         self.launcher = FiberLauncher(order, 7)
-        self.kernels = DictionaryKernels(self.launcher, threads=THREADS)
+        self.kernels = DictionaryKernels(
+            self.launcher,
+            tiles=dict.fromkeys((1, 2, 4, 8), MergeTile(THREADS, values)),
+            text_tile=MergeTile(THREADS, 8),
+            translation=Translation(THREADS, groups),
+        )
 
     def numbers(self, items: Any) -> DeviceNumbers:
         return DeviceNumbers(self.launcher.put(items), len(items))
@@ -61,14 +67,14 @@ def cases(tile: int, largest: int) -> list[tuple[Any, Any]]:
     return [*found, (low, low[:0]), (low[:0], low), (low[:0], low[:0])]
 
 
-@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8"])
+@pytest.mark.parametrize(("dtype", "thread_values"), [("u1", 8), ("i2", 15), ("u4", 8), ("i8", 7)])
 @pytest.mark.parametrize("order", ORDERS)
-def test_merge_of_numbers(dtype: str, order: str) -> None:
+def test_merge_of_numbers(dtype: str, thread_values: int, order: str) -> None:
     rule = KeyOrder.of(np.dtype(dtype).str, total_order=True).packed
     shift = -100 if dtype[0] == "i" else 0
-    for given in cases(TILE, min(np.iinfo(dtype).max, 1 << 20)):
+    for given in cases(thread_values * THREADS, min(np.iinfo(dtype).max, 1 << 20)):
         main, delta = ((items + shift).astype(dtype) for items in given)
-        device = Device(order)
+        device = Device(order, values=thread_values)
         merged = device.kernels.merge_numbers(device.numbers(main), device.numbers(delta), rule)
         expected = np.union1d(main, delta)
         assert merged.dictionary.count == len(expected)
@@ -113,7 +119,7 @@ def test_translation(bits: int, order: str) -> None:
     """Codes of all widths become wider ones and keep their width, with and without a table and nulls."""
     random = np.random.default_rng(bits)
     for count, new in ((1, 0), (0, 1), (31, 2), (64, 64), (65, 31), (16 * 32 * 2 + 5, 100)):
-        device = Device(order)
+        device = Device(order, groups=1 + bits % 4)
         distinct = min(1 << bits, 3000)
         table = np.cumsum(random.integers(1, 3, distinct)).astype("u4")
         old, added = random.integers(0, distinct, count), random.integers(0, 2, new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,10 +16,13 @@ from headrace.store.dictionary.gpu.tuning import (
     BLOCK_CODES,
     ON_CHIP_BLOCKS,
     ON_CHIP_BYTES,
-    THREAD_VALUES,
-    THREADS,
+    TEXT_TILE,
     TRANSLATE_GROUPS,
+    TRANSLATION,
+    VALUE_TILES,
     VALUE_TYPES,
+    MergeTile,
+    Translation,
 )
 
 _FOLDER = "store/dictionary/gpu/"
@@ -106,14 +110,26 @@ class DictionaryKernels:
     ----------
     launcher
         Launcher of the device.
-    threads
-        Threads per block; tests use fewer.
+    tiles
+        Tile of a merge of numbers by their width. Benchmarks and tests have others.
+    text_tile
+        Tile of a merge of texts.
+    translation
+        Block of a translation.
     """
 
-    def __init__(self, launcher: Launcher, *, threads: int = THREADS) -> None:
+    def __init__(
+        self,
+        launcher: Launcher,
+        *,
+        tiles: Mapping[int, MergeTile] = VALUE_TILES,
+        text_tile: MergeTile = TEXT_TILE,
+        translation: Translation = TRANSLATION,
+    ) -> None:
         self._launcher = launcher
-        self._threads = threads
-        self._tile = threads * THREAD_VALUES
+        self._tiles = tiles
+        self._text_tile = text_tile
+        self._translation = translation
 
     def merge_numbers(self, main: DeviceNumbers, delta: DeviceNumbers, rule: bytes) -> MergedDictionary:
         """Merge two dictionaries of numbers; `rule`: bytes of their ``KeyRule``. The host waits for the number of values."""
@@ -122,12 +138,14 @@ class DictionaryKernels:
         tables = self._table(main.count), self._table(delta.count)
         if not values:
             return MergedDictionary(DeviceNumbers(merged, 0), *tables)
-        defines = {"HR_VALUE": VALUE_TYPES[width], "HR_THREADS": self._threads}
+        tile = self._tiles[width]
+        defines: dict[str, Any] = {"HR_VALUE": VALUE_TYPES[width], **tile.defines}
+        shape = Shape(defines, tile.blocks(values), tile.threads)
         given = (main.values, main.count, delta.values, delta.count, rule)
-        cuts = self._cut(_number_entry("cut_numbers", width), defines, given, values)
-        found = launcher.allocate(8)
-        args = (main.values, delta.values, values, rule, cuts, self._chain(values, _CHAIN_WORD), merged, *tables, found)
-        launcher.launch(_number_entry("merge_numbers", width), self._tiles(defines, values), args)
+        cuts = self._cut(_number_entry("cut_numbers", width), shape, tile.blocks(values), given)
+        chain, found = self._chain(tile.blocks(values), _CHAIN_WORD), launcher.allocate(8)
+        args = (main.values, delta.values, values, rule, cuts, chain, merged, *tables, found)
+        launcher.launch(_number_entry("merge_numbers", width), shape, args)
         return MergedDictionary(DeviceNumbers(merged, self._number(found)), *tables)
 
     def merge_texts(self, main: DeviceTexts, delta: DeviceTexts) -> MergedDictionary:
@@ -138,15 +156,16 @@ class DictionaryKernels:
         if not values:
             launcher.fill(offsets, 0)
             return MergedDictionary(DeviceTexts(offsets, launcher.allocate(0), 0), *tables)
-        pair, defines = main.packed + delta.packed, {"HR_THREADS": self._threads}
-        cuts = self._cut(_text_entry("cut_texts"), defines, (pair, main.count, delta.count), values)
+        pair, tile = main.packed + delta.packed, self._text_tile
+        shape = Shape(tile.defines, tile.blocks(values), tile.threads)
+        cuts = self._cut(_text_entry("cut_texts"), shape, tile.blocks(values), (pair, main.count, delta.count))
         sources, found = launcher.allocate(4 * values), launcher.allocate(8)
-        memory = self._chain(values, _TEXT_CHAIN_WORD)
+        memory = self._chain(tile.blocks(values), _TEXT_CHAIN_WORD)
         args = (pair, values, cuts, memory, sources, offsets, *tables, found)
-        launcher.launch(_text_entry("merge_texts"), self._tiles(defines, values), args)
+        launcher.launch(_text_entry("merge_texts"), shape, args)
         count = self._number(found)
         data = launcher.allocate(self._number(BufferSlice(offsets, 8 * count, 8)))
-        shape = Shape(defines, -(-count * _WARP // self._threads), self._threads)
+        shape = Shape(tile.defines, -(-count * _WARP // tile.threads), tile.threads)
         launcher.launch(_text_entry("copy_merged_texts"), shape, (pair, count, sources, offsets, data))
         return MergedDictionary(DeviceTexts(offsets, data, count), *tables)
 
@@ -156,7 +175,8 @@ class DictionaryKernels:
             return table
         launcher, blocks = self._launcher, _blocks_of(1 << table.bits)
         block_bits, bases = launcher.allocate(8 * blocks, fill=0), launcher.allocate(4 * blocks, fill=0)
-        shape = Shape(self._translation(0), -(-_blocks_of(count) * _WARP // self._threads), self._threads)
+        threads = self._translation.threads
+        shape = Shape(self._translation.defines(0), -(-_blocks_of(count) * _WARP // threads), threads)
         launcher.launch(_translate_entry("make_code_blocks"), shape, (table.table, count, block_bits, bases))
         return CodeTable(table.table, table.bits, block_bits, bases)
 
@@ -165,32 +185,26 @@ class DictionaryKernels:
         count = main.count + delta.count
         words = self._launcher.allocate(-(-count * bits // 64) * 8)
         if count and bits:
-            warps = self._threads // _WARP
-            blocks = -(-count // (_WARP * warps * TRANSLATE_GROUPS))
+            given = self._translation
+            blocks = -(-count // (given.threads * TRANSLATE_GROUPS))
             shared = main.table.shared_bytes
             blocks = min(blocks, ON_CHIP_BLOCKS) if shared else blocks
-            shape = Shape(self._translation(int(shared > 0)), blocks, self._threads, shared)
+            shape = Shape(given.defines(int(shared > 0)), blocks, given.threads, shared)
             self._launcher.launch(_translate_entry("translate_codes"), shape, (main.packed, delta.packed, words, bits))
         return words
-
-    def _translation(self, on_chip: int) -> dict[str, Any]:
-        return {"HR_THREADS": self._threads, "HR_ON_CHIP": on_chip}
 
     def _table(self, count: int) -> DeviceBuffer:
         """Return memory of a table with an entry for each number that a code's bits can represent."""
         return self._launcher.allocate(4 << (count - 1).bit_length() if count else 4, fill=0)
 
-    def _tiles(self, defines: dict[str, Any], values: int) -> Shape:
-        return Shape(defines, -(-values // self._tile), self._threads)
+    def _chain(self, tiles: int, word: int) -> DeviceBuffer:
+        return self._launcher.allocate(word * (1 + tiles), fill=0)
 
-    def _chain(self, values: int, word: int) -> DeviceBuffer:
-        return self._launcher.allocate(word * (1 + -(-values // self._tile)), fill=0)
-
-    def _cut(self, entry: Entry, defines: dict[str, Any], given: tuple[Any, ...], values: int) -> DeviceBuffer:
-        """Return the number of main values before each tile, and before the end."""
-        number = -(-values // self._tile) + 1
+    def _cut(self, entry: Entry, shape: Shape, tiles: int, given: tuple[Any, ...]) -> DeviceBuffer:
+        """Return the number of main values before each tile, and before the end; `shape`: shape of the merge."""
+        number = tiles + 1
         cuts = self._launcher.allocate(8 * number)
-        self._launcher.launch(entry, Shape(defines, -(-number // self._threads), self._threads), (*given, cuts))
+        self._launcher.launch(entry, Shape(shape.defines, -(-number // shape.threads), shape.threads), (*given, cuts))
         return cuts
 
     def _number(self, buffer: DeviceBuffer) -> int:

@@ -18,16 +18,59 @@ constexpr u32 tile_values = threads * thread_values;
 // The codes of a tile in shared memory: those of the main dictionary, then those of the delta.
 struct TileCodes {
     const Value* codes;
-    u32 main_count;
+    u32 main_count, count;
     bool has_previous;  // whether a main value precedes the tile
     Value previous;
 
     __device__ __forceinline__ bool is_main_first(u64 i, u64 k) const { return codes[i] <= codes[main_count + k]; }
-    __device__ __forceinline__ bool has_duplicate(u32 i, u32 k) const {
-        if (i == 0) return has_previous && previous == codes[main_count + k];
-        return codes[i - 1] == codes[main_count + k];
-    }
+    __device__ __forceinline__ Value code(u32 source) const { return source < count ? codes[source] : Value{0}; }
 };
+
+// Merges the thread's values, and writes their codes. The next code of each dictionary, and the last one of the main
+// dictionary, are in registers, so that a turn reads one code.
+static __device__ __forceinline__ ThreadMerge merge_codes(const TileCodes& tile, Value (&merged_codes)[thread_values]) {
+    const u32 main_count = tile.main_count;
+    ThreadMerge own = begin_of_thread(tile, main_count, tile.count - main_count);
+    u32 i = own.main_begin, k = main_count + own.delta_begin;
+    Value main = tile.code(i), delta = tile.code(k);
+    bool has_last = i > 0 || tile.has_previous;
+    Value last = i > 0 ? tile.code(i - 1) : tile.previous;
+#pragma unroll
+    for (u32 turn = 0; turn < thread_values; ++turn) {
+        if (turn >= own.count) break;
+        const bool is_main = k == tile.count || (i < main_count && main <= delta);
+        const bool is_new = is_main || !has_last || last != delta;
+        own.is_main |= (is_main ? 1u : 0u) << turn;
+        own.is_new |= (is_new ? 1u : 0u) << turn;
+        merged_codes[turn] = is_main ? main : delta;
+        has_last |= is_main;
+        last = is_main ? main : last;
+        i += is_main ? 1 : 0;
+        k += is_main ? 0 : 1;
+        const Value next = tile.code(is_main ? i : k);
+        main = is_main ? next : main;
+        delta = is_main ? delta : next;
+    }
+    return own;
+}
+
+// Reads the codes of a tile; all loads of a thread are under way at once.
+static __device__ __forceinline__ void read_tile(const Value* main, const Value* delta, const KeyRule<Value>& rule,
+                                                 const MergeTile& tile, Value* codes) {
+    Value loaded[thread_values];
+#pragma unroll
+    for (u32 turn = 0; turn < thread_values; ++turn) {
+        const u32 i = turn * threads + threadIdx.x;
+        if (i >= tile.count()) break;
+        const bool is_main = i < tile.main_count;
+        loaded[turn] = is_main ? main[tile.main_begin + i] : delta[tile.delta_begin + i - tile.main_count];
+    }
+#pragma unroll
+    for (u32 turn = 0; turn < thread_values; ++turn) {
+        const u32 i = turn * threads + threadIdx.x;
+        if (i < tile.count()) codes[i] = rule.code(loaded[turn]);
+    }
+}
 
 extern "C" __global__ void __launch_bounds__(threads) cut_numbers(const Value* main, u64 main_count, const Value* delta,
                                                                   u64 delta_count, KeyRule<Value> rule, u64* cuts) {
@@ -47,24 +90,17 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();
     const u32 number = ticket;
     const MergeTile tile = tile_of_cuts(cuts, number, tile_values, values);
-    for (u32 i = threadIdx.x; i < tile.count(); i += threads) {
-        const bool is_main = i < tile.main_count;
-        codes[i] = rule.code(is_main ? main[tile.main_begin + i] : delta[tile.delta_begin + i - tile.main_count]);
-    }
+    read_tile(main, delta, rule, tile, codes);
     const bool has_previous = tile.main_begin > 0;
     const Value previous = has_previous ? rule.code(main[tile.main_begin - 1]) : Value{0};
     __syncthreads();
+    Value merged_codes[thread_values];
     const ThreadMerge own =
-        merge_values(TileCodes{codes, tile.main_count, has_previous, previous}, tile.main_count, tile.delta_count);
-    Value thread_codes[thread_values];
-#pragma unroll
-    for (u32 turn = 0; turn < thread_values; ++turn) {
-        if (turn < own.count) thread_codes[turn] = codes[own.source[turn]];
-    }
+        merge_codes(TileCodes{codes, tile.main_count, tile.count(), has_previous, previous}, merged_codes);
     const TileRanks<u32> ranks =
         ranks_of_tile<Sum<u32>, threads>(static_cast<u32>(__popc(own.is_new)), chain, number, totals);
-    place_values(own, ranks.before, positions,
-                 [&](u32 turn, u32, u32 position) { codes[position] = thread_codes[turn]; });
+    place_values(own, tile.main_count, ranks.before, positions,
+                 [&](u32 turn, u32, u32 position) { codes[position] = merged_codes[turn]; });
     if (tile::warp() == 0) {
         const u32 sum = chain.prefix<Sum<u32>>(number, ranks.total);
         if (tile::lane() == 0) before = sum;

@@ -23,6 +23,22 @@ struct TileTexts {
     }
 };
 
+// Merges the thread's texts.
+static __device__ __forceinline__ ThreadMerge merge_texts_of_thread(const TileTexts& tile, u32 main_count,
+                                                                    u32 delta_count) {
+    ThreadMerge own = begin_of_thread(tile, main_count, delta_count);
+    u32 i = own.main_begin, k = own.delta_begin;
+    for (u32 turn = 0; turn < own.count; ++turn) {
+        const bool is_main = k == delta_count || (i < main_count && tile.is_main_first(i, k));
+        const bool is_new = is_main || !tile.has_duplicate(i, k);
+        own.is_main |= (is_main ? 1u : 0u) << turn;
+        own.is_new |= (is_new ? 1u : 0u) << turn;
+        i += is_main ? 1 : 0;
+        k += is_main ? 0 : 1;
+    }
+    return own;
+}
+
 // A number of texts, and their bytes.
 struct TextTotals {
     u64 texts, bytes;
@@ -65,24 +81,23 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u32 number = ticket;
     const MergeTile tile = tile_of_cuts(cuts, number, tile_values, values);
     const ThreadMerge own =
-        merge_values(TileTexts{pair, tile.main_begin, tile.delta_begin}, tile.main_count, tile.delta_count);
+        merge_texts_of_thread(TileTexts{pair, tile.main_begin, tile.delta_begin}, tile.main_count, tile.delta_count);
     const auto bytes_of = [&](u32 source) {
         const bool is_main = source < tile.main_count;
         const u64 text = is_main ? tile.main_begin + source : tile.delta_begin + source - tile.main_count;
         return static_cast<u64>(size_of(is_main ? pair.main : pair.delta, text));
     };
     TextTotals sum{static_cast<u64>(__popc(own.is_new)), 0};
-#pragma unroll
-    for (u32 turn = 0; turn < thread_values; ++turn) {
-        if (own.is_new >> turn & 1) sum.bytes += bytes_of(own.source[turn]);
-    }
+    for_each_value(own, tile.main_count,
+                   [&](u32, u32 source, bool is_new) { sum.bytes += is_new ? bytes_of(source) : 0; });
     const TileRanks<TextTotals> ranks = ranks_of_tile<SumTotals, threads>(sum, chain, number, totals);
     u64 begin = ranks.before.bytes;
-    place_values(own, static_cast<u32>(ranks.before.texts), positions, [&](u32, u32 source, u32 position) {
-        merged[position] = source;
-        begins[position] = begin;
-        begin += bytes_of(source);
-    });
+    place_values(own, tile.main_count, static_cast<u32>(ranks.before.texts), positions,
+                 [&](u32, u32 source, u32 position) {
+                     merged[position] = source;
+                     begins[position] = begin;
+                     begin += bytes_of(source);
+                 });
     if (tile::warp() == 0) {
         const TextTotals joined = chain.prefix<SumTotals>(number, ranks.total);
         if (tile::lane() == 0) before = joined;

@@ -1,5 +1,6 @@
 // Merges the part of two dictionaries that a block has. Each thread finds its begin by a search on the diagonal, and
-// walks over its values. (Green, McColl and Bader 2012, GPU Merge Path.)
+// walks over its values. (Green, McColl and Bader 2012, GPU Merge Path.) An odd number of values of 8 bytes per thread
+// spreads them over the banks of shared memory.
 #pragma once
 #include "gpu/block/block.cuh"
 #include "gpu/block/block_look_back.cuh"
@@ -7,7 +8,8 @@
 
 namespace headrace {
 
-constexpr u32 thread_values = 8;
+constexpr u32 thread_values = HR_THREAD_VALUES;
+static_assert(thread_values <= 32);
 
 // Begin and size of a tile in both dictionaries.
 struct MergeTile {
@@ -26,34 +28,36 @@ static __device__ __forceinline__ MergeTile tile_of_cuts(const u64* cuts, u64 ti
             static_cast<u32>(end - main_end - (rank - main_begin)), end == values};
 }
 
-// The values of a thread: their sources, which are numbers in the tile, first those of the main dictionary. A bit of
-// `is_new` is set for each value that is no duplicate.
+// The values of a thread: those from main_begin and delta_begin on in the tile. Bit t of `is_main` is set if value t is
+// of the main dictionary, and bit t of `is_new` if it is no duplicate.
 struct ThreadMerge {
-    u32 source[thread_values];
+    u32 main_begin, delta_begin;
     u32 count;
-    u32 is_new;
+    u32 is_main, is_new;
 };
 
-// Merges the thread's values. `Pair` has is_main_first(i, k), and has_duplicate(i, k): whether value k of the delta is
-// the main value before i; both are numbers in the tile.
-template <class Pair>
-static __device__ __forceinline__ ThreadMerge merge_values(const Pair& pair, u32 main_count, u32 delta_count) {
-    ThreadMerge found{{}, 0, 0};
-    const u32 rank = threadIdx.x * thread_values;
-    if (rank >= main_count + delta_count) return found;
-    u32 i = static_cast<u32>(main_before(pair, main_count, delta_count, rank)), k = rank - i;
+// Calls `work(turn, source, is_new)` for each of the thread's values. `source`: number in the tile, first those of the
+// main dictionary.
+template <class Work>
+static __device__ __forceinline__ void for_each_value(const ThreadMerge& merged, u32 main_count, const Work& work) {
+    u32 i = merged.main_begin, k = main_count + merged.delta_begin;
 #pragma unroll
     for (u32 turn = 0; turn < thread_values; ++turn) {
-        if (i == main_count && k == delta_count) break;
-        const bool is_main = k == delta_count || (i < main_count && pair.is_main_first(i, k));
-        const bool is_new = is_main || !pair.has_duplicate(i, k);
-        found.source[turn] = is_main ? i : main_count + k;
-        found.is_new |= (is_new ? 1u : 0u) << turn;
-        ++found.count;
+        if (turn >= merged.count) break;
+        const bool is_main = merged.is_main >> turn & 1;
+        work(turn, is_main ? i : k, (merged.is_new >> turn & 1) != 0);
         i += is_main ? 1 : 0;
         k += is_main ? 0 : 1;
     }
-    return found;
+}
+
+// Returns the thread's begin in a tile, which is found by a search on the diagonal. `Pair` has is_main_first(i, k).
+template <class Pair>
+static __device__ __forceinline__ ThreadMerge begin_of_thread(const Pair& pair, u32 main_count, u32 delta_count) {
+    const u32 rank = threadIdx.x * thread_values, values = main_count + delta_count;
+    if (rank >= values) return {main_count, delta_count, 0, 0, 0};
+    const u32 i = static_cast<u32>(main_before(pair, main_count, delta_count, rank));
+    return {i, rank - i, values - rank < thread_values ? values - rank : thread_values, 0, 0};
 }
 
 // Totals before a thread's values in the tile, and those of the tile.
@@ -78,17 +82,14 @@ static __device__ __forceinline__ TileRanks<T> ranks_of_tile(T own, tile::Chain<
 // Writes the position in the tile of each of the thread's values; -1 for a duplicate of the value before the tile.
 // Calls `write(turn, source, position)` for the values that are new.
 template <class Write>
-static __device__ __forceinline__ void place_values(const ThreadMerge& merged, u32 before, u32* positions,
-                                                    const Write& write) {
+static __device__ __forceinline__ void place_values(const ThreadMerge& merged, u32 main_count, u32 before,
+                                                    u32* positions, const Write& write) {
     u32 next = before;
-#pragma unroll
-    for (u32 turn = 0; turn < thread_values; ++turn) {
-        if (turn >= merged.count) break;
-        const bool is_new = merged.is_new >> turn & 1;
-        if (is_new) write(turn, merged.source[turn], next);
+    for_each_value(merged, main_count, [&](u32 turn, u32 source, bool is_new) {
+        if (is_new) write(turn, source, next);
         next += is_new ? 1 : 0;
-        positions[merged.source[turn]] = next - 1;
-    }
+        positions[source] = next - 1;
+    });
 }
 
 // Writes the codes of the tile's values. `positions` is complete, and `before` is the number of distinct values of all

@@ -13,6 +13,7 @@
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
+constexpr u32 turn_groups = HR_TURN_GROUPS;  // groups of 32 codes whose loads a warp has under way at once
 
 // Returns code `i`, read as words of 32 bits, which lanes next to each other share.
 static __device__ __forceinline__ u32 packed_code(const u32* words, u64 i, u32 bits) {
@@ -25,18 +26,34 @@ static __device__ __forceinline__ u32 packed_code(const u32* words, u64 i, u32 b
     return static_cast<u32>(found >> shift & code_mask(bits));
 }
 
-// Returns the new code of code `i` of a source.
-static __device__ __forceinline__ u32 translated(const CodeSource& source, u64 i) {
-    const u64 at = source.first + i;
-    const u32 code = packed_code(reinterpret_cast<const u32*>(source.words), at, static_cast<u32>(source.bits));
-    return new_code(source, at, code);
-}
+// The codes of both sources, one after another.
+struct BothCodes {
+    CodeSource main, delta;
 
-// Packs the codes of a warp; lane i < bits returns word i.
-static __device__ __forceinline__ u32 packed_word(u32 code, u32 bits) {
-    const u32 begin = tile::lane() * 32, first = begin / bits;  // the first code that has bits in the word
+    __device__ __forceinline__ u64 count() const { return main.count + delta.count; }
+
+    // Returns the code of a row as it is packed; 0 after the last row.
+    __device__ __forceinline__ u32 old_code(u64 row) const {
+        if (row < main.count) return code_of(main, row);
+        return row < count() ? code_of(delta, row - main.count) : 0;
+    }
+    __device__ __forceinline__ u32 translated(u64 row, u32 code) const {
+        if (row < main.count) return new_code(main, main.first + row, code);
+        return row < count() ? new_code(delta, delta.first + row - main.count, code) : 0;
+    }
+
+private:
+    static __device__ __forceinline__ u32 code_of(const CodeSource& source, u64 i) {
+        const u32 bits = static_cast<u32>(source.bits);
+        return packed_code(reinterpret_cast<const u32*>(source.words), source.first + i, bits);
+    }
+};
+
+// Packs the codes of a warp; lane i < bits returns word i. `first`: the first code that has bits in the lane's word.
+static __device__ __forceinline__ u32 packed_word(u32 code, u32 bits, u32 first, u32 codes_of_word) {
+    const u32 begin = tile::lane() * 32;
     u32 word = 0;
-    for (u32 i = 0; i <= 31 / bits + 1; ++i) {
+    for (u32 i = 0; i < codes_of_word; ++i) {
         const u32 from = first + i;
         const u32 found = tile::shuffle(code, from % tile::lanes);
         const i32 place = static_cast<i32>(from * bits) - static_cast<i32>(begin);
@@ -62,21 +79,26 @@ extern "C" __global__ void __launch_bounds__(threads)
     first.blocks.bits = block_bits;
     first.blocks.bases = bases;
 #endif
-    const u64 count = main.count + delta.count, end = words_of_codes(count, bits) * 2;
+    const BothCodes both{first, delta};
+    const u64 end = words_of_codes(both.count(), bits) * 2;
+    const u32 first_code = tile::lane() * 32 / bits, codes_of_word = 31 / bits + 2;
     // An even number of groups, so that the last word of 64 bits is written as a whole.
-    const u64 groups = (count + 63) / 64 * 2, warps = threads / tile::lanes;
-    for (u64 group = static_cast<u64>(blockIdx.x) * warps + tile::warp(); group < groups;
-         group += static_cast<u64>(gridDim.x) * warps) {
-        const u64 row = group * 32 + tile::lane();
-        u32 code = 0;
-        if (row < main.count) {
-            code = translated(first, row);
-        } else if (row < count) {
-            code = translated(delta, row - main.count);
+    const u64 groups = (both.count() + 63) / 64 * 2, warps = u64{threads / tile::lanes} * gridDim.x;
+    const u64 warp = static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp();
+    for (u64 begin = warp * turn_groups; begin < groups; begin += warps * turn_groups) {
+        u32 codes[turn_groups];
+#pragma unroll
+        for (u32 turn = 0; turn < turn_groups; ++turn) codes[turn] = both.old_code((begin + turn) * 32 + tile::lane());
+#pragma unroll
+        for (u32 turn = 0; turn < turn_groups; ++turn) {
+            codes[turn] = both.translated((begin + turn) * 32 + tile::lane(), codes[turn]);
         }
-        const u32 word = packed_word(code, bits);
-        const u64 at = group * bits + tile::lane();
-        if (tile::lane() < bits && at < end) words[at] = word;
+#pragma unroll
+        for (u32 turn = 0; turn < turn_groups; ++turn) {
+            const u32 word = packed_word(codes[turn], bits, first_code, codes_of_word);
+            const u64 at = (begin + turn) * bits + tile::lane();
+            if (tile::lane() < bits && at < end) words[at] = word;
+        }
     }
 }
 

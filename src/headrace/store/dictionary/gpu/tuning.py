@@ -2,11 +2,46 @@
 
 from __future__ import annotations
 
-from headrace.gpu.kernels.source import Programs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
-THREADS = 256
-THREAD_VALUES = 8
-"""Values per thread of a merge (merge_tile.cuh)."""
+from headrace.gpu.kernels.source import ANY, Programs
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTile:
+    """A tile of a merge: threads of its block, and values of a thread."""
+
+    threads: int
+    values: int
+
+    @property
+    def defines(self) -> dict[str, Any]:
+        """Macros of its programs."""
+        return {"HR_THREADS": self.threads, "HR_THREAD_VALUES": self.values}
+
+    def blocks(self, values: int) -> int:
+        """Return the number of tiles of `values` values."""
+        return -(-values // (self.threads * self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A block of a translation: its threads, and the groups of 32 codes whose loads a warp has under way at once."""
+
+    threads: int
+    groups: int
+
+    def defines(self, on_chip: int) -> dict[str, Any]:
+        """Return the macros of its programs."""
+        return {"HR_THREADS": self.threads, "HR_ON_CHIP": on_chip, "HR_TURN_GROUPS": self.groups}
+
+
+VALUE_TILES = {width: MergeTile(256, 8) for width in (1, 2, 4, 8)}
+"""Tiles by width of the values."""
+TEXT_TILE = MergeTile(256, 8)
+TRANSLATION = Translation(256, 1)
 VALUE_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 """Types of values that kernels are compiled for, by width."""
 BLOCK_CODES = 64
@@ -20,8 +55,18 @@ ON_CHIP_BLOCKS = 264
 TRANSLATE_GROUPS = 16
 """Groups of 32 codes that a warp translates at least."""
 
+
+def _merge_programs() -> Iterator[tuple[str, dict[str, list[int | str]]]]:
+    for width, tile in VALUE_TILES.items():
+        sizes: dict[str, list[int | str]] = {"HR_THREADS": [tile.threads, ANY], "HR_THREAD_VALUES": [tile.values, ANY]}
+        yield "merge_numbers.cu", {"HR_VALUE": [VALUE_TYPES[width]], **sizes}
+
+
 PROGRAMS: Programs = (
-    ("merge_numbers.cu", {"HR_VALUE": tuple(VALUE_TYPES.values()), "HR_THREADS": [THREADS]}),
-    ("merge_texts.cu", {"HR_THREADS": [THREADS]}),
-    ("translate.cu", {"HR_THREADS": [THREADS], "HR_ON_CHIP": [0, 1]}),
+    *_merge_programs(),
+    ("merge_texts.cu", {"HR_THREADS": [TEXT_TILE.threads], "HR_THREAD_VALUES": [TEXT_TILE.values]}),
+    (
+        "translate.cu",
+        {"HR_THREADS": [TRANSLATION.threads, ANY], "HR_ON_CHIP": [0, 1], "HR_TURN_GROUPS": [TRANSLATION.groups, ANY]},
+    ),
 )
