@@ -11,6 +11,7 @@ from headrace.core.imports import delay_forks_and_exit_during_imports, import_na
 
 if TYPE_CHECKING:
     from headrace import array_api as array_api
+    from headrace import dictionary as dictionary
     from headrace import structure as structure
     from headrace.api.read.read_csv import read_csv
     from headrace.api.report import Position, Report
@@ -78,7 +79,6 @@ if TYPE_CHECKING:
     from headrace.query.match.automaton.dfa import Dfa
     from headrace.query.match.match import Matches, count_matches, match
     from headrace.query.match.regex.compile_regex import compile_regex
-    from headrace.store.dictionary import functions as dictionary
     from headrace.structure.dialect import Dialect
 
 _MODULES = {
@@ -136,7 +136,7 @@ _MODULES = {
     "count_matches": "headrace.query.match.match",
     "cumsum": "headrace.primitives.cumulative",
     "cumulative_sum": "headrace.primitives.cumulative",
-    "dictionary": "headrace.store.dictionary.functions",
+    "dictionary": "headrace.dictionary",
     "digitize": "headrace.arrange.search.searchsorted",
     "find": "headrace.query.find.find",
     "find_any": "headrace.query.find.find_any",

@@ -36,9 +36,10 @@ LISTS = {"list of numbers", "pair", "range"}
 EMPTY_LISTS = {"empty list", "empty tuple"}
 FLOATS = {"array of float64", "array of float16", "pair of nan"}
 ENCODED = {
-    *(*KEYS, *ANY_LENGTH, "column", "array with gaps", "array backwards"),
+    *(*KEYS, *ANY_LENGTH, *COPIED, *LISTS, *EMPTY_LISTS, "column", "pair of nan", "list of none", "list of texts"),
+    *("array of bool", "array of texts", "array of dates"),
 }
-"""Integers and floats of one dimension, in the byte order of this machine."""
+"""Values of one dimension that are columns of one type."""
 STORE_KEYS = {
     *("zero", "one", "minus one", "int64", "array of int64", "array of uint32", "read-only array", "unaligned array"),
     *(*LISTS, *EMPTY_LISTS, *COPIED, "array of other length"),
@@ -290,8 +291,11 @@ TAKES_IN: dict[str, set[str]] = {
     "dictionary.encode.method": set(),
     "dictionary.distinct_values.column": ENCODED,
     "dictionary.distinct_values.method": set(),
-    "dictionary.decode.rows": {"none", *EMPTY_LISTS, "empty array", "array of big endian"},
-    "dictionary.merge.delta": ENCODED - {"array of uint32", "array of float64", "empty array"},
+    "dictionary.decode.rows": {"none", "slice", *EMPTY_LISTS, "empty array", "array of big endian"},
+    "dictionary.merge.delta": {
+        *("column", "array of int64", "read-only array", "unaligned array", "array of other length", "array with gaps"),
+        *(*LISTS, "array backwards"),
+    },
     "dictionary.merge.keep": {"none", "array of bool"},
     "dictionary.merge_columns.keep": {"none", "array of bool"},
     "dictionary.merge_dictionaries.main": {"column"},

@@ -15,7 +15,7 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
 from headrace.store.change import Change
-from headrace.store.dictionary.encode import decode
+from headrace.store.dictionary.decode import decode
 from headrace.store.main import Main
 from headrace.store.prefix import Prefix
 from headrace.store.row_runs import RowRuns

@@ -21,7 +21,13 @@ DELTA = column_of("int32", [2])
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: dictionary.encode([1, 2]), "column"),
+        (lambda: dictionary.encode(7), "column"),
+        (lambda: dictionary.encode([1, "x"]), "column has values that are not of one type"),
+        (lambda: dictionary.encode([[1]]), "column"),
+        (lambda: dictionary.encode(np.zeros((1, 2))), "column must be .* one dimension"),
+        (lambda: dictionary.encode(np.zeros(1, "f2")), "float16"),
+        (lambda: dictionary.encode(np.array(["2020"], "M8[Y]")), "convert it to days"),
+        (lambda: dictionary.decode(MAIN, slice(0, 1.5)), "slice"),
         (lambda: dictionary.encode(DELTA, method="quick"), "method"),
         (lambda: dictionary.decode(DELTA), "column"),
         (lambda: dictionary.decode(MAIN, [3]), "1 row number is outside of the 3 items"),

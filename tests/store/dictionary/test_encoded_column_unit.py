@@ -3,7 +3,7 @@
 import pytest
 
 import headrace
-from headrace.store.dictionary.functions import encode, merge
+from headrace.dictionary import encode, merge
 
 pytestmark = pytest.mark.isas
 

@@ -11,7 +11,8 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
-from headrace.store.dictionary.encode import decode, encode, filtered, merge
+from headrace.store.dictionary.decode import decode
+from headrace.store.dictionary.encode import encode, filtered, merge
 from headrace.store.dictionary.merge_columns import merge_columns
 from tests.store.dictionary.dictionary_cases import (
     NUMBER_TYPES,

@@ -11,6 +11,7 @@ from headrace.core.buffer import Buffer, copy_of
 from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
 
 _NO_BYTES = b""
+_NESTED = list, tuple, dict, set
 
 
 def columns_from_arrow(data: object) -> dict[str, Column]:
@@ -58,6 +59,26 @@ def column_from_arrow(data: object, name: str, expected: str) -> Column:
     except (arrow.ArrowException, TypeError, ValueError) as error:
         raise OptionError(f"{name} is no Arrow array: {_text(error)}") from error
     return _column(arrow, name, chunks)
+
+
+def column_from_values(values: Any, name: str, expected: str) -> Column:
+    """Return a list of Python values as a column; None is null. `expected`: the valid values, for messages.
+
+    Raises
+    ------
+    OptionError
+        The values have several types, or one that this package does not have.
+    MissingDependencyError
+        PyArrow is not installed.
+    """
+    if any(isinstance(value, _NESTED) for value in values):
+        raise OptionError.wrong(name, expected, values)
+    arrow = _pyarrow(f"{name}, a list,")
+    try:
+        array = arrow.array(values)
+    except (arrow.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise OptionError(f"{name} has values that are not of one type: {_text(error)}") from error
+    return _column(arrow, name, array if isinstance(array, arrow.ChunkedArray) else arrow.chunked_array([array]))
 
 
 def exported_stream(table: Any) -> object:

@@ -130,6 +130,35 @@ void unpack_codes_at(const nb::bytes& codes, std::uintptr_t to, unsigned threads
     unpack_codes(source, reinterpret_cast<u32*>(to), threads);
 }
 
+// `values`: address, number and width of the values.
+u64 decode_numbers_at(const nb::bytes& codes, const std::tuple<std::uintptr_t, u64, unsigned>& values,
+                      std::uintptr_t to, unsigned threads) {
+    const CodeSource source = source_of(codes);
+    const NumberArray given{reinterpret_cast<const void*>(std::get<0>(values)), std::get<1>(values),
+                            std::get<2>(values)};
+    const LongCall call;
+    return decode_numbers(source, given, reinterpret_cast<void*>(to), threads);
+}
+
+// `extents`: number of texts, bytes, and bytes of an offset. `allocate` returns the addresses of offsets and bytes, and
+// the bytes of an offset.
+u64 decode_texts_at(const nb::bytes& codes, const TablesGiven& texts, const std::tuple<u64, u64, unsigned>& extents,
+                    const nb::callable& allocate, unsigned threads) {
+    using Made = std::tuple<std::uintptr_t, std::uintptr_t, unsigned>;
+    const CodeSource source = source_of(codes);
+    const auto [count, bytes, width] = extents;
+    const EncodedTextValues given{reinterpret_cast<const void*>(std::get<0>(texts)),
+                                  reinterpret_cast<const u8*>(std::get<1>(texts)), count, bytes, width};
+    const std::function<DecodedTexts(u64)> allocated = [&](u64 needed) {
+        return with_gil([&] {
+            const auto [offsets, data, created] = nb::cast<Made>(allocate(needed));
+            return DecodedTexts{reinterpret_cast<void*>(offsets), reinterpret_cast<u8*>(data), created};
+        });
+    };
+    const LongCall call;
+    return decode_texts(source, given, allocated, threads);
+}
+
 void take_codes_at(const nb::bytes& codes, const ItemsGiven& rows, std::uintptr_t to, unsigned threads) {
     const CodeSource source = source_of(codes);
     const LongCall call;
@@ -156,6 +185,8 @@ void bind_dictionary(nb::module_& m) {
     m.def("translate_codes", &translate_codes_at, "first"_a, "second"_a, "to"_a, "threads"_a);
     m.def("pack_codes", &pack_codes_at, "codes"_a, "to"_a, "threads"_a);
     m.def("unpack_codes", &unpack_codes_at, "codes"_a, "to"_a, "threads"_a);
+    m.def("decode_numbers", &decode_numbers_at, "codes"_a, "values"_a, "to"_a, "threads"_a);
+    m.def("decode_texts", &decode_texts_at, "codes"_a, "texts"_a, "extents"_a, "allocate"_a, "threads"_a);
     m.def("take_codes", &take_codes_at, "codes"_a, "rows"_a, "to"_a, "threads"_a);
 }
 

@@ -70,7 +70,7 @@ def distinct_values(column: Column | Any, *, method: str = "auto", context: Cont
     Parameters
     ----------
     column
-        Column of any type, or array of NumPy of integers or floats, on the host.
+        Column of any type on the host, array of NumPy of one dimension, list, Series, or array of PyArrow.
     method
         For numbers, ``"sort"``: sort and remove duplicates. ``"hash"``: find the distinct values with a hash table, then sort
         these alone. ``"auto"``: on a CPU, hash while the table fits a cache, and else sort. The result is the same. Texts are
@@ -86,7 +86,7 @@ def distinct_values(column: Column | Any, *, method: str = "auto", context: Cont
     Raises
     ------
     OptionError
-        `column` is not a column, or the method is unknown.
+        `column` has values that no column has, or the method is unknown.
     UnsupportedDeviceError
         The column is on a GPU.
 

@@ -1,4 +1,4 @@
-"""Encodes and decodes columns, and merges an encoded column with a delta."""
+"""Encodes columns, and merges an encoded column with a delta."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from headrace import _native
-from headrace.arrange.gather.take import check_outside, take_rows
+from headrace.arrange.gather.take import take_rows
 from headrace.arrays.arrays import needed_numpy
 from headrace.columns.column import Column
+from headrace.columns.types import DataType, has_offsets
 from headrace.core.buffer import empty_buffer
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
@@ -17,9 +18,9 @@ from headrace.store.dictionary import validity
 from headrace.store.dictionary.dictionaries import merge_dictionaries
 from headrace.store.dictionary.distinct import numbered_values
 from headrace.store.dictionary.encoded_column import EncodedColumn, code_bits, words_of_codes
-from headrace.store.dictionary.items import address_of, checked_integers, host_array
+from headrace.store.dictionary.items import address_of, column_of_items, host_array, items_of
 from headrace.store.dictionary.packing import codes_of, pack, packed_source
-from headrace.store.dictionary.plain import column_of_nulls, plain_column
+from headrace.store.dictionary.plain import plain_column
 
 _NUMBER_BITS = 32
 
@@ -30,15 +31,15 @@ def encode(column: Column | Any, *, method: str = "auto", context: Context | Non
     Parameters
     ----------
     column
-        Column of any type, or array of NumPy of integers or floats, on the host. String views and dictionaries of strings become
-        plain strings.
+        Column of any type on the host, array of NumPy of one dimension, list, Series, or array of PyArrow. String views and
+        dictionaries of strings become plain strings.
     method, context
         As of `distinct_values`.
 
     Raises
     ------
     OptionError
-        `column` is not a column, or the method is unknown.
+        `column` has values that no column has, or the method is unknown.
     UnsupportedDeviceError
         The column is on a GPU.
 
@@ -60,49 +61,6 @@ def encode(column: Column | Any, *, method: str = "auto", context: Context | Non
     return EncodedColumn(found.values, words, length, found.validity.null_count, nulls)
 
 
-def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None = None) -> Column:
-    """Return an encoded column as a plain one.
-
-    Parameters
-    ----------
-    column
-        Column of `encode` or `merge`.
-    rows
-        Row numbers, an array of integers from 0 on, in any order; None for all rows.
-    context
-        Threads that may be used.
-
-    Raises
-    ------
-    OptionError
-        A row number is no integer or out of range. A code has no value. Or the rows' texts have too many bytes for the type.
-
-    Examples
-    --------
-    >>> from headrace import read_csv
-    >>> encoded = encode(read_csv(b"x\\n30\\n10\\n30\\n")["x"])
-    >>> decode(encoded).to_pylist(), decode(encoded, [1]).to_pylist()
-    ([30, 10, 30], [10])
-    """
-    instance("column", column, EncodedColumn)
-    context = context_of(context)
-    if rows is not None:
-        rows = _row_numbers(rows, column.length)
-    length = column.length if rows is None else len(rows)
-    if not len(column.dictionary):
-        return column_of_nulls(column.type, length)
-    codes = codes_of(column, rows, context=context)
-    if length and int(codes.max()) >= len(column.dictionary):
-        raise OptionError(f"a code is {int(codes.max())}, and the dictionary has {len(column.dictionary)} values")
-    found = take_rows(column.dictionary, codes, context.thread_count)
-    if column.validity is None:
-        return found
-    if rows is None:
-        return replace(found, validity=column.validity, null_count=column.null_count)
-    bits, nulls = validity.of_flags(validity.of_rows(column.validity, rows))
-    return replace(found, validity=bits, null_count=nulls)
-
-
 def merge(
     main: EncodedColumn, delta: EncodedColumn | Column | Any, keep: Any = None, *, context: Context | None = None
 ) -> EncodedColumn:
@@ -115,7 +73,8 @@ def merge(
     main
         The main column.
     delta
-        Column of the same type, plain or encoded, or an array of NumPy.
+        Column of the same type, plain or encoded, or other values as `encode` takes them. ``string`` and ``large_string`` are one
+        type, and so are ``binary`` and ``large_binary``.
     keep
         Mask of the rows that survive, an array of bools: those of the main column, then those of the delta. Values that no
         surviving row has leave the dictionary. None for all rows; then the dictionary is the union of both.
@@ -133,6 +92,7 @@ def merge(
     Examples
     --------
     >>> from headrace import read_csv
+    >>> from headrace.store.dictionary.decode import decode
     >>> main = encode(read_csv(b"x\\n30\\n10\\n")["x"])
     >>> merged = merge(main, read_csv(b"x\\n20\\n")["x"])
     >>> merged.dictionary.to_pylist(), merged.bits, decode(merged).to_pylist()
@@ -143,8 +103,7 @@ def merge(
     context = context_of(context)
     instance("main", main, EncodedColumn)
     added = delta if isinstance(delta, EncodedColumn) else encode(plain_column(delta, context, "delta"), context=context)
-    if added.type != main.type:
-        raise OptionError(f"delta is of type {added.type}, and main of {main.type}; cast one of them")
+    added = _of_type(added, main.type)
     if keep is not None:
         flags = _mask(keep, main.length + added.length)
         first, second = flags[: main.length], flags[main.length :]
@@ -197,6 +156,16 @@ def filtered(column: EncodedColumn, keep: Any, *, context: Context | None = None
     return EncodedColumn(dictionary, words, len(rows), nulls, bits)
 
 
+def _of_type(delta: EncodedColumn, type_: DataType) -> EncodedColumn:
+    """Return a delta whose dictionary has the type of the main one; texts may have offsets of another width."""
+    if delta.type == type_:
+        return delta
+    is_text = (delta.type.is_string and type_.is_string) or (delta.type.is_binary and type_.is_binary)
+    if not is_text or not has_offsets(delta.type) or not has_offsets(type_):
+        raise OptionError(f"delta is of type {delta.type}, and main of {type_}; cast one of them")
+    return replace(delta, dictionary=column_of_items(items_of(delta.dictionary), type_))
+
+
 def _merged(main: EncodedColumn, delta: EncodedColumn, context: Context) -> EncodedColumn:
     joined, nulls = validity.joined(main, delta)
     length = main.length + delta.length
@@ -220,15 +189,6 @@ def _source(column: EncodedColumn, table: Any) -> bytes:
     if last < 0 or table[last] == last:  # the table increases, so no new value is before the last one
         return packed_source(column.words, column.length, column.bits)
     return packed_source(column.words, column.length, column.bits, column.validity, address_of(table))
-
-
-def _row_numbers(given: Any, length: int) -> Any:
-    """Return row numbers as int64, checked."""
-    np = needed_numpy("headrace.dictionary")
-
-    rows = checked_integers(given, "rows")
-    check_outside(int(np.count_nonzero((rows < 0) | (rows >= length))) if rows.size else 0, length)
-    return np.ascontiguousarray(rows, np.int64)
 
 
 def _mask(given: Any, length: int) -> Any:

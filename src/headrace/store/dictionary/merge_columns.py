@@ -47,7 +47,8 @@ def merge_columns(
     Examples
     --------
     >>> from headrace import read_csv
-    >>> from headrace.store.dictionary.encode import decode, encode
+    >>> from headrace.store.dictionary.decode import decode
+    >>> from headrace.store.dictionary.encode import encode
     >>> main = {"x": encode(read_csv(b"x\\n3\\n")["x"])}
     >>> merged = merge_columns(main, {"x": read_csv(b"x\\n1\\n")["x"]})
     >>> {name: decode(column).to_pylist() for name, column in merged.items()}

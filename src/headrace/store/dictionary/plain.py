@@ -10,30 +10,25 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
 from headrace.core.buffer import copy_of, empty_buffer
 from headrace.core.context import Context
-from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.errors import UnsupportedDeviceError
 from headrace.encode.texts import as_plain
 from headrace.store.dictionary import validity
+from headrace.store.dictionary.given import column_given
 from headrace.store.dictionary.items import items_at
-
-_ARRAYS = frozenset(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)) | {"float32", "float64"}
-"""Types of arrays that become columns of the same type."""
 
 
 def plain_column(column: Column | Any, context: Context, name: str = "column") -> Column:
-    """Return a host column without views and without codes, or an array of NumPy as a column. Messages name it `name`.
+    """Return a host column without views and without codes; arrays, lists and Series as `column_given`.
 
     Raises
     ------
     OptionError
-        `column` is neither a column nor an array of integers or floats.
+        `column` is none of these. Messages name it `name`.
     UnsupportedDeviceError
         The column is on a GPU.
     """
     if not isinstance(column, Column):
-        is_array = type(column).__module__ == "numpy" and getattr(column, "ndim", 0) == 1
-        if not is_array or str(column.dtype) not in _ARRAYS:
-            raise OptionError.wrong(name, "a column, or an array of integers or floats", column)
-        return Column(DataType(str(column.dtype)), len(column), 0, copy_of(column.copy()))
+        column = column_given(column, name)
     if column.device.kind != "cpu":
         raise UnsupportedDeviceError(f"the column is on {column.device}; copy it to the host with .to('cpu')")
     if column.dictionary is not None:

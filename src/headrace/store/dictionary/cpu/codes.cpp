@@ -12,32 +12,6 @@ namespace {
 constexpr u64 piece_codes = 1 << 14;
 static_assert(piece_codes % 64 == 0);
 
-// Unpacks codes [first, first + count) of the words. A code is in the 8 bytes from its first byte on, which are one
-// load, as long as they are in the words.
-void unpack_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
-    const u32 bits = static_cast<u32>(source.bits);
-    if (bits == 0) {
-        std::fill_n(codes, count, 0);
-        return;
-    }
-    if (bits == 32) {  // an array, which need not have whole words
-        std::memcpy(codes, reinterpret_cast<const u8*>(source.words) + first * 4, count * 4);
-        return;
-    }
-    const u64 bytes = words_of_codes(source.first + source.count, bits) * 8;
-    const u64 loads = bytes < 8 ? 0 : (bytes - 8) * 8 / bits + 1;  // codes whose 8 bytes are in the words
-    const u64 fast = std::clamp<u64>(loads, first, first + count) - first;
-    const u8* const memory = reinterpret_cast<const u8*>(source.words);
-    const u64 mask = code_mask(bits);
-    u64 bit = first * bits;
-    for (u64 i = 0; i < fast; ++i, bit += bits) {
-        u64 word;
-        std::memcpy(&word, memory + bit / 8, 8);
-        codes[i] = static_cast<u32>(word >> bit % 8 & mask);
-    }
-    for (u64 i = fast; i < count; ++i) codes[i] = code_at(source.words, first + i, bits);
-}
-
 // Translates codes [first, first + count) of the words, which are unpacked, in place. Counts and bits are no faster
 // than the table on a CPU.
 void translate_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
@@ -98,6 +72,32 @@ void clear_edges(u64 first, u64 count, const PackedCodes& to) {
 
 }  // namespace
 
+// Unpacks codes [first, first + count) of the words. A code is in the 8 bytes from its first byte on, which are one
+// load, as long as they are in the words.
+void unpack_piece(const CodeSource& source, u64 first, u64 count, u32* codes) {
+    const u32 bits = static_cast<u32>(source.bits);
+    if (bits == 0) {
+        std::fill_n(codes, count, 0);
+        return;
+    }
+    if (bits == 32) {  // an array, which need not have whole words
+        std::memcpy(codes, reinterpret_cast<const u8*>(source.words) + first * 4, count * 4);
+        return;
+    }
+    const u64 bytes = words_of_codes(source.first + source.count, bits) * 8;
+    const u64 loads = bytes < 8 ? 0 : (bytes - 8) * 8 / bits + 1;  // codes whose 8 bytes are in the words
+    const u64 fast = std::clamp<u64>(loads, first, first + count) - first;
+    const u8* const memory = reinterpret_cast<const u8*>(source.words);
+    const u64 mask = code_mask(bits);
+    u64 bit = first * bits;
+    for (u64 i = 0; i < fast; ++i, bit += bits) {
+        u64 word;
+        std::memcpy(&word, memory + bit / 8, 8);
+        codes[i] = static_cast<u32>(word >> bit % 8 & mask);
+    }
+    for (u64 i = fast; i < count; ++i) codes[i] = code_at(source.words, first + i, bits);
+}
+
 void translate_codes(const CodeSource& first, const CodeSource& second, const PackedCodes& to, unsigned threads) {
     clear_edges(0, first.count, to);
     clear_edges(first.count, second.count, to);
@@ -110,7 +110,7 @@ void translate_codes(const CodeSource& first, const CodeSource& second, const Pa
             const u64 begin = (piece < pieces ? piece : piece - pieces) * piece_codes;
             const u64 count = std::min(piece_codes, source.count - begin);
             if (piece < pieces && stays) return copy_range(source, begin, count, to);
-            unpack_range(source, source.first + begin, count, codes.data());
+            unpack_piece(source, source.first + begin, count, codes.data());
             translate_range(source, source.first + begin, count, codes.data());
             pack_range(codes.data(), count, (piece < pieces ? 0 : first.count) + begin, to);
         },
@@ -128,7 +128,7 @@ void pack_codes(const u32* codes, u64 count, const PackedCodes& to, unsigned thr
 void unpack_codes(const CodeSource& source, u32* codes, unsigned threads) {
     for_each_piece(pieces_of(source.count), threads, [&](u64 piece) {
         const u64 begin = piece * piece_codes;
-        unpack_range(source, source.first + begin, std::min(piece_codes, source.count - begin), codes + begin);
+        unpack_piece(source, source.first + begin, std::min(piece_codes, source.count - begin), codes + begin);
     });
 }
 

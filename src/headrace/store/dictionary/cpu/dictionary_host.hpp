@@ -53,7 +53,7 @@ void merge_texts(const TextDictionaries& dictionaries, const CodeTables& tables,
 // Writes the numbers of texts in their order. Equal texts are in the order of their numbers.
 void sort_texts(const TextValues& texts, u64 count, u32* order, unsigned threads);
 
-// Numbers of 1, 2, 4 or 8 bytes.
+// Numbers of 1, 2, 4 or 8 bytes, and decimals of 16.
 struct NumberArray {
     const void* items;
     u64 count;
@@ -77,6 +77,34 @@ void pack_codes(const u32* codes, u64 count, const PackedCodes& to, unsigned thr
 
 // Writes the codes as u32.
 void unpack_codes(const CodeSource& source, u32* codes, unsigned threads);
+
+// Writes codes [first, first + count) of the words as u32, without translation.
+void unpack_piece(const CodeSource& source, u64 first, u64 count, u32* codes);
+
+// Writes the values of the codes. Returns the largest code that has no value; 0 if all codes have one. Bytes moved per
+// value of width w: 2 w, and bits / 8.
+u64 decode_numbers(const CodeSource& source, const NumberArray& values, void* to, unsigned threads);
+
+// A dictionary of texts with offsets of `width` bytes, 4 or 8.
+struct EncodedTextValues {
+    const void* offsets;
+    const u8* bytes;
+    u64 count;
+    u64 bytes_count;
+    unsigned width;
+};
+
+// Texts that are written: offsets of `width` bytes, one more than texts, and bytes.
+struct DecodedTexts {
+    void* offsets;
+    u8* bytes;
+    unsigned width;
+};
+
+// Calls `allocate` with the number of bytes, and writes the texts of the codes. Returns the largest code that has no
+// text, and then writes nothing; 0 if all codes have one.
+u64 decode_texts(const CodeSource& source, const EncodedTextValues& texts,
+                 const std::function<DecodedTexts(u64)>& allocate, unsigned threads);
 
 // Writes the codes of rows, each below `source.count`.
 void take_codes(const CodeSource& source, const i64* rows, u64 count, u32* codes, unsigned threads);

@@ -7,9 +7,10 @@
 ([10, 20, 30], [30, 10, 20])
 """
 
+from headrace.store.dictionary.decode import decode
 from headrace.store.dictionary.dictionaries import DictionaryMerge, merge_dictionaries
 from headrace.store.dictionary.distinct import DistinctValues, distinct_values
-from headrace.store.dictionary.encode import decode, encode, filtered, merge
+from headrace.store.dictionary.encode import encode, filtered, merge
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.merge_columns import merge_columns
 from headrace.store.dictionary.packing import pack, unpack
