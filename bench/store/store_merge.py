@@ -3,10 +3,10 @@
 usage: python -m bench.store.store_merge [--rows N] [--columns N] [--delta PERCENT] [--threads N] [--folder PATH] [--out FILE]
 
 The store has a key of int64, and columns of integers, floats, days and texts with 1,000 distinct values to a tenth of the rows.
-Its main has the rows. A delta of new rows is merged in another thread, while queries are made one after another: lookups of 100
-keys, a read of one column of integers, and an append of 100 rows. Their latencies are compared with those before the merge. The
-rows after the merge are compared with those before it. NumPy merges the same columns of numbers on one thread, and its codes stay
-unpacked. 100 million rows of 20 columns need 60 GB of memory.
+A delta is merged with the main in another thread. Meanwhile queries are made one after another: lookups of 100 keys, a read of
+one column of integers, and an append of 100 rows. Their latencies are compared with those before the merge. The rows after the
+merge are compared with those before it. NumPy merges the same columns of numbers on one thread, and its codes stay unpacked.
+100 million rows of 20 columns need 60 GB of memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #include <array>
+#include <cstring>
 #include <random>
 #include <stdexcept>
 
@@ -9,8 +10,9 @@ namespace headrace {
 namespace {
 
 // Numbers texts in the order of their first occurrence, by a hash table with linear probing that is at most half full.
-// A slot has a text of at most 16 bytes itself, so most lookups read one slot and call nothing. The slots of several
-// texts are fetched at once, so that their cache misses overlap. Hashes have a seed that differs from process to
+// A slot has a text of at most 16 bytes itself, so most lookups read one slot and call nothing. For a longer text it
+// has the address. The slots of several texts are fetched at once, and then the texts of those slots, so that their
+// cache misses overlap. Hashes have a seed that differs from process to
 // process, so that colliding texts cannot be prepared. Numbers do not depend on the seed.
 class TextNumbers {
 public:
@@ -24,10 +26,15 @@ public:
         std::array<Key, lanes> keys;
         for (u64 first = begin; first < end; first += lanes) {
             const usize count = static_cast<usize>(std::min<u64>(lanes, end - first));
+            seen_ += count;
             for (usize i = 0; i < count; ++i) {
                 given[i] = texts.is_null(first + i) ? std::string_view() : texts.text(first + i);
                 keys[i] = key_of(given[i]);
                 __builtin_prefetch(&slots_[slot_of(keys[i].hash)]);
+            }
+            for (usize i = 0; i < count; ++i) {
+                const Slot& slot = slots_[slot_of(keys[i].hash)];
+                if (given[i].size() > TextStart::BYTES && slot.hash == keys[i].hash) __builtin_prefetch(bytes_of(slot));
             }
             for (usize i = 0; i < count; ++i) {
                 numbers[first + i] = texts.is_null(first + i) ? 0 : number_of(given[i], keys[i]);
@@ -41,7 +48,8 @@ private:
     static constexpr u32 EMPTY = 0xFFFFFFFF;
     static constexpr usize lanes = 16;
 
-    // A text's first 16 bytes, its hash, its size (at most 2^32 - 1) and its number.
+    // A text of at most 16 bytes, or in `high` the address of a longer one; its hash, its size (at most 2^32 - 1) and
+    // its number.
     struct Slot {
         u64 low = 0, high = 0, hash = 0;
         u32 size = 0, number = EMPTY;
@@ -58,20 +66,30 @@ private:
         usize at = slot_of(key.hash);
         for (; slots_[at].number != EMPTY; at = slot_after(at)) {
             const Slot& slot = slots_[at];
-            const bool same = slot.low == key.low && slot.high == key.high && slot.size == stored_size(text);
-            if (!same) continue;
-            if (text.size() <= TextStart::BYTES) return slot.number;
-            if (slot.hash == key.hash && texts_[slot.number] == text) return slot.number;
+            if (slot.hash != key.hash || slot.size != stored_size(text)) continue;
+            if (text.size() <= TextStart::BYTES) {
+                if (slot.low == key.low && slot.high == key.high) return slot.number;
+            } else if (is_same(text, slot)) {
+                return slot.number;
+            }
         }
         return add(text, key, at);
     }
 
+    static const char* bytes_of(const Slot& slot) { return reinterpret_cast<const char*>(slot.high); }
+
+    // Returns whether a text of more than 16 bytes is that of a slot of the same stored size.
+    bool is_same(std::string_view text, const Slot& slot) const {
+        if (slot.size == 0xFFFFFFFF && texts_[slot.number].size() != text.size()) return false;
+        return std::memcmp(bytes_of(slot), text.data(), text.size()) == 0;
+    }
+
     Key key_of(std::string_view text) const {
-        const TextStart start(text);
         if (text.size() > TextStart::BYTES) {
-            const u64 hash = hash_text(reinterpret_cast<const u8*>(text.data()), text.size(), seed_);
-            return {start.low, start.high, hash};
+            const auto* const bytes = reinterpret_cast<const u8*>(text.data());
+            return {0, reinterpret_cast<u64>(bytes), hash_text(bytes, text.size(), seed_)};
         }
+        const TextStart start(text);
         const u64 mixed = fold_product(start.low ^ seed_, start.high ^ text.size() ^ golden_ratio);
         return {start.low, start.high, fold_product(mixed ^ start.low, seed_ * golden_ratio | 1)};
     }
@@ -86,8 +104,9 @@ private:
         return number;
     }
 
+    // If most texts up to now were new, many more are expected.
     void grow() {
-        std::vector<Slot> old(slots_.size() * 2);
+        std::vector<Slot> old(slots_.size() * (2 * texts_.size() > seen_ ? 4 : 2));
         old.swap(slots_);
         for (const Slot& slot : old) {
             if (slot.number == EMPTY) continue;
@@ -98,6 +117,7 @@ private:
     }
 
     u64 seed_;
+    u64 seen_ = 0;
     std::vector<Slot> slots_;
     std::vector<std::string_view> texts_;
 };

@@ -8,7 +8,7 @@ import pytest
 from headrace import dictionary
 from headrace.core.context import Context
 from headrace.store.dictionary.distinct import METHODS, distinct_values
-from tests.store.dictionary.dictionary_cases import column_of
+from tests.store.dictionary.dictionary_cases import column_of, raw_values
 
 SHARE = 1 << 16
 """Least number of items of a thread's share."""
@@ -67,3 +67,17 @@ def test_long_common_prefixes() -> None:
     column = column_of("binary", texts)
     for context in CONTEXTS:
         assert distinct_values(column, context=context).values.to_pylist() == sorted(texts)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "u8", "f4", "f8"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_mostly_distinct_numbers(dtype: str, threads: int) -> None:
+    """A sample shows that a hash table would not fit, and the numbers are sorted, in several pieces."""
+    random = np.random.default_rng(threads)
+    numbers = random.integers(0, 256, (200_000, np.dtype(dtype).itemsize), np.uint8).view(dtype)[:, 0]
+    found = dictionary.distinct_values(numbers, context=Context(threads=threads))
+    expected = dictionary.distinct_values(numbers, method="hash", context=Context(threads=threads))
+    assert raw_values(found.values) == raw_values(expected.values)
+    assert (found.codes == expected.codes).all()
+    values = np.frombuffer(memoryview(found.values.values), numbers.dtype)
+    assert (values[found.codes].view(np.uint8) == numbers.view(np.uint8)).all()

@@ -111,6 +111,17 @@ std::optional<nb::bytes> number_items_at(const ItemsGiven& items, unsigned width
     return nb::bytes(found->data(), found->size());
 }
 
+// `sorted`: addresses of keys and places, their number, and the width of a key. `to`: addresses of the distinct keys
+// and the numbers.
+u64 number_sorted_at(const std::tuple<std::uintptr_t, std::uintptr_t, u64, unsigned>& sorted, const TablesGiven& to,
+                     unsigned threads) {
+    const auto [keys, places, count, width] = sorted;
+    const auto [distinct, numbers] = to;
+    const SortedNumbers given{reinterpret_cast<const void*>(keys), reinterpret_cast<const u32*>(places), count, width};
+    const LongCall call;
+    return number_sorted(given, reinterpret_cast<void*>(distinct), reinterpret_cast<u32*>(numbers), threads);
+}
+
 void translate_codes_at(const nb::bytes& first, const nb::bytes& second, const PackedGiven& to, unsigned threads) {
     const CodeSource main = source_of(first), delta = source_of(second);
     const PackedCodes packed = packed_at(to);
@@ -182,6 +193,7 @@ void bind_dictionary(nb::module_& m) {
     m.def("merge_texts", &merge_texts_at, "main"_a, "delta"_a, "tables"_a, "allocate"_a, "threads"_a);
     m.def("sort_texts", &sort_texts_at, "texts"_a, "order"_a, "threads"_a);
     m.def("number_items", &number_items_at, "items"_a, "width"_a, "limit"_a, "numbers"_a, "threads"_a);
+    m.def("number_sorted", &number_sorted_at, "sorted"_a, "to"_a, "threads"_a);
     m.def("translate_codes", &translate_codes_at, "first"_a, "second"_a, "to"_a, "threads"_a);
     m.def("pack_codes", &pack_codes_at, "codes"_a, "to"_a, "threads"_a);
     m.def("unpack_codes", &unpack_codes_at, "codes"_a, "to"_a, "threads"_a);

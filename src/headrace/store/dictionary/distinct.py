@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from headrace import _native
 from headrace.arrange.gather.take import take_rows
 from headrace.arrange.search.unique import unique
-from headrace.arrange.sort.sort import argsort, sort
+from headrace.arrange.sort.sort import argsort, sort, sort_pairs
 from headrace.arrays.arrays import needed_numpy
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
@@ -145,7 +145,9 @@ def _distinct_numbers(items: NumberItems, method: str, context: Context) -> tupl
         found = _numbered_items(items, limit, context)
         if found is not None:
             return found
-    if is_on_host or method != "hash" or not len(items):
+    if is_on_host:
+        return *_sorted_items(items, context), None
+    if method != "hash" or not len(items):
         values, inverse = unique(items.sortable, return_inverse=True, context=context)
         return items.of_sortable(on_host(values, context)), on_host(inverse, context), None
     return *_hashed_on_gpu(items, context), None
@@ -163,6 +165,18 @@ def _numbered_items(items: NumberItems, limit: int, context: Context) -> tuple[N
     distinct = replace(items, items=np.frombuffer(found, items.items.dtype))
     order = argsort(distinct.sortable, context=context)
     return replace(items, items=distinct.items[order]), numbers, _inverse(order)
+
+
+def _sorted_items(items: NumberItems, context: Context) -> tuple[NumberItems, Any]:
+    """Return the distinct numbers and the index of each item, by a sort of items and their places."""
+    import numpy as np
+
+    count, sortable = len(items), items.sortable
+    keys, places = sort_pairs(sortable, np.arange(count, dtype=np.uint32), context=context)
+    distinct, numbers = np.empty(count, sortable.dtype), np.empty(count, np.uint32)
+    given = address_of(keys), address_of(places), count, sortable.dtype.itemsize
+    found = _native.number_sorted(given, (address_of(distinct), address_of(numbers)), context.thread_count)
+    return items.of_sortable(distinct[:found]), numbers
 
 
 def _inverse(order: Any) -> Any:

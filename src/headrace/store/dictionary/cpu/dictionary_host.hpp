@@ -64,6 +64,18 @@ struct NumberArray {
 // bytes; none if there are more than `limit`, and then the numbers are undefined.
 std::optional<std::vector<u8>> number_items(const NumberArray& items, u64 limit, u32* numbers, unsigned threads);
 
+// Keys of 1, 2, 4 or 8 bytes in an order, and the place of each before the sort. Keys are the same if their bits are.
+struct SortedNumbers {
+    const void* keys;
+    const u32* places;
+    u64 count;
+    unsigned width;
+};
+
+// Writes the distinct keys to `distinct`, which has room for all, and the number of each key's distinct one to its
+// place. Returns the number of distinct keys.
+u64 number_sorted(const SortedNumbers& sorted, void* distinct, u32* numbers, unsigned threads);
+
 struct PackedCodes {
     u64* words;
     u32 bits;

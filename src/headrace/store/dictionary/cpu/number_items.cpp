@@ -69,9 +69,22 @@ u64 random_seed() {
     return u64{device()} << 32 | device();
 }
 
+// Returns whether a sample of the items shows that more than `limit` are distinct. A random sample of n items of d
+// equally frequent values has about n^2 / (2 d) duplicates. It has more if some values are more frequent. Fewer than
+// n^2 / (4 limit) duplicates show about 2 * limit values or more.
+template <class Bits>
+bool are_surely_many(const Bits* items, u64 count, u64 limit, u64 seed) {
+    constexpr u64 sampled = 4096;
+    if (limit >= count || count < 16 * sampled) return false;
+    ItemNumbers<Bits> table(seed);
+    for (u64 i = 0; i < sampled; ++i) table.number_of(items[multiply_wide((i + 1) * golden_ratio, count).high]);
+    return sampled - table.items().size() < sampled * sampled / (4 * limit);
+}
+
 template <class Bits>
 std::optional<std::vector<u8>> number_all(const NumberArray& given, u64 limit, u32* numbers, unsigned threads) {
     const Bits* const items = static_cast<const Bits*>(given.items);
+    if (are_surely_many(items, given.count, limit, random_seed())) return std::nullopt;
     const u64 shares = std::clamp<u64>(given.count / piece_items, 1, threads);
     const auto begin_of = [&](u64 share) { return given.count * share / shares; };
     std::vector<ItemNumbers<Bits>> local(shares, ItemNumbers<Bits>(random_seed()));
@@ -103,7 +116,38 @@ std::optional<std::vector<u8>> number_all(const NumberArray& given, u64 limit, u
     return found;
 }
 
+template <class Bits>
+u64 number_of_sorted(const SortedNumbers& sorted, Bits* distinct, u32* numbers, unsigned threads) {
+    const Bits* const keys = static_cast<const Bits*>(sorted.keys);
+    const u64 pieces = (sorted.count + piece_items - 1) / piece_items;
+    const auto end_of = [&](u64 piece) { return std::min((piece + 1) * piece_items, sorted.count); };
+    const auto is_new = [&](u64 i) { return i == 0 || keys[i] != keys[i - 1]; };
+    std::vector<u64> before(pieces + 1);
+    for_each_piece(pieces, threads, [&](u64 piece) {
+        u64 found = 0;
+        for (u64 i = piece * piece_items; i < end_of(piece); ++i) found += is_new(i);
+        before[piece + 1] = found;
+    });
+    for (u64 piece = 0; piece < pieces; ++piece) before[piece + 1] += before[piece];
+    for_each_piece(pieces, threads, [&](u64 piece) {
+        u64 next = before[piece];
+        for (u64 i = piece * piece_items; i < end_of(piece); ++i) {
+            if (is_new(i)) distinct[next++] = keys[i];
+            numbers[sorted.places[i]] = static_cast<u32>(next - 1);
+        }
+    });
+    return before[pieces];
+}
+
 }  // namespace
+
+u64 number_sorted(const SortedNumbers& sorted, void* distinct, u32* numbers, unsigned threads) {
+    if (sorted.width == 1) return number_of_sorted(sorted, static_cast<u8*>(distinct), numbers, threads);
+    if (sorted.width == 2) return number_of_sorted(sorted, static_cast<u16*>(distinct), numbers, threads);
+    if (sorted.width == 4) return number_of_sorted(sorted, static_cast<u32*>(distinct), numbers, threads);
+    if (sorted.width == 8) return number_of_sorted(sorted, static_cast<u64*>(distinct), numbers, threads);
+    throw std::invalid_argument("numbers have 1, 2, 4 or 8 bytes");
+}
 
 std::optional<std::vector<u8>> number_items(const NumberArray& items, u64 limit, u32* numbers, unsigned threads) {
     if (items.width == 1) return number_all<u8>(items, limit, numbers, threads);
