@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
@@ -11,6 +13,30 @@ namespace {
 
 constexpr u64 piece_codes = 1 << 14;
 static_assert(piece_codes % 64 == 0);
+
+// 8 codes begin and end with whole bytes, so their places in these are known when this is compiled.
+constexpr u64 group_codes = 8;
+
+template <u32 bits>
+void unpack_groups(const u8* from, u64 groups, u32* codes) {
+    for (u64 i = 0; i < groups; ++i, from += bits, codes += group_codes) {
+#pragma GCC unroll 8
+        for (u32 k = 0; k < group_codes; ++k) {
+            u64 word;
+            std::memcpy(&word, from + k * bits / 8, 8);
+            codes[k] = static_cast<u32>(word >> k * bits % 8 & code_mask(bits));
+        }
+    }
+}
+
+using Unpacker = void (*)(const u8*, u64, u32*);
+
+template <u32... bits>
+constexpr std::array<Unpacker, sizeof...(bits)> unpackers_of(std::integer_sequence<u32, bits...>) {
+    return {unpack_groups<bits>...};
+}
+
+constexpr auto unpackers = unpackers_of(std::make_integer_sequence<u32, max_code_bits>());  // by bits, below 32
 
 // Translates codes [first, first + count) of the words, which are unpacked, in place. Counts and bits are no faster
 // than the table on a CPU.
@@ -88,9 +114,10 @@ void unpack_piece(const CodeSource& source, u64 first, u64 count, u32* codes) {
     const u64 loads = bytes < 8 ? 0 : (bytes - 8) * 8 / bits + 1;  // codes whose 8 bytes are in the words
     const u64 fast = std::clamp<u64>(loads, first, first + count) - first;
     const u8* const memory = reinterpret_cast<const u8*>(source.words);
-    const u64 mask = code_mask(bits);
-    u64 bit = first * bits;
-    for (u64 i = 0; i < fast; ++i, bit += bits) {
+    const u64 groups = first % group_codes == 0 ? fast / group_codes : 0, mask = code_mask(bits);
+    unpackers[bits](memory + first * bits / 8, groups, codes);
+    u64 bit = (first + groups * group_codes) * bits;
+    for (u64 i = groups * group_codes; i < fast; ++i, bit += bits) {
         u64 word;
         std::memcpy(&word, memory + bit / 8, 8);
         codes[i] = static_cast<u32>(word >> bit % 8 & mask);
