@@ -14,7 +14,6 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Laun
 from headrace.store.dictionary.gpu.tuning import (
     BLOCK_BYTES,
     BLOCK_CODES,
-    ON_CHIP_BLOCKS,
     ON_CHIP_BYTES,
     TEXT_TILE,
     TRANSLATE_GROUPS,
@@ -188,7 +187,7 @@ class DictionaryKernels:
             given = self._translation
             blocks = -(-count // (given.threads * TRANSLATE_GROUPS))
             shared = main.table.shared_bytes
-            blocks = min(blocks, ON_CHIP_BLOCKS) if shared else blocks
+            blocks = min(blocks, given.resident_blocks(shared)) if shared else blocks
             shape = Shape(given.defines(int(shared > 0)), blocks, given.threads, shared)
             self._launcher.launch(_translate_entry("translate_codes"), shape, (main.packed, delta.packed, words, bits))
         return words

@@ -14,6 +14,7 @@ using namespace headrace;
 using Value = HR_VALUE;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 tile_values = threads * thread_values;
+static_assert(tile_values <= 1 << 15);
 
 // The codes of a tile in shared memory: those of the main dictionary, then those of the delta.
 struct TileCodes {
@@ -82,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     merge_numbers(const Value* main, const Value* delta, u64 values, KeyRule<Value> rule, const u64* cuts,
                   tile::Chain<u32>::Word* memory, Value* merged, u32* main_codes, u32* delta_codes, u64* found) {
     __shared__ Value codes[tile_values];
-    __shared__ u32 positions[tile_values];
+    __shared__ i16 positions[tile_values];
     __shared__ u32 totals[threads / tile::lanes];
     __shared__ u32 ticket, before;
     tile::Chain<u32> chain(memory);

@@ -8,6 +8,7 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 tile_values = threads * thread_values;
+static_assert(tile_values <= 1 << 15);
 constexpr u32 is_of_delta = 1u << 31;
 
 // The texts of a tile.
@@ -71,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                 i64* offsets, u32* main_codes, u32* delta_codes, u64* found) {
     __shared__ u32 merged[tile_values];
     __shared__ u64 begins[tile_values];
-    __shared__ u32 positions[tile_values];
+    __shared__ i16 positions[tile_values];
     __shared__ TextTotals totals[threads / tile::lanes];
     __shared__ TextTotals before;
     __shared__ u32 ticket;

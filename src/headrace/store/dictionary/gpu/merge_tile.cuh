@@ -83,22 +83,22 @@ static __device__ __forceinline__ TileRanks<T> ranks_of_tile(T own, tile::Chain<
 // Calls `write(turn, source, position)` for the values that are new.
 template <class Write>
 static __device__ __forceinline__ void place_values(const ThreadMerge& merged, u32 main_count, u32 before,
-                                                    u32* positions, const Write& write) {
+                                                    i16* positions, const Write& write) {
     u32 next = before;
     for_each_value(merged, main_count, [&](u32 turn, u32 source, bool is_new) {
         if (is_new) write(turn, source, next);
         next += is_new ? 1 : 0;
-        positions[source] = next - 1;
+        positions[source] = static_cast<i16>(next - 1);
     });
 }
 
 // Writes the codes of the tile's values. `positions` is complete, and `before` is the number of distinct values of all
 // preceding tiles.
 template <u32 threads>
-static __device__ __forceinline__ void write_tables(const MergeTile& tile, const u32* positions, u32 before,
+static __device__ __forceinline__ void write_tables(const MergeTile& tile, const i16* positions, u32 before,
                                                     u32* main_codes, u32* delta_codes) {
     for (u32 i = threadIdx.x; i < tile.count(); i += threads) {
-        const u32 code = before + positions[i];
+        const u32 code = before + static_cast<u32>(i32{positions[i]});
         if (i < tile.main_count) {
             main_codes[tile.main_begin + i] = code;
         } else {

@@ -49,16 +49,47 @@ private:
     }
 };
 
-// Packs the codes of a warp; lane i < bits returns word i. `first`: the first code that has bits in the lane's word.
-static __device__ __forceinline__ u32 packed_word(u32 code, u32 bits, u32 first, u32 codes_of_word) {
-    const u32 begin = tile::lane() * 32;
-    u32 word = 0;
-    for (u32 i = 0; i < codes_of_word; ++i) {
-        const u32 from = first + i;
-        const u32 found = tile::shuffle(code, from % tile::lanes);
-        const i32 place = static_cast<i32>(from * bits) - static_cast<i32>(begin);
-        if (from >= tile::lanes || place >= 32) continue;
-        word |= place >= 0 ? found << place : found >> -place;
+// Returns the lane's code of 32 codes from code `first` on. Only the first bit of all is a number of 64 bits.
+static __device__ __forceinline__ u32 code_of_group(const CodeSource& source, u64 first, u32 mask) {
+    const u32 bits = static_cast<u32>(source.bits);
+    if (bits == 0) return 0;
+    const u64 begin = first * bits;
+    const u32 bit = static_cast<u32>(begin % 32) + tile::lane() * bits, shift = bit % 32;
+    const u32* const word = reinterpret_cast<const u32*>(source.words) + begin / 32 + bit / 32;
+    const u64 high = shift + bits > 32 ? word[1] : 0;
+    return static_cast<u32>((high << 32 | word[0]) >> shift) & mask;
+}
+
+// Translates groups of 32 codes of one source, from code `first` on. All loads of codes come before the first lookup.
+static __device__ __forceinline__ void translate_groups(const CodeSource& source, u64 first,
+                                                        u32 (&codes)[turn_groups]) {
+    const u32 mask = static_cast<u32>(code_mask(source.bits));
+#pragma unroll
+    for (u32 turn = 0; turn < turn_groups; ++turn) codes[turn] = code_of_group(source, first + turn * 32, mask);
+#pragma unroll
+    for (u32 turn = 0; turn < turn_groups; ++turn) {
+        codes[turn] = new_code(source, first + turn * 32 + tile::lane(), codes[turn]);
+    }
+}
+
+// The codes of a warp that have bits in a lane's word: `first`, which begins `skipped` bits before the word, and
+// the following ones.
+struct WordPlace {
+    u32 first, skipped;
+};
+
+static __device__ __forceinline__ WordPlace place_of_word(u32 bits) {
+    const u32 begin = tile::lane() * 32, first = begin / bits;
+    return {first, begin - first * bits};
+}
+
+// Packs the codes of a warp; lane i < bits returns word i. `codes_of_word`: maximum number of codes of a word.
+static __device__ __forceinline__ u32 packed_word(u32 code, u32 bits, const WordPlace& place, u32 codes_of_word) {
+    u32 word = tile::shuffle(code, place.first % tile::lanes) >> place.skipped;
+    u32 shift = bits - place.skipped;
+    for (u32 i = 1; i < codes_of_word; ++i, shift += bits) {
+        const u32 found = tile::shuffle(code, (place.first + i) % tile::lanes);
+        word |= shift < 32 ? found << shift : 0;
     }
     return word;
 }
@@ -81,21 +112,27 @@ extern "C" __global__ void __launch_bounds__(threads)
 #endif
     const BothCodes both{first, delta};
     const u64 end = words_of_codes(both.count(), bits) * 2;
-    const u32 first_code = tile::lane() * 32 / bits, codes_of_word = 31 / bits + 2;
+    const WordPlace place = place_of_word(bits);
+    const u32 codes_of_word = 31 / bits + 2;
     // An even number of groups, so that the last word of 64 bits is written as a whole.
     const u64 groups = (both.count() + 63) / 64 * 2, warps = u64{threads / tile::lanes} * gridDim.x;
     const u64 warp = static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp();
     for (u64 begin = warp * turn_groups; begin < groups; begin += warps * turn_groups) {
         u32 codes[turn_groups];
-#pragma unroll
-        for (u32 turn = 0; turn < turn_groups; ++turn) codes[turn] = both.old_code((begin + turn) * 32 + tile::lane());
-#pragma unroll
-        for (u32 turn = 0; turn < turn_groups; ++turn) {
-            codes[turn] = both.translated((begin + turn) * 32 + tile::lane(), codes[turn]);
+        const u64 row = begin * 32, past = row + u64{turn_groups} * 32;
+        if (past <= main.count) {
+            translate_groups(first, first.first + row, codes);
+        } else if (row >= main.count && past <= both.count()) {
+            translate_groups(delta, delta.first + row - main.count, codes);
+        } else {
+            for (u32 turn = 0; turn < turn_groups; ++turn) {
+                const u64 i = row + turn * 32 + tile::lane();
+                codes[turn] = both.translated(i, both.old_code(i));
+            }
         }
 #pragma unroll
         for (u32 turn = 0; turn < turn_groups; ++turn) {
-            const u32 word = packed_word(codes[turn], bits, first_code, codes_of_word);
+            const u32 word = packed_word(codes[turn], bits, place, codes_of_word);
             const u64 at = (begin + turn) * bits + tile::lane();
             if (tile::lane() < bits && at < end) words[at] = word;
         }

@@ -37,11 +37,16 @@ class Translation:
         """Return the macros of its programs."""
         return {"HR_THREADS": self.threads, "HR_ON_CHIP": on_chip, "HR_TURN_GROUPS": self.groups}
 
+    def resident_blocks(self, shared: int) -> int:
+        """Return the number of blocks with `shared` bytes of shared memory that a device runs at once."""
+        of_threads, of_memory = MULTIPROCESSOR_THREADS // self.threads, MULTIPROCESSOR_BYTES // (shared + 1024)
+        return MULTIPROCESSORS * max(min(of_threads, of_memory), 1)
 
-VALUE_TILES = {width: MergeTile(256, 8) for width in (1, 2, 4, 8)}
+
+VALUE_TILES = {width: MergeTile(256, 15) for width in (1, 2, 4, 8)}
 """Tiles by width of the values."""
 TEXT_TILE = MergeTile(256, 8)
-TRANSLATION = Translation(256, 1)
+TRANSLATION = Translation(512, 2)
 VALUE_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 """Types of values that kernels are compiled for, by width."""
 BLOCK_CODES = 64
@@ -50,8 +55,10 @@ BLOCK_BYTES = 12
 """Shared memory of a block of counts and bits."""
 ON_CHIP_BYTES = 96 << 10
 """Maximum shared memory of counts and bits: two thread blocks a multiprocessor."""
-ON_CHIP_BLOCKS = 264
-"""Maximum number of blocks that load counts and bits: two for each multiprocessor of an H100."""
+MULTIPROCESSORS = 132
+"""Multiprocessors of an H100; blocks that load counts and bits are as many as these run at once."""
+MULTIPROCESSOR_THREADS, MULTIPROCESSOR_BYTES = 2048, 224 << 10
+"""Threads and shared memory of a multiprocessor."""
 TRANSLATE_GROUPS = 16
 """Groups of 32 codes that a warp translates at least."""
 
