@@ -193,7 +193,7 @@ void bind_dictionary(nb::module_& m) {
     m.def("merge_texts", &merge_texts_at, "main"_a, "delta"_a, "tables"_a, "allocate"_a, "threads"_a);
     m.def("sort_texts", &sort_texts_at, "texts"_a, "order"_a, "threads"_a);
     m.def("number_items", &number_items_at, "items"_a, "width"_a, "limit"_a, "numbers"_a, "threads"_a);
-    m.def("number_sorted", &number_sorted_at, "sorted"_a, "to"_a, "threads"_a);
+    m.def("number_sorted", &number_sorted_at, "ascending"_a, "to"_a, "threads"_a);
     m.def("translate_codes", &translate_codes_at, "first"_a, "second"_a, "to"_a, "threads"_a);
     m.def("pack_codes", &pack_codes_at, "codes"_a, "to"_a, "threads"_a);
     m.def("unpack_codes", &unpack_codes_at, "codes"_a, "to"_a, "threads"_a);
