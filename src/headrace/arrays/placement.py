@@ -167,10 +167,11 @@ def apart_error(*devices: Device) -> OptionError:
     return OptionError(f"the arrays lie on {listed}; move them to one device, nothing is copied between devices unasked")
 
 
+_TORCH_NAMES = {described: name for name, described in TORCH_TYPES.items()}
+
+
 def _empty_torch(source: Array, length: int, typestr: str) -> Any:
-    torch = sys.modules["torch"]
-    names = {described: name for name, described in TORCH_TYPES.items()}
-    if typestr not in names:
+    name = _TORCH_NAMES.get(typestr)
+    if name is None:
         raise OptionError(f"PyTorch has no type {typestr!r}")
-    place = "cpu" if source.device.kind == "cpu" else f"cuda:{source.device.index}"
-    return torch.empty(length, dtype=getattr(torch, names[typestr]), device=place)
+    return source.owner.new_empty(length, dtype=getattr(sys.modules["torch"], name))

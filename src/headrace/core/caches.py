@@ -72,7 +72,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.gpu.kernels.kernel.*": "loaded kernels, which launches may be using",
         "headrace.gpu.kernels.source.masks_of": "macros of the package's own list of programs",
         "headrace.gpu.kernels.source.programs_in": "the package's own list of programs",
-        "headrace.index.hash_map.gpu.slab_hash.*": "compile-time constants of the package's own kernels",
+        "headrace.index.hash_map.gpu.slab_kernels.*": "compile-time constants of the package's own kernels",
         "headrace.primitives.float_scan._known_defines": "compile-time constants of the package's own kernels",
         "headrace.primitives.scan._scan_kernel": "loaded kernels, which launches may be using",
         "headrace.arrays.placement._cupy": "a module",

@@ -165,12 +165,21 @@ int send_small(const CardCalls& calls, nb::handle source, Address pinned, u64 ta
     return status != 0 ? status : calls.record(pointer_to<void*>(event), pointer_to<void*>(stream));
 }
 
+// Records an event after the work of a stream, and waits for it.
+int wait_for_stream(const CardCalls& calls, Address stream, Address event) {
+    const GilRelease release;
+    const int status = calls.record(pointer_to<void*>(event), pointer_to<void*>(stream));
+    return status != 0 ? status : calls.wait(pointer_to<void*>(event));
+}
+
 // Copies bytes to pinned memory, and waits for them.
 int fetch_small(const CardCalls& calls, u64 source, Address pinned, usize n, Address stream, Address event) {
-    const GilRelease release;
-    int status = calls.copy_to_host(pointer_to<void*>(pinned), source, n, pointer_to<void*>(stream));
-    if (status == 0) status = calls.record(pointer_to<void*>(event), pointer_to<void*>(stream));
-    return status != 0 ? status : calls.wait(pointer_to<void*>(event));
+    {
+        const GilRelease release;
+        const int status = calls.copy_to_host(pointer_to<void*>(pinned), source, n, pointer_to<void*>(stream));
+        if (status != 0) return status;
+    }
+    return wait_for_stream(calls, stream, event);
 }
 
 }  // namespace
@@ -269,7 +278,8 @@ void bind_gpu(nb::module_& m) {
         .def("stream_state", &stream_state)
         .def("fill", &fill_memory)
         .def("send", &send_small)
-        .def("fetch", &fetch_small);
+        .def("fetch", &fetch_small)
+        .def("wait_for", &wait_for_stream);
     nb::class_<KernelCall>(m, "KernelCall")
         .def(nb::init<const CardCalls&, Address, const std::vector<std::tuple<usize, usize, std::string>>&, int>(),
              nb::arg("calls"), nb::arg("kernel"), nb::arg("layout"), nb::arg("mode") = 0)

@@ -139,6 +139,16 @@ def test_a_small_copy_goes_through_pinned_memory_and_an_event_stands_behind_it()
     assert driver.told == [("copy", here, there, 4, 5), ("record", 6, 5), ("wait", 6)]
 
 
+def test_a_wait_for_a_stream_records_its_event():
+    driver = NotingDriver()
+    assert driver.calls.wait_for(5, 6) == 0
+    assert driver.told == [("record", 6, 5), ("wait", 6)]
+    driver.status = 700
+    driver.told.clear()
+    assert driver.calls.wait_for(5, 6) == 700
+    assert driver.told == [("record", 6, 5)]
+
+
 def test_a_copy_that_fails_is_told_and_nothing_is_waited_for():
     driver = NotingDriver()
     driver.status = 700

@@ -15,7 +15,11 @@ from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import bits_of
 
-SMALL = SlabTuning(threads=64)
+SMALL = SlabTuning(threads=64, block_rows=96)
+UNLIMITED = SlabTuning(threads=64, block_rows=96, max_load=1e9)
+"""A table that grows only when its memory blocks are full."""
+SHORT = SlabTuning(threads=64, block_rows=96, list_slabs=0)
+"""A table whose lists have one slab."""
 WIDTHS = {
     (4, 0): ("uint32", ""),
     (4, 4): ("int32", "uint32"),

@@ -154,6 +154,28 @@ def test_many_keys_and_few() -> None:
     assert statistics.max_chain < 20
 
 
+def test_calls_in_turns_on_several_streams() -> None:
+    """The map's work moves between the default stream, a stream of the caller, and the GPU's own stream."""
+    torch = pytest.importorskip("torch")
+    one, count = HashMap("int32", "int32", context=Context(device="cuda")), 3000
+    numbers = np.arange(count, dtype="i4")
+    on_card = torch.arange(count, dtype=torch.int32, device="cuda")
+    other = torch.cuda.Stream()
+    other.wait_stream(torch.cuda.default_stream())
+    for step in range(12):
+        keys = on_card + count * step
+        assert one.insert(keys, on_card) == count  # default stream
+        found = one.find(numbers + np.int32(count * step))  # own stream
+        assert on_host(found.values).tobytes() == numbers.tobytes()
+        with torch.cuda.stream(other):
+            later = on_card + count * step
+            assert one.find(later).found.all()
+            assert one.insert(later[:1000], on_card[:1000] + step) == 0
+        assert one.find(keys).values[:1000].tolist() == (numbers[:1000] + step).tolist()
+        assert one.insert(keys[:700], on_card[:700]) == 0
+    assert len(one.snapshot()) == len(one) == 12 * count
+
+
 def test_memory_limit() -> None:
     one = HashMap("int32", "int32", context=Context(device="cuda", memory_limit=4_000_000))
     keys = np.arange(5_000_000, dtype="i4")

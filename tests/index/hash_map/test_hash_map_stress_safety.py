@@ -9,9 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import Context, HashMap, HashMultiMap, HashSet, MapOperation, MemoryLimitError
-from headrace.index.hash_map.gpu.tuning import SlabTuning
 from tests.index.hash_map.history_cases import replay
-from tests.index.hash_map.slab_hash_cases import FiberMap, LimitedLauncher
+from tests.index.hash_map.slab_hash_cases import UNLIMITED, FiberMap, LimitedLauncher
 
 
 def keys_of_one_bucket(count: int) -> NDArray[np.uint64]:
@@ -83,7 +82,7 @@ def test_random_histories_on_a_gpu(operations: int) -> None:
 def test_the_last_slab(order: str) -> None:
     """Two free slabs are used, and a third one is refused: nothing has changed then, and no slab is lost."""
     launcher = LimitedLauncher("random", 9)
-    table = FiberMap.of((8, 8), launcher, SlabTuning(threads=64, max_load=1e9))
+    table = FiberMap.of((8, 8), launcher, UNLIMITED)
     bitmap = np.full(table.map.memory.bitmaps.nbytes // 4, 0xFFFFFFFF, np.uint32)
     bitmap[[3, 31]] = 0xFFFFFFEF, 0x7FFFFFFF
     bitmap[-1] = 0  # not all blocks are known to be full

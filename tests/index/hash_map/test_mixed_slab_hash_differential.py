@@ -9,10 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import MapOperation, MemoryLimitError
-from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.index.hash_map.hash_map_cases import History, MapOracle, numbers_of
-from tests.index.hash_map.slab_hash_cases import WIDTHS, FiberMap, LimitedLauncher
+from tests.index.hash_map.slab_hash_cases import SHORT, UNLIMITED, WIDTHS, FiberMap, LimitedLauncher
 
 pytestmark = pytest.mark.fibers
 
@@ -63,7 +62,10 @@ def test_histories(order: str, widths: tuple[int, int], schedule: str, seed: int
 def test_one_bucket(widths: tuple[int, int], seed: int) -> None:
     """All keys have one lock and one list, to which several blocks append slabs."""
     launcher = FiberLauncher("random", seed, resident_blocks=8)
-    table, random = FiberMap.of(widths, launcher, SlabTuning(threads=64, max_load=1e9)), np.random.default_rng(seed)
+    table, random = (
+        FiberMap.of(widths, launcher, UNLIMITED),
+        np.random.default_rng(seed),
+    )
     oracle = MapOracle()
     for _ in range(2):
         _check(table, oracle, _batch(table, random, 150, span=100), "any")
@@ -78,7 +80,7 @@ def test_one_bucket(widths: tuple[int, int], seed: int) -> None:
 def test_refused_memory_changes_nothing(widths: tuple[int, int], order: str) -> None:
     """Slabs run out in the middle of a batch, and the table must not grow."""
     launcher = LimitedLauncher("random", 4)
-    table, random = FiberMap.of(widths, launcher, SlabTuning(threads=64, list_slabs=0)), np.random.default_rng(4)
+    table, random = FiberMap.of(widths, launcher, SHORT), np.random.default_rng(4)
     oracle = MapOracle()
     _check(table, oracle, _batch(table, random, 200), "sequential")
     before = table.items()
@@ -95,7 +97,7 @@ def test_refused_memory_changes_nothing(widths: tuple[int, int], order: str) -> 
 @pytest.mark.parametrize("order", ["sequential", "any"])
 def test_a_table_grows_in_the_middle_of_a_batch(order: str) -> None:
     launcher = FiberLauncher("random", 6)
-    table, random = FiberMap.of((4, 8), launcher, SlabTuning(threads=64, list_slabs=0)), np.random.default_rng(6)
+    table, random = FiberMap.of((4, 8), launcher, SHORT), np.random.default_rng(6)
     oracle = MapOracle()
     for count in (50, 400):
         _check(table, oracle, _batch(table, random, count, span=5000), order)

@@ -37,7 +37,7 @@ def rows_of(launcher: FiberLauncher, table: Table, names: list[str], bits: int =
 
 def groups_of(launcher: FiberLauncher, rows: int) -> RowGroups:
     """Return groups with small blocks."""
-    return RowGroups(launcher, rows, tuning=SlabTuning(threads=64), threads=64)
+    return RowGroups(launcher, rows, tuning=SlabTuning(threads=64, block_rows=96), threads=64)
 
 
 def numbers_of(launcher: FiberLauncher, buffer: Any, dtype: str) -> NDArray[Any]:
@@ -121,6 +121,8 @@ def test_memory_grows_for_rows_of_one_value() -> None:
     """A map of 20 keys in a table of one bucket with lists of one slab: the table grows."""
     table = headrace.read_csv(b"n\n" + b"\n".join(b"%d" % (i % 40) for i in range(120)))
     launcher = FiberLauncher("random", 9)
-    tight = RowGroups(launcher, 120, tuning=SlabTuning(threads=64, load=20.0, max_load=20.0, list_slabs=0), threads=64)
+    tight = RowGroups(
+        launcher, 120, tuning=SlabTuning(threads=64, block_rows=96, load=20.0, max_load=20.0, list_slabs=0), threads=64
+    )
     found = numbers_of(launcher, tight.first_rows(rows_of(launcher, table, ["n"])), "u4")
     assert found.tolist() == [i % 40 for i in range(120)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
+from headrace.gpu.kernels.launcher import Entry, Shape
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedSlabHash
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.index.hash_map.hash_map_cases import MapOracle, numbers_of
-from tests.index.hash_map.slab_hash_cases import WIDTHS, FiberMap, LimitedLauncher
+from tests.index.hash_map.slab_hash_cases import SHORT, UNLIMITED, WIDTHS, FiberMap, LimitedLauncher
 
 pytestmark = pytest.mark.fibers
 
@@ -60,7 +62,7 @@ def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
 def test_marks_of_first_slabs() -> None:
     """Keys after the first slab of a list are noted in its mark, so that searches of most absent keys end there."""
     launcher = FiberLauncher("random", 8)
-    table = FiberMap.of((4, 4), launcher, SlabTuning(threads=64, max_load=1e9))
+    table = FiberMap.of((4, 4), launcher, UNLIMITED)
     keys = np.arange(40, dtype="i4")
     for count, noted in ((15, range(1)), (40, range(10, 26))):
         table.upsert(keys[:count], keys[:count].astype("u4"), "last")
@@ -75,7 +77,7 @@ def test_marks_of_first_slabs() -> None:
 def test_an_insertion_waits_once(reduce: str) -> None:
     """Also if rows of one key have several values. Searches and replacements do not wait, erasures wait once."""
     launcher = FiberLauncher("random", 2)
-    table = FiberMap.of((4, 4), launcher, SlabTuning(threads=64, max_load=1e9))
+    table = FiberMap.of((4, 4), launcher, UNLIMITED)
     keys, values = np.arange(90, dtype="i4") % 50, np.arange(90, dtype="u4")
     for count in (50, 90):
         before = launcher.waits
@@ -90,12 +92,53 @@ def test_an_insertion_waits_once(reduce: str) -> None:
     assert launcher.waits == before + 1
 
 
+class CountingLauncher(FiberLauncher):
+    """A launcher that lists the kernels that it launches."""
+
+    def __init__(self) -> None:
+        super().__init__("random", 3)
+        self.names: list[str] = []
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        """List the kernel, and launch it."""
+        self.names.append(entry.name)
+        super().launch(entry, shape, args)
+
+
+@pytest.mark.long_except("4-4", "8-8", "8-0")
+@pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
+def test_a_small_batch_is_one_launch(widths: tuple[int, int]) -> None:
+    """Also if keys are repeated with several values, or lists get slabs. All keys have few buckets."""
+    launcher = CountingLauncher()
+    table, oracle = FiberMap.of(widths, launcher, UNLIMITED), MapOracle()
+    random = np.random.default_rng(widths)
+    for count, of_values in ((1, "last"), (96, "last"), (96, "sum"), (95, "min"), (33, "max"), (96, "last")):
+        reduce = of_values if table.value else "first"
+        keys = random.integers(-40, 40, count).astype(f"i{widths[0]}").view(table.key)
+        values = numbers_of(table.value or "uint32", random, count) if table.value else np.zeros(count, "u4")
+        added = table.upsert(keys, values if table.value else None, reduce)
+        assert added == oracle.upsert(keys, values, reduce)
+        assert launcher.names.pop() == "upsert_rows"
+        assert not launcher.names
+    assert launcher.waits == 6
+    assert table.items() == oracle.items(table.value or "uint32")
+
+
+def test_a_small_batch_without_memory_changes_nothing_before_the_table_grows() -> None:
+    launcher = CountingLauncher()
+    table = FiberMap.of((4, 4), launcher, SlabTuning(threads=64, block_rows=96, max_load=1e9, list_slabs=0))
+    keys = np.arange(90, dtype="i4") % 60
+    assert table.upsert(keys, np.arange(90, dtype="u4"), "sum") == 60
+    assert launcher.names[:2] == ["upsert_rows", "insert_pairs"]
+    assert table.find(keys[:60])[0] == [2 * key + 60 if key < 30 else key for key in range(60)]
+
+
 @pytest.mark.long_except("4-4", "8-8")
 @pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 def test_flushed_lists_have_no_slab_too_many(widths: tuple[int, int]) -> None:
     """The table has two lists, of keys and of the key of all ones. Memory for another table is refused."""
     launcher = LimitedLauncher("random", 5)
-    table = FiberMap.of(widths, launcher, SlabTuning(threads=64, max_load=1e9))
+    table = FiberMap.of(widths, launcher, UNLIMITED)
     random, oracle, slots = np.random.default_rng(5), MapOracle(), 120 // sum(widths)
     launcher.max_bytes = table.map.nbytes // 2
     for count in (100, 3, 160, 0):
@@ -119,7 +162,10 @@ def test_flushed_lists_have_no_slab_too_many(widths: tuple[int, int]) -> None:
 def test_a_copy_does_not_change(seed: int) -> None:
     launcher = FiberLauncher("random", 3)
     table = FiberMap(
-        launcher, MixedSlabHash(launcher, (8, 4), tuning=SlabTuning(threads=64, max_load=1e9), seed=seed), "int64", "int32"
+        launcher,
+        MixedSlabHash(launcher, (8, 4), tuning=UNLIMITED, seed=seed),
+        "int64",
+        "int32",
     )
     keys = np.arange(-40, 40)
     table.upsert(keys, keys.astype("i4"), "last")
@@ -136,7 +182,10 @@ def test_a_copy_does_not_change(seed: int) -> None:
 def test_lists_of_many_slabs(widths: tuple[int, int], seed: int) -> None:
     """All keys have one bucket, so that warps of several blocks append slabs to the same list."""
     launcher = FiberLauncher("random", seed, resident_blocks=8)
-    table, random = FiberMap.of(widths, launcher, SlabTuning(threads=64, max_load=1e9)), np.random.default_rng(seed)
+    table, random = (
+        FiberMap.of(widths, launcher, UNLIMITED),
+        np.random.default_rng(seed),
+    )
     keys = random.permutation(np.repeat(np.arange(300), 2)).astype(table.key)
     values = np.arange(600).astype(table.value or "u4")
     oracle = MapOracle()
@@ -154,7 +203,7 @@ def test_lists_of_many_slabs(widths: tuple[int, int], seed: int) -> None:
 @pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 def test_refused_memory_changes_nothing(widths: tuple[int, int]) -> None:
     launcher = LimitedLauncher("random", 4)
-    table = FiberMap.of(widths, launcher, SlabTuning(threads=64, list_slabs=0))
+    table = FiberMap.of(widths, launcher, SHORT)
     keys = np.arange(700).astype(table.key)
     values = keys.astype(table.value) if table.value else None
     reduce = "last" if table.value else "first"
@@ -173,7 +222,7 @@ def test_refused_memory_changes_nothing(widths: tuple[int, int]) -> None:
 def test_a_full_table_grows_although_the_first_attempt_was_refused() -> None:
     """A batch that repeats few keys needs no memory, and is inserted although there is none for the whole batch."""
     launcher = LimitedLauncher("random", 5)
-    table = FiberMap.of((4, 4), launcher, SlabTuning(threads=64, list_slabs=0))
+    table = FiberMap.of((4, 4), launcher, SHORT)
     keys = np.arange(1000, dtype="i4") % 5
     launcher.max_bytes = 4500
     assert table.upsert(keys, keys.astype("u4"), "sum") == 5

@@ -199,6 +199,30 @@ class Staging:
         counted.count(to_host=nbytes)
         return fetched
 
+    def answer(self, launch: Callable[[int], None], stream: int, nbytes: int, *, counted: Crossings) -> bytes:
+        """Return the bytes that a kernel writes to the host, at most a chunk, after the work of a stream.
+
+        Parameters
+        ----------
+        launch
+            Launches the kernel on the current GPU; its argument is the address that the kernel writes to.
+        stream, counted
+            As in `download_from`.
+        nbytes
+            Number of bytes.
+        """
+        chunk = self.take_chunk()
+        try:
+            chunk.under_way = True
+            launch(chunk.address)
+            check_status(card_calls().wait_for(stream, int(chunk.event.handle)))
+            chunk.under_way = False
+            found = ctypes.string_at(chunk.address, nbytes)
+        finally:
+            self._chunks.put(chunk)
+        counted.count(to_host=nbytes)
+        return found
+
     def _pieces(self, view: memoryview, address: int) -> list[tuple[int, int, int]]:
         """Return the host address, device address and size of each piece."""
         size = view.nbytes

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from copy import copy
-from typing import Self
+from typing import Self, cast
 
 from headrace.arrange.sort.sort import argsort
 from headrace.arrays.arrays import Array, take
@@ -15,9 +15,10 @@ from headrace.arrays.placement import empty_like, in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import UnsupportedDeviceError
-from headrace.gpu.device.device import gpu
+from headrace.gpu.device.device import gpu, is_lasting
+from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.launcher import GpuLauncher
-from headrace.gpu.memory.pool import device_pool
+from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
@@ -27,7 +28,7 @@ from headrace.index.hash_map.results import DeviceRef
 from headrace.primitives.copy import copier
 
 _MAX_LAUNCHERS = 8
-"""Launchers that a map keeps, by the stream of the caller's arrays."""
+"""Launchers that a map keeps, by their stream and that of the caller's arrays."""
 
 
 class MapOnDevice:
@@ -47,7 +48,8 @@ class MapOnDevice:
         self._card = gpu(context.device)
         self._budget = context.new_budget()
         self._lock = threading.RLock()
-        self._launchers: dict[int | None, GpuLauncher] = {}
+        self._launchers: dict[tuple[int, int | None], GpuLauncher] = {}
+        self._stream = self._card.stream  # that of the last work on the map, and of its memory
         self._map: SlabHash
 
     def __len__(self) -> int:
@@ -72,16 +74,18 @@ class MapOnDevice:
         """Return the table for kernels of users."""
         with self._launches() as launcher:
             memory = self._map.memory
+            for part in memory.slabs, memory.bitmaps:
+                cast(PoolBuffer, part).show()
             buffer = device_pool(self._card).take(len(memory.packed), self._card.stream, self._budget)
             launcher.put(memory.packed, buffer)
         return DeviceRef(DeviceArray(buffer, "|u1", buffer.nbytes), memory)
 
     def snapshot(self) -> Self:
         """Return a copy, which has the same budget. Other calls wait meanwhile."""
-        result = copy(self)
-        result._lock = threading.RLock()  # noqa: SLF001  # a new object
-        result._launchers = {}  # noqa: SLF001  # a new object
         with self._launches() as launcher:
+            result = copy(self)
+            result._lock = threading.RLock()  # noqa: SLF001  # a new object
+            result._launchers = {}  # noqa: SLF001  # a new object
             result._map = self._map.copy(launcher)  # noqa: SLF001  # a new object
         return result
 
@@ -124,32 +128,39 @@ class MapOnDevice:
     def _launches(self, *arrays: Array | None) -> Iterator[GpuLauncher]:
         """Yield a launcher for work on the map, after the earlier work of the arrays' streams and before their later work.
 
-        The map's work is in one stream: that of its memory.
+        The work is in the stream of the first array if that is the default stream, else in the GPU's own stream. So calls on
+        arrays of the default stream neither record events nor wait for them.
         """
         used = [array for array in arrays if array is not None]
-        stream = used[0].stream if used else self._card.stream
-        if stream == self._card.stream:
-            ordered = in_stream_of(used[0], *used[1:]) if used else nullcontext()
-            with self._lock:
-                launcher = self._launcher_beside(None)
-                with launcher.current(), ordered:
-                    yield launcher
-            return
-        with self._lock, self._card.current(), in_stream_of(used[0], *used[1:]):
-            launcher = self._launcher_beside(stream)
+        stream = self._card.stream if not used or used[0].stream is None else used[0].stream
+        ordered = in_stream_of(used[0], *used[1:]) if used else nullcontext()
+        with self._lock, self._card.current(), ordered:
+            self._move_to(stream if is_lasting(stream) else self._card.stream)
+            launcher = self._launcher_beside(None if stream == self._stream else stream)
             with launcher.current():
                 yield launcher
 
+    def _move_to(self, stream: int) -> None:
+        """Order later work of a stream after the map's work, and give it the map's memory, which is released in its order."""
+        if stream == self._stream:
+            return
+        Event(self._card).record(self._stream).hold(stream)
+        self._stream = stream
+        for part in self._map.memory.slabs, self._map.memory.bitmaps:
+            cast(PoolBuffer, part).stream = stream
+
     def _launcher_beside(self, stream: int | None) -> GpuLauncher:
         """Return a launcher in the map's stream, whose work is ordered with that of another stream. It is used under the lock."""
-        found = self._launchers.get(stream)
+        key = self._stream, stream
+        found = self._launchers.get(key)
         if found is None:
             if len(self._launchers) >= _MAX_LAUNCHERS:
                 self._launchers.clear()
             card, crossings = self._card, self._context.crossings
-            by = copier(card)
-            found = GpuLauncher(card, stream=None, beside=stream, budget=self._budget, crossings=crossings, copier=by)
-            self._launchers[stream] = found
+            found = GpuLauncher(
+                card, stream=self._stream, beside=stream, budget=self._budget, crossings=crossings, copier=copier(card)
+            )
+            self._launchers[key] = found
         return found
 
 

@@ -171,6 +171,12 @@ class FiberLauncher:
         self.waits += 1
         return _array(buffer).copy()
 
+    def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
+        """Same as `headrace.gpu.kernels.launcher.Launcher.answer`."""
+        buffer = self.allocate(nbytes)
+        self.launch(entry, shape, (*args, buffer))
+        return self.fetch(buffer)
+
     def result(self, buffer: DeviceBuffer) -> Buffer:
         """Return a copy as a host buffer."""
         return copy_of(_array(buffer).data)

@@ -4,10 +4,10 @@
 // slot, or for erasures the key, is first replaced by the smallest number among its rows. Each row then sees whether
 // it has won. So no memory is needed besides the table. Bytes moved per row and kernel: 4 for the slot, and a sector
 // of 32 bytes that is read, and for stores written back.
-#include "core/operators.hpp"
 #include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/flush_ref.cuh"
 #include "index/hash_map/gpu/hash_map_ref.cuh"
+#include "index/hash_map/gpu/reductions.cuh"
 
 using namespace headrace;
 
@@ -118,26 +118,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     slab::clear_slot<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31);
 }
 
-// Reductions of integers. Their order does not change the result.
-enum class Combination : u32 { sum, min, max, signed_min, signed_max };
-
-template <class Word, class Signed>
-static __device__ __forceinline__ void combine(Word* held, Word value, Combination how) {
-    if (how == Combination::sum) atomicAdd(held, value);
-    if (how == Combination::min) atomicMin(held, value);
-    if (how == Combination::max) atomicMax(held, value);
-    if (how == Combination::signed_min) atomicMin(reinterpret_cast<Signed*>(held), static_cast<Signed>(value));
-    if (how == Combination::signed_max) atomicMax(reinterpret_cast<Signed*>(held), static_cast<Signed>(value));
-}
-
 // Reduces the values of slots by those of rows. The row that has inserted a key has stored its value already.
 extern "C" __global__ void __launch_bounds__(threads)
-    reduce_values(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values,
-                  u32 combination) {
+    reduce_values(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Value* values, u32 how) {
     const u64 row = thread_row();
     if (row >= count || !slab::has_slot(slots[row]) || (slots[row] & slab::fresh) != 0 || !L::has_values) return;
     Value* const held = slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31);
-    combine<Value, Either<sizeof(Value) == 8, i64, i32>>(held, values[row], static_cast<Combination>(combination));
+    slab::reduce_value(held, values[row], static_cast<slab::SlotReduction>(how));
 }
 
 // Moves the pairs of each list to as few slabs as they need; a group of lanes per bucket.

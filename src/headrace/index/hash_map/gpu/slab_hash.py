@@ -11,57 +11,26 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cache
 from math import ceil
 from typing import Any, Self
 
 import numpy as np  # a dependency of cuda-core
 
 from headrace.core.errors import MemoryLimitError
-from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
+from headrace.index.hash_map.gpu.slab_kernels import (
+    ANSWER_BYTES,
+    BLOCK_SLABS,
+    COUNTS_BYTES,
+    GROUP_LANES,
+    MAX_SLABS,
+    SLAB_BYTES,
+    Memory,
+    reduction_number,
+    slab_defines,
+    slab_entry,
+)
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
-
-_TABLE = layout("SlabTable")
-MIXED_TASK = layout("MixedTask")
-_PACKED = _TABLE.packer()
-_SLAB_BYTES, _BLOCK_SLABS, _GROUP_LANES = 128, 1024, 8
-COUNTS_BYTES = 40
-"""Three counts of an insertion, and two counters."""
-_MAX_SLABS = (1 << 26) - 1
-NO_SLOT, SKIPPED = 0xFFFFFFFF, 0xFFFFFFFE
-"""Slots of keys that are absent, and of rows that have nothing to do (slab_list.cuh)."""
-_SIGNATURES = {
-    "find_pairs": "PQPP",
-    "locate_keys": "PQP",
-    "insert_pairs": "PPQIPP",
-    "copy_items": "IPPP",
-    "measure_chains": "P",
-    "copy_words": "PPQ",
-    "begin_contest": "PQIIP",
-    "enter_contest": "PQIIP",
-    "end_contest": "PQIIPPP",
-    "store_values": "PQPP",
-    "count_others": "PQPP",
-    "clear_slots": "PQI",
-    "flush_lists": "",
-    "reduce_values": "PQPI",
-    "append_pairs": "PPQIPP",
-    "count_values": "PQP",
-    "copy_values": "PQPPP",
-    "erase_values": "PQPPP",
-    "replay_operations": f"{MIXED_TASK.argument}PPPPP",
-    "finish_operations": "QPPP",
-    "run_operations": f"{MIXED_TASK.argument}PPPP",
-}
-_FILES = {
-    "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
-    "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
-    "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),
-}
-_COMBINATIONS = {"sum": 0, "min": 1, "max": 2}
-_SIGNED = 2
-"""Added to the combinations `min` and `max` for signed integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +75,6 @@ class Contest:
     is_for_key: int = 0
     is_reversed: int = 0
     counter: DeviceBuffer | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """The memory of a table: see ``SlabTable``."""
-
-    slabs: DeviceBuffer
-    bitmaps: DeviceBuffer
-    buckets: int
-    blocks: int
-    seed: int
-
-    @property
-    def packed(self) -> bytes:
-        """The ``SlabTable``."""
-        is_full = self.bitmaps.address + self.blocks * _BLOCK_SLABS // 8
-        return _PACKED.pack(self.slabs.address, self.bitmaps.address, is_full, self.buckets, self.blocks, self.seed)
-
-    @property
-    def slab_count(self) -> int:
-        """Number of first slabs and of slabs in memory blocks."""
-        return self.buckets + 1 + self.blocks * _BLOCK_SLABS
 
 
 class SlabHash:
@@ -184,6 +131,10 @@ class SlabHash:
             The map does not fit; it is as before.
         """
         self._reserve(launcher, rows.count)
+        if self._is_small(rows, reduce):
+            added = self._upsert_small(launcher, rows, reduction_number(reduce, kind))
+            if added is not None:
+                return added
         counts, slots = launcher.allocate_group([COUNTS_BYTES], [rows.count * 4])
         is_located = reduce == "first" and self._widths[1] != 0
         buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
@@ -205,15 +156,32 @@ class SlabHash:
             self._resolve(launcher, rows, _Located(slots, BufferSlice(counts, 32, 8)), (reduce, kind))
         return int(added)
 
+    def _is_small(self, rows: Rows, reduce: str) -> bool:
+        """Return whether one block inserts a batch. Then no value may depend on a key's absence before the batch."""
+        is_unique = self._insertion == "insert_pairs"
+        return is_unique and rows.count <= self._tuning.block_rows and (reduce != "first" or not self._widths[1])
+
+    def _upsert_small(self, launcher: Launcher, rows: Rows, reduction: int) -> int | None:
+        """Insert a batch by one launch. Return the number of keys added, or None if slabs are missing."""
+        threads = self._tuning.block_rows
+        shape = Shape(slab_defines(self._widths, threads), 1, threads)
+        args = (self._memory.packed, rows.keys, rows.values, rows.count, reduction)
+        answer = launcher.answer(slab_entry("upsert_rows"), shape, args, ANSWER_BYTES)
+        added, failed = answer.view(np.uint64).tolist()
+        if failed:
+            return None
+        self.size += added
+        return int(added)
+
     def _resolve(self, launcher: Launcher, rows: Rows, located: _Located, how: tuple[str, str]) -> None:
         """Reduce the values of rows whose key was present, or is repeated in the batch.
 
         No memory is allocated, and the host does not wait: the contest ends at once if no row has another value than its slot.
         """
         (reduce, kind), slots = how, located.slots
-        if reduce in _COMBINATIONS:
-            combination = _COMBINATIONS[reduce] + (_SIGNED if kind == "i" and reduce != "sum" else 0)
-            self._launch(launcher, "reduce_values", rows.count, (slots, rows.count, rows.values, combination))
+        if reduce not in {"first", "last"}:
+            number = reduction_number(reduce, kind)
+            self._launch(launcher, "reduce_values", rows.count, (slots, rows.count, rows.values, number))
             return
         is_last = reduce == "last"
         if is_last:
@@ -254,7 +222,7 @@ class SlabHash:
     def items(self, launcher: Launcher, keys: Any, values: Any) -> None:
         """Write all pairs in no order."""
         slabs, counter = self._memory.slab_count, launcher.allocate(8, fill=0)
-        self._launch(launcher, "copy_items", slabs * _GROUP_LANES, (slabs, keys, values, counter))
+        self._launch(launcher, "copy_items", slabs * GROUP_LANES, (slabs, keys, values, counter))
 
     def copy(self, launcher: Launcher) -> Self:
         """Return a table with the same pairs."""
@@ -283,7 +251,7 @@ class SlabHash:
 
     def flush(self, launcher: Launcher) -> None:
         """Move the pairs of each list to as few slabs as they need, without memory (FLUSH of the paper)."""
-        self._launch(launcher, "flush_lists", (self._memory.buckets + 1) * _GROUP_LANES, ())
+        self._launch(launcher, "flush_lists", (self._memory.buckets + 1) * GROUP_LANES, ())
 
     @property
     def capacity(self) -> int:
@@ -309,18 +277,18 @@ class SlabHash:
 
     def slabs_in_use(self, launcher: Launcher) -> int:
         """Return the number of first slabs and of slabs that are allocated in memory blocks."""
-        bits = launcher.fetch(self._memory.bitmaps)[: self._memory.blocks * _BLOCK_SLABS // 8]
+        bits = launcher.fetch(self._memory.bitmaps)[: self._memory.blocks * BLOCK_SLABS // 8]
         return self._memory.buckets + 1 + int(np.unpackbits(bits).sum())
 
     def _buckets_for(self, pairs: int) -> int:
         return max(1, ceil(pairs / (self._slots * self._tuning.load)))
 
     def _allocate(self, launcher: Launcher, buckets: int) -> Memory:
-        blocks = ceil(buckets * self._tuning.list_slabs / _BLOCK_SLABS)
-        if buckets + 1 + blocks * _BLOCK_SLABS > _MAX_SLABS:
-            raise MemoryLimitError(f"a map on a GPU has at most {_MAX_SLABS} slabs of {_SLAB_BYTES} bytes; split the keys")
-        slabs = launcher.allocate((buckets + 1 + blocks * _BLOCK_SLABS) * _SLAB_BYTES, fill=0xFF)
-        return Memory(slabs, launcher.allocate(blocks * _BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks, self._seed)
+        blocks = ceil(buckets * self._tuning.list_slabs / BLOCK_SLABS)
+        if buckets + 1 + blocks * BLOCK_SLABS > MAX_SLABS:
+            raise MemoryLimitError(f"a map on a GPU has at most {MAX_SLABS} slabs of {SLAB_BYTES} bytes; split the keys")
+        slabs = launcher.allocate((buckets + 1 + blocks * BLOCK_SLABS) * SLAB_BYTES, fill=0xFF)
+        return Memory(slabs, launcher.allocate(blocks * BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks, self._seed)
 
     def _reserve(self, launcher: Launcher, added: int) -> bool:
         """Grow the table for that many keys more, and return whether it has grown.
@@ -362,16 +330,5 @@ class SlabHash:
 
     def _launch(self, launcher: Launcher, name: str, threads: int, args: tuple[Any, ...]) -> None:
         block = self._tuning.threads
-        shape = Shape(_defines(self._widths, block), -(-threads // block), block)
-        launcher.launch(_entry(name), shape, (self._memory.packed, *args))
-
-
-@cache
-def _defines(widths: tuple[int, int], threads: int) -> dict[str, int]:
-    return {"HR_KEY_WIDTH": widths[0], "HR_VALUE_WIDTH": widths[1], "HR_THREADS": threads}
-
-
-@cache
-def _entry(name: str) -> Entry:
-    file = next((file for file, names in _FILES.items() if name in names), "hash_map_updates.cu")
-    return Entry(f"index/hash_map/gpu/{file}", name, f"{_TABLE.argument}{_SIGNATURES[name]}")
+        shape = Shape(slab_defines(self._widths, block), -(-threads // block), block)
+        launcher.launch(slab_entry(name), shape, (self._memory.packed, *args))

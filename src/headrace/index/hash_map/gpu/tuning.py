@@ -9,6 +9,7 @@ from headrace.arrange.gather.tuning import ROW_TYPES, SELECTED_THREADS
 from headrace.gpu.kernels.source import Programs, Value
 
 HASH_MAP_THREADS = 128
+BLOCK_ROWS = 1024
 KEY_WIDTHS = (4, 8)
 VALUE_WIDTHS = (0, 4, 8)
 
@@ -27,23 +28,24 @@ class SlabTuning:
         The same at which a table grows. From about 0.9 on, half of the lists have a second slab (the paper's section 5.6).
     list_slabs
         Slabs in memory blocks, as a part of the buckets; rounded up to whole blocks of 1,024. 0: lists have one slab.
+    block_rows
+        Maximum number of rows that one block inserts, a row a thread.
     """
 
     threads: int = HASH_MAP_THREADS
     load: float = 0.65
     max_load: float = 0.8
     list_slabs: float = 0.125
+    block_rows: int = BLOCK_ROWS
 
 
 SLAB_TUNING = SlabTuning()
 MULTI_TUNING = SlabTuning(list_slabs=1.0)
 """Lists may be long, because a key may have any number of values. These slabs are enough for one key with all values."""
 
-_WIDTHS: Mapping[str, Sequence[Value]] = {
-    "HR_KEY_WIDTH": KEY_WIDTHS,
-    "HR_VALUE_WIDTH": VALUE_WIDTHS,
-    "HR_THREADS": [HASH_MAP_THREADS],
-}
+PAIR_WIDTHS: Mapping[str, Sequence[Value]] = {"HR_KEY_WIDTH": KEY_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS}
+"""Macros of the bytes of keys and values, and all their values."""
+_WIDTHS: Mapping[str, Sequence[Value]] = {**PAIR_WIDTHS, "HR_THREADS": [HASH_MAP_THREADS]}
 PROGRAMS: Programs = (
     ("hash_map.cu", _WIDTHS),
     ("hash_map_updates.cu", _WIDTHS),

@@ -1,0 +1,71 @@
+// Inserts rows and reduces the values of repeated keys by one block, a row a thread.
+//
+// No other block changes the lists of these keys meanwhile. So barriers of the block replace the launches of
+// hash_map_updates.cu, and the slots stay in registers. The results are the same.
+#pragma once
+#include "index/hash_map/gpu/hash_map_ref.cuh"
+#include "index/hash_map/gpu/reductions.cuh"
+
+namespace headrace {
+namespace slab {
+
+// A thread's row. `number`: its position in the order of the batch, below 0xFFFFFFFD.
+template <class L>
+struct BlockRow {
+    NewPair<L> pair;
+    u32 number;
+    bool is_active;
+};
+
+struct BlockCounts {
+    u32 added;   // keys that were absent
+    u32 failed;  // rows without memory
+};
+
+// Gives a value the first or the last of the values of its rows. `held`: null for a thread without a row. All threads
+// of the block take part.
+template <class Value>
+__device__ __forceinline__ void keep_in_order(Value* held, Value value, u32 number, SlotReduction how) {
+    const bool is_active = held != nullptr;
+    if (how == SlotReduction::last && is_active) tile::store_relaxed(held, value);
+    __syncthreads();
+    if (__syncthreads_or(is_active && tile::load_relaxed(held) != value) == 0) return;
+    const Value rank = how == SlotReduction::last ? 0xFFFFFFFDu - number : number;
+    if (is_active) tile::store_relaxed(held, static_cast<Value>(~Value{0}));
+    __syncthreads();
+    if (is_active) atomicMin(held, rank);
+    __syncthreads();
+    const bool has_won = is_active && tile::load_relaxed(held) == rank;
+    __syncthreads();
+    if (has_won) tile::store_relaxed(held, value);
+}
+
+// Inserts rows, and reduces the values of present and repeated keys. With `first`, no key is present before. If a row
+// has no memory, no key is added and no value changes. All threads of the block take part, and all get the counts.
+template <class L>
+__device__ __forceinline__ BlockCounts upsert_by_block(const SlabTable& table, const BlockRow<L>& row,
+                                                       SlotReduction how) {
+    const u32 slot = insert_absent<L>(table, row.pair, row.is_active);
+    const bool is_inserted = row.is_active && slot != no_slot, is_fresh = is_inserted && (slot & fresh) != 0;
+    u8* const slab = slab_of_slot(table, is_inserted ? slot : 0);
+    const u32 failed = static_cast<u32>(__syncthreads_count(row.is_active && !is_inserted));
+    if (failed != 0) {
+        if (is_fresh) clear_slot<L>(slab, slot & 31);
+        return {0, failed};
+    }
+    const u32 added = static_cast<u32>(__syncthreads_count(is_fresh));
+    const bool has_repeated = __syncthreads_or(is_inserted && !is_fresh) != 0;
+    if constexpr (L::has_values) {
+        if (!has_repeated) return {added, 0};
+        typename L::Value* const held = is_inserted ? value_in<L>(slab, slot & 31) : nullptr;
+        if (how == SlotReduction::last || how == SlotReduction::first) {
+            keep_in_order(held, row.pair.value, row.number, how);
+        } else if (is_inserted && !is_fresh) {
+            reduce_value(held, row.pair.value, how);
+        }
+    }
+    return {added, 0};
+}
+
+}  // namespace slab
+}  // namespace headrace

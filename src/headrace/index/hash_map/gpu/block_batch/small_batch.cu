@@ -1,0 +1,29 @@
+// Inserts a batch of at most one row a thread by one block, in one launch.
+//
+// Bytes moved: those of insert_pairs (hash_map.cu), and a sector of 32 bytes for each repeated key. The time is that of
+// the longest chain of dependent accesses: each group of lanes serves 8 rows one after the other. So the first slabs
+// of all rows are prefetched.
+#include "index/hash_map/gpu/batch_rows.cuh"
+#include "index/hash_map/gpu/block_batch/block_upsert.cuh"
+
+using namespace headrace;
+
+using slab::Key, slab::L, slab::Value;
+using slab::key_of_row, slab::threads;
+
+// `answer`, in memory of the host: keys added, and rows without memory.
+extern "C" __global__ void __launch_bounds__(threads)
+    upsert_rows(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u32 count, u32 how,
+                u64* answer) {
+    const u32 row = threadIdx.x;
+    const bool is_active = row < count;
+    const Key key = key_of_row(keys, row, count);
+    if (is_active) tile::prefetch(slab::slab_at(table, slab::stored_key<L>(table, key).slab));
+    const Value value = is_active && L::has_values ? values[row] : Value{0};
+    const slab::BlockCounts found =
+        slab::upsert_by_block<L>(table, {{key, value}, row, is_active}, static_cast<slab::SlotReduction>(how));
+    if (row == 0) {
+        answer[0] = found.added;
+        answer[1] = found.failed;
+    }
+}

@@ -1,0 +1,95 @@
+"""Describes the kernels of the slab hash to launchers: files, parameters, macros, and the table that they get."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry
+
+_TABLE = layout("SlabTable")
+MIXED_TASK = layout("MixedTask")
+_PACKED = _TABLE.packer()
+SLAB_BYTES, BLOCK_SLABS, GROUP_LANES = 128, 1024, 8
+"""Sizes of slab_table.hpp and slab_list.cuh."""
+COUNTS_BYTES = 40
+"""Three counts of an insertion, and two counters."""
+ANSWER_BYTES = 16
+"""Keys that a small batch has added, and its rows without memory."""
+MAX_SLABS = (1 << 26) - 1
+NO_SLOT, SKIPPED = 0xFFFFFFFF, 0xFFFFFFFE
+"""Slots of keys that are absent, and of rows that have nothing to do (slab_list.cuh)."""
+_SIGNATURES = {
+    "find_pairs": "PQPP",
+    "locate_keys": "PQP",
+    "insert_pairs": "PPQIPP",
+    "copy_items": "IPPP",
+    "measure_chains": "P",
+    "copy_words": "PPQ",
+    "begin_contest": "PQIIP",
+    "enter_contest": "PQIIP",
+    "end_contest": "PQIIPPP",
+    "store_values": "PQPP",
+    "count_others": "PQPP",
+    "clear_slots": "PQI",
+    "flush_lists": "",
+    "reduce_values": "PQPI",
+    "upsert_rows": "PPIIP",
+    "append_pairs": "PPQIPP",
+    "count_values": "PQP",
+    "copy_values": "PQPPP",
+    "erase_values": "PQPPP",
+    "replay_operations": f"{MIXED_TASK.argument}PPPPP",
+    "finish_operations": "QPPP",
+    "run_operations": f"{MIXED_TASK.argument}PPPP",
+}
+_FILES = {
+    "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
+    "block_batch/small_batch.cu": ("upsert_rows",),
+    "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
+    "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),
+}
+_REDUCTIONS = {"sum": 0, "min": 1, "max": 2, "last": 5, "first": 6}
+_SIGNED = 2
+"""Added to the numbers of `min` and `max` for signed integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of a table: see ``SlabTable``."""
+
+    slabs: DeviceBuffer
+    bitmaps: DeviceBuffer
+    buckets: int
+    blocks: int
+    seed: int
+
+    @property
+    def packed(self) -> bytes:
+        """The ``SlabTable``."""
+        is_full = self.bitmaps.address + self.blocks * BLOCK_SLABS // 8
+        return _PACKED.pack(self.slabs.address, self.bitmaps.address, is_full, self.buckets, self.blocks, self.seed)
+
+    @property
+    def slab_count(self) -> int:
+        """Number of first slabs and of slabs in memory blocks."""
+        return self.buckets + 1 + self.blocks * BLOCK_SLABS
+
+
+def reduction_number(reduce: str, kind: str) -> int:
+    """Return the number of a ``SlotReduction`` (reductions.cuh); `kind`: NumPy's letter of the values' type."""
+    return _REDUCTIONS[reduce] + (_SIGNED if kind == "i" and reduce in {"min", "max"} else 0)
+
+
+@cache
+def slab_defines(widths: tuple[int, int], threads: int) -> dict[str, int]:
+    """Return the macros of a kernel for keys and values of these widths; always the same object for equal arguments."""
+    return {"HR_KEY_WIDTH": widths[0], "HR_VALUE_WIDTH": widths[1], "HR_THREADS": threads}
+
+
+@cache
+def slab_entry(name: str) -> Entry:
+    """Return the entry point of a kernel."""
+    file = next((file for file, names in _FILES.items() if name in names), "hash_map_updates.cu")
+    return Entry(f"index/hash_map/gpu/{file}", name, f"{_TABLE.argument}{_SIGNATURES[name]}")
