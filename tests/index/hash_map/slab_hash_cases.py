@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
+from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
-from headrace.index.hash_map.gpu.slab_hash import Rows
-from headrace.index.hash_map.gpu.tuning import SlabTuning
+from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.tuning import BuildTuning, SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import bits_of
 
-SMALL = SlabTuning(threads=64, block_rows=96)
-UNLIMITED = SlabTuning(threads=64, block_rows=96, max_load=1e9)
+BUILD = BuildTuning(threads=64, buckets=8, min_rows=97, split=SMALL_TUNING)
+SMALL = SlabTuning(threads=64, block_rows=96, build=BUILD)
+UNLIMITED = SlabTuning(threads=64, block_rows=96, max_load=1e9, build=BUILD)
 """A table that grows only when its memory blocks are full."""
-SHORT = SlabTuning(threads=64, block_rows=96, list_slabs=0)
+SHORT = SlabTuning(threads=64, block_rows=96, list_slabs=0, build=BUILD)
 """A table whose lists have one slab."""
 WIDTHS = {
     (4, 0): ("uint32", ""),

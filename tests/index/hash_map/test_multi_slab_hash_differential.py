@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace.index.hash_map.gpu.multi_slab_hash import MultiSlabHash
-from headrace.index.hash_map.gpu.slab_hash import Rows
+from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.index.hash_map.hash_map_cases import bits_of, numbers_of

@@ -6,8 +6,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from copy import copy
+from dataclasses import replace
 from typing import Self, cast
 
+from headrace.arrange.multisplit.gpu.tuning import tuning_of
 from headrace.arrange.sort.sort import argsort
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.device_array import DeviceArray
@@ -20,7 +22,8 @@ from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
-from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
+from headrace.index.hash_map.gpu.slab_hash import SlabHash
+from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 from headrace.index.hash_map.operations import OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
@@ -183,6 +186,9 @@ class DeviceMap(MapOnDevice):
         self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING, *, seed: int = 0
     ) -> None:
         super().__init__(types, context)
+        if tuning.build.split is None:
+            split = tuning_of(self._card.multiprocessors, self._card.capability)
+            tuning = replace(tuning, build=replace(tuning.build, split=split))
         with self._launches() as launcher:
             self._map = MixedSlabHash(launcher, types.widths, capacity, tuning=tuning, seed=seed)
 

@@ -16,7 +16,7 @@ from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.memory.pool import PoolBuffer
 from headrace.index.hash_map.device_map import MapOnDevice
 from headrace.index.hash_map.gpu.multi_slab_hash import MultiSlabHash
-from headrace.index.hash_map.gpu.slab_hash import Rows
+from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.primitives.scan import scan_line
 

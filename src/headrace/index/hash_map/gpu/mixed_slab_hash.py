@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
-from headrace.index.hash_map.gpu.slab_hash import Rows, SlabHash
-from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, MIXED_TASK, NO_SLOT, SKIPPED, Memory
+from headrace.index.hash_map.gpu.slab_hash import SlabHash
+from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, MIXED_TASK, NO_SLOT, SKIPPED, Memory, Rows
 
 _PACKED = MIXED_TASK.packer()
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np  # a dependency of cuda-core
 
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
-from headrace.index.hash_map.gpu.slab_hash import Contest, Rows, SlabHash
+from headrace.index.hash_map.gpu.slab_hash import Contest, SlabHash
+from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
 

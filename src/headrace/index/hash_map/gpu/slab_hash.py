@@ -18,6 +18,7 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
+from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder
 from headrace.index.hash_map.gpu.slab_kernels import (
     ANSWER_BYTES,
     BLOCK_SLABS,
@@ -26,28 +27,12 @@ from headrace.index.hash_map.gpu.slab_kernels import (
     MAX_SLABS,
     SLAB_BYTES,
     Memory,
+    Rows,
     reduction_number,
     slab_defines,
     slab_entry,
 )
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows of a batch in device memory.
-
-    Parameters
-    ----------
-    keys, values
-        The arrays; `values` is None for sets and searches.
-    count
-        Number of rows.
-    """
-
-    keys: Any
-    values: Any
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +120,10 @@ class SlabHash:
             added = self._upsert_small(launcher, rows, reduction_number(reduce, kind))
             if added is not None:
                 return added
+        if self._is_bulk(rows):
+            added = self._fill(launcher, rows, reduction_number(reduce, kind))
+            if added is not None:
+                return added
         counts, slots = launcher.allocate_group([COUNTS_BYTES], [rows.count * 4])
         is_located = reduce == "first" and self._widths[1] != 0
         buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
@@ -172,6 +161,22 @@ class SlabHash:
             return None
         self.size += added
         return int(added)
+
+    def _is_bulk(self, rows: Rows) -> bool:
+        """Return whether lists are built from a batch."""
+        build = self._tuning.build
+        if self.size or self._insertion != "insert_pairs" or build.split is None:
+            return False
+        return build.min_rows <= rows.count <= self._tuning.max_load * self.capacity
+
+    def _fill(self, launcher: Launcher, rows: Rows, reduction: int) -> int | None:
+        """Build all lists from a batch. Return the number of keys, or None if it must be inserted into the empty table."""
+        try:
+            added = ListBuilder(launcher, self._memory, self._widths, self._tuning.build).fill(rows, reduction)
+        except MemoryLimitError:
+            return None
+        self.size = added or 0
+        return added
 
     def _resolve(self, launcher: Launcher, rows: Rows, located: _Located, how: tuple[str, str]) -> None:
         """Reduce the values of rows whose key was present, or is repeated in the batch.
@@ -283,11 +288,13 @@ class SlabHash:
     def _buckets_for(self, pairs: int) -> int:
         return max(1, ceil(pairs / (self._slots * self._tuning.load)))
 
-    def _allocate(self, launcher: Launcher, buckets: int) -> Memory:
+    def _allocate(self, launcher: Launcher, buckets: int, *, is_built: bool = False) -> Memory:
+        """Allocate an empty table. `is_built`: the first slabs will be written."""
         blocks = ceil(buckets * self._tuning.list_slabs / BLOCK_SLABS)
         if buckets + 1 + blocks * BLOCK_SLABS > MAX_SLABS:
             raise MemoryLimitError(f"a map on a GPU has at most {MAX_SLABS} slabs of {SLAB_BYTES} bytes; split the keys")
-        slabs = launcher.allocate((buckets + 1 + blocks * BLOCK_SLABS) * SLAB_BYTES, fill=0xFF)
+        slabs = launcher.allocate((buckets + 1 + blocks * BLOCK_SLABS) * SLAB_BYTES)
+        launcher.fill(BufferSlice(slabs, buckets * SLAB_BYTES) if is_built else slabs, 0xFF)
         return Memory(slabs, launcher.allocate(blocks * BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks, self._seed)
 
     def _reserve(self, launcher: Launcher, added: int) -> bool:
@@ -311,6 +318,8 @@ class SlabHash:
             There is no memory for it; the table is as before.
         """
         old, size = self._memory, self.size
+        if size and self._insertion == "insert_pairs" and self._move(launcher, buckets):
+            return
         items = Rows(launcher.allocate(size * self._widths[0]), launcher.allocate(size * self._widths[1] or 1), size)
         if size:
             self.items(launcher, items.keys, items.values)
@@ -327,6 +336,14 @@ class SlabHash:
         except MemoryLimitError:
             self._memory = old
             raise
+
+    def _move(self, launcher: Launcher, buckets: int) -> bool:
+        """Build a table of that many buckets from the lists of this one. Return False if lists need more slabs than it has."""
+        memory = self._allocate(launcher, buckets, is_built=True)
+        if not ListBuilder(launcher, memory, self._widths, self._tuning.build).move(self._memory):
+            return False
+        self._memory = memory
+        return True
 
     def _launch(self, launcher: Launcher, name: str, threads: int, args: tuple[Any, ...]) -> None:
         block = self._tuning.threads

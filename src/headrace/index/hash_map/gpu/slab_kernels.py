@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry
@@ -16,7 +17,7 @@ SLAB_BYTES, BLOCK_SLABS, GROUP_LANES = 128, 1024, 8
 COUNTS_BYTES = 40
 """Three counts of an insertion, and two counters."""
 ANSWER_BYTES = 16
-"""Keys that a small batch has added, and its rows without memory."""
+"""Keys that were added, and rows without memory."""
 MAX_SLABS = (1 << 26) - 1
 NO_SLOT, SKIPPED = 0xFFFFFFFF, 0xFFFFFFFE
 """Slots of keys that are absent, and of rows that have nothing to do (slab_list.cuh)."""
@@ -36,6 +37,9 @@ _SIGNATURES = {
     "flush_lists": "",
     "reduce_values": "PQPI",
     "upsert_rows": "PPIIP",
+    "hash_keys": "PQP",
+    "build_lists": "PPPIIIP",
+    "move_lists": f"{_TABLE.argument}P",
     "append_pairs": "PPQIPP",
     "count_values": "PQP",
     "copy_values": "PQPPP",
@@ -47,12 +51,30 @@ _SIGNATURES = {
 _FILES = {
     "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
     "block_batch/small_batch.cu": ("upsert_rows",),
+    "block_batch/bulk_build.cu": ("hash_keys", "build_lists", "move_lists"),
     "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
     "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),
 }
 _REDUCTIONS = {"sum": 0, "min": 1, "max": 2, "last": 5, "first": 6}
 _SIGNED = 2
 """Added to the numbers of `min` and `max` for signed integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of a batch in device memory.
+
+    Parameters
+    ----------
+    keys, values
+        The arrays; `values` is None for sets and searches.
+    count
+        Number of rows.
+    """
+
+    keys: Any
+    values: Any
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +105,9 @@ def reduction_number(reduce: str, kind: str) -> int:
 
 
 @cache
-def slab_defines(widths: tuple[int, int], threads: int) -> dict[str, int]:
+def slab_defines(widths: tuple[int, int], threads: int, **others: int) -> dict[str, int]:
     """Return the macros of a kernel for keys and values of these widths; always the same object for equal arguments."""
-    return {"HR_KEY_WIDTH": widths[0], "HR_VALUE_WIDTH": widths[1], "HR_THREADS": threads}
+    return {"HR_KEY_WIDTH": widths[0], "HR_VALUE_WIDTH": widths[1], "HR_THREADS": threads, **others}
 
 
 @cache

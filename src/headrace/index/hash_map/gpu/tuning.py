@@ -6,12 +6,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from headrace.arrange.gather.tuning import ROW_TYPES, SELECTED_THREADS
+from headrace.arrange.multisplit.gpu.tuning import SplitTuning
 from headrace.gpu.kernels.source import Programs, Value
 
 HASH_MAP_THREADS = 128
 BLOCK_ROWS = 1024
 KEY_WIDTHS = (4, 8)
 VALUE_WIDTHS = (0, 4, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildTuning:
+    """Sizes of the kernels that build lists block by block.
+
+    Parameters
+    ----------
+    threads, buckets
+        Threads per block, and buckets whose first slabs a block has in shared memory, 128 bytes each.
+    min_rows
+        Rows of a batch from which it is ordered and built, instead of inserted.
+    split
+        Sizes of the passes that order a batch; None if batches are always inserted.
+    """
+
+    threads: int = 512
+    buckets: int = 512
+    min_rows: int = 1 << 18
+    split: SplitTuning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +51,8 @@ class SlabTuning:
         Slabs in memory blocks, as a part of the buckets; rounded up to whole blocks of 1,024. 0: lists have one slab.
     block_rows
         Maximum number of rows that one block inserts, a row a thread.
+    build
+        Sizes of bulk builds.
     """
 
     threads: int = HASH_MAP_THREADS
@@ -37,6 +60,7 @@ class SlabTuning:
     max_load: float = 0.8
     list_slabs: float = 0.125
     block_rows: int = BLOCK_ROWS
+    build: BuildTuning = BuildTuning()
 
 
 SLAB_TUNING = SlabTuning()

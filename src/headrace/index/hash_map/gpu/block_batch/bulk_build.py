@@ -1,0 +1,109 @@
+"""Builds the lists of a slab hash block by block, from a large batch or from another table: the launches of bulk_build.cu."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np  # a dependency of cuda-core
+
+from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.multisplit.gpu.labels import DigitRule, find_buckets
+from headrace.arrange.multisplit.gpu.launches import Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SplitTuning
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
+from headrace.index.hash_map.gpu.slab_kernels import ANSWER_BYTES, SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
+from headrace.index.hash_map.gpu.tuning import BuildTuning
+
+_MAX_BITS = 2 * DIGIT_BITS
+_ROWS_OF_A_PREFIX = 1 << 10
+_MAX_SKEW = 8
+"""A block with more than that many times its part of the rows ends the build."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListBuilder:
+    """Launches of the kernels that build all lists of a table.
+
+    Parameters
+    ----------
+    launcher, memory, widths, tuning
+        The launcher, the table, bytes of keys and values, and sizes.
+    """
+
+    launcher: Launcher
+    memory: Memory
+    widths: tuple[int, int]
+    tuning: BuildTuning
+
+    def fill(self, rows: Rows, reduction: int) -> int | None:
+        """Fill a table without pairs. Return the number of keys, or None if the table is empty as the batch cannot be built.
+
+        Memory for a batch of n rows: 2 n keys and 2 n values, 512 KiB, and the counts of the passes.
+
+        Raises
+        ------
+        MemoryLimitError
+            There is no memory to order the batch. The table is as before.
+        """
+        assert self.tuning.split is not None
+        totals = self.launcher.allocate(ANSWER_BYTES, fill=0)
+        ordered, starts, bits = self._ordered(rows, self.tuning.split)
+        max_rows = _MAX_SKEW * (rows.count // self._blocks + 2 * (rows.count >> bits) + self.tuning.buckets)
+        self._empty(first_slab=self.memory.buckets)
+        args = (ordered.keys, ordered.values, starts, bits, min(max_rows, 0xFFFFFFFF), reduction)
+        added = self._build("build_lists", args, totals)
+        if added is None:
+            self._empty(first_slab=0)
+        return added
+
+    def move(self, old: Memory) -> bool:
+        """Move the pairs of a table with the same seed. Return False if there is no room for some of them.
+
+        The first slabs need not be initialised. After a failure the table is of no use.
+        """
+        return self._build("move_lists", (old.packed,), self.launcher.allocate(ANSWER_BYTES, fill=0)) is not None
+
+    def _empty(self, first_slab: int) -> None:
+        """Empty the slabs from a number on, and free all memory blocks."""
+        self.launcher.fill(BufferSlice(self.memory.slabs, first_slab * SLAB_BYTES), 0xFF)
+        self.launcher.fill(self.memory.bitmaps, 0)
+
+    def _ordered(self, rows: Rows, split: SplitTuning) -> tuple[Rows, DeviceBuffer, int]:
+        """Return hashes and values in the order of the first bits of the hash, the first row of each, and the number of bits."""
+        launcher, count, (width, value_width) = self.launcher, rows.count, self.widths
+        bits = min(_MAX_BITS, max(DIGIT_BITS, (count // _ROWS_OF_A_PREFIX).bit_length()))
+        keys = [launcher.allocate(count * width) for _ in range(2)]
+        values = [rows.values, *(launcher.allocate(count * value_width) for _ in range(2 if value_width else 0))]
+        starts = launcher.allocate(((1 << bits) + 1) * 8)
+        threads = self.tuning.threads
+        shape = Shape(self._defines, -(-count // threads), threads)
+        launcher.launch(slab_entry("hash_keys"), shape, (self.memory.packed, rows.keys, count, keys[0]))
+        splitter, word = Splitter(launcher, count, split), f"u{8 * width}"
+        high = 8 * width
+        for low, end in ((high - bits, high - DIGIT_BITS), (high - DIGIT_BITS, high)):
+            if low == end:
+                continue
+            moved = [MovedItems(keys[0], keys[1], width)]
+            if value_width:
+                moved.append(MovedItems(values[0], values[1], value_width))
+                values = [values[1], values[2], values[1]]
+            splitter.run(bits_pass(word, low, end), moved, None)
+            keys.reverse()
+        digit = bits_pass(word, high - bits, high).digit
+        find_buckets(splitter, DigitRule(word, "BitsOf", digit), keys[0], 1 << bits, starts)
+        return Rows(keys[0], values[0], count), starts, bits
+
+    @property
+    def _blocks(self) -> int:
+        return -(-self.memory.buckets // self.tuning.buckets)
+
+    @property
+    def _defines(self) -> dict[str, int]:
+        return slab_defines(self.widths, self.tuning.threads, HR_BUCKETS=self.tuning.buckets)
+
+    def _build(self, name: str, args: tuple[Any, ...], totals: DeviceBuffer) -> int | None:
+        shape = Shape(self._defines, self._blocks, self.tuning.threads, self.tuning.buckets * SLAB_BYTES)
+        self.launcher.launch(slab_entry(name), shape, (self.memory.packed, *args, totals))
+        added, failed = self.launcher.fetch(totals).view(np.uint64).tolist()
+        return None if failed else int(added)
