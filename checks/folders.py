@@ -28,7 +28,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
     "index": (".", "hash_map", "sorted_map"),
     "index/sorted_map": (".", "cpu", "gpu"),
-    "index/hash_map": ("rules", "cpu", "gpu", "."),
+    "index/hash_map": ("rules", "cpu", "gpu", "paper", "."),
     "query": ("find", "match", "lines"),
     "query/find": ("pattern", "cpu", "gpu", "paper", "."),
     "query/match": ("automaton", "regex", "cpu", "gpu", "."),

@@ -78,6 +78,9 @@ def _measure(given: argparse.Namespace, experiments: Sequence[Experiment]) -> in
         print(f"{machine}{'; small inputs' if given.is_small else ''}\n")
         try:
             for experiment in experiments:
+                if experiment.needs_gpu and not setting.is_gpu:
+                    print(f"{experiment.name}: {experiment.title}; it needs --device cuda\n")
+                    continue
                 results.append(Measured(experiment, tuple(experiment.measure(setting))))
                 print(table_of(results[-1]), flush=True)
         except WrongAnswerError as error:

@@ -67,6 +67,8 @@ class Experiment:
         Yields the rows, one at a time. It raises WrongAnswerError before it times a wrong answer.
     limit
         The limit that `Row.share` refers to; empty without one.
+    needs_gpu
+        Whether it is left out on the CPU.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Experiment:
     across: str
     measure: Callable[[Setting], Iterable[Row]]
     limit: str = ""
+    needs_gpu: bool = False
 
 
 @dataclass(frozen=True, slots=True)

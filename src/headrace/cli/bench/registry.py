@@ -26,7 +26,7 @@ class Paper:
 PAPERS: dict[str, Paper] = {
     "string-matching": Paper("string_matching", "one pattern in a text (Ashkiani 2017, chapter 2: tables 2.2 to 2.7)"),
     "lsm": Paper("lsm", "sorted maps (Ashkiani 2017, chapter 4: tables 4.2 to 4.4)"),
-    "slab-hash": Paper("slab_hash", "hash maps (Ashkiani 2017, chapter 5: figures 5.4 to 5.7)"),
+    "slab-hash": Paper("slab_hash", "hash maps (Ashkiani 2017, chapter 5: figures 5.4 to 5.7, allocation)"),
     "dictionary-merge": Paper("dictionary_merge", "main and delta of a column store (Krueger et al. 2011: figures 2 and 4)"),
 }
 """Papers by the name that the command takes."""

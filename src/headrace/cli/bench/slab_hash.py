@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import headrace
+from headrace.api.slab_requests import slab_requests
 from headrace.cli.bench.experiment import Experiment, Row, Setting
 
 _WORD = "uint32"
@@ -28,6 +29,8 @@ _HARMONIC_MEANS = {"find present": 861.0, "find absent": 793.0}
 """Millions a second over the sizes of figure 5.5."""
 _TO_REBUILDS = {1 << 15: 17.3, 1 << 16: 10.4, 1 << 17: 6.4}
 """Time of rebuilding a cuckoo hash table by that of inserting, by the keys of a batch (figure 5.6)."""
+_ALLOCATORS = {"SlabAlloc": 600.0, "CUDA": 0.8}
+"""Millions of slabs a second, one million slabs (section 5.5)."""
 _MIXES = {
     "G0": (0.5, 0.5, 0.0, 0.0),
     "G1": (0.2, 0.2, 0.3, 0.3),
@@ -218,6 +221,21 @@ class _Batch:
             table.insert(array(self.pairs.keys[self.erased]), array(self.pairs.values[self.erased]))
 
 
+def _allocations(setting: Setting) -> Iterator[Row]:
+    """Yield the rates of SlabAlloc and of CUDA's allocator, one slab of 128 bytes a thread."""
+    import numpy as np
+
+    for allocator, paper in _ALLOCATORS.items():
+        for count in (setting.size(1 << 20, 1 << 10), setting.size(1 << 22, 1 << 11)):
+            with slab_requests(setting.device, allocator, count) as requests:
+                requests.allocate()
+                numbers = requests.numbers()
+                setting.check(len(np.unique(numbers)) == count and int(numbers.min()) > 0, f"allocation by {allocator}")
+                requests.release()
+                seconds = setting.seconds(requests.allocate, requests.release)
+            yield Row({"allocator": allocator, "n": count}, count / seconds / 1e6, paper)
+
+
 EXPERIMENTS = (
     Experiment(
         "figure-5.4", "by utilisation in percent, 2^22 pairs; paper: peaks at 19 to 60 %", "10^6/s", "utilisation", _utilisations
@@ -225,4 +243,5 @@ EXPERIMENTS = (
     Experiment("figure-5.5", "by number of pairs; paper: harmonic means over all sizes, at 60 %", "10^6/s", "n", _sizes),
     Experiment("figure-5.6", "insertion by batches to 2^21 pairs", "times as fast as rebuilds", "batch", _batches),
     Experiment("figure-5.7", "mixed operations on maps of n pairs", "10^6/s", "n", _mixes),
+    Experiment("allocation", "slabs of 128 bytes, one a thread; paper: 10^6 slabs", "10^6/s", "n", _allocations, needs_gpu=True),
 )

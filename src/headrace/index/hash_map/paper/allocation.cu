@@ -1,0 +1,49 @@
+// Allocates a slab for each thread, by SlabAlloc or by the allocator of CUDA (section 5.5 of the dissertation).
+//
+// Bytes moved for a slab: 4 for its number or 8 for its address, and an atomic operation on a sector of 32 bytes. The
+// slabs themselves are not accessed.
+#include "gpu/containers/slab_alloc.cuh"
+
+using namespace headrace;
+
+constexpr u32 threads = HR_THREADS;
+
+// Writes the number of each slab; no_slab if all are in use.
+extern "C" __global__ void __launch_bounds__(threads)
+    allocate_slabs(const __grid_constant__ SlabTable table, u64 count, u32* slabs) {
+    const u64 row = static_cast<u64>(blockIdx.x) * threads + threadIdx.x;
+    slab::Allocator allocator(table);
+    u32 own = no_slab;
+    for (u32 queue = __ballot_sync(tile::all_lanes, row < count); queue != 0; queue &= queue - 1) {
+        const u32 slab = allocator.allocate();
+        if (tile::lane() == static_cast<u32>(__ffs(queue)) - 1) own = slab;
+    }
+    if (row < count) slabs[row] = own;
+}
+
+// Gives back slabs.
+extern "C" __global__ void __launch_bounds__(threads)
+    release_slabs(const __grid_constant__ SlabTable table, u64 count, const u32* slabs) {
+    const u64 row = static_cast<u64>(blockIdx.x) * threads + threadIdx.x;
+    if (row < count) slab::Allocator::release(table, slabs[row]);
+}
+
+// Writes the address of each slab; 0 without memory. The fiber harness has no memory for it.
+extern "C" __global__ void __launch_bounds__(threads) allocate_memory(u64 count, u64* slabs) {
+    const u64 row = static_cast<u64>(blockIdx.x) * threads + threadIdx.x;
+#if defined(__CUDACC__)
+    if (row < count) slabs[row] = reinterpret_cast<u64>(malloc(slab_bytes));
+#else
+    if (row < count) slabs[row] = 0;
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(threads) free_memory(u64 count, const u64* slabs) {
+    const u64 row = static_cast<u64>(blockIdx.x) * threads + threadIdx.x;
+#if defined(__CUDACC__)
+    if (row < count) free(reinterpret_cast<void*>(slabs[row]));
+#else
+    static_cast<void>(row);
+    static_cast<void>(slabs);
+#endif
+}
