@@ -154,6 +154,26 @@ def test_many_keys_and_few() -> None:
     assert statistics.max_chain < 20
 
 
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+def test_large_first_batches(key: str, value: str) -> None:
+    """Lists are built from the batch, except for the last one, in which most rows have one key."""
+    random = np.random.default_rng(14)
+    reductions = ["last", "first", "sum", "min", "max"] if value[0] != "f" else ["last", "first"]
+    for number, reduce in enumerate([*reductions, "last"]):
+        one, other = HashMap(key, value, context=Context(device="cuda")), HashMap(key, value)
+        count = 1 << 18 | 77 * number
+        keys, values = numbers_of(key, random, count, span=1 << (16, 18, 30)[number % 3]), numbers_of(value, random, count)
+        if number == len(reductions):
+            keys[count // 3 :] = keys[0]
+        assert one.upsert(keys, values, reduce=reduce) == other.upsert(keys, values, reduce=reduce)
+        check_same(one, other, keys)
+        one.insert(keys[:9] + keys[9:18], values[:9])  # grows by moved lists later
+        other.insert(keys[:9] + keys[9:18], values[:9])
+        more = numbers_of(key, random, count, span=1 << 30)
+        assert one.upsert(more, values, reduce="first") == other.upsert(more, values, reduce="first")
+        check_same(one, other, keys)
+
+
 def test_calls_in_turns_on_several_streams() -> None:
     """The map's work moves between the default stream, a stream of the caller, and the GPU's own stream."""
     torch = pytest.importorskip("torch")
