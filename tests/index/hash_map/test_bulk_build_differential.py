@@ -64,7 +64,7 @@ def keys_of(key: str, count: int, span: int, seed: int) -> NDArray[Any]:
     """Return keys of which some are equal, some large, and some have all bits set."""
     random = np.random.default_rng(seed)
     bits = random.integers(0, span, count).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    bits[random.random(count) < 4 / count] = ~np.uint64(0)
+    bits[random.random(count) < 0.1] = ~np.uint64(0)
     return bits.astype(f"u{np.dtype(key).itemsize}").view(key)
 
 

@@ -46,19 +46,15 @@ static __device__ __forceinline__ void reduce_repeated(const ListBuilder<L>& bui
     if (how == SlotReduction::sum || how == SlotReduction::max) start = 0;
     if (how == SlotReduction::signed_min) start = static_cast<Value>(~sign);
     if (how == SlotReduction::signed_max) start = sign;
-    const auto slot = [&](u32 i) {
-        u8* const slab = builder.slabs + i / L::slots * slab_bytes;
-        return reinterpret_cast<Key*>(slab + i % L::slots * ListBuilder<L>::key_step);
-    };
-    for (u32 i = threadIdx.x; i < builder.count * L::slots; i += threads) {
-        if (*slot(i) != L::empty_key) *builder.value_at(slot(i)) = start;
+    for (u32 i = threadIdx.x; i < builder.slot_count(); i += threads) {
+        if (*builder.slot(i) != L::empty_key) *builder.value_at(builder.slot(i)) = start;
     }
     __syncthreads();
     for (u64 row = begin + threadIdx.x; row < end; row += threads) {
-        const Key hash = batch.hashes[row], key = slab::hashed_key(hash, builder.table.seed);
-        if (!builder.has(hash) || key == L::empty_key) continue;
+        const Key hash = batch.hashes[row];
+        if (!builder.has(hash)) continue;
         bool unused;
-        Key* const at = builder.template slot_of<false>(key, hash, unused);
+        Key* const at = builder.template slot_of<false>(slab::hashed_key(hash, builder.table.seed), hash, unused);
         if (at == nullptr) continue;
         const Value rank = how == SlotReduction::last ? 0xFFFFFFFDu - static_cast<u32>(row) : static_cast<u32>(row);
         slab::reduce_value(builder.value_at(at), is_ordered ? rank : batch.values[row],
@@ -66,9 +62,9 @@ static __device__ __forceinline__ void reduce_repeated(const ListBuilder<L>& bui
     }
     __syncthreads();
     if (!is_ordered) return;
-    for (u32 i = threadIdx.x; i < builder.count * L::slots; i += threads) {
-        if (*slot(i) == L::empty_key) continue;
-        Value& value = *builder.value_at(slot(i));
+    for (u32 i = threadIdx.x; i < builder.slot_count(); i += threads) {
+        if (*builder.slot(i) == L::empty_key) continue;
+        Value& value = *builder.value_at(builder.slot(i));
         const u32 rank = static_cast<u32>(value);
         value = batch.values[how == SlotReduction::last ? 0xFFFFFFFDu - rank : rank];
     }
@@ -154,18 +150,21 @@ extern "C" __global__ void __launch_bounds__(threads)
             slab = slab != no_slab ? next : no_slab;
         }
     }
-    if (blockIdx.x == 0 && threadIdx.x < L::slots) {  // the key that marks empty slots, which is once at most
+    const Key escaped_hash = seeded_hash(static_cast<Key>(L::empty_key), table.seed);
+    if (threadIdx.x < L::slots && builder.has(escaped_hash)) {  // the key is once at most
         const u32 position = threadIdx.x % L::lane_keys * slab::group_lanes + threadIdx.x / L::lane_keys;
-        const u32 slot = slab::slot_number(old.buckets, position);
-        if (*slab::key_in<L>(slab::slab_of_slot(old, slot), position) != L::empty_key) builder.leave(slot);
+        u8* const slab = slab::slab_at(old, old.buckets);
+        Value value = 0;
+        if constexpr (L::has_values) value = *slab::value_in<L>(slab, position);
+        const bool is_held = *slab::key_in<L>(slab, position) != L::empty_key;
+        if (is_held) builder.add({L::empty_key, value}, escaped_hash, 0);
     }
     __syncthreads();
     const auto pair_of = [&](u32 source) {
         u8* const slab = slab::slab_of_slot(old, source);
-        const Key key = source >> 5 == old.buckets ? L::empty_key : *slab::key_in<L>(slab, source & 31);
         Value value = 0;
         if constexpr (L::has_values) value = *slab::value_in<L>(slab, source & 31);
-        return NewPair<L>{key, value};
+        return NewPair<L>{*slab::key_in<L>(slab, source & 31), value};
     };
     builder.finish(SlotReduction::first, pair_of, totals);
 }

@@ -103,7 +103,7 @@ class ListBuilder:
         return slab_defines(self.widths, self.tuning.threads, HR_BUCKETS=self.tuning.buckets)
 
     def _build(self, name: str, args: tuple[Any, ...], totals: DeviceBuffer) -> int | None:
-        shape = Shape(self._defines, self._blocks, self.tuning.threads, self.tuning.buckets * SLAB_BYTES)
+        shape = Shape(self._defines, self._blocks, self.tuning.threads, (self.tuning.buckets + 1) * SLAB_BYTES)
         self.launcher.launch(slab_entry(name), shape, (self.memory.packed, *args, totals))
         added, failed = self.launcher.fetch(totals).view(np.uint64).tolist()
         return None if failed else int(added)

@@ -14,6 +14,7 @@ namespace headrace {
 namespace slab {
 
 constexpr u32 block_buckets = HR_BUCKETS;
+constexpr u32 block_slab_count = block_buckets + 1;  // the last one is for the key that marks empty slots
 
 // Returns the hash of which `seeded_hash` gives the key.
 __device__ __forceinline__ u32 hashed_key(u32 hash, u64 seed) {
@@ -38,6 +39,7 @@ __device__ __forceinline__ u32 bucket_of(const SlabTable& table, u64 hash) {
 struct BuilderShared {
     u32 left[threads];
     u32 left_count;
+    u32 has_escaped;  // whether the last slab has a key
 };
 
 template <class L>
@@ -56,10 +58,10 @@ struct ListBuilder {
     __device__ ListBuilder(const SlabTable& memory, u8* shared_slabs, BuilderShared& others)
         : table(memory), slabs(shared_slabs), shared(others), first(blockIdx.x * block_buckets) {
         count = table.buckets - first < block_buckets ? table.buckets - first : block_buckets;
-        for (u32 i = threadIdx.x; i < block_buckets * slab_bytes / 16; i += threads) {
+        for (u32 i = threadIdx.x; i < block_slab_count * slab_bytes / 16; i += threads) {
             reinterpret_cast<uint4*>(slabs)[i] = {~0u, ~0u, ~0u, ~0u};
         }
-        if (threadIdx.x == 0) shared.left_count = 0;
+        if (threadIdx.x == 0) shared.left_count = shared.has_escaped = 0;
         __syncthreads();
     }
 
@@ -73,10 +75,19 @@ struct ListBuilder {
         return reinterpret_cast<Value*>(key - offset + L::values_begin + offset / sizeof(Key) * sizeof(Value));
     }
 
+    // Number of slots of the block's buckets and of the last slab, and one of them.
+    __device__ u32 slot_count() const { return (count + 1) * L::slots; }
+    __device__ Key* slot(u32 i) const {
+        const u32 slab = i < count * L::slots ? i / L::slots : block_buckets;
+        return reinterpret_cast<Key*>(slabs + slab * slab_bytes + i % L::slots * key_step);
+    }
+
     // Returns the slot that has the key; null if its slab is full. A slot that was empty gets the key if `fills`.
     template <bool fills>
     __device__ Key* slot_of(Key key, Key hash, bool& is_fresh) const {
-        u8* const slab = slabs + (bucket_of(table, hash) - first) * slab_bytes;
+        const bool is_escaped = key == L::empty_key;
+        u8* const slab = slabs + (is_escaped ? block_buckets : bucket_of(table, hash) - first) * slab_bytes;
+        if (is_escaped) key = static_cast<Key>(~key);
         u32 number = static_cast<u32>(hash & 0xFFFF) * L::slots >> 16;
         for (u32 tries = 0; tries < L::slots; ++tries) {
             Key* const at = reinterpret_cast<Key*>(slab + number * key_step);
@@ -95,19 +106,17 @@ struct ListBuilder {
     // Adds a pair of the block's buckets. `source`: the number that `finish` gets it back by.
     __device__ void add(const NewPair<L>& pair, Key hash, u32 source) {
         bool is_fresh = false;
-        Key* const at = pair.key == L::empty_key ? nullptr : slot_of<true>(pair.key, hash, is_fresh);
+        Key* const at = slot_of<true>(pair.key, hash, is_fresh);
+        if (pair.key == L::empty_key) shared.has_escaped = 1;
         if (at == nullptr) {
-            leave(source);
+            const u32 number = atomicAdd(&shared.left_count, 1u);
+            if (number < threads) shared.left[number] = source;
         } else if (is_fresh) {
             if constexpr (L::has_values) *value_at(at) = pair.value;
             ++added;
         } else {
             has_repeated = true;
         }
-    }
-    __device__ void leave(u32 source) {
-        const u32 number = atomicAdd(&shared.left_count, 1u);
-        if (number < threads) shared.left[number] = source;
     }
 
     // Writes the slabs to the table, and inserts the pairs that are left. `pair_of(source)` returns a pair. `totals`:
@@ -117,6 +126,10 @@ struct ListBuilder {
         const uint4* const from = reinterpret_cast<const uint4*>(slabs);
         uint4* const to = reinterpret_cast<uint4*>(slab_at(table, first));
         for (u32 i = threadIdx.x; i < count * (slab_bytes / 16); i += threads) to[i] = from[i];
+        if (shared.has_escaped != 0 && threadIdx.x < slab_bytes / 16) {
+            reinterpret_cast<uint4*>(slab_at(table, table.buckets))[threadIdx.x] =
+                from[block_buckets * (slab_bytes / 16) + threadIdx.x];
+        }
         const u32 left = shared.left_count;
         __syncthreads();
         BlockCounts found{0, left};
