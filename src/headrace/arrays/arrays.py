@@ -251,13 +251,13 @@ def _cupy_stream() -> int:
 
 
 def _take_torch(value: Any, name: str) -> Array:
-    if _named(value.layout) != "torch.strided":
+    if constant_name(value.layout) != "torch.strided":
         raise OptionError(f"{name} is a sparse tensor; pass a dense one")
     if value.dim() != 1:
         raise OptionError(f"{name} must have one dimension, not {value.dim()}")
     if value.numel() > 1 and value.stride(0) != 1:
         raise OptionError(f"{name} has gaps between its items; pass .contiguous()")
-    typestr = TORCH_TYPES.get(_named(value.dtype).removeprefix("torch."))
+    typestr = TORCH_TYPES.get(constant_name(value.dtype).removeprefix("torch."))
     if typestr is None:
         raise OptionError(f"{name} has items of type {value.dtype}; numbers of up to 64 bits and bools can be taken")
     device = value.device
@@ -273,8 +273,8 @@ def _take_torch(value: Any, name: str) -> Array:
 
 
 @lru_cache(64)
-def _named(constant: Any) -> str:
-    """Return the name of a PyTorch constant. It is cached, because PyTorch takes a microsecond to format it."""
+def constant_name(constant: Any) -> str:
+    """Return the name of a constant of PyTorch. It is cached, because PyTorch takes a microsecond to format it."""
     return str(constant)
 
 

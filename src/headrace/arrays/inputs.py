@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.arrays.arrays import TORCH_TYPES, needed_numpy
+from headrace.arrays.arrays import TORCH_TYPES, constant_name, needed_numpy
 from headrace.core.errors import OptionError, shown
 
 _BFLOAT16 = "bfloat16"
@@ -97,7 +97,8 @@ def as_line(value: Any, name: str = "array") -> Any:
         It has another number of dimensions, or is not an array.
     """
     value = as_array(value, name)
-    is_array = any(hasattr(value, f"__{protocol}__") for protocol in ("array_interface", "cuda_array_interface", "dlpack"))
+    # A method is found at once, whereas PyTorch computes its interface.
+    is_array = any(hasattr(value, f"__{protocol}__") for protocol in ("dlpack", "array_interface", "cuda_array_interface"))
     if not is_array or dimensions(value) != 1:
         raise OptionError.wrong(name, "an array of one dimension, a list or a Series", value)
     return value
@@ -127,9 +128,9 @@ def plain(value: Any, name: str = "array") -> Any:
     value = as_array(value, name)
     library = library_of(value)
     if library == "torch":
-        if str(value.dtype).endswith(_BFLOAT16):
+        if constant_name(value.dtype).endswith(_BFLOAT16):
             value = value.float()
-        return value if str(value.layout) != "torch.strided" else value.contiguous()
+        return value if constant_name(value.layout) != "torch.strided" else value.contiguous()
     if library == "cupy":
         return value if value.flags.c_contiguous else sys.modules["cupy"].ascontiguousarray(value)
     if library == "numpy" and type(value) is sys.modules["numpy"].ndarray:

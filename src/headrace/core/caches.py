@@ -39,7 +39,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.arrange.histogram.histogram": ("plan_for",),
         "headrace.arrange.sort.small_arrays": ("_rule",),
         "headrace.arrange.sort.key_order": ("KeyOrder.of", "_packed"),
-        "headrace.arrays.arrays": ("width_of", "_named"),
+        "headrace.arrays.arrays": ("width_of", "constant_name"),
         "headrace.arrays.placement": ("_numpy_type",),
         "headrace.primitives.operators": ("Joining._of",),
         "headrace.query.match.automaton.native": ("native_automaton",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import Context, HashMap, HashMultiMap, HashSet, MapOperation, MemoryLimitError, OptionError, UnsupportedDeviceError
+from headrace.index.hash_map.device_map import DeviceMap
+from headrace.index.hash_map.gpu.tuning import SLAB_TUNING
 from tests.index.hash_map.hash_map_cases import PAIRS, History, MapOracle, bits_of, numbers_of
 
 pytestmark = pytest.mark.gpu
@@ -158,9 +161,11 @@ def test_many_keys_and_few() -> None:
 def test_large_first_batches(key: str, value: str) -> None:
     """Lists are built from the batch, except for the last one, in which most rows have one key."""
     random = np.random.default_rng(14)
+    tuning = replace(SLAB_TUNING, build=replace(SLAB_TUNING.build, min_rows=1 << 17))
     reductions = ["last", "first", "sum", "min", "max"] if value[0] != "f" else ["last", "first"]
     for number, reduce in enumerate([*reductions, "last"]):
         one, other = HashMap(key, value, context=Context(device="cuda")), HashMap(key, value)
+        one._backend = DeviceMap(one._types, one._context, 0, tuning)
         count = 1 << 18 | 77 * number
         keys, values = numbers_of(key, random, count, span=1 << (16, 18, 30)[number % 3]), numbers_of(value, random, count)
         if number == len(reductions):

@@ -231,8 +231,8 @@ def _allocations(setting: Setting) -> Iterator[Row]:
                 requests.allocate()
                 numbers = requests.numbers()
                 setting.check(len(np.unique(numbers)) == count and int(numbers.min()) > 0, f"allocation by {allocator}")
-                requests.release()
                 seconds = setting.seconds(requests.allocate, requests.release)
+                requests.release()
             yield Row({"allocator": allocator, "n": count}, count / seconds / 1e6, paper)
 
 

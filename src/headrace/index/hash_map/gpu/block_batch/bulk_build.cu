@@ -18,13 +18,19 @@
 using namespace headrace;
 
 using slab::Key, slab::L, slab::Value;
+
+constexpr u32 hashed_rows = 4;  // of a thread
 using slab::ListBuilder, slab::NewPair, slab::SlotReduction, slab::threads;
 
 // Writes the hash of each key. Different keys have different hashes.
 extern "C" __global__ void __launch_bounds__(threads)
     hash_keys(const __grid_constant__ SlabTable table, const Key* keys, u64 count, Key* hashes) {
-    const u64 row = slab::thread_row();
-    if (row < count) hashes[row] = seeded_hash(keys[row], table.seed);
+    const u64 first = static_cast<u64>(blockIdx.x) * threads * hashed_rows + threadIdx.x;
+#pragma unroll
+    for (u32 i = 0; i < hashed_rows; ++i) {
+        const u64 row = first + i * threads;
+        if (row < count) hashes[row] = seeded_hash(keys[row], table.seed);
+    }
 }
 
 // A batch whose hashes are in the order of their highest `bits`. `starts`: row of the first hash that begins with each

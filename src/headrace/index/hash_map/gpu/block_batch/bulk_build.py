@@ -17,6 +17,8 @@ from headrace.index.hash_map.gpu.tuning import BuildTuning
 
 _MAX_BITS = 2 * DIGIT_BITS
 _ROWS_OF_A_PREFIX = 1 << 10
+_HASHED_ROWS = 4
+"""Rows of a thread of ``hash_keys``."""
 _MAX_SKEW = 8
 """A block with more than that many times its part of the rows ends the build."""
 
@@ -77,7 +79,7 @@ class ListBuilder:
         values = [rows.values, *(launcher.allocate(count * value_width) for _ in range(2 if value_width else 0))]
         starts = launcher.allocate(((1 << bits) + 1) * 8)
         threads = self.tuning.threads
-        shape = Shape(self._defines, -(-count // threads), threads)
+        shape = Shape(self._defines, -(-count // (threads * _HASHED_ROWS)), threads)
         launcher.launch(slab_entry("hash_keys"), shape, (self.memory.packed, rows.keys, count, keys[0]))
         splitter, word = Splitter(launcher, count, split), f"u{8 * width}"
         high = 8 * width

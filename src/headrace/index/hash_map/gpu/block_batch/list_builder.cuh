@@ -134,8 +134,10 @@ struct ListBuilder {
         __syncthreads();
         BlockCounts found{0, left};
         if (left != 0 && left <= threads) {
-            const bool is_active = threadIdx.x < left;
-            const u32 source = is_active ? shared.left[threadIdx.x] : 0;
+            const u32 turn = threadIdx.x % group_lanes * (tile::lanes / group_lanes) + tile::lane() / group_lanes;
+            const u32 number = turn * (threads / tile::lanes) + tile::warp();  // warps and groups have as many pairs
+            const bool is_active = number < left;
+            const u32 source = is_active ? shared.left[number] : 0;
             const NewPair<L> pair = is_active ? pair_of(source) : NewPair<L>{0, 0};
             found = upsert_by_block<L>(table, {pair, source, is_active}, how);
         }
