@@ -12,6 +12,7 @@ import pytest
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import CPU, Array
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget
+from headrace.index.sorted_map.gpu.tuning import MergeTuning
 from headrace.index.sorted_map.key_types import MapTypes
 from headrace.index.sorted_map.levels import Level, Levels, fence_rows
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -19,7 +20,8 @@ from headrace.testing.fibers.launcher import FiberLauncher
 pytestmark = pytest.mark.fibers
 
 THREADS = 64
-TILE = 8 * THREADS
+MERGE = MergeTuning(THREADS, 7)
+TILE = MERGE.threads * MERGE.items
 ORDERS = ("forward", "reverse", "random")
 
 
@@ -45,7 +47,7 @@ class Device:
         self, order: str, types: MapTypes, levels: list[HostLevel], *, is_clean: bool = False, has_fences: bool = False
     ) -> None:
         self.launcher = FiberLauncher(order, 7)
-        self.kernels = MapKernels(self.launcher, types.key_width, threads=THREADS)
+        self.kernels = MapKernels(self.launcher, types.key_width, threads=THREADS, merge=MERGE)
         self.rule = types.order.packed
         put = tuple(self._put(types, level, is_clean) for level in levels)
         self.levels = Levels(types, tuple(self._with_fences(level) for level in put) if has_fences else put)
@@ -116,10 +118,14 @@ def test_merge(key_type: str, order: str) -> None:
 
 
 @pytest.mark.parametrize("spread", [3, 1 << 31])
-def test_merge_with_coarse_cuts(spread: int) -> None:
-    """More than two coarse strides, with runs of equal codes across their edges."""
-    sizes = (300, 64 * TILE, 66 * TILE + 9)
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_merge_of_many_tiles(spread: int, is_apart: bool) -> None:
+    """Runs of equal codes across cuts, and levels whose items are all in a few tiles of the result."""
+    sizes = (300, 40 * TILE, 41 * TILE + 9)
     levels = [host_level("<u4", size, spread, i) for i, size in enumerate(sizes)]
+    if is_apart:
+        levels[0].codes[:] = 2
+        levels[1].codes[:] = np.sort(levels[1].codes >> 9)
     device, total = Device("random", MapTypes.of("u4", None), levels), sum(sizes)
     codes = device.launcher.allocate(total * 4)
     device.kernels.merge(device.levels.packed, sizes, MergeTarget(codes, None, None))

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
-from headrace.index.sorted_map.gpu.tuning import COARSE_TILES, CODE_TYPES, MERGE_ITEMS, THREADS, TURNS
+from headrace.gpu.kernels.launcher import Entry, Launcher, Shape
+from headrace.index.sorted_map.gpu.tuning import CODE_TYPES, MERGE, THREADS, TURNS, MergeTuning
 
 _FOLDER = "index/sorted_map/gpu/"
 _LEVELS = layout("MapLevels").argument
@@ -24,6 +24,7 @@ _FILES = {
     "mark_visible": "batch",
     "keys_of_codes": "batch",
     "write_fences": "batch",
+    "rank_samples": "merge",
     "cut_levels": "merge",
     "merge_tiles": "merge",
     "find_keys": "find",
@@ -39,8 +40,9 @@ _SIGNATURES = {
     "mark_visible": "{level}P",
     "keys_of_codes": "PQ{rule}P",
     "write_fences": "{level}QP",
+    "rank_samples": "{levels}{cuts}P",
     "cut_levels": "{levels}{cuts}PP",
-    "merge_tiles": "{levels}PQPPP",
+    "merge_tiles": "{levels}PPPP",
     "find_keys": "{levels}PQ{rule}PP",
     "find_neighbours": "{levels}PQ{rule}{options}PPP",
     "count_ranges": "{levels}PPQ{rule}QPP",
@@ -70,12 +72,15 @@ class MapKernels:
         Bytes of a code: 4 or 8.
     threads
         Threads per block; tests use fewer.
+    merge
+        Sizes of merges, likewise.
     """
 
-    def __init__(self, launcher: Launcher, code_width: int, *, threads: int = THREADS) -> None:
+    def __init__(self, launcher: Launcher, code_width: int, *, threads: int = THREADS, merge: MergeTuning = MERGE) -> None:
         self._launcher = launcher
         self._width = code_width
         self._threads = threads
+        self._merge = merge
         self._defines = _known_defines(code_width, threads)
 
     def launch(self, name: str, count: int, args: Sequence[Any]) -> None:
@@ -97,24 +102,19 @@ class MapKernels:
         target
             The level that is written.
         """
-        items, tile = sum(counts), self._threads * MERGE_ITEMS
-        coarse, stride = None, tile * COARSE_TILES
-        if items > 2 * stride:
-            coarse = self._cut(levels, len(counts), (items, stride), None)
-        cuts = self._cut(levels, len(counts), (items, tile), coarse)
-        args = (levels, cuts, items, target.codes, target.values, target.tombstones)
-        shape = Shape(self._defines, -(-items // tile), self._threads)
-        self._launcher.launch(_entry("merge_tiles", self._width), shape, args)
-
-    def _cut(self, levels: bytes, count: int, sizes: tuple[int, int], coarse: DeviceBuffer | None) -> DeviceBuffer:
-        """Return the cuts of `count` levels at each multiple of a stride; `sizes`: items and stride."""
-        (items, stride), coarse_stride = sizes, self._threads * MERGE_ITEMS * COARSE_TILES
-        number = -(-items // stride) + 1
-        cuts = self._launcher.allocate(number * count * 8)
-        task = _CUT_TASK.pack(items, stride, number, coarse_stride, -(-items // coarse_stride) + 1)
-        shape = Shape(self._defines, -(-number // (self._threads // _WARP)), self._threads)
-        self._launcher.launch(_entry("cut_levels", self._width), shape, (levels, task, coarse, cuts))
-        return cuts
+        width, tuning, launcher = self._width, self._merge, self._launcher
+        defines, threads = _merge_defines(width, tuning), tuning.threads
+        stride, span = tuning.stride_and_span(len(counts))
+        tiles = -(-sum(counts) // span)
+        task = _CUT_TASK.pack(stride, span, tiles + 1)
+        firsts, cuts = launcher.allocate(tiles * 8, fill=0), launcher.allocate((tiles + 1) * len(counts) * 8)
+        blocks = -(-sum(-(-count // stride) for count in counts) // _WARP)
+        shape = Shape(defines, blocks, _WARP * len(counts))
+        launcher.launch(_entry("rank_samples", width), shape, (levels, task, firsts))
+        shape = Shape(defines, -(-(tiles + 1) // (threads // _WARP)), threads)
+        launcher.launch(_entry("cut_levels", width), shape, (levels, task, firsts, cuts))
+        args = (levels, cuts, target.codes, target.values, target.tombstones)
+        launcher.launch(_entry("merge_tiles", width), Shape(defines, tiles, threads), args)
 
 
 @cache
@@ -126,3 +126,8 @@ def _entry(name: str, width: int) -> Entry:
 @cache
 def _known_defines(width: int, threads: int) -> dict[str, Any]:
     return {"HR_CODE": CODE_TYPES[width], "HR_THREADS": threads}
+
+
+@cache
+def _merge_defines(width: int, tuning: MergeTuning) -> dict[str, Any]:
+    return {"HR_CODE": CODE_TYPES[width], "HR_THREADS": tuning.threads, "HR_ITEMS": tuning.items}

@@ -1,14 +1,16 @@
-// Merges up to 32 levels in one pass over memory, stably, newer items first. A tile of the result gets its exact begin
-// in each level, so that all tiles have the same number of items. (Merge path of Green, McColl and Bader 2012, with
-// rank selection for several arrays.)
+// Merges up to 32 levels in one pass over memory, stably, newer items first. Tiles of the result are cut at samples, the
+// items at each multiple of `stride` of each level. At most `levels * stride` items lie between two samples that follow
+// each other in the merged order, so no tile has more than `span + levels * stride` items. (Partition by regular
+// samples: Shi and Schaeffer 1992, "Parallel sorting by regular sampling".)
 //
-// cut_levels finds the begins by bisection of the code, a warp for each cut and a lane for each level. It runs for a
-// few cuts first, whose results bound the searches of the others.
+// rank_samples searches each sample in each level. The sum of its ranks is its place in the result.
+//
+// cut_levels searches the first sample at or after each multiple of `span` again, and writes its ranks.
 //
 // merge_tiles merges the parts of the levels in a tile one after another in shared memory, each item as its code and
 // its source. It copies values once.
 //
-// Bytes moved per item of width w: 2 w, and 8 * levels for each cut.
+// Bytes moved per item of width w: 2 w, and 8 * (levels + 1) for each cut.
 #include "gpu/block/warp.cuh"
 #include "index/sorted_map/gpu/cut_task.hpp"
 
@@ -16,86 +18,89 @@ using namespace headrace;
 
 using Code = HR_CODE;
 constexpr u32 threads = HR_THREADS;
-constexpr u32 thread_items = 8;
+constexpr u32 thread_items = HR_ITEMS;
 constexpr u32 tile_items = threads * thread_items;
 constexpr u32 offset_bits = 11;
 static_assert(tile_items <= 1 << offset_bits);
 
-template <class Op>
-static __device__ __forceinline__ typename Op::Item joined(typename Op::Item value) {
-    return tile::shuffle(tile::reduce_warp<Op>(value), 0);
-}
-
-// Returns the bits of the code that a step finds: its candidates of all levels are searched by one lane each.
-static __device__ __forceinline__ i32 bits_of_step(u32 levels) {
-    return levels <= 2 ? 4 : levels <= 4 ? 3 : levels <= 10 ? 2 : 1;
-}
-
-// Returns the position in a lane's level of the first `rank` items of all levels, which is in [low, high]. Lanes
-// without a level have no items.
-static __device__ __forceinline__ u64 position_of_rank(const MapLevels& levels, u64 low, u64 high, u64 rank) {
-    const u32 lane = tile::lane(), count = levels.count;
-    const bool has_level = lane < count;
-    const Code* const codes = has_level ? codes_of<Code>(levels.level[lane]) : nullptr;
-    const Code least = joined<Min<Code>>(low < high ? codes[low] : static_cast<Code>(~Code{0}));
-    const Code largest = joined<Max<Code>>(low < high ? codes[high - 1] : Code{0});
-    if (least > largest) return low;  // no items are left
-    // The code of the item at `rank` is found from its highest unknown bits down. With 2 levels, lane 5 searches
-    // candidate 2 in level 1.
-    const u64 differing = least ^ largest;
-    i32 bit = differing == 0 ? 0 : 64 - leading_zeros(differing);
-    Code code = bit == 64 ? Code{0} : static_cast<Code>(least & ~((u64{1} << bit) - 1));
-    const u32 candidate = lane / count, of = lane % count;
-    const Code* const searched = codes_of<Code>(levels.level[of]);
-    while (bit > 0) {
-        const i32 digit = bit < bits_of_step(count) ? bit : bits_of_step(count);
-        bit -= digit;
-        const u32 candidates = (1u << digit) - 1;
-        const u64 begin = tile::shuffle(low, of), end = tile::shuffle(high, of);
-        u64 position = 0;
-        if (candidate < candidates) {
-            const Code middle = static_cast<Code>(code | static_cast<Code>(candidate + 1) << bit);
-            position = begin + rank_of(searched + begin, end - begin, middle, 0);
-        }
-        u64 before = 0;  // the candidate of the lane's number, in all levels
-        for (u32 i = 0; i < count; ++i) before += tile::shuffle(position, (lane * count + i) % tile::lanes);
-        const u32 exact = __ballot_sync(tile::all_lanes, lane < candidates && before == rank);
-        if (exact != 0) {
-            const u32 first = static_cast<u32>(trailing_zeros(exact)) * count;
-            return tile::shuffle(position, (first + lane) % tile::lanes);
-        }
-        const u32 found =
-            static_cast<u32>(count_ones(__ballot_sync(tile::all_lanes, lane < candidates && before < rank)));
-        const u64 lower = tile::shuffle(position, (found * count - count + lane) % tile::lanes);
-        const u64 upper = tile::shuffle(position, (found * count + lane) % tile::lanes);
-        if (has_level && found > 0) low = lower;
-        if (has_level && found < candidates) high = upper;
-        code = static_cast<Code>(code | static_cast<Code>(found) << bit);
+// Returns the same as rank_of in half as many dependent reads: a step reads three codes.
+static __device__ __forceinline__ u64 rank_by_quarters(const Code* codes, u64 count, Code code, u32 after_equal) {
+    u64 low = 0, length = count;
+    while (length >= 4) {
+        const u64 quarter = length / 4;
+        u32 before = 0;
+#pragma unroll
+        for (u32 i = 1; i <= 3; ++i) before += is_before(codes[low + i * quarter - 1], code, after_equal) ? 1 : 0;
+        low += before * quarter;
+        length = before == 3 ? length - 3 * quarter : quarter - 1;
     }
-    // Of the items of that code, newer ones are first.
-    const u64 equal = rank_of(codes + low, high - low, code, 1);
-    const u64 left = rank - joined<Sum<u64>>(low);
-    const u64 before = tile::scan_warp<Sum<u64>>(equal) - equal;
-    return low + (left <= before ? 0 : left - before < equal ? left - before : equal);
+    u32 before = 0;
+    for (u32 i = 0; i < length; ++i) before += is_before(codes[low + i], code, after_equal) ? 1 : 0;
+    return low + before;
 }
 
-// Writes the begin in each level of each cut: cuts[cut * levels + level]. `coarse`: cuts of a larger stride, or null.
+// Returns the position in level `of` of the first item that the item `at` of level `own` is merged before.
+static __device__ __forceinline__ u64 rank_of_item(const MapLevels& levels, u32 own, u64 at, u32 of) {
+    const Code code = codes_of<Code>(levels.level[own])[at];
+    return own == of ? at
+                     : rank_by_quarters(codes_of<Code>(levels.level[of]), levels.level[of].count, code, of < own ? 1 : 0);
+}
+
+// A sample as one number, larger for fewer items between its cut and itself; 0 is no sample.
+constexpr u32 level_bits = 6;
+constexpr u32 number_bits = 46;
+constexpr u64 low_bits(u32 count) { return (u64{1} << count) - 1; }
+static __device__ __forceinline__ u64 sample_word(u64 after, u32 own, u64 number) {
+    return (low_bits(64 - level_bits - number_bits) - after) << (level_bits + number_bits) |
+           static_cast<u64>(own) << number_bits | number;
+}
+
+// Finds the first sample at or after each multiple of `span` in the merged order. A block has a warp for each level,
+// and a lane for each of 32 samples. `firsts` is zero before.
+extern "C" __global__ void __launch_bounds__(tile::lanes* tile::lanes)
+    rank_samples(const __grid_constant__ MapLevels levels, const __grid_constant__ CutTask task, u64* firsts) {
+    __shared__ u64 ranks[tile::lanes][tile::lanes];  // of a sample in a level
+    const u32 of = tile::warp(), lane = tile::lane();
+    const u64 sample = static_cast<u64>(blockIdx.x) * tile::lanes + lane;
+    u64 number = sample;
+    u32 own = 0;
+    while (own < levels.count && number >= samples_of(levels.level[own].count, task.stride)) {
+        number -= samples_of(levels.level[own].count, task.stride);
+        ++own;
+    }
+    if (own < levels.count) ranks[of][lane] = rank_of_item(levels, own, number * task.stride, of);
+    __syncthreads();
+    if (of != 0 || own == levels.count) return;
+    u64 rank = 0;
+    for (u32 i = 0; i < levels.count; ++i) rank += ranks[i][lane];
+    const u64 cut = rank / task.span, after = rank - cut * task.span;
+    if (after < levels.count * task.stride) atomicMax(&firsts[cut], sample_word(after, own, number));
+}
+
+// Writes the begin in each level of each cut, cuts[cut * levels + level], by a warp for each cut and a lane for each
+// level. The last cut is the end of all levels.
 extern "C" __global__ void __launch_bounds__(threads)
-    cut_levels(const __grid_constant__ MapLevels levels, const __grid_constant__ CutTask task, const u64* coarse,
+    cut_levels(const __grid_constant__ MapLevels levels, const __grid_constant__ CutTask task, const u64* firsts,
                u64* cuts) {
     const u64 cut = static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp();
-    if (cut >= task.cuts) return;
-    const u64 wanted = cut * task.stride, rank = wanted < task.items ? wanted : task.items;
     const u32 of = tile::lane();
-    const bool has_level = of < levels.count;
-    u64 low = 0, high = has_level ? levels.level[of].count : 0;
-    if (coarse != nullptr && has_level) {
-        const u64 from = rank / task.coarse_stride;
-        low = coarse[from * levels.count + of];
-        if (from + 1 < task.coarse_cuts) high = coarse[(from + 1) * levels.count + of];
+    if (cut >= task.cuts || of >= levels.count) return;
+    const u64 first = cut + 1 < task.cuts ? firsts[cut] : 0;
+    u64 begin = levels.level[of].count;
+    if (first != 0) {
+        const u32 own = static_cast<u32>(first >> number_bits & low_bits(level_bits));
+        begin = rank_of_item(levels, own, (first & low_bits(number_bits)) * task.stride, of);
     }
-    const u64 position = position_of_rank(levels, low, high, rank);
-    if (has_level) cuts[cut * levels.count + of] = position;
+    cuts[cut * levels.count + of] = begin;
+}
+
+// Returns a level without its first items, for reads of single items.
+static __device__ __forceinline__ MapLevel level_from(const MapLevel& level, u64 begin, u32 value_width) {
+    MapLevel result = level;
+    result.codes = codes_of<Code>(level) + begin;
+    if (level.values != nullptr) result.values = static_cast<const u8*>(level.values) + begin * value_width;
+    if (level.tombstones != nullptr) result.tombstones = level.tombstones + begin;
+    return result;
 }
 
 // Merges the items [0, middle) and [middle, end) of a tile in place; of equal codes the former are first.
@@ -137,29 +142,30 @@ static __device__ __forceinline__ void merge_parts(Code* codes, u16* sources, u3
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
-    merge_tiles(const __grid_constant__ MapLevels levels, const u64* cuts, u64 items, Code* codes, void* values,
-                u8* tombstones) {
+    merge_tiles(const __grid_constant__ MapLevels levels, const u64* cuts, Code* codes, void* values, u8* tombstones) {
     __shared__ Code tile_codes[tile_items];
     __shared__ u16 sources[tile_items];
-    __shared__ u64 begins[tile::lanes];      // of each part in its level
+    __shared__ MapLevel parts[tile::lanes];  // the levels, from the begin of the tile on
     __shared__ u32 starts[tile::lanes + 1];  // of each part in the tile
-    const u64 place = static_cast<u64>(blockIdx.x) * tile_items;
-    const u32 count = items - place < tile_items ? static_cast<u32>(items - place) : tile_items;
+    __shared__ u64 place;                    // of the tile in the result
     if (threadIdx.x < tile::lanes) {
         const u32 of = threadIdx.x;
         const u64* const cut = cuts + static_cast<u64>(blockIdx.x) * levels.count;
         const u64 begin = of < levels.count ? cut[of] : 0;
         const u64 end = of < levels.count ? cut[levels.count + of] : 0;
-        begins[of] = begin;
+        if (of < levels.count) parts[of] = level_from(levels.level[of], begin, levels.value_width);
         if (of == 0) starts[0] = 0;
         starts[of + 1] = tile::scan_warp<Sum<u32>>(static_cast<u32>(end - begin));
+        const u64 before = tile::reduce_warp<Sum<u64>>(begin);
+        if (of == 0) place = before;
     }
     __syncthreads();
+    const u32 count = starts[levels.count];
     u32 of = 0;
     for (u32 i = threadIdx.x; i < count; i += threads) {
         while (i >= starts[of + 1]) ++of;
         const u32 offset = i - starts[of];
-        tile_codes[i] = codes_of<Code>(levels.level[of])[begins[of] + offset];
+        tile_codes[i] = codes_of<Code>(parts[of])[offset];
         sources[i] = static_cast<u16>(of << offset_bits | offset);
     }
     __syncthreads();
@@ -170,11 +176,10 @@ extern "C" __global__ void __launch_bounds__(threads)
         merged = end;
     }
     for (u32 i = threadIdx.x; i < count; i += threads) {
-        const u32 source = sources[i];
-        const MapLevel& level = levels.level[source >> offset_bits];
-        const u64 at = begins[source >> offset_bits] + (source & low_mask(offset_bits));
+        const MapLevel& part = parts[sources[i] >> offset_bits];
+        const u32 at = sources[i] & low_mask(offset_bits);
         codes[place + i] = tile_codes[i];
-        copy_value(level.values, at, values, place + i, levels.value_width);
-        if (tombstones != nullptr) tombstones[place + i] = is_tombstone(level, at) ? 1 : 0;
+        copy_value(part.values, at, values, place + i, levels.value_width);
+        if (tombstones != nullptr) tombstones[place + i] = is_tombstone(part, at) ? 1 : 0;
     }
 }
