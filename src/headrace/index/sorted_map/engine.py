@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
-from headrace.arrange.sort.arguments import run
-from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrange.sort.request import ColumnMove, sort_task
 from headrace.arrays.arrays import Array, fast_array, needed_numpy, take, width_of
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like
@@ -70,8 +67,8 @@ class KeyRanges:
 class Engine(Protocol):
     """Updates and searches levels on one device. Results are arrays of the caller's library, levels are not."""
 
-    def level_of(self, batch: Batch) -> Level:
-        """Sort a batch: of equal keys a tombstone is first, then the last pair."""
+    def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
+        """Sort a batch, and merge it with older levels, if any. Of its equal keys a tombstone is first, then the last pair."""
 
     def merged(self, levels: Levels) -> Level:
         """Merge one or more levels stably, newer items first."""
@@ -131,17 +128,6 @@ class Call:
         buffer = device_pool(gpu(self.device)).take(begin + count * types.value_width, None, self.budget)
         codes = DeviceArray(buffer, types.code, count)
         return _on_gpu(codes), _on_gpu(DeviceArray(buffer, types.value, count, begin // types.value_width))
-
-    def sorted(self, level: Level) -> Level:
-        """Return the items of a level in the order of their codes, stably."""
-        context, budget = self.context, self.budget
-        to = self.new_level(level.count, has_tombstones=level.tombstones is not None)
-        pairs = (level.values, to.values), (level.tombstones, to.tombstones)
-        moves = tuple(ColumnMove(a, b) for a, b in pairs if a is not None and b is not None)
-        order = KeyOrder.of(to.codes.typestr)
-        task = sort_task(level.codes, order, to.codes, moves, None, True, None, context, budget)
-        run("sort_pairs" if moves else "sort_keys", task)
-        return to
 
     def results(self, like: Array, *, has_keys: bool) -> FoundItems:
         """Allocate results for keys of a caller, in arrays of the caller's library."""

@@ -250,12 +250,8 @@ class SortedMap(MapReader):
 
 def _updated(levels: Levels, batch: Batch, call: Call) -> Levels:
     """Return the levels after a batch."""
-    engine = call.engine
-    newest = engine.level_of(batch)
-    merged = merge_count([level.count for level in levels.levels], newest.count)
-    parts = (newest, *levels.levels[:merged])
-    if merged:
-        newest = engine.merged(Levels(levels.types, parts))
+    merged = merge_count([level.count for level in levels.levels], batch.keys.length)
+    newest = call.engine.added(batch, levels.levels[:merged])
     return Levels(levels.types, (newest, *levels.levels[merged:]))
 
 

@@ -6,6 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from headrace import _native
+from headrace.arrange.sort.arguments import run
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.arrange.sort.request import ColumnMove, sort_task
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.placement import empty_like
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges, address_of
@@ -20,21 +23,36 @@ class CpuEngine:
         self._rule = call.types.order.packed
         self._threads = call.context.thread_count
 
-    def level_of(self, batch: Batch) -> Level:
-        """See `Engine.level_of`."""
+    def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
+        """See `Engine.added`."""
+        newest = self._level_of(batch)
+        return self.merged(Levels(self._call.types, (newest, *older))) if older else newest
+
+    def _level_of(self, batch: Batch) -> Level:
         call, count = self._call, batch.keys.length
         level = call.new_level(count, has_tombstones=batch.has_tombstones)
         given = address_of(batch.values), address_of(batch.deletes), call.types.value_width
         _native.reverse_batch(self._keys(batch.keys), *given, level.addresses, self._threads)
         if level.tombstones is None:
-            return call.sorted(level)
+            return self._sorted(level)
         if batch.deletes is None:  # all statuses are equal
-            return replace(call.sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
-        found, tombstones = call.sorted(level), call.new(count, "|u1")
+            return replace(self._sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
+        found, tombstones = self._sorted(level), call.new(count, "|u1")
         tombstones.as_numpy()[:] = 0
         sorted_at = found.codes.address, count, found.codes.width, address_of(found.tombstones)
         _native.mark_deleted(*sorted_at, tombstones.address, self._threads)
         return replace(found, tombstones=tombstones)
+
+    def _sorted(self, level: Level) -> Level:
+        """Return the items of a level in the order of their codes, stably."""
+        call = self._call
+        to = call.new_level(level.count, has_tombstones=level.tombstones is not None)
+        pairs = (level.values, to.values), (level.tombstones, to.tombstones)
+        moves = tuple(ColumnMove(a, b) for a, b in pairs if a is not None and b is not None)
+        order = KeyOrder.of(to.codes.typestr)
+        task = sort_task(level.codes, order, to.codes, moves, None, True, None, call.context, call.budget)
+        run("sort_pairs" if moves else "sort_keys", task)
+        return to
 
     def merged(self, levels: Levels) -> Level:
         """See `Engine.merged`."""

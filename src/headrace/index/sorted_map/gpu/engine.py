@@ -18,6 +18,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget
 from headrace.index.sorted_map.gpu.tuning import FENCES_FROM, LONGEST_WALK, MERGED_LEVELS
+from headrace.index.sorted_map.gpu.update import Update
 from headrace.index.sorted_map.levels import Level, Levels, fence_rows
 from headrace.primitives.select import select
 
@@ -30,25 +31,19 @@ class GpuEngine:
     def __init__(self, call: Call) -> None:
         self._call = call
         self._card = gpu(call.device)
+        self._own = Array(0, 0, "|u1", call.device, "headrace", self._card.stream)
         self._rule = call.types.order.packed
 
-    def level_of(self, batch: Batch) -> Level:
-        """See `Engine.level_of`."""
-        call, count = self._call, batch.keys.length
-        level = call.new_level(count, has_tombstones=batch.has_tombstones)
-        given = (batch.values, batch.deletes, call.types.value_width)
-        with self._kernels(batch.keys, batch.values, batch.deletes) as (kernels, _):
-            args = (batch.keys, count, self._rule, *given, level.codes, level.values, level.tombstones)
-            kernels.launch("reverse_batch", count, args)
-        if level.tombstones is None:
-            return call.sorted(level)
-        if batch.deletes is None:  # all statuses are equal
-            return replace(call.sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
-        found, tombstones = call.sorted(level), call.new(count, "|u1")
-        with self._kernels() as (kernels, launcher):
-            launcher.fill(tombstones, 0)
-            kernels.launch("mark_deleted", count, (found.codes, count, found.tombstones, tombstones))
-        return replace(found, tombstones=tombstones)
+    def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
+        """See `Engine.added`."""
+        call = self._call
+        if len(older) >= MERGED_LEVELS:
+            older = (self.merged(Levels(call.types, older)),)
+        has_tombstones = batch.has_tombstones or any(level.tombstones is not None for level in older)
+        target = call.new_level(batch.keys.length + sum(level.count for level in older), has_tombstones=has_tombstones)
+        with in_stream_of(self._own, *(array for array in (batch.keys, batch.values, batch.deletes) if array is not None)):
+            Update(call.types, batch, older, target).run(call, self._card, self._own)
+        return target
 
     def merged(self, levels: Levels) -> Level:
         """See `Engine.merged`."""
@@ -157,7 +152,6 @@ class GpuEngine:
     def _kernels(self, *given: Array | None) -> Iterator[tuple[MapKernels, GpuLauncher]]:
         """Yield launches in the GPU's stream, ordered with the streams of arrays."""
         call, card = self._call, self._card
-        own = Array(0, 0, "|u1", call.device, "headrace", card.stream)
-        with card.current(), in_stream_of(own, *(array for array in given if array is not None)):
+        with card.current(), in_stream_of(self._own, *(array for array in given if array is not None)):
             launcher = GpuLauncher(card, stream=None, budget=call.budget, crossings=call.context.crossings)
             yield MapKernels(launcher, call.types.key_width), launcher

@@ -49,7 +49,7 @@ static __device__ __forceinline__ u64 rank_of_item(const MapLevels& levels, u32 
 // A sample as one number, larger for fewer items between its cut and itself; 0 is no sample.
 constexpr u32 level_bits = 6;
 constexpr u32 number_bits = 46;
-constexpr u64 low_bits(u32 count) { return (u64{1} << count) - 1; }
+static __device__ __forceinline__ u64 low_bits(u32 count) { return (u64{1} << count) - 1; }
 static __device__ __forceinline__ u64 sample_word(u64 after, u32 own, u64 number) {
     return (low_bits(64 - level_bits - number_bits) - after) << (level_bits + number_bits) |
            static_cast<u64>(own) << number_bits | number;

@@ -52,9 +52,6 @@ FENCES_FROM = 1 << 12
 CODE_TYPES = {4: "u32", 8: "u64"}
 
 PROGRAMS: Programs = (
-    *(
-        (file, {"HR_CODE": tuple(CODE_TYPES.values()), "HR_THREADS": [THREADS]})
-        for file in ("batch.cu", "find.cu", "ranges.cu")
-    ),
+    *((file, {"HR_CODE": tuple(CODE_TYPES.values()), "HR_THREADS": [THREADS]}) for file in ("batch.cu", "find.cu", "ranges.cu")),
     ("merge.cu", {"HR_CODE": tuple(CODE_TYPES.values()), "HR_THREADS": [MERGE.threads], "HR_ITEMS": [MERGE.items]}),
 )

@@ -1,0 +1,169 @@
+"""Compares updates on a GPU with NumPy under the fiber harness: launched directly, and replayed with other addresses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headrace.arrange.sort.gpu.sort import Sorters
+from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
+from headrace.arrays.arrays import CPU, Array
+from headrace.gpu.kernels.launch_plan import recorded
+from headrace.gpu.kernels.launcher import BufferSlice
+from headrace.gpu.kernels.trace import Filled, Recording, Run
+from headrace.index.sorted_map.engine import Batch
+from headrace.index.sorted_map.gpu.update import Update
+from headrace.index.sorted_map.key_types import MapTypes
+from headrace.index.sorted_map.levels import Level
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
+
+pytestmark = pytest.mark.fibers
+COUNTERS = 32 << 10
+
+
+class Launcher(FiberLauncher):
+    """Takes addresses in `known` buffers, and arrays that own a buffer, as kernel arguments."""
+
+    known: list[HostBuffer]
+
+    def launch(self, entry: Any, shape: Any, args: Any) -> None:
+        letters = re.findall(r"\d*([a-zA-Z])", entry.signature)
+        super().launch(
+            entry, shape, [self._buffer(arg) if letter == "P" else arg for letter, arg in zip(letters, args, strict=True)]
+        )
+
+    def fill(self, buffer: Any, byte: int) -> None:
+        super().fill(self._buffer(buffer), byte)
+
+    def replay_at(self, recording: Recording, addresses: list[int]) -> None:
+        """Replay a recording whose fills name addresses."""
+        run = Run(recording, addresses, [], [])
+        for step in recording.steps:
+            if isinstance(step, Filled):
+                whole = self._buffer(run.number(step.buffer.address))
+                self.fill(BufferSlice(whole, 0, run.number(step.buffer.nbytes)), step.byte)
+            else:
+                self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
+
+    def _buffer(self, address: Any) -> Any:
+        if not isinstance(address, int):
+            return address.owner if isinstance(address, Array) else address
+        (found,) = (one for one in self.known if 0 <= address - one.address < one.nbytes)
+        return BufferSlice(found, address - found.address)
+
+
+class Items:
+    """Codes, values and statuses of a batch or a level, as arrays of NumPy; values and statuses may be None."""
+
+    def __init__(self, seed: int, count: int, key_type: str, value_type: str | None, kind: str) -> None:
+        random = np.random.default_rng(seed)
+        self.keys = random.integers(0, 2 * count, count).astype(key_type)
+        self.keys[::11] = np.iinfo(key_type).max
+        self.values = None if value_type is None else random.integers(1, 1 << 30, count).astype(value_type)
+        self.deleted = {"pairs": None, "mixed": random.integers(0, 3, count) == 0, "deletes": np.ones(count, "?")}[kind]
+        self.is_delete = kind == "deletes"
+
+    def ordered(self, order: Any) -> tuple[Any, Any, Any]:
+        values = np.zeros(len(order), "u4") if self.values is None or self.is_delete else self.values[order]
+        return self.keys[order], values, np.zeros(len(order), "?") if self.deleted is None else self.deleted[order]
+
+    def as_level(self) -> tuple[Any, Any, Any]:
+        """Return the items as they are in a level of their own."""
+        last_first = np.arange(len(self.keys))[::-1]
+        codes, values, deleted = self.ordered(last_first[np.argsort(self.keys[last_first], kind="stable")])
+        begins = np.flatnonzero(np.diff(codes, prepend=codes[0] + 1))
+        marks = np.ones(len(codes), "?") if self.is_delete else np.zeros(len(codes), "?")
+        marks[begins] = np.logical_or.reduceat(deleted, begins)
+        return codes, values, marks
+
+
+def update_in(launcher: FiberLauncher, types: MapTypes, batch: Items, older: list[Items]) -> Update:
+    """Copy an update to the memory of a launcher."""
+
+    def put(items: Any, typestr: str) -> Array:
+        buffer = launcher.put(items.view("u1"))
+        return Array(buffer.address, len(items), typestr, CPU, "headrace", owner=buffer)
+
+    def level(items: Items) -> Level:
+        codes, values, deleted = items.as_level()
+        value = None if types.value is None else put(values.astype(types.value), types.value)
+        return Level(put(codes, types.code), value, None if items.deleted is None else put(deleted, "|u1"))
+
+    has_values = batch.values is not None and not batch.is_delete
+    values = put(batch.values, str(types.value)) if has_values else None
+    deletes = put(batch.deleted, "|b1") if batch.deleted is not None and not batch.is_delete else None
+    given = Batch(put(batch.keys, types.key), values, deletes, batch.is_delete)
+    total = len(batch.keys) + sum(len(items.keys) for items in older)
+    has_tombstones = any(items.deleted is not None for items in (batch, *older))
+    target = Level(
+        put(np.zeros(total, types.code), types.code),
+        None if types.value is None else put(np.zeros(total, types.value), types.value),
+        put(np.zeros(total, "u1"), "|u1") if has_tombstones else None,
+    )
+    return Update(types, given, tuple(map(level, older)), target)
+
+
+def check(launcher: FiberLauncher, target: Level, parts: list[Items]) -> None:
+    codes, values, deleted = (np.concatenate(each) for each in zip(*(items.as_level() for items in parts), strict=True))
+    order = np.argsort(codes, kind="stable")
+    assert (launcher.fetch(target.codes.owner).view(codes.dtype) == codes[order]).all()
+    if target.values is not None:
+        assert (launcher.fetch(target.values.owner).view(target.values.typestr) == values[order]).all()
+    assert (target.tombstones is None) == (not any(items.deleted is not None for items in parts))
+    if target.tombstones is not None:
+        assert (launcher.fetch(target.tombstones.owner) == deleted[order]).all()
+
+
+@pytest.mark.parametrize("kind", ["pairs", "mixed", "deletes"])
+@pytest.mark.parametrize(("key_type", "value_type"), [("u4", "u4"), ("u8", "i4"), ("u4", None)])
+@pytest.mark.parametrize("older", [(), (700,), (90, 200, 2500)])
+def test_updates(kind: str, key_type: str, value_type: str | None, older: tuple[int, ...]) -> None:
+    types, count = MapTypes.of(key_type, value_type), 300
+
+    def parts(seed: int) -> list[Items]:
+        kinds = ("pairs", "mixed", "deletes")
+        levels = [Items(seed + i, size, key_type, value_type, kinds[(i + 1) % 3]) for i, size in enumerate(older)]
+        return [Items(seed + 9, count, key_type, value_type, kind), *levels]
+
+    first = parts(1)
+    launcher = Launcher(seed=1)
+    launcher.known = []
+    update = update_in(launcher, types, first[0], first[1:])
+    update.launch(Sorters(launcher, HARNESS_TUNING, lambda: launcher.allocate(COUNTERS, fill=0)))
+    check(launcher, update.target, first)
+
+    def record(recorder: Any) -> None:
+        update.at(recorder.addresses).launch(Sorters(recorder, HARNESS_TUNING, recorder.counters))
+
+    call = recorded(record, [0] * len(update.addresses))
+    second = parts(20)
+    launcher = Launcher(seed=2)
+    update = update_in(launcher, types, second[0], second[1:])
+    scratch, counters = launcher.allocate(max(1, call.nbytes)), launcher.allocate(COUNTERS, fill=0)
+    scratch.array[: call.zeros] = 0
+    given = [*(array.owner for array in update.arrays()), *[counters] * call.uses_counters, scratch]
+    launcher.known = given
+    launcher.replay_at(call.recording, [buffer.address for buffer in given])
+    check(launcher, update.target, second)
+
+
+def test_a_key_has_all_that_launches_depend_on() -> None:
+    launcher = FiberLauncher()
+    types, batch, level = MapTypes.of("u4", "u4"), Items(1, 50, "u4", "u4", "mixed"), Items(2, 60, "u4", "u4", "pairs")
+    update = update_in(launcher, types, batch, [level])
+    keys = {
+        update.key,
+        update_in(launcher, types, Items(1, 51, "u4", "u4", "mixed"), [level]).key,
+        update_in(launcher, types, batch, []).key,
+        update_in(launcher, types, batch, [Items(2, 60, "u4", "u4", "mixed")]).key,
+        update_in(launcher, types, batch, [Items(2, 61, "u4", "u4", "pairs")]).key,
+        update_in(launcher, types, Items(1, 50, "u4", "u4", "pairs"), [level]).key,
+        update_in(launcher, types, Items(1, 50, "u4", "u4", "deletes"), [level]).key,
+        replace(update, types=MapTypes.of("i4", "u4")).key,
+    }
+    assert len(keys) == 8
+    assert update_in(launcher, types, batch, [level]).key == update.key
