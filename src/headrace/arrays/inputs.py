@@ -125,12 +125,12 @@ def plain(value: Any, name: str = "array") -> Any:
         if value.flags.c_contiguous and value.dtype.isnative:
             return _without_bfloat16(value)
         return _without_bfloat16(numpy.ascontiguousarray(value, value.dtype.newbyteorder("=")))
-    value = as_array(value, name)
-    library = library_of(value)
-    if library == "torch":
+    if library_of(value) == "torch":
         if constant_name(value.dtype).endswith(_BFLOAT16):
             value = value.float()
         return value if constant_name(value.layout) != "torch.strided" else value.contiguous()
+    value = as_array(value, name)
+    library = library_of(value)
     if library == "cupy":
         return value if value.flags.c_contiguous else sys.modules["cupy"].ascontiguousarray(value)
     if library == "numpy" and type(value) is sys.modules["numpy"].ndarray:

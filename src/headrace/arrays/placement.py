@@ -128,14 +128,15 @@ _NO_OTHER_STREAM = nullcontext()
 def _ordered(source: Array, streams: set[int]) -> Iterator[None]:
     assert source.stream is not None
     card = gpu(source.device)
-    for stream in streams:
-        Event(card).record(stream).hold(source.stream)
+    with card.current():
+        for stream in streams:
+            Event.order(card, stream, source.stream)
     try:
         yield
     finally:
-        done = Event(card).record(source.stream)
-        for stream in streams:
-            done.hold(stream)
+        with card.current():
+            for stream in streams:
+                Event.order(card, source.stream, stream)
 
 
 def _empty_numpy(length: int, typestr: str) -> Any:

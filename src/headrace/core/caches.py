@@ -56,6 +56,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.arrange.sort.gpu.msd.msd._bits": "compile-time constants of the package's own kernels",
         "headrace.arrange.*.tuning_of": "sizes of kernels for a model of GPU",
         "headrace.index.*entry": "parameters of the package's own kernels",
+        "headrace.index.sorted_map.engine._engine_on": "classes of the package",
         "headrace.index.*_defines": "compile-time constants of the package's own kernels",
         "headrace.arrays.arrays._card": "devices by number",
         "headrace.arrays.arrow_device._exported": "structures that a consumer has not released yet",

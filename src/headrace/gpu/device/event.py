@@ -39,9 +39,9 @@ class Event:
             checked(driver().cuEventRecord(self.handle, stream))
         return self
 
-    def hold(self, stream: int) -> None:
-        """Make later work of `stream` wait for this event. The caller does not wait."""
-        with self._naming(stream):
+    def hold(self, stream: int, *, is_current: bool = False) -> None:
+        """Make later work of `stream` wait for this event. The caller does not wait. `is_current` as for `record`."""
+        with self._naming(stream, is_current=is_current):
             checked(driver().cuStreamWaitEvent(stream, self.handle, 0))
 
     def _naming(self, stream: int, *, is_current: bool = False) -> AbstractContextManager[None]:
@@ -73,7 +73,25 @@ class Event:
         milliseconds: float = checked(driver().cuEventElapsedTime(earlier.handle, self.handle))
         return milliseconds / 1e3
 
+    @classmethod
+    def order(cls, gpu: Gpu, earlier: int, later: int) -> None:
+        """Make later work of the stream `later` wait for the work enqueued in `earlier`. The GPU is current.
+
+        The event serves later calls: a wait refers to the record that precedes it. A thread has it alone in between.
+        """
+        spare = _spare_events.setdefault(gpu.index, [])
+        try:
+            event = spare.pop()
+        except IndexError:
+            event = cls(gpu)
+        event.record(earlier, is_current=True).hold(later, is_current=True)
+        spare.append(event)
+
     def __del__(self) -> None:
         handle = getattr(self, "handle", None)
         if handle is not None:
             self._destroy(handle)
+
+
+_spare_events: dict[int, list[Event]] = {}
+"""Events of `Event.order` that no thread uses, by device."""

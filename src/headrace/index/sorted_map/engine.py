@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
@@ -13,7 +15,7 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.gpu.device.device import gpu
-from headrace.gpu.memory.pool import device_pool
+from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.index.sorted_map.key_types import MapTypes
 from headrace.index.sorted_map.levels import Level, Levels
 
@@ -110,8 +112,7 @@ class Call:
     def new(self, length: int, typestr: str) -> Array:
         """Allocate an array of this package: of NumPy on the CPU, a `DeviceArray` on a GPU."""
         if self.device.kind != "cpu":
-            buffer = device_pool(gpu(self.device)).take(length * width_of(typestr), None, self.budget)
-            return _on_gpu(DeviceArray(buffer, typestr, length))
+            return self._in(self._buffer(length * width_of(typestr)), typestr, length, 0)
         return empty_like(take(needed_numpy("a sorted map").empty(0, typestr)), length, budget=self.budget)
 
     def new_level(self, count: int, *, has_tombstones: bool) -> Level:
@@ -125,9 +126,16 @@ class Call:
         if self.device.kind == "cpu" or types.value is None:
             return self.new(count, types.code), None if types.value is None else self.new(count, types.value)
         begin = -(-count * types.key_width // _ALIGNMENT) * _ALIGNMENT
-        buffer = device_pool(gpu(self.device)).take(begin + count * types.value_width, None, self.budget)
-        codes = DeviceArray(buffer, types.code, count)
-        return _on_gpu(codes), _on_gpu(DeviceArray(buffer, types.value, count, begin // types.value_width))
+        buffer = self._buffer(begin + count * types.value_width)
+        return self._in(buffer, types.code, count, 0), self._in(buffer, types.value, count, begin)
+
+    def _buffer(self, nbytes: int) -> PoolBuffer:
+        return device_pool(gpu(self.device)).take(nbytes, None, self.budget)
+
+    def _in(self, buffer: PoolBuffer, typestr: str, length: int, begin: int) -> Array:
+        """Return the description of an array of this package that begins at a byte of a buffer."""
+        owner = DeviceArray(buffer, typestr, length, begin // width_of(typestr))
+        return fast_array(buffer.address + begin, length, typestr, self.device, "headrace", buffer.stream, True, owner)
 
     def results(self, like: Array, *, has_keys: bool) -> FoundItems:
         """Allocate results for keys of a caller, in arrays of the caller's library."""
@@ -141,15 +149,14 @@ class Call:
     @property
     def engine(self) -> Engine:
         """The operations on the device. GPU modules are imported for a GPU only."""
-        place = "cpu" if self.device.kind == "cpu" else "gpu"
-        module: Any = import_module(f"headrace.index.sorted_map.{place}.engine")
-        engine: Engine = getattr(module, f"{place.title()}Engine")(self)
-        return engine
+        return _engine_on("cpu" if self.device.kind == "cpu" else "gpu")(self)
 
 
-def _on_gpu(array: DeviceArray) -> Array:
-    """Return the description of an array of this package, as `take` does, without its checks."""
-    return fast_array(array.address, array.length, array.typestr, array.device, "headrace", array.stream, True, array)
+@cache
+def _engine_on(place: str) -> Callable[[Call], Engine]:
+    module: Any = import_module(f"headrace.index.sorted_map.{place}.engine")
+    engine: Callable[[Call], Engine] = getattr(module, f"{place.title()}Engine")
+    return engine
 
 
 def address_of(array: Array | None) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrays.arrays import Array, take
+from headrace.arrays.arrays import Array, fast_array, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of
 from headrace.core.layouts.layout import layout
@@ -31,8 +32,11 @@ class GpuEngine:
     def __init__(self, call: Call) -> None:
         self._call = call
         self._card = gpu(call.device)
-        self._own = Array(0, 0, "|u1", call.device, "headrace", self._card.stream)
-        self._rule = call.types.order.packed
+        self._own = fast_array(0, 0, "|u1", call.device, "headrace", self._card.stream, True, None)
+
+    @cached_property
+    def _rule(self) -> bytes:
+        return self._call.types.order.packed
 
     def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
         """See `Engine.added`."""
