@@ -57,6 +57,7 @@ def notes(monkeypatch):
         monkeypatch.setattr(module, "driver", lambda: made)
     calls = SimpleNamespace(give_back=lambda address, stream, context: made.told.append(("give back", address, stream)))
     monkeypatch.setattr(pool, "card_calls", lambda: calls)
+    monkeypatch.setattr(event, "_spare_events", {})
     for module in (placement, device_copy):
         monkeypatch.setattr(module, "gpu", lambda device: card)
     made.card = card
@@ -84,8 +85,8 @@ def test_a_copy_between_streams_waits_for_the_source_and_the_source_for_it(notes
         ("cuEventRecord", "event 1", 5),
         ("cuStreamWaitEvent", 7, "event 1", 0),
         ("launch", 7),
-        ("cuEventRecord", "event 2", 7),
-        ("cuStreamWaitEvent", 5, "event 2", 0),
+        ("cuEventRecord", "event 1", 7),  # the event serves again
+        ("cuStreamWaitEvent", 5, "event 1", 0),
     ]
     notes.told.clear()
     device_copy.copy(array_on(7), array_on(7))

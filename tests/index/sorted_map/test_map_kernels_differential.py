@@ -11,10 +11,10 @@ import pytest
 
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import CPU, Array
-from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget
+from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
 from headrace.index.sorted_map.gpu.tuning import MergeTuning
 from headrace.index.sorted_map.key_types import MapTypes
-from headrace.index.sorted_map.levels import Level, Levels, fence_rows
+from headrace.index.sorted_map.levels import Level, Levels, fence_rows, guide_row
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
@@ -44,13 +44,22 @@ class Device:
     """Levels in the memory of a launcher."""
 
     def __init__(
-        self, order: str, types: MapTypes, levels: list[HostLevel], *, is_clean: bool = False, has_fences: bool = False
+        self,
+        order: str,
+        types: MapTypes,
+        levels: list[HostLevel],
+        *,
+        is_clean: bool = False,
+        has_fences: bool = False,
+        guide_stride: int = 0,
     ) -> None:
         self.launcher = FiberLauncher(order, 7)
         self.kernels = MapKernels(self.launcher, types.key_width, threads=THREADS, merge=MERGE)
         self.rule = types.order.packed
         put = tuple(self._put(types, level, is_clean) for level in levels)
         self.levels = Levels(types, tuple(self._with_fences(level) for level in put) if has_fences else put)
+        if guide_stride and len(put) > 1:
+            self.levels = replace(self.levels, guide=self._guide(types, guide_stride))
 
     def array(self, items: Any) -> Array:
         """Copy items of NumPy."""
@@ -67,6 +76,14 @@ class Device:
         result = replace(level, fences=Array(fences.address, count, typestr, CPU, "headrace", owner=fences))
         self.kernels.launch("write_fences", count, (result.packed, count, fences))
         return result
+
+    def _guide(self, types: MapTypes, stride: int) -> Level:
+        counts = [level.count for level in self.levels.levels]
+        samples, row = sample_count(counts, stride), guide_row(len(counts))
+        codes = self.array(np.zeros(samples, types.code))
+        positions = self.array(np.full(samples * row, 0xCBCBCBCB, "u4"))
+        self.kernels.write_guide(self.levels.packed, counts, stride, (codes.owner, positions.owner))
+        return self._with_fences(Level(codes, positions))
 
     def _put(self, types: MapTypes, level: HostLevel, is_clean: bool) -> Level:
         values = None if types.value is None else self.array(level.values.astype(types.value))
@@ -200,14 +217,33 @@ def test_fences(key_type: str) -> None:
             assert (device.fetch(counts, "i8") == np.searchsorted(codes, keys, "right")).all()
 
 
-@pytest.mark.parametrize("has_fences", [False, True])
+@pytest.mark.parametrize(("key_type", "order"), [("u4", "forward"), ("u8", "reverse"), ("u4", "random"), ("u8", "random")])
+def test_guides(key_type: str, order: str) -> None:
+    """Codes and positions are those of a stable merge, with runs of equal codes within levels and across them."""
+    types = MapTypes.of(key_type, None)
+    for sizes, spread, stride in (((3, 40), 30, 4), ((100, 7, 300), 40, 8), ((5, 9, 33, 64, 200), 1 << 30, 2), ((1,) * 32, 9, 3)):
+        levels = [host_level(f"<{key_type}", size, spread, i) for i, size in enumerate(sizes)]
+        device = Device(order, types, levels, guide_stride=stride)
+        guide = device.levels.guide
+        assert guide is not None and guide.values is not None
+        places = np.argsort(np.concatenate([level.codes for level in levels]), kind="stable")
+        of = np.repeat(np.arange(len(sizes)), sizes)[places]
+        at = np.concatenate([np.arange(size) for size in sizes])[places]
+        before = np.stack([np.cumsum(of == i) - (of == i) for i in range(len(sizes))], 1)[at % stride == 0]
+        codes = np.concatenate([level.codes for level in levels])[places][at % stride == 0]
+        assert (device.fetch(guide.codes.owner, key_type) == codes).all()
+        found = device.fetch(guide.values.owner, "u4").reshape(len(codes), -1)
+        assert (found[:, : len(sizes)] == before).all()
+
+
+@pytest.mark.parametrize("aids", [{}, {"has_fences": True}, {"guide_stride": 4}])
 @pytest.mark.parametrize("key_type", ["u4", "u8"])
 @pytest.mark.parametrize("order", ORDERS)
-def test_searches(key_type: str, order: str, has_fences: bool) -> None:
+def test_searches(key_type: str, order: str, aids: dict[str, Any]) -> None:
     types = MapTypes.of(key_type, "u8")
-    for sizes in ((), (1,), (3, 10, 50), (60, 130, 700)):
+    for sizes in ((), (1,), (3, 10, 50), (60, 130, 700), (2, 3, 9, 20, 300)):
         levels = [host_level(f"<{key_type}", size, 200, i) for i, size in enumerate(sizes)]
-        device, items = Device(order, types, levels, has_fences=has_fences), expected_items(levels)
+        device, items = Device(order, types, levels, **aids), expected_items(levels)
         ascending = np.array(sorted(items), key_type)
         for count in (1, 4 * THREADS + 1):
             keys = np.random.default_rng(count).integers(0, 210, count).astype(key_type)
@@ -235,14 +271,14 @@ def test_searches(key_type: str, order: str, has_fences: bool) -> None:
 
 @pytest.mark.parametrize("key_type", ["u4", "u8"])
 @pytest.mark.parametrize("is_clean", [False, True])
-@pytest.mark.parametrize("has_fences", [False, True])
-def test_ranges(key_type: str, is_clean: bool, has_fences: bool) -> None:
+@pytest.mark.parametrize("aids", [{}, {"has_fences": True}, {"guide_stride": 8}])
+def test_ranges(key_type: str, is_clean: bool, aids: dict[str, Any]) -> None:
     types = MapTypes.of(key_type, "u4")
     levels = [host_level(f"<{key_type}", size, 300, i) for i, size in enumerate((20, 60, 500))]
     items = expected_items(levels)
     ascending = np.array(sorted(items), key_type)
     clean = HostLevel(ascending, np.array([items[key] for key in ascending.tolist()]), np.zeros(len(items), "u1"))
-    device = Device("random", types, [clean] if is_clean else levels, is_clean=is_clean, has_fences=has_fences)
+    device = Device("random", types, [clean] if is_clean else levels, is_clean=is_clean, **aids)
     random = np.random.default_rng(1)
     for count in (1, THREADS, THREADS + 1):
         lows = random.integers(0, 300, count).astype(key_type)

@@ -28,6 +28,7 @@ constexpr u32 max_levels = 48;
 // The levels of a map, newest first. Each one has more items than all newer ones together, so 48 levels suffice.
 struct MapLevels {
     MapLevel level[max_levels];
+    MapLevel guide;  // samples of all levels, see positions_of_sample; no codes for none
     u32 count;
     u32 value_width;  // bytes of a value; 0 for keys alone
     u32 is_clean;     // whether there is at most one level, which has each key once and no tombstone
@@ -121,6 +122,27 @@ HR_FN u64 rank_in_level(const MapLevel& level, Code code, u32 after_equal) {
     return first + rank_of(codes + first, level.count - first, code, 0);
 }
 
+// A guide has the items at each multiple of a stride of each level as one sorted array, in the order of a merge. Its
+// values are rows of positions, one in each level: of the items that are merged before the sample. So a search of the
+// guide bounds the searches of all levels by two rows. For example, with samples at multiples of 2:
+//
+//   newest level  1 4 6      guide  1    2    5    6
+//   oldest level  2 3 5 7    rows   0 0  1 0  2 2  2 3
+constexpr u32 row_unit = 4;
+
+HR_FN u64 row_length(u32 levels) { return (levels + row_unit - 1) / row_unit * row_unit; }
+HR_FN const u32* positions_of_sample(const MapLevels& levels, u64 sample) {
+    return static_cast<const u32*>(levels.guide.values) + sample * row_length(levels.count);
+}
+
+// Returns the number of codes before `code` in level `of`, by the number of samples before it.
+template <class Code>
+HR_FN u64 rank_between_samples(const MapLevels& levels, u32 of, u64 samples, Code code, u32 after_equal) {
+    const u64 low = samples > 0 ? positions_of_sample(levels, samples - 1)[of] : 0;
+    const u64 high = samples < levels.guide.count ? positions_of_sample(levels, samples)[of] : levels.level[of].count;
+    return low + rank_of(codes_of<Code>(levels.level[of]) + low, high - low, code, after_equal);
+}
+
 // Returns the position after the run of codes that begins at `at`: one read for a run of one, log n for a long one.
 template <class Code>
 HR_FN u64 end_of_run(const Code* codes, u64 count, u64 at) {
@@ -200,6 +222,11 @@ struct CodeRange {
 // Begins a walk before the items of a code, or after them if `after_equal`.
 template <class Code>
 HR_FN void begin_walk(const MapLevels& levels, Code code, u32 after_equal, u64* at) {
+    if (levels.guide.codes != nullptr) {
+        const u64 samples = rank_in_level(levels.guide, code, after_equal);
+        for (u32 i = 0; i < levels.count; ++i) at[i] = rank_between_samples(levels, i, samples, code, after_equal);
+        return;
+    }
     for (u32 i = 0; i < levels.count; ++i) {
         at[i] = rank_in_level(levels.level[i], code, after_equal);
     }

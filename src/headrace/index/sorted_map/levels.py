@@ -15,6 +15,7 @@ _LEVEL = layout("MapLevel").packer()
 _LEVELS = layout("MapLevels").packer()
 _NODE_BITS = 3
 _NODE = 1 << _NODE_BITS
+_ROW_UNIT = 4
 _MAX_LEVELS = layout("MapLevels").length("level")
 
 
@@ -75,18 +76,21 @@ class Levels:
         Types of keys and values.
     levels
         The levels, newest first. Each has more items than all newer ones together.
+    guide
+        Samples of all levels that bound searches (level.hpp), with positions as values; None for none.
     """
 
     types: MapTypes
     levels: tuple[Level, ...] = ()
+    guide: Level | None = None
 
     @cached_property
     def packed(self) -> bytes:
         """Bytes of ``MapLevels`` (level.hpp)."""
         packed = b"".join(level.packed for level in self.levels)
-        return _LEVELS.pack(
-            packed.ljust(_MAX_LEVELS * _LEVEL.size, b"\0"), len(self.levels), self.types.value_width, self.is_clean, 0
-        )
+        guide = bytes(_LEVEL.size) if self.guide is None else self.guide.packed
+        packed = packed.ljust(_MAX_LEVELS * _LEVEL.size, b"\0")
+        return _LEVELS.pack(packed, guide, len(self.levels), self.types.value_width, self.is_clean, 0)
 
     @property
     def count(self) -> int:
@@ -111,6 +115,17 @@ class Levels:
     def with_level(self, level: Level | None) -> Levels:
         """Return one level alone; no level for None."""
         return Levels(self.types, () if level is None else (level,))
+
+
+def guide_row(levels: int) -> int:
+    """Return the number of positions in a row of a guide, with a filling (level.hpp).
+
+    Examples
+    --------
+    >>> guide_row(4), guide_row(5)
+    (4, 8)
+    """
+    return -(-levels // _ROW_UNIT) * _ROW_UNIT
 
 
 def fence_rows(count: int) -> tuple[int, int]:

@@ -63,10 +63,10 @@ class LevelReader:
         self._replace(levels, clean)
         return clean
 
-    def _prepared(self, levels: Levels, call: Call) -> Levels:
-        """Return the levels with the arrays that searches use, and keep them unless an update came in between."""
+    def _prepared(self, levels: Levels, call: Call, searches: int) -> Levels:
+        """Return the levels with the arrays that this many searches use, and keep them unless an update came in between."""
         try:
-            prepared = call.engine.prepared(levels)
+            prepared = call.engine.prepared(levels, searches)
         except MemoryLimitError:  # searches work without it
             return levels
         if prepared is not levels:

@@ -52,24 +52,6 @@ extern "C" __global__ void __launch_bounds__(threads) mark_visible(const __grid_
     }
 }
 
-// Writes `count` fences of a level, rows and fillings (level.hpp).
-extern "C" __global__ void __launch_bounds__(threads)
-    write_fences(const __grid_constant__ MapLevel level, u64 count, Code* fences) {
-    for (u32 turn = 0; turn < turns; ++turn) {
-        const u64 i = item_of_turn(turn);
-        if (i >= count) continue;
-        u64 shift = level.fence_shift, in_row = i;
-        while (in_row >= whole_nodes(fences_of_row(level.count, shift))) {
-            in_row -= whole_nodes(fences_of_row(level.count, shift));
-            shift -= fence_bits;
-        }
-        const u64 end = (in_row + 1) << shift;
-        const bool is_filling = in_row >= fences_of_row(level.count, shift);
-        const u64 last = (end < level.count ? end : level.count) - 1;
-        fences[i] = is_filling ? static_cast<Code>(~Code{0}) : codes_of<Code>(level)[last];
-    }
-}
-
 extern "C" __global__ void __launch_bounds__(threads)
     keys_of_codes(const Code* codes, u64 count, KeyRule<Code> rule, Code* keys) {
     for (u32 turn = 0; turn < turns; ++turn) {

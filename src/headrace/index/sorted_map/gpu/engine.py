@@ -17,10 +17,10 @@ from headrace.core.layouts.layout import layout
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
-from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget
-from headrace.index.sorted_map.gpu.tuning import FENCES_FROM, LONGEST_WALK, MERGED_LEVELS
+from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
+from headrace.index.sorted_map.gpu.tuning import FENCES_FROM, GUIDE_SAMPLES, GUIDE_STRIDE, LONGEST_WALK, MERGED_LEVELS
 from headrace.index.sorted_map.gpu.update import Update
-from headrace.index.sorted_map.levels import Level, Levels, fence_rows
+from headrace.index.sorted_map.levels import Level, Levels, fence_rows, guide_row
 from headrace.primitives.select import select
 
 _OPTIONS = layout("NeighbourOptions").packer()
@@ -74,11 +74,28 @@ class GpuEngine:
         values = None if level.values is None else take(select(level.values.owner, marks.owner, context=self._call.context))
         return Level(codes, values, None, is_clean=True)
 
-    def prepared(self, levels: Levels) -> Levels:
-        """See `Engine.prepared`. Levels get fences, which take a seventh of the memory of their codes."""
+    def prepared(self, levels: Levels, searches: int) -> Levels:
+        """See `Engine.prepared`. Few searches get fences of each level, many ones a guide of all levels.
+
+        Fences take a seventh of the memory of codes, and a guide an eighth for each four levels.
+        """
+        if levels.guide is not None:
+            return levels
+        counts = [level.count for level in levels.levels]
+        samples = sample_count(counts, GUIDE_STRIDE)
+        if 2 <= len(counts) <= MERGED_LEVELS and max(counts) < 1 << 32 and FENCES_FROM <= samples <= searches * GUIDE_SAMPLES:
+            return replace(levels, guide=self._guide(levels, samples))
         if not any(self._lacks_fences(level) for level in levels.levels):
             return levels
-        return Levels(levels.types, tuple(map(self._with_fences, levels.levels)))
+        return replace(levels, levels=tuple(map(self._with_fences, levels.levels)))
+
+    def _guide(self, levels: Levels, samples: int) -> Level:
+        codes = self._call.new(samples, self._call.types.code)
+        positions = self._call.new(samples * guide_row(len(levels.levels)), "<u4")
+        with self._kernels() as (kernels, _):
+            counts = [level.count for level in levels.levels]
+            kernels.write_guide(levels.packed, counts, GUIDE_STRIDE, (codes, positions))
+        return self._with_fences(Level(codes, positions))
 
     @staticmethod
     def _lacks_fences(level: Level) -> bool:

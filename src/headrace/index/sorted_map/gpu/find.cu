@@ -2,7 +2,7 @@
 // at the first level that has it.
 //
 // Bytes moved per key of width w: w, the result, and for each node of 8 codes that is not in a cache 8 w.
-#include "index/sorted_map/level.hpp"
+#include "index/sorted_map/gpu/guided.cuh"
 
 using namespace headrace;
 
@@ -11,23 +11,49 @@ constexpr u32 threads = HR_THREADS;
 
 static __device__ __forceinline__ u64 item_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
+// Returns the item that decides about a code; no level if there is none.
+static __device__ __forceinline__ MapItem item_of_code(const MapLevels& levels, Code code) {
+    for (u32 of = 0; of < levels.count; ++of) {
+        const MapLevel& level = levels.level[of];
+        const u64 at = rank_in_level(level, code, 0);
+        if (at < level.count && codes_of<Code>(level)[at] == code) return {of, at};
+    }
+    return {no_level, 0};
+}
+
+// Returns the same by the guide.
+static __device__ __forceinline__ MapItem item_by_guide(const MapLevels& levels, Code code) {
+    const SampleBounds bounds = samples_around(levels, code);
+    for (u32 of = 0; of < levels.count; of += row_unit) {
+        FourLevels found = four_levels(levels, bounds, of);
+        search_four(levels, code, found);
+        bool is_equal[row_unit];
+#pragma unroll
+        for (u32 i = 0; i < row_unit; ++i) {
+            is_equal[i] = found.length[i] > 0 && codes_of<Code>(levels.level[of + i])[found.low[i]] == code;
+        }
+#pragma unroll
+        for (u32 i = 0; i < row_unit; ++i) {
+            if (is_equal[i]) return {of + i, found.low[i]};
+        }
+    }
+    return {no_level, 0};
+}
+
 extern "C" __global__ void __launch_bounds__(threads)
     find_keys(const __grid_constant__ MapLevels levels, const Code* keys, u64 count, KeyRule<Code> rule, void* values,
               u8* is_present) {
     const u64 i = item_of_thread();
     if (i >= count) return;
     const Code code = rule.equal_code(keys[i]);
-    for (u32 of = 0; of < levels.count; ++of) {
-        const MapLevel& level = levels.level[of];
-        const u64 at = rank_in_level(level, code, 0);
-        if (at >= level.count || codes_of<Code>(level)[at] != code) continue;
-        if (is_tombstone(level, at)) break;
-        is_present[i] = 1;
-        copy_value(level.values, at, values, i, levels.value_width);
-        return;
+    const MapItem item = levels.guide.codes != nullptr ? item_by_guide(levels, code) : item_of_code(levels, code);
+    const bool is_pair = item.level != no_level && !is_tombstone(levels.level[item.level], item.at);
+    is_present[i] = is_pair ? 1 : 0;
+    if (is_pair) {
+        copy_value(levels.level[item.level].values, item.at, values, i, levels.value_width);
+    } else {
+        clear_value(values, i, levels.value_width);
     }
-    is_present[i] = 0;
-    clear_value(values, i, levels.value_width);
 }
 
 extern "C" __global__ void __launch_bounds__(threads)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import Entry, Launcher, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.index.sorted_map.gpu.tuning import CODE_TYPES, MERGE, THREADS, TURNS, MergeTuning
 
 _FOLDER = "index/sorted_map/gpu/"
@@ -23,7 +23,8 @@ _FILES = {
     "mark_deleted": "batch",
     "mark_visible": "batch",
     "keys_of_codes": "batch",
-    "write_fences": "batch",
+    "write_fences": "guide",
+    "write_guide": "guide",
     "rank_samples": "merge",
     "cut_levels": "merge",
     "merge_tiles": "merge",
@@ -40,6 +41,7 @@ _SIGNATURES = {
     "mark_visible": "{level}P",
     "keys_of_codes": "PQ{rule}P",
     "write_fences": "{level}QP",
+    "write_guide": "{levels}QPP",
     "rank_samples": "{levels}{cuts}P",
     "cut_levels": "{levels}{cuts}PP",
     "merge_tiles": "{levels}PPPP",
@@ -85,7 +87,7 @@ class MapKernels:
 
     def launch(self, name: str, count: int, args: Sequence[Any]) -> None:
         """Launch a kernel whose items are independent, for `count` items; `args`: its parameters."""
-        per_thread = TURNS if _FILES[name] == "batch" else 1
+        per_thread = TURNS if _FILES[name] in {"batch", "guide"} else 1
         if count:
             blocks = -(-count // (self._threads * per_thread))
             self._launcher.launch(_entry(name, self._width), Shape(self._defines, blocks, self._threads), args)
@@ -108,13 +110,28 @@ class MapKernels:
         tiles = -(-sum(counts) // span)
         task = _CUT_TASK.pack(stride, span, tiles + 1)
         firsts, cuts = launcher.allocate(tiles * 8, fill=0), launcher.allocate((tiles + 1) * len(counts) * 8)
-        blocks = -(-sum(-(-count // stride) for count in counts) // _WARP)
-        shape = Shape(defines, blocks, _WARP * len(counts))
+        shape = Shape(defines, -(-sample_count(counts, stride) // _WARP), _WARP * len(counts))
         launcher.launch(_entry("rank_samples", width), shape, (levels, task, firsts))
         shape = Shape(defines, -(-(tiles + 1) // (threads // _WARP)), threads)
         launcher.launch(_entry("cut_levels", width), shape, (levels, task, firsts, cuts))
         args = (levels, cuts, target.codes, target.values, target.tombstones)
         launcher.launch(_entry("merge_tiles", width), Shape(defines, tiles, threads), args)
+
+    def write_guide(self, levels: bytes, counts: Sequence[int], stride: int, guide: tuple[DeviceBuffer, DeviceBuffer]) -> None:
+        """Write codes and positions of a guide (level.hpp) of 2 to 32 levels; its fences are written by ``write_fences``."""
+        shape = Shape(self._defines, -(-sample_count(counts, stride) // _WARP), _WARP * len(counts))
+        self._launcher.launch(_entry("write_guide", self._width), shape, (levels, stride, *guide))
+
+
+def sample_count(counts: Sequence[int], stride: int) -> int:
+    """Return the number of samples of levels.
+
+    Examples
+    --------
+    >>> sample_count([1, 64, 65], 64)
+    4
+    """
+    return sum(-(-count // stride) for count in counts)
 
 
 @cache

@@ -12,7 +12,7 @@
 //
 // Bytes moved per item of width w: 2 w, and 8 * (levels + 1) for each cut.
 #include "gpu/block/warp.cuh"
-#include "index/sorted_map/gpu/cut_task.hpp"
+#include "index/sorted_map/gpu/samples.cuh"
 
 using namespace headrace;
 
@@ -22,29 +22,6 @@ constexpr u32 thread_items = HR_ITEMS;
 constexpr u32 tile_items = threads * thread_items;
 constexpr u32 offset_bits = 11;
 static_assert(tile_items <= 1 << offset_bits);
-
-// Returns the same as rank_of in half as many dependent reads: a step reads three codes.
-static __device__ __forceinline__ u64 rank_by_quarters(const Code* codes, u64 count, Code code, u32 after_equal) {
-    u64 low = 0, length = count;
-    while (length >= 4) {
-        const u64 quarter = length / 4;
-        u32 before = 0;
-#pragma unroll
-        for (u32 i = 1; i <= 3; ++i) before += is_before(codes[low + i * quarter - 1], code, after_equal) ? 1 : 0;
-        low += before * quarter;
-        length = before == 3 ? length - 3 * quarter : quarter - 1;
-    }
-    u32 before = 0;
-    for (u32 i = 0; i < length; ++i) before += is_before(codes[low + i], code, after_equal) ? 1 : 0;
-    return low + before;
-}
-
-// Returns the position in level `of` of the first item that the item `at` of level `own` is merged before.
-static __device__ __forceinline__ u64 rank_of_item(const MapLevels& levels, u32 own, u64 at, u32 of) {
-    const Code code = codes_of<Code>(levels.level[own])[at];
-    return own == of ? at
-                     : rank_by_quarters(codes_of<Code>(levels.level[of]), levels.level[of].count, code, of < own ? 1 : 0);
-}
 
 // A sample as one number, larger for fewer items between its cut and itself; 0 is no sample.
 constexpr u32 level_bits = 6;
@@ -61,20 +38,14 @@ extern "C" __global__ void __launch_bounds__(tile::lanes* tile::lanes)
     rank_samples(const __grid_constant__ MapLevels levels, const __grid_constant__ CutTask task, u64* firsts) {
     __shared__ u64 ranks[tile::lanes][tile::lanes];  // of a sample in a level
     const u32 of = tile::warp(), lane = tile::lane();
-    const u64 sample = static_cast<u64>(blockIdx.x) * tile::lanes + lane;
-    u64 number = sample;
-    u32 own = 0;
-    while (own < levels.count && number >= samples_of(levels.level[own].count, task.stride)) {
-        number -= samples_of(levels.level[own].count, task.stride);
-        ++own;
-    }
-    if (own < levels.count) ranks[of][lane] = rank_of_item(levels, own, number * task.stride, of);
+    const Sample sample = sample_of(levels, task.stride, static_cast<u64>(blockIdx.x) * tile::lanes + lane);
+    if (sample.own < levels.count) ranks[of][lane] = rank_of_item<Code>(levels, sample.own, sample.number * task.stride, of);
     __syncthreads();
-    if (of != 0 || own == levels.count) return;
+    if (of != 0 || sample.own == levels.count) return;
     u64 rank = 0;
     for (u32 i = 0; i < levels.count; ++i) rank += ranks[i][lane];
     const u64 cut = rank / task.span, after = rank - cut * task.span;
-    if (after < levels.count * task.stride) atomicMax(&firsts[cut], sample_word(after, own, number));
+    if (after < levels.count * task.stride) atomicMax(&firsts[cut], sample_word(after, sample.own, sample.number));
 }
 
 // Writes the begin in each level of each cut, cuts[cut * levels + level], by a warp for each cut and a lane for each
@@ -89,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     u64 begin = levels.level[of].count;
     if (first != 0) {
         const u32 own = static_cast<u32>(first >> number_bits & low_bits(level_bits));
-        begin = rank_of_item(levels, own, (first & low_bits(number_bits)) * task.stride, of);
+        begin = rank_of_item<Code>(levels, own, (first & low_bits(number_bits)) * task.stride, of);
     }
     cuts[cut * levels.count + of] = begin;
 }

@@ -49,9 +49,14 @@ LONGEST_WALK = 256
 """Maximum number of items of a range that one thread visits."""
 FENCES_FROM = 1 << 12
 """Minimum number of items of a level that gets fences."""
+GUIDE_STRIDE = 32
+"""Items of a level from one sample of a guide to the next."""
+GUIDE_SAMPLES = 8
+"""A guide is written for searches of one key or more for this many of its samples."""
 CODE_TYPES = {4: "u32", 8: "u64"}
 
+_CODES = tuple(CODE_TYPES.values())
 PROGRAMS: Programs = (
-    *((file, {"HR_CODE": tuple(CODE_TYPES.values()), "HR_THREADS": [THREADS]}) for file in ("batch.cu", "find.cu", "ranges.cu")),
-    ("merge.cu", {"HR_CODE": tuple(CODE_TYPES.values()), "HR_THREADS": [MERGE.threads], "HR_ITEMS": [MERGE.items]}),
+    *((f"{stem}.cu", {"HR_CODE": _CODES, "HR_THREADS": [THREADS]}) for stem in ("batch", "find", "guide", "ranges")),
+    ("merge.cu", {"HR_CODE": _CODES, "HR_THREADS": [MERGE.threads], "HR_ITEMS": [MERGE.items]}),
 )
