@@ -73,6 +73,10 @@ def test_large_levels(key_type: str, value_type: str | None) -> None:
             each.update(keys, values, deletes)
     queries = random.integers(0, 1 << 30, 20_000).astype(key_type)
     same(maps[0].find(queries), maps[1].find(queries))
+    highs = queries + np.array(5000, key_type)  # short ranges by a guide: of up to a few dozen keys
+    snapshots = [each.snapshot() for each in maps]
+    same([snapshots[0].count(queries, highs)], [snapshots[1].count(queries, highs)])
+    same(snapshots[0].range(queries, highs), snapshots[1].range(queries, highs))
     lows = np.sort(queries)[:200]
     for width in (1 << 12, 1 << 26):
         snapshots = [each.snapshot() for each in maps]

@@ -1,6 +1,6 @@
-// Merges up to 32 levels in one pass over memory, stably, newer items first. Tiles of the result are cut at samples, the
-// items at each multiple of `stride` of each level. At most `levels * stride` items lie between two samples that follow
-// each other in the merged order, so no tile has more than `span + levels * stride` items. (Partition by regular
+// Merges up to 32 levels in one pass over memory, stably, newer items first. Tiles of the result are cut at samples,
+// the items at each multiple of `stride` of each level. At most `levels * stride` items lie between two samples that
+// follow each other in the merged order, so no tile has more than `span + levels * stride` items. (Partition by regular
 // samples: Shi and Schaeffer 1992, "Parallel sorting by regular sampling".)
 //
 // rank_samples searches each sample in each level. The sum of its ranks is its place in the result.
@@ -39,7 +39,8 @@ extern "C" __global__ void __launch_bounds__(tile::lanes* tile::lanes)
     __shared__ u64 ranks[tile::lanes][tile::lanes];  // of a sample in a level
     const u32 of = tile::warp(), lane = tile::lane();
     const Sample sample = sample_of(levels, task.stride, static_cast<u64>(blockIdx.x) * tile::lanes + lane);
-    if (sample.own < levels.count) ranks[of][lane] = rank_of_item<Code>(levels, sample.own, sample.number * task.stride, of);
+    if (sample.own < levels.count)
+        ranks[of][lane] = rank_of_item<Code>(levels, sample.own, sample.number * task.stride, of);
     __syncthreads();
     if (of != 0 || sample.own == levels.count) return;
     u64 rank = 0;

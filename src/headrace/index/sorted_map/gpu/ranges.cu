@@ -1,11 +1,12 @@
-// Counts and copies the visible pairs of ranges, a thread for each range: a walk through all levels (level.hpp). A walk
+// Counts and copies the visible pairs of ranges, a thread for each range. Levels with a guide are read one after
+// another if the range is short (short_range.cuh). Else all levels are walked through at once (level.hpp). A walk
 // longer than `longest` items ends early and sets a flag. The caller then merges all levels into a clean one. There a
 // count is the difference of two ranks, and many threads copy a range.
 //
 // Bytes moved per range: its keys, its result and the sectors of its items in each level. A halving that is not in a
 // cache moves a sector of 32 bytes.
 #include "gpu/block/partition_point.cuh"
-#include "index/sorted_map/level.hpp"
+#include "index/sorted_map/gpu/short_range.cuh"
 
 using namespace headrace;
 
@@ -21,6 +22,16 @@ static __device__ __forceinline__ i64 clean_count(const MapLevels& levels, const
     return static_cast<i64>(rank_in_level(level, range.high, 1) - rank_in_level(level, range.low, 0));
 }
 
+// Returns the number of visible pairs of a short range; -1 if it is not short.
+static __device__ __forceinline__ i64 short_count(const MapLevels& levels, const CodeRange<Code>& range) {
+    __shared__ ShortRanges<Code, threads> kept;
+    i64 deleted = 0;
+    const i32 found = gather_codes(levels, range, kept, [&](u32, const MapItem& item) {
+        deleted += is_tombstone(levels.level[item.level], item.at) ? 1 : 0;
+    });
+    return found < 0 ? -1 : found - deleted;
+}
+
 extern "C" __global__ void __launch_bounds__(threads)
     count_ranges(const __grid_constant__ MapLevels levels, const Code* lows, const Code* highs, u64 count,
                  KeyRule<Code> rule, u64 longest, i64* counts, u32* is_long) {
@@ -31,12 +42,41 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (range.low <= range.high && levels.is_clean != 0) {
         found = clean_count(levels, range);
     } else if (range.low <= range.high) {
-        u64 at[max_levels];
-        begin_walk(levels, range.low, 0, at);
-        found = count_codes(levels, range.high, at, longest);
-        if (found < 0) *is_long = 1;
+        if (levels.guide.codes != nullptr) found = short_count(levels, range);
+        if (levels.guide.codes == nullptr || found < 0) {
+            u64 at[max_levels];
+            begin_walk(levels, range.low, 0, at);
+            found = count_codes(levels, range.high, at, longest);
+            if (found < 0) *is_long = 1;
+        }
     }
     counts[i] = found;
+}
+
+// Copies the visible pairs of a short range, each to the place of its rank. Returns false if the range is not short.
+static __device__ __forceinline__ bool copy_short(const MapLevels& levels, const CodeRange<Code>& range,
+                                                  const KeyRule<Code>& rule, u64 place, Code* keys, void* values) {
+    __shared__ ShortRanges<Code, threads> kept;
+    __shared__ u32 positions[short_codes<Code>][threads];
+    __shared__ u8 numbers[short_codes<Code>][threads];  // of levels; max_levels for a tombstone
+    const i32 found = gather_codes(levels, range, kept, [&](u32 k, const MapItem& item) {
+        positions[k][threadIdx.x] = static_cast<u32>(item.at);
+        const bool is_deleted = is_tombstone(levels.level[item.level], item.at);
+        numbers[k][threadIdx.x] = static_cast<u8>(is_deleted ? max_levels : item.level);
+    });
+    if (found < 0) return false;
+    for (i32 k = 0; k < found; ++k) {
+        const Code code = kept.code[k][threadIdx.x];
+        const u32 number = numbers[k][threadIdx.x];
+        if (number == max_levels) continue;
+        u64 to = place;
+        for (i32 i = 0; i < found; ++i) {
+            to += kept.code[i][threadIdx.x] < code && numbers[i][threadIdx.x] != max_levels ? 1 : 0;
+        }
+        keys[to] = key_of(rule, code);
+        copy_value(levels.level[number].values, positions[k][threadIdx.x], values, to, levels.value_width);
+    }
+    return true;
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
@@ -46,9 +86,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (i >= count) return;
     const CodeRange<Code> range{rule.equal_code(lows[i]), rule.equal_code(highs[i])};
     if (range.low > range.high) return;
+    u64 place = static_cast<u64>(offsets[i]);
+    if (levels.guide.codes != nullptr && copy_short(levels, range, rule, place, keys, values)) return;
     u64 at[max_levels];
     begin_walk(levels, range.low, 0, at);
-    u64 place = static_cast<u64>(offsets[i]);
     visit_codes(levels, range.high, at, [&](const MapItem& item, bool is_pair) {
         if (!is_pair) return true;
         keys[place] = key_of(rule, code_at<Code>(levels, item));

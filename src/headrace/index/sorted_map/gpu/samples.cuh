@@ -26,8 +26,9 @@ __device__ __forceinline__ u64 rank_by_quarters(const Code* codes, u64 count, Co
 template <class Code>
 __device__ __forceinline__ u64 rank_of_item(const MapLevels& levels, u32 own, u64 at, u32 of) {
     const Code code = codes_of<Code>(levels.level[own])[at];
-    return own == of ? at
-                     : rank_by_quarters(codes_of<Code>(levels.level[of]), levels.level[of].count, code, of < own ? 1 : 0);
+    return own == of
+               ? at
+               : rank_by_quarters(codes_of<Code>(levels.level[of]), levels.level[of].count, code, of < own ? 1 : 0);
 }
 
 // A sample: its level and its number there. No sample if `own` is the number of levels.
