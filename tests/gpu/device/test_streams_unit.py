@@ -57,7 +57,7 @@ def notes(monkeypatch):
         monkeypatch.setattr(module, "driver", lambda: made)
     calls = SimpleNamespace(give_back=lambda address, stream, context: made.told.append(("give back", address, stream)))
     monkeypatch.setattr(pool, "card_calls", lambda: calls)
-    monkeypatch.setattr(event, "_spare_events", {})
+    monkeypatch.setattr(event, "spare_events", {})
     for module in (placement, device_copy):
         monkeypatch.setattr(module, "gpu", lambda device: card)
     made.card = card

@@ -79,7 +79,7 @@ class Event:
 
         The event serves later calls: a wait refers to the record that precedes it. A thread has it alone in between.
         """
-        spare = _spare_events.setdefault(gpu.index, [])
+        spare = spare_events.setdefault(gpu.index, [])
         try:
             event = spare.pop()
         except IndexError:
@@ -93,5 +93,5 @@ class Event:
             self._destroy(handle)
 
 
-_spare_events: dict[int, list[Event]] = {}
+spare_events: dict[int, list[Event]] = {}
 """Events of `Event.order` that no thread uses, by device."""

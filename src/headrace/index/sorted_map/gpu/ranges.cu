@@ -24,9 +24,9 @@ static __device__ __forceinline__ i64 clean_count(const MapLevels& levels, const
 
 // Returns the number of visible pairs of a short range; -1 if it is not short.
 static __device__ __forceinline__ i64 short_count(const MapLevels& levels, const CodeRange<Code>& range) {
-    __shared__ ShortRanges<Code, threads> kept;
+    __shared__ ShortRanges<Code, threads> gathered;
     i64 deleted = 0;
-    const i32 found = gather_codes(levels, range, kept, [&](u32, const MapItem& item) {
+    const i32 found = gather_codes(levels, range, gathered, [&](u32, const MapItem& item) {
         deleted += is_tombstone(levels.level[item.level], item.at) ? 1 : 0;
     });
     return found < 0 ? -1 : found - deleted;
@@ -56,22 +56,22 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Copies the visible pairs of a short range, each to the place of its rank. Returns false if the range is not short.
 static __device__ __forceinline__ bool copy_short(const MapLevels& levels, const CodeRange<Code>& range,
                                                   const KeyRule<Code>& rule, u64 place, Code* keys, void* values) {
-    __shared__ ShortRanges<Code, threads> kept;
+    __shared__ ShortRanges<Code, threads> gathered;
     __shared__ u32 positions[short_codes<Code>][threads];
     __shared__ u8 numbers[short_codes<Code>][threads];  // of levels; max_levels for a tombstone
-    const i32 found = gather_codes(levels, range, kept, [&](u32 k, const MapItem& item) {
+    const i32 found = gather_codes(levels, range, gathered, [&](u32 k, const MapItem& item) {
         positions[k][threadIdx.x] = static_cast<u32>(item.at);
         const bool is_deleted = is_tombstone(levels.level[item.level], item.at);
         numbers[k][threadIdx.x] = static_cast<u8>(is_deleted ? max_levels : item.level);
     });
     if (found < 0) return false;
     for (i32 k = 0; k < found; ++k) {
-        const Code code = kept.code[k][threadIdx.x];
+        const Code code = gathered.code[k][threadIdx.x];
         const u32 number = numbers[k][threadIdx.x];
         if (number == max_levels) continue;
         u64 to = place;
         for (i32 i = 0; i < found; ++i) {
-            to += kept.code[i][threadIdx.x] < code && numbers[i][threadIdx.x] != max_levels ? 1 : 0;
+            to += gathered.code[i][threadIdx.x] < code && numbers[i][threadIdx.x] != max_levels ? 1 : 0;
         }
         keys[to] = key_of(rule, code);
         copy_value(levels.level[number].values, positions[k][threadIdx.x], values, to, levels.value_width);

@@ -1,4 +1,4 @@
-// Gathers the codes of a short range from all levels in shared memory, a thread for each range. A code is kept once,
+// Gathers the codes of a short range from all levels in shared memory, a thread for each range. A code is stored once,
 // for the item that decides about it: levels are read from the newest to the oldest.
 #pragma once
 #include "index/sorted_map/gpu/guided.cuh"
@@ -20,7 +20,7 @@ struct ShortRanges {
 // the range is not short.
 template <class Code, u32 threads, class Visit>
 __device__ __forceinline__ i32 gather_codes(const MapLevels& levels, const CodeRange<Code>& range,
-                                            ShortRanges<Code, threads>& kept, const Visit& visit) {
+                                            ShortRanges<Code, threads>& gathered, const Visit& visit) {
     const SampleBounds bounds = samples_around(levels, range.low);
     u32 count = 0, items = 0;
     for (u32 of = 0; of < levels.count; of += row_unit) {
@@ -41,10 +41,10 @@ __device__ __forceinline__ i32 gather_codes(const MapLevels& levels, const CodeR
                 const Code code = at == found.low[i] ? next[i] : codes_of<Code>(level)[at];
                 if (code > range.high) break;
                 bool is_known = false;
-                for (u32 k = 0; k < count; ++k) is_known = is_known || kept.code[k][threadIdx.x] == code;
+                for (u32 k = 0; k < count; ++k) is_known = is_known || gathered.code[k][threadIdx.x] == code;
                 if (++items > short_items || (!is_known && count == short_codes<Code>)) return -1;
                 if (is_known) continue;
-                kept.code[count][threadIdx.x] = code;
+                gathered.code[count][threadIdx.x] = code;
                 visit(count, MapItem{of + i, at});
                 ++count;
             }

@@ -56,7 +56,10 @@ GUIDE_SAMPLES = 8
 CODE_TYPES = {4: "u32", 8: "u64"}
 
 _CODES = tuple(CODE_TYPES.values())
+_PLAIN: Programs = tuple(
+    (f"{stem}.cu", {"HR_CODE": _CODES, "HR_THREADS": [THREADS]}) for stem in ("batch", "find", "guide", "ranges")
+)
 PROGRAMS: Programs = (
-    *((f"{stem}.cu", {"HR_CODE": _CODES, "HR_THREADS": [THREADS]}) for stem in ("batch", "find", "guide", "ranges")),
+    *_PLAIN,
     ("merge.cu", {"HR_CODE": _CODES, "HR_THREADS": [MERGE.threads], "HR_ITEMS": [MERGE.items]}),
 )
