@@ -102,12 +102,23 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The resources of one call: types of the map, device, context and budget."""
+    """The resources of one call.
+
+    Parameters
+    ----------
+    types
+        Types of the map.
+    device, context, budget
+        Device of the levels, and the resources that the caller gives.
+    stream
+        Handle of the stream of the levels; None for the GPU's own stream, and on the CPU.
+    """
 
     types: MapTypes
     device: Device
     context: Context
     budget: Budget
+    stream: int | None = None
 
     def new(self, length: int, typestr: str) -> Array:
         """Allocate an array of this package: of NumPy on the CPU, a `DeviceArray` on a GPU."""
@@ -130,7 +141,7 @@ class Call:
         return self._in(buffer, types.code, count, 0), self._in(buffer, types.value, count, begin)
 
     def _buffer(self, nbytes: int) -> PoolBuffer:
-        return device_pool(gpu(self.device)).take(nbytes, None, self.budget)
+        return device_pool(gpu(self.device)).take(nbytes, self.stream, self.budget)
 
     def _in(self, buffer: PoolBuffer, typestr: str, length: int, begin: int) -> Array:
         """Return the description of an array of this package that begins at a byte of a buffer."""

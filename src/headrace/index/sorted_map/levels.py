@@ -108,6 +108,11 @@ class Levels:
         return self.levels[0].codes.device if self.levels else None
 
     @property
+    def stream(self) -> int | None:
+        """Handle of the stream that writes the levels; None without levels, and on the CPU."""
+        return self.levels[0].codes.stream if self.levels else None
+
+    @property
     def has_tombstones(self) -> bool:
         """True if a level may have a tombstone."""
         return any(level.tombstones is not None for level in self.levels)

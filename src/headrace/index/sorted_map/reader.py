@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from typing import Any, Never, Self
 
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import same_device
 from headrace.core.context import Context, context_of
 from headrace.core.errors import MemoryLimitError, UnsupportedDeviceError
+from headrace.gpu.device.device import is_lasting
 from headrace.index.sorted_map.engine import Call
 from headrace.index.sorted_map.key_types import MapTypes, items_given
 from headrace.index.sorted_map.levels import Levels
@@ -81,7 +83,7 @@ class LevelReader:
 
     def _call(self, levels: Levels) -> Call:
         device = levels.device or self._context.device
-        return Call(levels.types, device, self._context, self._context.new_budget())
+        return Call(levels.types, device, self._context, self._context.new_budget(), levels.stream)
 
     def _placed(self, levels: Levels, **given: Any) -> tuple[Call, dict[str, Array]]:
         """Return a call on the device of the keys, which is that of the levels, and the keys by name."""
@@ -92,7 +94,8 @@ class LevelReader:
             raise UnsupportedDeviceError(
                 f"the map lies on {levels.device}, and {' and '.join(placed)} on {device}; pass keys on the device of the map"
             )
-        return Call(levels.types, device, self._context, budget), placed
+        stream = levels.stream if levels.levels else _lasting_stream(placed.values())
+        return Call(levels.types, device, self._context, budget, stream), placed
 
 
 def clean_levels(levels: Levels, call: Call) -> Levels:
@@ -101,6 +104,13 @@ def clean_levels(levels: Levels, call: Call) -> Levels:
         return levels
     merged = levels.levels[0] if len(levels.levels) == 1 else call.engine.merged(levels)
     return levels.with_level(call.engine.compacted(merged))
+
+
+def _lasting_stream(arrays: Iterable[Array]) -> int | None:
+    """Return the stream of arrays, if they have one that is never destroyed."""
+    streams = {array.stream for array in arrays}
+    stream = streams.pop()
+    return stream if stream and not streams and is_lasting(stream) else None
 
 
 def owner_of(array: Array | None) -> Any:

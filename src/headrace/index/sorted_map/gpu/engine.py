@@ -1,4 +1,8 @@
-"""Updates and searches levels in the memory of a GPU, in the GPU's own stream, ordered with the streams of callers' arrays."""
+"""Updates and searches levels in the memory of a GPU, in the stream of the levels, ordered with the streams of callers' arrays.
+
+The stream of the levels is that of the first batch if it is a default stream, which is never destroyed. So arrays of libraries
+that use the default stream need no events. Else it is the GPU's own stream.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ class GpuEngine:
     def __init__(self, call: Call) -> None:
         self._call = call
         self._card = gpu(call.device)
-        self._own = fast_array(0, 0, "|u1", call.device, "headrace", self._card.stream, True, None)
+        self._own = fast_array(0, 0, "|u1", call.device, "headrace", call.stream or self._card.stream, True, None)
 
     @cached_property
     def _rule(self) -> bytes:
@@ -174,5 +178,5 @@ class GpuEngine:
         """Yield launches in the GPU's stream, ordered with the streams of arrays."""
         call, card = self._call, self._card
         with card.current(), in_stream_of(self._own, *(array for array in given if array is not None)):
-            launcher = GpuLauncher(card, stream=None, budget=call.budget, crossings=call.context.crossings)
+            launcher = GpuLauncher(card, stream=self._own.stream, budget=call.budget, crossings=call.context.crossings)
             yield MapKernels(launcher, call.types.key_width), launcher
