@@ -1,6 +1,6 @@
-// Merges up to 32 levels in one pass over memory, stably, newer items first. Tiles of the result are cut at samples,
-// the items at each multiple of `stride` of each level. At most `levels * stride` items lie between two samples that
-// follow each other in the merged order, so no tile has more than `span + levels * stride` items. (Partition by regular
+// Merges up to 32 levels in one pass over memory, stably, newer items first. Tiles of the result are cut at samples, the
+// items at each multiple of `stride` of each level. Between two samples that follow each other in the merged order lie
+// at most `levels * stride` items. So no tile has more than `span + levels * stride` items. (Partition by regular
 // samples: Shi and Schaeffer 1992, "Parallel sorting by regular sampling".)
 //
 // rank_samples searches each sample in each level. The sum of its ranks is its place in the result.
