@@ -98,6 +98,11 @@ class Levels:
         return sum(level.count for level in self.levels)
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of all levels and of their guide."""
+        return sum(level.nbytes for level in self.levels) + (0 if self.guide is None else self.guide.nbytes)
+
+    @property
     def is_clean(self) -> bool:
         """True if each item of the levels is a visible pair."""
         return not self.levels or (len(self.levels) == 1 and self.levels[0].is_clean)

@@ -49,8 +49,8 @@ class LevelReader:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all levels."""
-        return sum(level.nbytes for level in self._levels.levels)
+        """Bytes of all levels, with the arrays that guide their searches."""
+        return self._levels.nbytes
 
     @property
     def _types(self) -> MapTypes:
