@@ -22,14 +22,27 @@ struct Cut {
     u64 at[max_levels];
 };
 
-// Returns the positions of the first `rank` items of the merged levels, in the order of code, level and position.
+// Returns the positions after `number` more items of the merged levels than `from`, in the order of code, level and
+// position.
 template <class Code>
-Cut cut_at(const MapLevels& levels, u64 rank) {
-    u64 low[max_levels] = {}, high[max_levels];
-    for (u32 i = 0; i < levels.count; ++i) high[i] = levels.level[i].count;
-    Code code = 0;  // the code of the item at `rank`, found bit by bit
-    for (int bit = sizeof(Code) * 8 - 1; bit >= 0; --bit) {
-        const Code middle = code | Code{1} << bit;
+Cut cut_after(const MapLevels& levels, const Cut& from, u64 number) {
+    u64 low[max_levels], high[max_levels], rank = number;
+    Code least = static_cast<Code>(~Code{0}), largest = 0;
+    for (u32 i = 0; i < levels.count; ++i) {
+        const Code* const codes = codes_of<Code>(levels.level[i]);
+        low[i] = from.at[i];
+        high[i] = low[i] + std::min(number, levels.level[i].count - low[i]);
+        rank += low[i];
+        if (low[i] == high[i]) continue;
+        least = std::min(least, codes[low[i]]);
+        largest = std::max(largest, codes[high[i] - 1]);
+    }
+    if (least > largest) return from;  // no items are left
+    // The code of the item at `rank` is found bit by bit, below the bits that all codes share.
+    int bit = least == largest ? 0 : 64 - leading_zeros(u64{least} ^ u64{largest});
+    Code code = bit == 64 ? Code{0} : static_cast<Code>(least & ~((u64{1} << bit) - 1));
+    while (--bit >= 0) {
+        const Code middle = static_cast<Code>(code | Code{1} << bit);
         u64 ranks[max_levels], before = 0;
         for (u32 i = 0; i < levels.count; ++i) {
             ranks[i] = low[i] + rank_of(codes_of<Code>(levels.level[i]) + low[i], high[i] - low[i], middle, 0);
@@ -67,26 +80,40 @@ struct Merged {
     u32 sources[piece_items];
 };
 
-// Merges two parts; of equal codes those of `newer` are first.
-template <class Code>
+// Returns `second` if `takes_second`, without a branch: which of two parts has the next item is random.
+template <class Word>
+Word chosen(bool takes_second, Word first, Word second) {
+    return first ^ ((first ^ second) & (Word{0} - static_cast<Word>(takes_second)));
+}
+
+// Merges two parts, of which the older one is a part of a level; of equal codes those of `newer` are first.
+template <bool has_sources, class Code>
 void merge_parts(const LevelPart<Code>& newer, const LevelPart<Code>& older, Code* codes, u32* sources) {
-    u64 a = 0, b = 0, i = 0;
+    const auto source_of = [&](u64 a) {
+        if constexpr (has_sources) return newer.sources[a];
+        return newer.source + static_cast<u32>(a);
+    };
+    u64 a = 0, b = 0;
     while (a < newer.count && b < older.count) {
-        const Code first = newer.codes[a], second = older.codes[b];
-        const bool is_older = second < first;
-        codes[i] = is_older ? second : first;
-        sources[i] = is_older ? older.source_of(b) : newer.source_of(a);
-        a += !is_older;
-        b += is_older;
-        ++i;
+        // Neither part ends within so many items.
+        const u64 first_place = a + b, end = first_place + std::min(newer.count - a, older.count - b);
+        for (u64 i = first_place; i < end; ++i) {
+            a = i - b;
+            const Code first = newer.codes[a], second = older.codes[b];
+            const bool is_older = second < first;
+            codes[i] = chosen(is_older, first, second);
+            sources[i] = chosen(is_older, source_of(a), older.source + static_cast<u32>(b));
+            b += static_cast<u64>(is_older);
+        }
+        a = end - b;
     }
-    for (; a < newer.count; ++a, ++i) {
-        codes[i] = newer.codes[a];
-        sources[i] = newer.source_of(a);
+    for (; a < newer.count; ++a) {
+        codes[a + b] = newer.codes[a];
+        sources[a + b] = source_of(a);
     }
-    for (; b < older.count; ++b, ++i) {
-        codes[i] = older.codes[b];
-        sources[i] = older.source_of(b);
+    for (; b < older.count; ++b) {
+        codes[a + b] = older.codes[b];
+        sources[a + b] = older.source + static_cast<u32>(b);
     }
 }
 
@@ -109,7 +136,8 @@ public:
                 continue;
             }
             Merged<Code>& to = parts_[turn ^= 1];
-            merge_parts(merged, part, to.codes, to.sources);
+            const auto merge = merged.sources == nullptr ? merge_parts<false, Code> : merge_parts<true, Code>;
+            merge(merged, part, to.codes, to.sources);
             merged = {to.codes, to.sources, 0, merged.count + count};
         }
         write(merged, begin, place);
@@ -118,13 +146,27 @@ public:
 private:
     void write(const LevelPart<Code>& merged, const Cut& begin, u64 place) const {
         std::copy_n(merged.codes, merged.count, static_cast<Code*>(to_.codes) + place);
-        if (to_.values == nullptr && to_.tombstones == nullptr) return;
+        if (to_.values != nullptr && levels_.value_width == 4) gather<u32>(merged, begin, to_.values, place);
+        if (to_.values != nullptr && levels_.value_width == 8) gather<u64>(merged, begin, to_.values, place);
+        if (to_.tombstones == nullptr) return;
         for (u64 i = 0; i < merged.count; ++i) {
             const u32 source = merged.source_of(i), of = source >> level_shift;
-            const MapLevel& level = levels_.level[of];
-            const u64 at = begin.at[of] + (source & low_mask(level_shift));
-            if (to_.values != nullptr) copy_value(level.values, at, to_.values, place + i, levels_.value_width);
-            if (to_.tombstones != nullptr) to_.tombstones[place + i] = is_tombstone(level, at);
+            to_.tombstones[place + i] =
+                is_tombstone(levels_.level[of], begin.at[of] + (source & low_mask(level_shift)));
+        }
+    }
+
+    // Copies the values of merged items.
+    template <class Value>
+    void gather(const LevelPart<Code>& merged, const Cut& begin, void* to, u64 place) const {
+        const Value* values[max_levels];  // of each level, from the begin of the piece on
+        for (u32 i = 0; i < levels_.count; ++i) {
+            values[i] = static_cast<const Value*>(levels_.level[i].values) + begin.at[i];
+        }
+        Value* const target = static_cast<Value*>(to) + place;
+        for (u64 i = 0; i < merged.count; ++i) {
+            const u32 source = merged.source_of(i);
+            target[i] = values[source >> level_shift][source & low_mask(level_shift)];
         }
     }
 
@@ -143,10 +185,10 @@ void merge_all(const MapLevels& levels, const NewLevel& to, unsigned threads) {
     constexpr u64 neighbours = 8, group = neighbours * piece_items;
     for_each_piece((count + group - 1) / group, threads, [&] { return Merger<Code>(levels, to); },
                    [&](Merger<Code>& merger, u64 number) {
-                       Cut begin = cut_at<Code>(levels, number * group);
+                       Cut begin = cut_after<Code>(levels, {}, number * group);
                        for (u64 place = number * group; place < std::min(count, (number + 1) * group);
                             place += piece_items) {
-                           const Cut end = cut_at<Code>(levels, std::min(count, place + piece_items));
+                           const Cut end = cut_after<Code>(levels, begin, std::min(count - place, piece_items));
                            merger.piece(begin, end, place);
                            begin = end;
                        }
