@@ -17,7 +17,7 @@ from headrace.core.device import Device
 from headrace.gpu.device.device import gpu
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.index.sorted_map.key_types import MapTypes
-from headrace.index.sorted_map.levels import Level, Levels
+from headrace.index.sorted_map.levels import Level, Levels, new_level
 
 _ALIGNMENT = 256
 """Alignment in bytes of arrays in one buffer."""
@@ -129,7 +129,8 @@ class Call:
     def new_level(self, count: int, *, has_tombstones: bool) -> Level:
         """Allocate a level, whose items are not written yet."""
         codes, values = self._new_pairs(count)
-        return Level(codes, values, self.new(count, "|u1") if has_tombstones else None)
+        level: Level = new_level(codes, values, self.new(count, "|u1") if has_tombstones else None)
+        return level
 
     def _new_pairs(self, count: int) -> tuple[Array, Array | None]:
         """Allocate codes and values, on a GPU in one buffer, which saves an allocation."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from headrace.arrays.arrays import Array
 from headrace.core.device import Device
+from headrace.core.fast_constructor import fast_constructor
 from headrace.core.layouts.layout import layout
 from headrace.index.sorted_map.key_types import MapTypes
 
@@ -64,6 +65,10 @@ class Level:
         """Addresses of codes, values and tombstones; 0 for none."""
         values, tombstones = self.values, self.tombstones
         return self.codes.address, 0 if values is None else values.address, 0 if tombstones is None else tombstones.address
+
+
+new_level = fast_constructor(Level)
+"""Creates a `Level` at a fifth of the cost of its class."""
 
 
 @dataclass(frozen=True)

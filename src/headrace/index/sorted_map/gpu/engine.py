@@ -23,7 +23,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
 from headrace.index.sorted_map.gpu.tuning import FENCES_FROM, GUIDE_SAMPLES, GUIDE_STRIDE, LONGEST_WALK, MERGED_LEVELS
-from headrace.index.sorted_map.gpu.update import Update
+from headrace.index.sorted_map.gpu.update import new_update
 from headrace.index.sorted_map.levels import Level, Levels, fence_rows, guide_row
 from headrace.primitives.select import select
 
@@ -50,7 +50,7 @@ class GpuEngine:
         has_tombstones = batch.has_tombstones or any(level.tombstones is not None for level in older)
         target = call.new_level(batch.keys.length + sum(level.count for level in older), has_tombstones=has_tombstones)
         with in_stream_of(self._own, *(array for array in (batch.keys, batch.values, batch.deletes) if array is not None)):
-            Update(call.types, batch, older, target).run(call, self._card, self._own)
+            new_update(call.types, batch, older, target).run(call, self._card, self._own)
         return target
 
     def merged(self, levels: Levels) -> Level:

@@ -12,6 +12,7 @@ from headrace.arrange.sort.gpu.sort import Sorters, sorters_on
 from headrace.arrange.sort.gpu.tuning import tuning_of
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array, width_of
+from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.device.device import Gpu
 from headrace.gpu.kernels.launch_plan import PlanRecorder, replayed
 from headrace.index.sorted_map.engine import Batch, Call
@@ -137,3 +138,7 @@ class Update:
         count, like = self.batch.keys.length, self.target.codes
         buffer = launcher.allocate(count * width_of(typestr))
         return Array(buffer.address, count, typestr, like.device, "headrace", like.stream, True, buffer)
+
+
+new_update = fast_constructor(Update)
+"""Creates an `Update` at a fifth of the cost of its class."""
