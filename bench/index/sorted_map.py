@@ -46,6 +46,12 @@ class Machine:
         """Return an array on the device: of PyTorch on a GPU."""
         return items if self._torch is None else self._torch.from_numpy(items).cuda()
 
+    def distinct(self, keys: Any) -> Any:
+        """Return the ascending distinct keys of an array of the host, found by NumPy or PyTorch: all are below 2**31."""
+        if self._torch is None:
+            return np.unique(keys)
+        return self._torch.unique(self.put(keys.view("i4"))).cpu().numpy().view("u4")
+
     def seconds(self, work: Callable[[], object], repeat: int = 5) -> float:
         """Return the median seconds of a call until its result is complete, after one call that is not timed."""
         times = []
@@ -115,10 +121,10 @@ def numpy_insert(ascending: Any, keys: Any, values: Any) -> tuple[Any, Any]:
 class Queries:
     """Keys to search in a map of the keys `host`."""
 
-    def __init__(self, host: Any, count: int) -> None:
+    def __init__(self, machine: Machine, host: Any, count: int) -> None:
         random = np.random.default_rng(3)
         self.items = len(host)
-        self.ascending = np.unique(host)
+        self.ascending = machine.distinct(host)
         self.present = host[random.integers(0, len(host), count)]
         self.drawn = random.integers(0, 1 << KEY_BITS, count).astype("u4")
 
@@ -185,7 +191,7 @@ def main() -> int:
     found = filled(machine, keys[: count - batch], values[: count - batch], batch)
     said = f"{count - batch:,} items in levels of {', '.join(f'{size:,}' for size in found.level_sizes)}; millions a second."
     page.head("Reads", said, ["SortedMap", "searchsorted of one sorted array", "peer's"])
-    queries = Queries(host[: count - batch], 1 << given.queries)
+    queries = Queries(machine, host[: count - batch], 1 << given.queries)
     reads(page, machine, "levels", found.snapshot(), queries)
     clean = machine.seconds(lambda: len(found.snapshot()), 2)
     found.cleanup()
