@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headrace import SortedMap
+from headrace import Context, SortedMap
 
 
 def items(found: SortedMap) -> dict[int, int]:
@@ -104,6 +104,19 @@ def test_cleanup_changes_no_answer(ages: SortedMap) -> None:
     after = ages.find([1, 2, 3, 4, 5]), ages.range([0, 2], [9, 3])
     for one, other in zip(before, after, strict=True):
         assert [part.tolist() for part in one] == [part.tolist() for part in other]
+
+
+def test_counts_of_many_long_ranges_merge_the_levels() -> None:
+    keys = np.arange(3000, dtype="u4")
+    lows, highs = np.zeros(100, "u4"), np.arange(2900, 3000, dtype="u4")
+    for limit, sizes in ((None, (3000,)), (1 << 30, (100, 3000))):
+        found = SortedMap("u4", cleanup_at=None, context=Context(memory_limit=limit))
+        found.insert(keys)
+        found.insert(keys[:100])
+        assert found.count(lows[:2], highs[:2]).tolist() == [2901, 2902]
+        assert found.level_sizes == (100, 3000)
+        assert found.count(lows, highs).tolist() == list(range(2901, 3001))
+        assert found.level_sizes == sizes
 
 
 def test_snapshots_keep_their_items(ages: SortedMap) -> None:

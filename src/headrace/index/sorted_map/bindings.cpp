@@ -79,12 +79,12 @@ void find_in_levels_at(const nb::bytes& packed, const KeysGiven& keys, std::uint
     find_in_levels(levels, wanted, reinterpret_cast<void*>(values), reinterpret_cast<u8*>(is_present), threads);
 }
 
-void count_ranges_at(const nb::bytes& packed, const KeysGiven& lows, std::uintptr_t highs, std::uintptr_t counts,
-                     unsigned threads) {
+bool count_ranges_at(const nb::bytes& packed, const KeysGiven& lows, std::uintptr_t highs, std::uintptr_t counts,
+                     std::uint64_t limit, unsigned threads) {
     const MapLevels levels = levels_at(packed);
     const MapRanges ranges{keys_at(lows), reinterpret_cast<const void*>(highs)};
     const LongCall call;
-    count_ranges(levels, ranges, reinterpret_cast<i64*>(counts), threads);
+    return count_ranges(levels, ranges, reinterpret_cast<i64*>(counts), limit, threads);
 }
 
 void copy_ranges_at(const nb::bytes& packed, const KeysGiven& lows, std::uintptr_t highs, std::uintptr_t offsets,
@@ -120,7 +120,7 @@ void bind_sorted_map(nb::module_& m) {
     m.def("merge_levels", &merge_levels_at, "levels"_a, "code_width"_a, "to"_a, "threads"_a);
     m.def("compact_level", &compact_level_at, "levels"_a, "code_width"_a, "allocate"_a, "threads"_a);
     m.def("find_in_levels", &find_in_levels_at, "levels"_a, "keys"_a, "values"_a, "is_present"_a, "threads"_a);
-    m.def("count_ranges", &count_ranges_at, "levels"_a, "lows"_a, "highs"_a, "counts"_a, "threads"_a);
+    m.def("count_ranges", &count_ranges_at, "levels"_a, "lows"_a, "highs"_a, "counts"_a, "limit"_a, "threads"_a);
     m.def("copy_ranges", &copy_ranges_at, "levels"_a, "lows"_a, "highs"_a, "offsets"_a, "to"_a, "threads"_a);
     m.def("find_neighbours", &find_neighbours_at, "levels"_a, "keys"_a, "options"_a, "to"_a, "is_present"_a,
           "threads"_a);

@@ -88,7 +88,7 @@ class Engine(Protocol):
         """Search neighbours; `options`: whether the successor, and whether a visible key is its own neighbour."""
 
     def counts(self, levels: Levels, ranges: KeyRanges) -> Array | None:
-        """Count the visible pairs of ranges, as int64; None if a range is so long that the levels should be merged before."""
+        """Count the visible pairs of ranges, as int64; None if they are so long that the levels should be merged before."""
 
     def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
         """Copy keys and values of ranges to the offsets, one more than ranges; the last is the number of items."""

@@ -77,7 +77,7 @@ class KeyRangeReader(LevelReader):
         return RangeItems(offsets.owner, keys.owner, owner_of(values))
 
     def _counted(self, lows: Any, highs: Any) -> tuple[Levels, Call, KeyRanges, Array]:
-        """Return levels, a call, ranges and their counts. For long ranges on a GPU the levels are merged before."""
+        """Return levels, a call, ranges and their counts. For long ranges the levels are merged before."""
         levels = self._levels
         call, placed = self._placed(levels, lows=lows, highs=highs)
         ranges = KeyRanges(placed["lows"], placed["highs"])

@@ -14,6 +14,12 @@ from headrace.arrays.placement import empty_like
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges, address_of
 from headrace.index.sorted_map.levels import Level, Levels
 
+_ITEMS_OF_VISIT = 4
+"""A walk visits a code of a range in the time in which so many items are merged."""
+_FEW_VISITS = 1 << 16
+"""Number of codes of all ranges up to which levels are not merged."""
+_NO_LIMIT = 2**64 - 1
+
 
 class CpuEngine:
     """Implements `headrace.index.sorted_map.engine.Engine`."""
@@ -90,12 +96,13 @@ class CpuEngine:
         _native.find_neighbours(levels.packed, self._keys(keys), options, to, found.is_present.address, self._threads)
         return found
 
-    def counts(self, levels: Levels, ranges: KeyRanges) -> Array:
-        """See `Engine.counts`."""
+    def counts(self, levels: Levels, ranges: KeyRanges) -> Array | None:
+        """See `Engine.counts`. With a memory limit there is always a result, since merged levels may exceed it."""
         result = empty_like(ranges.lows, ranges.lows.length, "<i8", self._call.budget)
         given = self._keys(ranges.lows), ranges.highs.address
-        _native.count_ranges(levels.packed, *given, result.address, self._threads)
-        return result
+        is_limited = self._call.context.memory_limit is not None
+        limit = _NO_LIMIT if is_limited else max(levels.count // _ITEMS_OF_VISIT, _FEW_VISITS)
+        return result if _native.count_ranges(levels.packed, *given, result.address, limit, self._threads) else None
 
     def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
         """See `Engine.copied`."""

@@ -1,3 +1,5 @@
+#include <atomic>
+
 #include "index/sorted_map/cpu/sorted_map.hpp"
 #include "index/sorted_map/cpu/walks.hpp"
 #include "index/sorted_map/cpu/widths.hpp"
@@ -39,11 +41,14 @@ void copy_clean_range(const MapLevels& levels, const KeyRule<Code>& rule, u64 at
 
 }  // namespace
 
-void count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts, unsigned threads) {
+bool count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts, u64 limit, unsigned threads) {
+    std::atomic<u64> visited{0};
     with_code(ranges.lows.width, [&]<class Code>(Code) {
         for_each_group(ranges.lows.count, bytes_of_range, threads, [&](u64 first, u32 count) {
+            if (visited.load(std::memory_order_relaxed) > limit) return;
             RangeGroup<Code> group(levels, ranges, first, count);
             Walks<Code> ends;
+            u64 items = 0;
             if (levels.is_clean != 0) ends.begin(levels, group.highs, count, 1);
             for (u32 i = 0; i < count; ++i) {
                 i64& found = counts[first + i];
@@ -52,11 +57,17 @@ void count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts,
                 } else if (levels.is_clean != 0) {
                     found = static_cast<i64>(ends.at[i][0] - group.walks.at[i][0]);
                 } else {
-                    found = count_codes(levels, group.highs[i], group.walks.at[i], ~u64{0});
+                    found = 0;
+                    visit_codes(levels, group.highs[i], group.walks.at[i], [&](const MapItem&, bool is_pair) {
+                        found += is_pair ? 1 : 0;
+                        return ++items <= limit;
+                    });
                 }
             }
+            visited.fetch_add(items, std::memory_order_relaxed);
         });
     });
+    return visited.load() <= limit;
 }
 
 void copy_ranges(const MapLevels& levels, const MapRanges& ranges, const i64* offsets, const NewLevel& to,

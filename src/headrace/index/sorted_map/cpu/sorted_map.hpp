@@ -58,8 +58,9 @@ struct MapRanges {
     const void* highs;
 };
 
-// Writes the number of visible pairs of each range.
-void count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts, unsigned threads);
+// Writes the number of visible pairs of each range. Returns false, with other numbers, if the walks through levels that
+// are not clean visit more than `limit` codes.
+bool count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts, u64 limit, unsigned threads);
 
 // Writes the keys and values of each range, range i from offsets[i] on.
 void copy_ranges(const MapLevels& levels, const MapRanges& ranges, const i64* offsets, const NewLevel& to,
