@@ -78,8 +78,8 @@ class Engine(Protocol):
     def compacted(self, level: Level) -> Level | None:
         """Return the visible pairs of a level; None if there are none."""
 
-    def prepared(self, levels: Levels, searches: int) -> Levels:
-        """Return the levels with the arrays that this many searches use, the same levels if they have them."""
+    def prepared(self, levels: Levels, ranges: int = 0) -> Levels:
+        """Return the levels with the arrays that searches of keys use, or of so many ranges; the same if they have them."""
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """Search keys."""

@@ -50,7 +50,7 @@ class LookupReader(LevelReader):
         """
         levels = self._levels
         call, wanted = self._placed(levels, keys=keys)
-        found = call.engine.find(self._prepared(levels, call, wanted["keys"].length), wanted["keys"])
+        found = call.engine.find(self._prepared(levels, call), wanted["keys"])
         return Found(owner_of(found.values), found.is_present.owner)
 
     def __contains__(self, key: Any) -> bool:

@@ -65,10 +65,13 @@ class LevelReader:
         self._replace(levels, clean)
         return clean
 
-    def _prepared(self, levels: Levels, call: Call, searches: int) -> Levels:
-        """Return the levels with the arrays that this many searches use, and keep them unless an update came in between."""
+    def _prepared(self, levels: Levels, call: Call, ranges: int = 0) -> Levels:
+        """Return the levels with the arrays that searches of keys use, or of so many ranges.
+
+        They are kept unless an update came in between.
+        """
         try:
-            prepared = call.engine.prepared(levels, searches)
+            prepared = call.engine.prepared(levels, ranges)
         except MemoryLimitError:  # searches work without it
             return levels
         if prepared is not levels:

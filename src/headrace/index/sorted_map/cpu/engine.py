@@ -78,7 +78,7 @@ class CpuEngine:
         _native.compact_level(packed, call.types.key_width, allocated, self._threads)
         return replace(found[0], is_clean=True) if found[0].count else None
 
-    def prepared(self, levels: Levels, searches: int) -> Levels:
+    def prepared(self, levels: Levels, ranges: int = 0) -> Levels:
         """See `Engine.prepared`."""
         return levels
 

@@ -5,9 +5,9 @@
 HR_BEGIN_NAMESPACE
 
 struct CutTask {
+    u64 items;   // of all levels
+    u64 cuts;    // number of cuts: one at the begin of each tile, and the end
     u64 stride;  // items of a level from one sample to the next
-    u64 span;    // a cut is the first sample whose place in the result is at or after a multiple of this
-    u64 cuts;    // number of cuts, with the end
 };
 
 // Returns the number of samples of a level.

@@ -78,17 +78,18 @@ class GpuEngine:
         values = None if level.values is None else take(select(level.values.owner, marks.owner, context=self._call.context))
         return Level(codes, values, None, is_clean=True)
 
-    def prepared(self, levels: Levels, searches: int) -> Levels:
-        """See `Engine.prepared`. Few searches get fences of each level, many ones a guide of all levels.
+    def prepared(self, levels: Levels, ranges: int = 0) -> Levels:
+        """See `Engine.prepared`. Many ranges get a guide of all levels, other searches fences of each level.
 
-        Fences take a seventh of the memory of codes, and a guide an eighth for each four levels.
+        Fences take a seventh of the memory of codes, and a guide 2.25 bytes for each item of up to eight levels.
         """
-        if levels.guide is not None:
-            return levels
-        counts = [level.count for level in levels.levels]
-        samples = sample_count(counts, GUIDE_STRIDE)
-        if 2 <= len(counts) <= MERGED_LEVELS and max(counts) < 1 << 32 and FENCES_FROM <= samples <= searches * GUIDE_SAMPLES:
-            return replace(levels, guide=self._guide(levels, samples))
+        if ranges:
+            if levels.guide is not None:
+                return levels
+            counts = [level.count for level in levels.levels]
+            samples = sample_count(counts, GUIDE_STRIDE)
+            if 2 <= len(counts) <= MERGED_LEVELS and max(counts) < 1 << 32 and FENCES_FROM <= samples <= ranges * GUIDE_SAMPLES:
+                return replace(levels, guide=self._guide(levels, samples))
         if not any(self._lacks_fences(level) for level in levels.levels):
             return levels
         return replace(levels, levels=tuple(map(self._with_fences, levels.levels)))

@@ -1,7 +1,8 @@
 // Searches keys and their neighbours in all levels, newest level first, a thread for each key. A key leaves the search
-// at the first level that has it.
+// at the first level that has it. Ascending keys are searched by the guide, if there is one.
 //
 // Bytes moved per key of width w: w, the result, and for each node of 8 codes that is not in a cache 8 w.
+#include "gpu/block/warp.cuh"
 #include "index/sorted_map/gpu/guided.cuh"
 
 using namespace headrace;
@@ -10,6 +11,12 @@ using Code = HR_CODE;
 constexpr u32 threads = HR_THREADS;
 
 static __device__ __forceinline__ u64 item_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+
+// Returns whether the codes of a warp ascend.
+static __device__ __forceinline__ bool are_ascending(Code code) {
+    const Code before = tile::shuffle_up(code, 1);
+    return __all_sync(tile::all_lanes, tile::lane() == 0 || before <= code) != 0;
+}
 
 // Returns the item that decides about a code; no level if there is none.
 static __device__ __forceinline__ MapItem item_of_code(const MapLevels& levels, Code code) {
@@ -44,9 +51,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     find_keys(const __grid_constant__ MapLevels levels, const Code* keys, u64 count, KeyRule<Code> rule, void* values,
               u8* is_present) {
     const u64 i = item_of_thread();
+    const Code code = i < count ? rule.equal_code(keys[i]) : static_cast<Code>(~Code{0});
+    // Reads of the guide are shared by the lanes of a warp if keys ascend. Others read fewer sectors by fences.
+    const bool is_guided = levels.guide.codes != nullptr && are_ascending(code);
     if (i >= count) return;
-    const Code code = rule.equal_code(keys[i]);
-    const MapItem item = levels.guide.codes != nullptr ? item_by_guide(levels, code) : item_of_code(levels, code);
+    const MapItem item = is_guided ? item_by_guide(levels, code) : item_of_code(levels, code);
     const bool is_pair = item.level != no_level && !is_tombstone(levels.level[item.level], item.at);
     is_present[i] = is_pair ? 1 : 0;
     if (is_pair) {

@@ -106,14 +106,15 @@ class MapKernels:
         """
         width, tuning, launcher = self._width, self._merge, self._launcher
         defines, threads = _merge_defines(width, tuning), tuning.threads
-        stride, span = tuning.stride_and_span(len(counts))
-        tiles = -(-sum(counts) // span)
-        task = _CUT_TASK.pack(stride, span, tiles + 1)
-        firsts, cuts = launcher.allocate(tiles * 8, fill=0), launcher.allocate((tiles + 1) * len(counts) * 8)
-        shape = Shape(defines, -(-sample_count(counts, stride) // _WARP), _WARP * len(counts))
-        launcher.launch(_entry("rank_samples", width), shape, (levels, task, firsts))
+        items, tile = sum(counts), threads * tuning.items
+        tiles = -(-items // tile)
+        task = _CUT_TASK.pack(items, tiles + 1, tuning.stride)
+        samples = sample_count(counts, tuning.stride)
+        places, cuts = launcher.allocate(samples * 8), launcher.allocate((tiles + 1) * len(counts) * 8)
+        shape = Shape(defines, -(-samples // _WARP), _WARP * len(counts))
+        launcher.launch(_entry("rank_samples", width), shape, (levels, task, places))
         shape = Shape(defines, -(-(tiles + 1) // (threads // _WARP)), threads)
-        launcher.launch(_entry("cut_levels", width), shape, (levels, task, firsts, cuts))
+        launcher.launch(_entry("cut_levels", width), shape, (levels, task, places, cuts))
         args = (levels, cuts, target.codes, target.values, target.tombstones)
         launcher.launch(_entry("merge_tiles", width), Shape(defines, tiles, threads), args)
 

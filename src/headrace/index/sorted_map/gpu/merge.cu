@@ -1,16 +1,17 @@
-// Merges up to 32 levels in one pass over memory, stably, newer items first. Tiles of the result are cut at samples, the
-// items at each multiple of `stride` of each level. Between two samples that follow each other in the merged order lie
-// at most `levels * stride` items. So no tile has more than `span + levels * stride` items. (Partition by regular
-// samples: Shi and Schaeffer 1992, "Parallel sorting by regular sampling".)
+// Merges up to 32 levels in one pass over memory, stably, newer items first. A tile of the result gets its exact begin
+// in each level, so that all tiles have the same number of items. (Merge path of Green, McColl and Bader 2012, with
+// rank selection for several arrays.)
 //
-// rank_samples searches each sample in each level. The sum of its ranks is its place in the result.
+// rank_samples searches samples of each level in all levels. The sum of its ranks is the place of a sample in the
+// result.
 //
-// cut_levels searches the first sample at or after each multiple of `span` again, and writes its ranks.
+// cut_levels finds the begins of the tiles. The places of samples bound the positions in each level. Between them the
+// code of the cut is found by bisection, a warp for each cut and a lane for each level.
 //
 // merge_tiles merges the parts of the levels in a tile one after another in shared memory, each item as its code and
 // its source. It copies values once.
 //
-// Bytes moved per item of width w: 2 w, and 8 * (levels + 1) for each cut.
+// Bytes moved per item of width w: 2 w, and 8 * levels for each cut.
 #include "gpu/block/warp.cuh"
 #include "index/sorted_map/gpu/samples.cuh"
 
@@ -23,47 +24,102 @@ constexpr u32 tile_items = threads * thread_items;
 constexpr u32 offset_bits = 11;
 static_assert(tile_items <= 1 << offset_bits);
 
-// A sample as one number, larger for fewer items between its cut and itself; 0 is no sample.
-constexpr u32 level_bits = 6;
-constexpr u32 number_bits = 46;
-static __device__ __forceinline__ u64 low_bits(u32 count) { return (u64{1} << count) - 1; }
-static __device__ __forceinline__ u64 sample_word(u64 after, u32 own, u64 number) {
-    return (low_bits(64 - level_bits - number_bits) - after) << (level_bits + number_bits) |
-           static_cast<u64>(own) << number_bits | number;
-}
-
-// Finds the first sample at or after each multiple of `span` in the merged order. A block has a warp for each level,
-// and a lane for each of 32 samples. `firsts` is zero before.
+// Writes the place of each sample in the result. A block has a warp for each level, and a lane for each of 32 samples.
 extern "C" __global__ void __launch_bounds__(tile::lanes* tile::lanes)
-    rank_samples(const __grid_constant__ MapLevels levels, const __grid_constant__ CutTask task, u64* firsts) {
+    rank_samples(const __grid_constant__ MapLevels levels, const __grid_constant__ CutTask task, u64* places) {
     __shared__ u64 ranks[tile::lanes][tile::lanes];  // of a sample in a level
     const u32 of = tile::warp(), lane = tile::lane();
-    const Sample sample = sample_of(levels, task.stride, static_cast<u64>(blockIdx.x) * tile::lanes + lane);
-    if (sample.own < levels.count)
+    const u64 first = static_cast<u64>(blockIdx.x) * tile::lanes;
+    const Sample sample = sample_of(levels, task.stride, first + lane);
+    if (sample.own < levels.count) {
         ranks[of][lane] = rank_of_item<Code>(levels, sample.own, sample.number * task.stride, of);
+    }
     __syncthreads();
     if (of != 0 || sample.own == levels.count) return;
-    u64 rank = 0;
-    for (u32 i = 0; i < levels.count; ++i) rank += ranks[i][lane];
-    const u64 cut = rank / task.span, after = rank - cut * task.span;
-    if (after < levels.count * task.stride) atomicMax(&firsts[cut], sample_word(after, sample.own, sample.number));
+    u64 place = 0;
+    for (u32 i = 0; i < levels.count; ++i) place += ranks[i][lane];
+    places[first + lane] = place;
+}
+
+template <class Op>
+static __device__ __forceinline__ typename Op::Item joined(typename Op::Item value) {
+    return tile::shuffle(tile::reduce_warp<Op>(value), 0);
+}
+
+// Returns the bits of the code that a step finds: its candidates of all levels are searched by one lane each.
+static __device__ __forceinline__ i32 bits_of_step(u32 levels) {
+    return levels <= 2 ? 4 : levels <= 4 ? 3 : levels <= 10 ? 2 : 1;
+}
+
+// Returns the position in a lane's level of the first `rank` items of all levels, which is in [low, high]. Lanes
+// without a level have no items.
+static __device__ __forceinline__ u64 position_of_rank(const MapLevels& levels, u64 low, u64 high, u64 rank) {
+    const u32 lane = tile::lane(), count = levels.count;
+    const bool has_level = lane < count;
+    const Code* const codes = has_level ? codes_of<Code>(levels.level[lane]) : nullptr;
+    const Code least = joined<Min<Code>>(low < high ? codes[low] : static_cast<Code>(~Code{0}));
+    const Code largest = joined<Max<Code>>(low < high ? codes[high - 1] : Code{0});
+    if (least > largest) return low;  // no items are left
+    // The code of the item at `rank` is found from its highest unknown bits down. With 2 levels, lane 5 searches
+    // candidate 2 in level 1.
+    const u64 differing = least ^ largest;
+    i32 bit = differing == 0 ? 0 : 64 - leading_zeros(differing);
+    Code code = bit == 64 ? Code{0} : static_cast<Code>(least & ~((u64{1} << bit) - 1));
+    const u32 candidate = lane / count, of = lane % count;
+    const Code* const searched = codes_of<Code>(levels.level[of]);
+    while (bit > 0) {
+        const i32 digit = bit < bits_of_step(count) ? bit : bits_of_step(count);
+        bit -= digit;
+        const u32 candidates = (1u << digit) - 1;
+        const u64 begin = tile::shuffle(low, of), end = tile::shuffle(high, of);
+        u64 position = 0;
+        if (candidate < candidates) {
+            const Code middle = static_cast<Code>(code | static_cast<Code>(candidate + 1) << bit);
+            position = begin + rank_of(searched + begin, end - begin, middle, 0);
+        }
+        u64 before = 0;  // the candidate of the lane's number, in all levels
+        for (u32 i = 0; i < count; ++i) before += tile::shuffle(position, (lane * count + i) % tile::lanes);
+        const u32 exact = __ballot_sync(tile::all_lanes, lane < candidates && before == rank);
+        if (exact != 0) {
+            const u32 first = static_cast<u32>(trailing_zeros(exact)) * count;
+            return tile::shuffle(position, (first + lane) % tile::lanes);
+        }
+        const u32 found =
+            static_cast<u32>(count_ones(__ballot_sync(tile::all_lanes, lane < candidates && before < rank)));
+        const u64 lower = tile::shuffle(position, (found * count - count + lane) % tile::lanes);
+        const u64 upper = tile::shuffle(position, (found * count + lane) % tile::lanes);
+        if (has_level && found > 0) low = lower;
+        if (has_level && found < candidates) high = upper;
+        code = static_cast<Code>(code | static_cast<Code>(found) << bit);
+    }
+    // Of the items of that code, newer ones are first.
+    const u64 equal = rank_of(codes + low, high - low, code, 1);
+    const u64 left = rank - joined<Sum<u64>>(low);
+    const u64 before = tile::scan_warp<Sum<u64>>(equal) - equal;
+    return low + (left <= before ? 0 : left - before < equal ? left - before : equal);
 }
 
 // Writes the begin in each level of each cut, cuts[cut * levels + level], by a warp for each cut and a lane for each
-// level. The last cut is the end of all levels.
+// level.
 extern "C" __global__ void __launch_bounds__(threads)
-    cut_levels(const __grid_constant__ MapLevels levels, const __grid_constant__ CutTask task, const u64* firsts,
+    cut_levels(const __grid_constant__ MapLevels levels, const __grid_constant__ CutTask task, const u64* places,
                u64* cuts) {
     const u64 cut = static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp();
+    if (cut >= task.cuts) return;
+    const u64 rank = cut * tile_items < task.items ? cut * tile_items : task.items;
     const u32 of = tile::lane();
-    if (cut >= task.cuts || of >= levels.count) return;
-    const u64 first = cut + 1 < task.cuts ? firsts[cut] : 0;
-    u64 begin = levels.level[of].count;
-    if (first != 0) {
-        const u32 own = static_cast<u32>(first >> number_bits & low_bits(level_bits));
-        begin = rank_of_item<Code>(levels, own, (first & low_bits(number_bits)) * task.stride, of);
+    const bool has_level = of < levels.count;
+    u64 low = 0, high = 0;
+    if (has_level) {
+        u64 first = 0;
+        for (u32 i = 0; i < of; ++i) first += samples_of(levels.level[i].count, task.stride);
+        const u64 count = levels.level[of].count, samples = samples_of(count, task.stride);
+        const u64 before = rank_by_quarters(places + first, samples, rank, 1);  // samples up to the cut
+        low = before > 0 ? (before - 1) * task.stride : 0;
+        high = before < samples ? before * task.stride : count;
     }
-    cuts[cut * levels.count + of] = begin;
+    const u64 position = position_of_rank(levels, low, high, rank);
+    if (has_level) cuts[cut * levels.count + of] = position;
 }
 
 // Returns a level without its first items, for reads of single items.

@@ -16,26 +16,12 @@ class MergeTuning:
     threads, items
         Threads of a block, and items of a thread.
     stride
-        Maximum number of items of a level from one sample to the next.
+        Items of a level from one sample to the next.
     """
 
     threads: int
     items: int
-    stride: int = 64
-
-    def stride_and_span(self, levels: int) -> tuple[int, int]:
-        """Return the items from one sample to the next, and from one cut to the next.
-
-        A tile has at most ``levels * stride`` items more than the latter, and each cut has a sample if it has no fewer.
-
-        Examples
-        --------
-        >>> MergeTuning(256, 8).stride_and_span(2), MergeTuning(256, 8).stride_and_span(32)
-        ((64, 1920), (16, 1536))
-        """
-        tile = self.threads * self.items
-        stride = min(self.stride, tile // (4 * levels))
-        return stride, tile - levels * stride
+    stride: int = 512
 
 
 THREADS = 256
@@ -49,10 +35,10 @@ LONGEST_WALK = 256
 """Maximum number of items of a range that one thread visits."""
 FENCES_FROM = 1 << 12
 """Minimum number of items of a level that gets fences."""
-GUIDE_STRIDE = 32
+GUIDE_STRIDE = 16
 """Items of a level from one sample of a guide to the next."""
 GUIDE_SAMPLES = 8
-"""A guide is written for searches of one key or more for this many of its samples."""
+"""A guide is written for one range or more for this many of its samples."""
 CODE_TYPES = {4: "u32", 8: "u64"}
 
 _CODES = tuple(CODE_TYPES.values())
