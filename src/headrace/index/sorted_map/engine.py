@@ -79,7 +79,7 @@ class Engine(Protocol):
         """Return the visible pairs of a level; None if there are none."""
 
     def prepared(self, levels: Levels, ranges: int = 0) -> Levels:
-        """Return the levels with the arrays that searches of keys use, or of so many ranges; the same if they have them."""
+        """Return the levels with the arrays that searches of keys use, or of this many ranges; the same if they have them."""
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """Search keys."""

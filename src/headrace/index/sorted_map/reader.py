@@ -66,7 +66,7 @@ class LevelReader:
         return clean
 
     def _prepared(self, levels: Levels, call: Call, ranges: int = 0) -> Levels:
-        """Return the levels with the arrays that searches of keys use, or of so many ranges.
+        """Return the levels with the arrays that searches of keys use, or of this many ranges.
 
         They are kept unless an update came in between.
         """

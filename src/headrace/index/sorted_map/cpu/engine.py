@@ -15,7 +15,7 @@ from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges,
 from headrace.index.sorted_map.levels import Level, Levels
 
 _ITEMS_OF_VISIT = 4
-"""A walk visits a code of a range in the time in which so many items are merged."""
+"""Number of items that are merged in the time in which a walk visits a code of a range."""
 _FEW_VISITS = 1 << 16
 """Number of codes of all ranges up to which levels are not merged."""
 _NO_LIMIT = 2**64 - 1

@@ -95,7 +95,7 @@ void merge_parts(const LevelPart<Code>& newer, const LevelPart<Code>& older, Cod
     };
     u64 a = 0, b = 0;
     while (a < newer.count && b < older.count) {
-        // Neither part ends within so many items.
+        // Neither part ends within this number of items.
         const u64 first_place = a + b, end = first_place + std::min(newer.count - a, older.count - b);
         for (u64 i = first_place; i < end; ++i) {
             a = i - b;

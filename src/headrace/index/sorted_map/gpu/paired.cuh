@@ -1,5 +1,5 @@
-// Searches a code in levels by two lanes, which each read half of a node. So a node of one sector takes one read of two
-// lanes instead of two reads of one lane: random searches are bound by the lines that a read of a warp touches.
+// Searches a code in levels by two lanes, which each read half of a node. Random searches are bound by the lines that a
+// read of a warp touches. A node of one sector is then one read instead of two.
 #pragma once
 #include "gpu/block/warp.cuh"
 #include "index/sorted_map/level.hpp"
