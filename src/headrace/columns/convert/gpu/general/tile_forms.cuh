@@ -24,9 +24,9 @@ struct LoopColumn {
 };
 
 HR_FN LoopColumn loop_column(const ConvertColumn& column) {
-    const u32 point = tile::repeated(column.rules->marks.decimal);
-    return {column.values, column.validity, column.largest, point,
-            column.family, column.width,    column.flags,   column.position == 0};
+    const u32 point = tile::repeated(column.flags & CONVERT_FAST ? u8{'.'} : column.rules->marks.decimal);
+    return {column.values, column.validity, column.largest,      point, family_of_column(column),
+            column.width,  column.flags,    column.position == 0};
 }
 
 // The forms load the words before a field's end. Texts that end in the first bytes of the staged head, followed by

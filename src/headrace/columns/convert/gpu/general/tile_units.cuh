@@ -115,19 +115,15 @@ HR_COLD void convert_left(const ConvertMemory& memory, const u8* text, const Con
     }
 }
 
-// Reads a lane's field by the forms of its column, or by the shared rules. `tries_short`: as may_read_short returns.
+// Reads a lane's field by the long forms of its column, or by the shared rules.
 HR_FN Converted read_field(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
-                           const ConvertTile& tile, const ConvertColumn& column, const LoopColumn& loop,
-                           bool tries_short, i32 slot, u64 row) {
+                           const ConvertTile& tile, const ConvertColumn& column, const LoopColumn& loop, i32 slot,
+                           u64 row) {
     const UnitField field = locate(memory, task, tile, loop, true, slot);
     const bool is_null = field.n == 0 && !field.quoted && (loop.flags & CONVERT_EMPTY_IS_NULL);
     const bool sound = row != tile.unclosed;
     Converted result{{0, 0}, false};
     if (is_null || !sound) return result;
-    if (tries_short && read_short(memory, loop, field, result.value.low)) {
-        result.present = true;
-        return result;
-    }
     if (loop.family != ConvertFamily::others) {
         const FormOutcome outcome = read_form(memory, column, field, result.value);
         result.present = outcome == FormOutcome::value;
@@ -137,29 +133,76 @@ HR_FN Converted read_field(const ConvertMemory& memory, const u8* text, const Co
     return by_rule(memory, text, task, column, static_cast<u32>(slot), row, true);
 }
 
-// Converts a column per lane, in all rows of a window of a regular tile.
+// Bits of a window's rows: bit r is that of row `first` + r.
+struct LaneBits {
+    u32 present, trues;
+};
+
+// Reads the fields of a lane's column that the short form has not read. `left`: their rows, as bits. A function that is
+// called, so that its registers do not displace those of the loop over all rows.
+HR_COLD LaneBits convert_left_rows(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
+                                   const ConvertColumn& column, u64 first, i32 first_slot, u32 left) {
+    const LoopColumn loop = loop_column(column);
+    LaneBits bits{0, 0};
+    for (; left != 0; left &= left - 1) {
+        const u32 number = static_cast<u32>(__ffs(static_cast<int>(left))) - 1, bit = 1u << number;
+        const i32 slot = first_slot + static_cast<i32>(number * task.width);
+        const Converted found = read_field(memory, text, task, memory.tile, column, loop, slot, first + number);
+        put_sized(loop, first + number, found.value);
+        bits.present |= found.present ? bit : 0;
+        bits.trues |= found.value.low != 0 ? bit : 0;
+    }
+    return bits;
+}
+
+// Stores bits of rows from `first` on.
+HR_FN void store_lane_bits(u32* words, u64 first, u32 rows, u32 bits) {
+    u32* const word = words + first / 32;
+    const u32 shift = static_cast<u32>(first % 32);
+    store_bits(word, rows << shift, bits << shift);
+    if (shift != 0) store_bits(word + 1, rows >> (32 - shift), bits >> (32 - shift));
+}
+
+// Converts a column per lane, in all rows of a window of a regular tile, fewer than 32. The loop reads nulls and fields
+// of the short form; the rows of other fields are read after it.
 HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
                         const FieldWindow& window, const RowSpan& rows, const ConvertColumn& column) {
     const LoopColumn loop = loop_column(column);
+    LoopColumn first_row = loop;  // its values begin at the window's first row
+    first_row.values += rows.first * loop.width;
+    const u32 fields = window.count, count = static_cast<u32>(rows.end - rows.first);
+    const i32 first_slot = static_cast<i32>(rows.first - tile.entry.record) * static_cast<i32>(task.width) +
+                           static_cast<i32>(column.position) - static_cast<i32>(tile.entry.column + window.first);
     const bool tries_short = may_read_short(loop, column);
-    i32 slot = static_cast<i32>(static_cast<i64>(rows.first - tile.entry.record)) * static_cast<i32>(task.width) +
-               static_cast<i32>(column.position) - static_cast<i32>(tile.entry.column + window.first);
-    u32 here = 0, present = 0, trues = 0;
+    u32 here = 0, present = 0, left = 0;
+    i32 slot = first_slot;
 #pragma unroll 1
-    for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
-        const u32 bit = 1u << (row % 32);
-        if (static_cast<u32>(slot) < window.count) {
-            const Converted found = read_field(memory, text, task, tile, column, loop, tries_short, slot, row);
-            here |= bit;
-            present |= found.present ? bit : 0;
-            trues |= found.value.low != 0 ? bit : 0;
-            put_sized(loop, row, found.value);
-        }
-        if (row % 32 != 31 && row + 1 != rows.end) continue;
-        store_bits(loop.validity + row / 32, here, present);
-        if (loop.family == ConvertFamily::boolean)
-            store_bits(reinterpret_cast<u32*>(loop.values) + row / 32, here, trues);
-        here = present = trues = 0;
+    for (u32 number = 0; number < count; ++number, slot += static_cast<i32>(task.width)) {
+        if (static_cast<u32>(slot) >= fields) continue;
+        const u32 bit = 1u << number;
+        here |= bit;
+        const UnitField field = locate(memory, task, tile, loop, true, slot);
+        const bool is_null = field.n == 0 && !field.quoted && (loop.flags & CONVERT_EMPTY_IS_NULL);
+        u64 value = 0;
+        const bool fine = read_short(memory, loop, field, value) && tries_short && !is_null;
+        if (fine || is_null) put_sized(first_row, number, Int128{fine ? value : 0, 0});
+        present |= fine ? bit : 0;
+        left |= fine || is_null ? 0 : bit;
+    }
+    const u64 unclosed = tile.unclosed - rows.first;
+    if (unclosed < count) {
+        left |= here & 1u << unclosed;
+        present &= ~left;
+    }
+    u32 trues = 0;
+    if (left != 0) {
+        const LaneBits read = convert_left_rows(memory, text, task, column, rows.first, first_slot, left);
+        present |= read.present;
+        trues = read.trues;
+    }
+    store_lane_bits(loop.validity, rows.first, here, present);
+    if (loop.family == ConvertFamily::boolean) {
+        store_lane_bits(reinterpret_cast<u32*>(loop.values), rows.first, here, trues);
     }
 }
 

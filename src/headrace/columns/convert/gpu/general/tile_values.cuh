@@ -16,6 +16,16 @@ constexpr bool may_infer = (families >> 10 & 1) != 0;
 
 HR_FN constexpr bool has_family(ConvertFamily family) { return (families >> static_cast<u32>(family) & 1) != 0; }
 
+// The family of a column. It is a constant if the program has only one.
+constexpr u32 family_bits = families & ((1u << 10) - 1);
+HR_FN ConvertFamily family_of_column(const ConvertColumn& column) {
+    constexpr bool is_single = (family_bits & (family_bits - 1)) == 0;
+    if constexpr (!is_single) return column.family;
+    u32 number = 0;
+    for (u32 bits = family_bits; bits > 1; bits >>= 1) ++number;
+    return static_cast<ConvertFamily>(number);
+}
+
 constexpr bool has_dates = has_family(ConvertFamily::date) || has_family(ConvertFamily::timestamp);
 constexpr bool has_numbers = has_family(ConvertFamily::integer) || has_family(ConvertFamily::float32) ||
                              has_family(ConvertFamily::float64) || has_family(ConvertFamily::decimal);
