@@ -29,42 +29,105 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) sizes[blockIdx.x] = size;
 }
 
-// `begins[block]`: position of the block's first long text among the bytes of all long texts. `limits[k]`: position of
-// the start of buffer k among them, ascending.
-extern "C" __global__ void __launch_bounds__(threads)
+struct FirstBytes {
+    u32 words[3];
+};
+
+// Returns the first `shown` bytes of the text at byte `begin`, at most 12, followed by zeros. `end`: of all texts.
+// Whole words are loaded, each with a byte of the text, except at the edges of the buffer.
+HR_FN FirstBytes first_bytes(const PlainTexts& texts, u64 begin, u32 shown, u64 end) {
+    const u8* const from = texts.bytes + begin;
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(from) % 4), until = skew + shown;
+    u32 words[4] = {};
+    FirstBytes kept;
+    if (skew <= begin && begin + inline_bytes + 4 <= end) {
+        const u32* const aligned = reinterpret_cast<const u32*>(from - skew);
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) {
+            if (4 * k < until) words[k] = aligned[k];
+        }
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < 16; ++i) {
+            if (i >= skew && i < until) words[i / 4] |= u32{from[i - skew]} << (8 * (i % 4));
+        }
+    }
+#pragma unroll
+    for (u32 k = 0; k < 3; ++k) {
+        const u32 size = shown > 4 * k ? shown - 4 * k : 0;
+        const u32 mask = size < 4 ? (1u << (8 * size)) - 1 : ~0u;
+        kept.words[k] = __funnelshift_r(words[k], words[k + 1], 8 * skew) & mask;
+    }
+    return kept;
+}
+
+// The texts of a block in one turn, one per thread: its size, and its position among the bytes of all long texts.
+struct TurnTexts {
+    u64 row, begin, size, place;
+};
+
+// The buffers of long texts. `limits[k]`: position of the start of buffer k among the bytes of all long texts,
+// ascending.
+struct ViewBuffers {
+    const u64* limits;
+    u8* const* buffers;
+    u32 count;
+};
+
+// Copies the long texts of a warp's lanes. Completes the view of this lane's text, if it is long.
+HR_FN void put_long(const PlainTexts& texts, const TurnTexts& own, const ViewBuffers& all, uint4& view) {
+    const bool is_long = own.size > inline_bytes;
+    u8* to = nullptr;
+    if (is_long) {
+        u32 number = all.count - 1;
+        while (all.limits[number] > own.place) --number;
+        view.z = number;
+        view.w = static_cast<u32>(own.place - all.limits[number]);
+        to = all.buffers[number] + view.w;
+    }
+    const u8* const from = texts.bytes + own.begin;
+    // The whole warp copies the text of each lane.
+    for (u32 left = __ballot_sync(tile::all_lanes, is_long); left != 0; left &= left - 1) {
+        const u32 lane = static_cast<u32>(__ffs(static_cast<int>(left))) - 1;
+        const u8* const lane_from = reinterpret_cast<const u8*>(tile::shuffle(reinterpret_cast<u64>(from), lane));
+        u8* const lane_to = reinterpret_cast<u8*>(tile::shuffle(reinterpret_cast<u64>(to), lane));
+        const u64 bytes = tile::shuffle(own.size, lane);
+        for (u64 i = tile::lane(); i < bytes; i += tile::lanes) lane_to[i] = lane_from[i];
+    }
+}
+
+// `begins[block]`: position of the block's first long text among the bytes of all long texts. `limits`, `buffers`,
+// `count`: as ViewBuffers. A block without long texts has neither scans nor barriers after the first one.
+extern "C" __global__ void __launch_bounds__(threads, 4)
     put_views(const __grid_constant__ PlainTexts texts, const u64* begins, const u64* limits, u8* const* buffers,
               u32 count, uint4* views) {
     __shared__ u64 parts[threads / tile::lanes];
-    u64 before = begins[blockIdx.x];
+    const u64 end = text_begin(texts, texts.rows), first = u64{blockIdx.x} * block_rows + threadIdx.x;
+    u64 before = begins[blockIdx.x], from[TURNS], sizes[TURNS];
+    bool has_long = false;
+#pragma unroll
     for (u32 turn = 0; turn < TURNS; ++turn) {
-        const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
-        const u64 size = size_of(texts, row), own = long_size(size);
-        const u64 until = tile::scan_warp<Sum<u64>>(own);
-        const tile::WarpPrefix<u64> warps =
-            tile::scan_warps<Sum<u64>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
-        const u64 place = before + warps.before + until - own;
-        before += warps.total;
-        const u8* const from = texts.bytes + (row < texts.rows ? text_begin(texts, row) : 0);
-        u8* to = nullptr;
-        u32 view[4] = {static_cast<u32>(size), 0, 0, 0};
-        const u32 shown = size > inline_bytes ? 4 : static_cast<u32>(size);
-        for (u32 i = 0; i < shown; ++i) view[1 + i / 4] |= u32{from[i]} << (8 * (i % 4));
-        if (own != 0) {
-            u32 number = count - 1;
-            while (limits[number] > place) --number;
-            view[2] = number;
-            view[3] = static_cast<u32>(place - limits[number]);
-            to = buffers[number] + view[3];
+        const u64 row = first + turn * threads;
+        from[turn] = row < texts.rows ? text_begin(texts, row) : 0;
+        sizes[turn] = size_of(texts, row);
+        has_long |= sizes[turn] > inline_bytes;
+    }
+    has_long = __syncthreads_or(has_long);
+#pragma unroll
+    for (u32 turn = 0; turn < TURNS; ++turn) {
+        TurnTexts own{first + turn * threads, from[turn], sizes[turn], 0};
+        const u32 shown = own.size > inline_bytes ? 4 : static_cast<u32>(own.size);
+        const FirstBytes bytes = first_bytes(texts, own.begin, shown, end);
+        uint4 view{static_cast<u32>(own.size), bytes.words[0], bytes.words[1], bytes.words[2]};
+        if (has_long) {
+            const u64 size = long_size(own.size), until = tile::scan_warp<Sum<u64>>(size);
+            const tile::WarpPrefix<u64> warps =
+                tile::scan_warps<Sum<u64>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
+            own.place = before + warps.before + until - size;
+            before += warps.total;
+            put_long(texts, own, {limits, buffers, count}, view);
+            __syncthreads();  // `parts` is reused
         }
-        if (row < texts.rows) views[row] = {view[0], view[1], view[2], view[3]};
-        // The whole warp copies the text of each lane.
-        for (u32 left = __ballot_sync(tile::all_lanes, own != 0); left != 0; left &= left - 1) {
-            const u32 lane = static_cast<u32>(__ffs(static_cast<int>(left))) - 1;
-            const u8* const lane_from = reinterpret_cast<const u8*>(tile::shuffle(reinterpret_cast<u64>(from), lane));
-            u8* const lane_to = reinterpret_cast<u8*>(tile::shuffle(reinterpret_cast<u64>(to), lane));
-            const u64 bytes = tile::shuffle(own, lane);
-            for (u64 i = tile::lane(); i < bytes; i += tile::lanes) lane_to[i] = lane_from[i];
-        }
-        __syncthreads();  // `parts` is reused
+        if (own.row < texts.rows) views[own.row] = view;
     }
 }

@@ -37,18 +37,27 @@ HR_FN u32 meaning_of_field(const RowMemory& memory, const RowTask& task, const R
     return rules.quoted_may_be_null ? LONG_WORD : meaning & ~u32{NULL_WORD};
 }
 
-// Reads a field of each of a lane's records. `read(field)`: the common shape, without branches. `again(field)`: longer
-// shapes, for the lanes that need them. Null words are looked up before that.
-template <class T, class Read, class Again>
+// The functions that read a field of a column. `common(field)`: the common shape, without branches. `negative(field)`:
+// the same shape after a minus sign, without the sign. `other(field)`: longer shapes.
+template <class Common, class Negative, class Other>
+struct FieldForms {
+    Common common;
+    Negative negative;
+    Other other;
+};
+
+// Reads a field of each of a lane's records. Lanes whose fields have not the common shape try the other forms. Null
+// words are looked up before the longer shapes.
+template <class T, class Forms>
 HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
-                       Cursor (&cursors)[per_lane], Read read, Again again) {
+                       Cursor (&cursors)[per_lane], const Forms& forms) {
     Number<T> values[per_lane];
     FieldSpan fields[per_lane];
     bool asks = false;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         fields[i] = field_at(memory, task, cursors[i].at, to_end(memory, cursors[i].at));
-        values[i] = read(fields[i]);
+        values[i] = forms.common(fields[i]);
         asks |= cursors[i].live && !values[i].fine;
     }
     if (__any_sync(tile::all_lanes, asks)) {
@@ -64,14 +73,18 @@ HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowCo
                 cursor = i == j ? cursors[j] : cursor;
                 value = i == j ? values[j] : value;
             }
-            const bool open = cursor.live && !value.fine;
+            bool open = cursor.live && !value.fine;
+            if (open && staged_text(memory)[field.begin] == '-') {
+                value = forms.negative(FieldSpan{field.begin + 1, field.n - 1, field.next, field.quoted});
+                open = !value.fine;
+            }
             // After the record's end every field is empty but does not belong to the record.
             bool null =
                 open && field.n == 0 && !field.quoted && cursor.at <= cursor.end && (column.flags & ROW_EMPTY_IS_NULL);
             if (open && field.n - 1 < 31) {
                 const u32 meaning = meaning_of_field(memory, task, column, field);
                 null = meaning == NULL_WORD;
-                if (meaning == 0) value = again(field);
+                if (meaning == 0) value = forms.other(field);
             }
             if (null) value = {T{}, true};
             const u32 nulls = __ballot_sync(tile::all_lanes, null);
@@ -100,15 +113,19 @@ template <class T>
 HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                          Cursor (&cursors)[per_lane]) {
     const u32* const text = staged_words(memory);
-    const auto read = [&](const FieldSpan& field) {
+    const auto common = [&](const FieldSpan& field) {
         const LeadingBytes window = open_window(text, field.begin);
         const Digits digits = align(window, field.n);
         const u32 magnitude = number_of(digits);
         return Number<T>{static_cast<T>(magnitude),
                          fits_window(column, window, field.n, digits) && magnitude <= column.largest};
     };
-    const auto again = [&](const FieldSpan& field) {
-        const bool is_signed = column.flags & ROW_SIGNED;
+    const bool is_signed = column.flags & ROW_SIGNED;
+    const auto negative = [&](const FieldSpan& field) {
+        const Number<T> found = common(field);
+        return Number<T>{static_cast<T>(0 - found.value), found.fine && is_signed};
+    };
+    const auto other = [&](const FieldSpan& field) {
         if constexpr (sizeof(T) < 8) {
             return small_integer<T>(text, field.begin, field.n, is_signed);
         } else {
@@ -120,14 +137,14 @@ HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const Row
             return Number<T>{static_cast<T>(value), fine};
         }
     };
-    read_column<T>(memory, task, column, group, cursors, read, again);
+    read_column<T>(memory, task, column, group, cursors, FieldForms{common, negative, other});
 }
 
 template <class T>
 HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                       Cursor (&cursors)[per_lane]) {
     const u32* const text = staged_words(memory);
-    const auto read = [&](const FieldSpan& field) {
+    const auto common = [&](const FieldSpan& field) {
         const LeadingBytes window = open_window(text, field.begin);
         Digits digits = align(window, field.n);
         const u32 after_point = close_point(digits);
@@ -136,25 +153,29 @@ HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowCol
         const u32 fraction = after_point != no_point ? after_point / 8 : 0;
         return Number<T>{divide_by_power(static_cast<T>(number_of(digits)), fraction), fine};
     };
-    const auto again = [&](const FieldSpan& field) {
+    const auto negative = [&](const FieldSpan& field) {
+        const Number<T> found = common(field);
+        return Number<T>{-found.value, found.fine};
+    };
+    const auto other = [&](const FieldSpan& field) {
         T value = 0;
         const NumberForm form{{}, (column.flags & ROW_CANONICAL) != 0};
         const SignedNumber found = read_signed(text, field.begin, field.begin + field.n, form, false);
         const bool fine = to_real(text, found, form.canonical, value);
         return Number<T>{value, fine};
     };
-    read_column<T>(memory, task, column, group, cursors, read, again);
+    read_column<T>(memory, task, column, group, cursors, FieldForms{common, negative, other});
 }
 
 HR_FN void read_dates(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                       Cursor (&cursors)[per_lane]) {
-    const auto read = [&](const FieldSpan& field) {
+    const auto common = [&](const FieldSpan& field) {
         i32 days = 0;
         const bool fine = fast_date(staged_words(memory), field.begin + date_bytes, field.n, days);
         return Number<i32>{days, fine};
     };
-    const auto again = [](const FieldSpan&) { return Number<i32>{0, false}; };
-    read_column<i32>(memory, task, column, group, cursors, read, again);
+    const auto none = [](const FieldSpan&) { return Number<i32>{0, false}; };
+    read_column<i32>(memory, task, column, group, cursors, FieldForms{common, none, none});
 }
 
 HR_FN void read_timestamps(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
@@ -163,19 +184,20 @@ HR_FN void read_timestamps(const RowMemory& memory, const RowTask& task, const R
     // Inferred instants have offsets.
     const bool is_utc = column.flags & ROW_UTC, needs_offset = is_utc && (column.flags & ROW_CANONICAL);
     const u32* const text = staged_words(memory);
-    const auto read = [&](const FieldSpan& field) {
+    const auto common = [&](const FieldSpan& field) {
         i64 value = 0;
         const bool fine = fast_timestamp(text, field.begin + timestamp_bytes, field.n, units, value);
         return Number<i64>{value, fine && !needs_offset};
     };
-    const auto again = [&](const FieldSpan& field) {
+    const auto other = [&](const FieldSpan& field) {
         Moment moment;
         i64 value = 0;
         const bool fine = read_iso(text, field.begin, field.begin + field.n, moment) &&
                           (moment.has_offset ? is_utc : !needs_offset) && scale_moment(moment, units, value);
         return Number<i64>{value, fine};
     };
-    read_column<i64>(memory, task, column, group, cursors, read, again);
+    const auto negative = [](const FieldSpan&) { return Number<i64>{0, false}; };
+    read_column<i64>(memory, task, column, group, cursors, FieldForms{common, negative, other});
 }
 
 HR_FN void read_booleans(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
