@@ -98,24 +98,20 @@ HR_FN void put_long(const PlainTexts& texts, const TurnTexts& own, const ViewBuf
 
 // `begins[block]`: position of the block's first long text among the bytes of all long texts. `limits`, `buffers`,
 // `count`: as ViewBuffers. A block without long texts has neither scans nor barriers after the first one.
-extern "C" __global__ void __launch_bounds__(threads, 4)
+extern "C" __global__ void __launch_bounds__(threads)
     put_views(const __grid_constant__ PlainTexts texts, const u64* begins, const u64* limits, u8* const* buffers,
               u32 count, uint4* views) {
     __shared__ u64 parts[threads / tile::lanes];
     const u64 end = text_begin(texts, texts.rows), first = u64{blockIdx.x} * block_rows + threadIdx.x;
-    u64 before = begins[blockIdx.x], from[TURNS], sizes[TURNS];
+    u64 before = begins[blockIdx.x];
     bool has_long = false;
 #pragma unroll
+    for (u32 turn = 0; turn < TURNS; ++turn) has_long |= size_of(texts, first + turn * threads) > inline_bytes;
+    has_long = __syncthreads_or(has_long);
+#pragma unroll 2
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = first + turn * threads;
-        from[turn] = row < texts.rows ? text_begin(texts, row) : 0;
-        sizes[turn] = size_of(texts, row);
-        has_long |= sizes[turn] > inline_bytes;
-    }
-    has_long = __syncthreads_or(has_long);
-#pragma unroll
-    for (u32 turn = 0; turn < TURNS; ++turn) {
-        TurnTexts own{first + turn * threads, from[turn], sizes[turn], 0};
+        TurnTexts own{row, row < texts.rows ? text_begin(texts, row) : 0, size_of(texts, row), 0};
         const u32 shown = own.size > inline_bytes ? 4 : static_cast<u32>(own.size);
         const FirstBytes bytes = first_bytes(texts, own.begin, shown, end);
         uint4 view{static_cast<u32>(own.size), bytes.words[0], bytes.words[1], bytes.words[2]};
