@@ -18,18 +18,25 @@ constexpr u32 tile_bytes = threads * rows * 4;
 constexpr u32 margin = 16;  // staged bytes before and after the tile, and as many for the alignment
 constexpr u32 vectors = tile_bytes / 16 + 3;
 constexpr u32 max_growth = 3;  // bytes of text per byte of the source
+static_assert(rows % 2 == 0 && 4 * max_growth * tile::lanes < 1u << 16);
 
 enum class Coding : u32 { single_byte, utf16_le, utf16_be };
 
+// A code page in shared memory: for each byte its text, and the number of the text's bytes in the highest byte.
+struct PageEntries {
+    u32 entry[256];
+    bool keeps_ascii;
+};
+
 struct DecodeMemory {
     uint4 source[vectors];
-    ByteTable page;
+    PageEntries page;
     u32 parts[threads / tile::lanes];
 };
 
 // A block's part of the source. Staged byte s is the source's byte s + origin.
 struct SourceTile {
-    const ByteTable* page;
+    const PageEntries* page;
     Coding coding;
     i64 origin;
     u64 bytes;
@@ -61,9 +68,9 @@ HR_FN SourceTile stage_tile(DecodeMemory& memory, const u8* source, u64 bytes, c
         memory.source[v] = inside ? *reinterpret_cast<const uint4*>(source + at) : edge_vector(source, bytes, at);
     }
     if (coding == Coding::single_byte) {
-        const u32* const from = reinterpret_cast<const u32*>(page);
-        for (u32 i = threadIdx.x; i < sizeof(ByteTable) / 4; i += threads)
-            reinterpret_cast<u32*>(&memory.page)[i] = from[i];
+        for (u32 i = threadIdx.x; i < 256; i += threads)
+            memory.page.entry[i] = page->text[i] | u32{page->length[i]} << 24;
+        if (threadIdx.x == 0) memory.page.keeps_ascii = page->keeps_ascii != 0;
     }
     __syncthreads();
     return {&memory.page, coding, origin, bytes};
@@ -78,21 +85,26 @@ HR_FN void for_each_character(const DecodeMemory& memory, const SourceTile& tile
     const u32 at = static_cast<u32>(static_cast<i64>(begin) - tile.origin), word = word_at(memory.source, at);
     const bool is_single = tile.coding == Coding::single_byte, big = tile.coding == Coding::utf16_be;
     const u32 not_ascii = is_single ? tile::top_bits : big ? 0x80FF80FF : 0xFF80FF80;
-    if (left >= 4 && (word & not_ascii) == 0 && (!is_single || tile.page->keeps_ascii != 0)) {
+    if (left >= 4 && (word & not_ascii) == 0 && (!is_single || tile.page->keeps_ascii)) {
 #pragma unroll
         for (u32 k = 0; k < 4; ++k) {
             if (is_single || k % 2 == (big ? 1 : 0)) put(word >> (8 * k) & 0xFF, 1u);
         }
         return;
     }
-    const u8* const p = reinterpret_cast<const u8*>(memory.source) + at;
-    for (u32 k = 0; k < 4 && k < left; k += is_single ? 1 : 2) {
-        if (is_single) {
-            put(tile.page->text[p[k]], u32{tile.page->length[p[k]]});
-        } else if (begin + k == 0 || !is_behind_first_half(p + k, left - k, big)) {
-            const DecodedCharacter character = utf16_character(p + k, left - k, big);
-            put(character.text, u32{character.length});
+    if (is_single) {
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) {
+            const u32 entry = tile.page->entry[word >> (8 * k) & 0xFF];
+            if (k < left) put(entry & 0xFFFFFF, entry >> 24);
         }
+        return;
+    }
+    const u8* const p = reinterpret_cast<const u8*>(memory.source) + at;
+    for (u32 k = 0; k < 4 && k < left; k += 2) {
+        if (begin + k != 0 && is_behind_first_half(p + k, left - k, big)) continue;
+        const DecodedCharacter character = utf16_character(p + k, left - k, big);
+        put(character.text, u32{character.length});
     }
 }
 
@@ -106,6 +118,17 @@ HR_FN u32 measure_words(const DecodeMemory& memory, const SourceTile& tile, u32 
         sum += sizes[row];
     }
     return sum;
+}
+
+// Stores the text of this lane's word of a row at `to`, in shared memory.
+HR_FN void put_row(const DecodeMemory& memory, const SourceTile& tile, u32 row, u8* to) {
+    for_each_character(memory, tile, row, [&](u32 character, u32 length) {
+#pragma unroll
+        for (u32 i = 0; i < 4; ++i) {
+            if (i < length) to[i] = static_cast<u8>(character >> (8 * i));
+        }
+        to += length;
+    });
 }
 
 // Copies a tile's text from shared memory.
@@ -143,13 +166,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     const tile::WarpPrefix<u32> warps = tile::scan_warps<Sum<u32>, threads>(size, memory.parts);
     u32 begin = warps.before;
 #pragma unroll
-    for (u32 row = 0; row < rows; ++row) {
-        const u32 until = tile::scan_warp<Sum<u32>>(sizes[row]);
-        u8* to = decoded + begin + until - sizes[row];
-        for_each_character(memory, tile, row, [&](u32 character, u32 length) {
-            for (; length != 0; --length, character >>= 8) *to++ = static_cast<u8>(character);
-        });
-        begin += tile::shuffle(until, tile::lanes - 1);
+    for (u32 row = 0; row < rows; row += 2) {
+        // Two rows are scanned at once, since the bytes of a row fit 16 bits.
+        const u32 until = tile::scan_warp<Sum<u32>>(sizes[row] | sizes[row + 1] << 16);
+        const u32 total = tile::shuffle(until, tile::lanes - 1), next = begin + (total & 0xFFFF);
+        put_row(memory, tile, row, decoded + begin + (until & 0xFFFF) - sizes[row]);
+        put_row(memory, tile, row + 1, decoded + next + (until >> 16) - sizes[row + 1]);
+        begin = next + (total >> 16);
     }
     if (threadIdx.x < 4) decoded[warps.total + threadIdx.x] = 0;  // put_text may load a word beyond the text
     __syncthreads();
