@@ -74,7 +74,7 @@ class ConvertTuning:
         size = self.tile + _HEAD_BYTES + 16 + 2 * 4 * words
         size += 16 * 281 + 4 * words if self.dfa else 16 + 4
         size += 6 * (words + 1) if self.quotes or self.dfa else 8
-        size = _aligned(size + 2 * (self.window + 2), 4) + 4 * (self.window // 32) + 2 * (self.window // 32 + 1)
+        size = _aligned(size + 2 * (self.window + 2), 4) + 6 * (self.window // 32)
         pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1) + 2 * self.window + 4 * _SIZED_STRINGS + 8 * self.threads
         return _aligned(_aligned(size, 8) + 8 * (self.threads // 32) + pieces + _LEFT_BYTES, 16) + 192
 

@@ -185,7 +185,7 @@ HR_FN void advance(ConvertMemory& memory) {
     FieldWindow& window = memory.window;
     const ConvertTile& tile = memory.tile;
     if (!tile.regular) {
-        const u32 after_last_record = window.records == 0 ? 0 : last_field_of(memory, window.records - 1) + 1;
+        const u32 after_last_record = window.records == 0 ? 0 : memory.last_fields[window.records - 1] + 1;
         window.column = (window.records == 0 ? window.column : 0) + window.count - after_last_record;
         window.records_before += window.records;
     }

@@ -95,8 +95,8 @@ HR_COLD void report_records(const ConvertMemory& memory, const ConvertTask& task
     const ConvertTile& tile = memory.tile;
     const FieldWindow& window = memory.window;
     for (u32 k = threadIdx.x; k < window.records; k += threads) {
-        const u32 last = last_field_of(memory, k);
-        const u32 fields = k == 0 ? window.column + last + 1 : last - last_field_of(memory, k - 1);
+        const u32 last = memory.last_fields[k];
+        const u32 fields = k == 0 ? window.column + last + 1 : last - memory.last_fields[k - 1];
         const bool is_short = fields < task.base;
         const bool few = is_short && !(task.record_flags & RECORDS_FILL_SHORT);
         const bool many = fields > task.width;

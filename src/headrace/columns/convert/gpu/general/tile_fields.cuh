@@ -83,10 +83,29 @@ HR_FN void list_word(ConvertMemory& memory, u32 ends, u32 word, u32 slot, u32 sl
     }
 }
 
+// Counts the record bits before each word, by the first warp.
+HR_FN void count_records(ConvertMemory& memory) {
+    constexpr u32 lane_words = (window_words + tile::lanes - 1) / tile::lanes;
+    if (tile::warp() != 0) return;
+    const u32 first = tile::lane() * lane_words;
+    u32 count = 0;
+    for (u32 i = first; i < first + lane_words && i < window_words; ++i) {
+        count += static_cast<u32>(__popc(memory.record_bits[i]));
+    }
+    const u32 until = tile::scan_warp<Sum<u32>>(count);
+    u32 before = until - count;
+    for (u32 i = first; i < first + lane_words && i < window_words; ++i) {
+        memory.records_before[i] = static_cast<u16>(before);
+        before += static_cast<u32>(__popc(memory.record_bits[i]));
+    }
+    if (tile::lane() + 1 == tile::lanes) memory.window.records = until;
+}
+
+// Lists the fields that end the records of an irregular tile's window, as bits and as numbers.
 HR_COLD void list_records(ConvertMemory& memory, u32 ends_before) {
     const ConvertTile& tile = memory.tile;
     const FieldWindow& window = memory.window;
-    for (u32 i = threadIdx.x; i < window_fields / 32; i += threads) memory.record_bits[i] = 0;
+    for (u32 i = threadIdx.x; i < window_words; i += threads) memory.record_bits[i] = 0;
     __syncthreads();
     const auto mark = [&](u32 field) {
         const u32 bit = field - window.first;
@@ -102,14 +121,13 @@ HR_COLD void list_records(ConvertMemory& memory, u32 ends_before) {
     }
     if (tile.last_end && threadIdx.x == 0) mark(tile.fields - 1);
     __syncthreads();
-    if (threadIdx.x == 0) {
-        u32 sum = 0;
-        for (u32 i = 0; i < window_fields / 32; ++i) {
-            memory.records_before[i] = static_cast<u16>(sum);
-            sum += static_cast<u32>(__popc(memory.record_bits[i]));
+    count_records(memory);
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < window_words; i += threads) {
+        u32 k = memory.records_before[i];
+        for (u32 left = memory.record_bits[i]; left != 0; left &= left - 1) {
+            memory.last_fields[k++] = static_cast<u16>(32 * i + static_cast<u32>(__ffs(static_cast<int>(left))) - 1);
         }
-        memory.records_before[window_fields / 32] = static_cast<u16>(sum);
-        memory.window.records = sum;
     }
     __syncthreads();
 }
@@ -142,22 +160,6 @@ HR_FN void list_window(ConvertMemory& memory, const ConvertTask& task, u32 ends_
         __syncthreads();
     }
     if (!regular) list_records(memory, ends_before);
-}
-
-// Returns the window's field that ends its k-th record, k < window.records.
-HR_FN u32 last_field_of(const ConvertMemory& memory, u32 k) {
-    u32 low = 0, high = window_fields / 32 - 1;
-    while (low < high) {
-        const u32 middle = (low + high + 1) / 2;
-        if (memory.records_before[middle] <= k) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    u32 bits = memory.record_bits[low];
-    for (u32 skip = k - memory.records_before[low]; skip != 0; --skip) bits &= bits - 1;
-    return 32 * low + static_cast<u32>(__ffs(static_cast<int>(bits))) - 1;
 }
 
 }  // namespace headrace

@@ -25,9 +25,9 @@ HR_FN RowField field_of_row(const ConvertMemory& memory, const ConvertTask& task
     const i64 k = record - window.records_before;
     if (k < 0 || k > window.records) return {false, false, true, 0};
     const u32 number = static_cast<u32>(k);
-    const i64 first = number == 0 ? -i64{window.column} : i64{last_field_of(memory, number - 1)} + 1;
+    const i64 first = number == 0 ? -i64{window.column} : i64{memory.last_fields[number - 1]} + 1;
     const bool ended = number < window.records;
-    const i64 last = ended ? last_field_of(memory, number) : window.count - 1;
+    const i64 last = ended ? memory.last_fields[number] : window.count - 1;
     const i64 slot = first + column;
     const i64 fields = last - first + 1;
     const bool few = fields < task.base && !(task.record_flags & RECORDS_FILL_SHORT);

@@ -17,6 +17,7 @@ namespace headrace {
 constexpr u32 threads = HR_THREADS;
 constexpr u32 tile_bytes = HR_TILE;
 constexpr u32 window_fields = HR_WINDOW;  // fields whose ends are listed at a time
+constexpr u32 window_words = window_fields / 32;
 constexpr bool may_quote = HR_QUOTES != 0;
 constexpr bool by_dfa = HR_QUOTES == 2;  // a DFA finds field ends and dropped bytes, instead of masks
 constexpr u32 halo_bytes = 64;           // bytes of text staged before the tile
@@ -75,12 +76,15 @@ struct ConvertMemory {
     u32 starts[by_dfa ? chunks : 1];                 // first bytes of records
     u32 dropped[may_quote ? chunks + 1 : 1];         // quotes and other bytes that are not part of their field's text
     u16 dropped_before[may_quote ? chunks + 1 : 2];  // number of dropped bytes in all preceding words
-    u16 places[window_fields + 2];        // ends of the window's fields; the first is the end of the field before
-    u32 record_bits[window_fields / 32];  // irregular tiles: bit set if a field is the last of its record
-    u16 records_before[window_fields / 32 + 1];  // number of such bits in all preceding words
+    u16 places[window_fields + 2];     // ends of the window's fields; the first is the end of the field before
+    u32 record_bits[window_words];     // irregular tiles: bit set if a field is the last of its record
+    u16 records_before[window_words];  // number of such bits in all preceding words
     u64 totals[threads / tile::lanes];
-    u16 targets[window_fields];  // offset of a field's string from the column's first in the window; no_target if it
-                                 // has none
+    union {
+        u16 targets[window_fields];  // regular tiles: offset of a field's string from the column's first in the window;
+                                     // no_target if it has none
+        u16 last_fields[window_fields];  // irregular tiles: the field that ends each record of the window
+    };
     u32 sized[max_measured_columns];  // bytes of a column of strings in the window
     u32 streams[threads / tile::lanes][2][tile::lanes];
     u32 next_unit;       // next unit of the window that no warp has taken
