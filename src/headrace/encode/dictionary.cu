@@ -6,7 +6,7 @@
 //
 // Bytes moved: each text once, and the text of the row in its slot once; 12 bytes per row for codes and slots.
 #include "core/hash.hpp"
-#include "encode/texts_task.hpp"
+#include "encode/text_bytes.cuh"
 #include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"
 
@@ -16,25 +16,48 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 block_rows = threads * TURNS;
 constexpr u64 empty = ~u64{0};
 
-HR_FN bool are_equal(const PlainTexts& texts, u64 row, const u8* text, u64 size) {
-    const u64 begin = text_begin(texts, row);
-    if (text_begin(texts, row + 1) - begin != size) return false;
-    return are_bytes_equal(text, texts.bytes + begin, size);
+// A row's text. `head`: its bytes, if they are fewer than eight.
+struct RowText {
+    u64 begin, size, head;
+};
+constexpr u64 head_bytes = 8;
+
+HR_FN RowText text_of(const PlainTexts& texts, u64 row, u64 end) {
+    RowText text{text_begin(texts, row), 0, 0};
+    text.size = text_begin(texts, row + 1) - text.begin;
+    if (text.size >= head_bytes) return text;
+    u32 words[2];
+    load_first(texts, text.begin, static_cast<u32>(text.size), end, words);
+    text.head = u64{words[1]} << 32 | words[0];
+    return text;
 }
 
+// Returns hash_text of the text.
+HR_FN u64 hash_of(const PlainTexts& texts, const RowText& text, u64 seed) {
+    return text.size < head_bytes ? hash_head(text.head, text.size, seed)
+                                  : hash_text(texts.bytes + text.begin, text.size, seed);
+}
+
+HR_FN bool are_equal(const PlainTexts& texts, const RowText& a, const RowText& b) {
+    if (a.size != b.size || a.head != b.head) return false;
+    return a.size < head_bytes || are_bytes_equal(texts.bytes + a.begin, texts.bytes + b.begin, a.size);
+}
+
+// Slots of frequent texts are read by all threads, so they are read from the nearest cache. A row that it holds may
+// have been replaced by a smaller one of the same text since; an empty slot may have been taken.
 extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_constant__ DistinctTexts task) {
     const PlainTexts& texts = task.texts;
+    const u64 end = text_begin(texts, texts.rows);
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         if (row >= texts.rows || !has_text(texts, row)) continue;
-        if (2 * tile::load_relaxed(task.used_slots) >= task.mask) return;  // the table is too small
-        const u8* const text = texts.bytes + text_begin(texts, row);
-        const u64 size = text_begin(texts, row + 1) - text_begin(texts, row);
-        u64 slot = hash_text(text, size, task.seed) & task.mask;
+        if (2 * tile::load_cached(task.used_slots) >= task.mask) return;  // the table is too small
+        const RowText text = text_of(texts, row, end);
+        u64 slot = hash_of(texts, text, task.seed) & task.mask;
         for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
             // Threads that started when half of the slots were free may take all of them.
             if (probes % 32 == 0 && 2 * tile::load_relaxed(task.used_slots) >= task.mask) return;
-            u64 known = tile::load_relaxed(&task.slots[slot]);
+            u64 known = tile::load_cached(&task.slots[slot]);
             if (known == empty) {
                 known = atomicCAS(&task.slots[slot], empty, row);
                 if (known == empty) {
@@ -42,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
                     break;
                 }
             }
-            if (known == row || are_equal(texts, known, text, size)) {
+            if (known == row || are_equal(texts, text_of(texts, known, end), text)) {
                 if (row < known) atomicMin(&task.slots[slot], row);
                 break;
             }
@@ -73,6 +96,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     number_firsts(const __grid_constant__ DistinctTexts task, const u64* begins, u32* codes, u64* rows, u64* sizes) {
     __shared__ u32 parts[threads / tile::lanes];
     u64 before = begins[blockIdx.x];
+    if (blockIdx.x + 1 < gridDim.x && begins[blockIdx.x + 1] == before) return;  // the block has no first row
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         const bool first = is_first(task, row);

@@ -2,7 +2,7 @@
 // buffers of less than 2^31 bytes.
 //
 // Bytes moved: offsets twice, 16 per row, and texts of more than 12 bytes once in and once out.
-#include "encode/texts_task.hpp"
+#include "encode/text_bytes.cuh"
 #include "gpu/block/block.cuh"
 
 using namespace headrace;
@@ -27,38 +27,6 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     size = tile::reduce_block<Sum<u64>, threads>(size, parts);
     if (threadIdx.x == 0) sizes[blockIdx.x] = size;
-}
-
-struct FirstBytes {
-    u32 words[3];
-};
-
-// Returns the first `shown` bytes of the text at byte `begin`, at most 12, followed by zeros. `end`: of all texts.
-// Whole words are loaded, each with a byte of the text, except at the edges of the buffer.
-HR_FN FirstBytes first_bytes(const PlainTexts& texts, u64 begin, u32 shown, u64 end) {
-    const u8* const from = texts.bytes + begin;
-    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(from) % 4), until = skew + shown;
-    u32 words[4] = {};
-    FirstBytes kept;
-    if (skew <= begin && begin + inline_bytes + 4 <= end) {
-        const u32* const aligned = reinterpret_cast<const u32*>(from - skew);
-#pragma unroll
-        for (u32 k = 0; k < 4; ++k) {
-            if (4 * k < until) words[k] = aligned[k];
-        }
-    } else {
-#pragma unroll
-        for (u32 i = 0; i < 16; ++i) {
-            if (i >= skew && i < until) words[i / 4] |= u32{from[i - skew]} << (8 * (i % 4));
-        }
-    }
-#pragma unroll
-    for (u32 k = 0; k < 3; ++k) {
-        const u32 size = shown > 4 * k ? shown - 4 * k : 0;
-        const u32 mask = size < 4 ? (1u << (8 * size)) - 1 : ~0u;
-        kept.words[k] = __funnelshift_r(words[k], words[k + 1], 8 * skew) & mask;
-    }
-    return kept;
 }
 
 // The texts of a block in one turn, one per thread: its size, and its position among the bytes of all long texts.
@@ -113,8 +81,9 @@ extern "C" __global__ void __launch_bounds__(threads)
         const u64 row = first + turn * threads;
         TurnTexts own{row, row < texts.rows ? text_begin(texts, row) : 0, size_of(texts, row), 0};
         const u32 shown = own.size > inline_bytes ? 4 : static_cast<u32>(own.size);
-        const FirstBytes bytes = first_bytes(texts, own.begin, shown, end);
-        uint4 view{static_cast<u32>(own.size), bytes.words[0], bytes.words[1], bytes.words[2]};
+        u32 bytes[3];
+        load_first(texts, own.begin, shown, end, bytes);
+        uint4 view{static_cast<u32>(own.size), bytes[0], bytes[1], bytes[2]};
         if (has_long) {
             const u64 size = long_size(own.size), until = tile::scan_warp<Sum<u64>>(size);
             const tile::WarpPrefix<u64> warps =

@@ -125,6 +125,17 @@ __forceinline__ void store_release(T* p, T value) {
 
 #endif
 
+// Loads a word that other threads change, from the nearest cache: an earlier value of the word may be returned.
+__device__ __forceinline__ u64 load_cached(const u64* p) {
+#if defined(__CUDACC__)
+    u64 value;
+    asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
+    return value;
+#else
+    return load_relaxed(p);
+#endif
+}
+
 // Loads 16 bytes that are read once, without an L1 allocation. The memory must not change while the kernel runs.
 __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
 #if defined(__CUDACC__)
