@@ -234,3 +234,24 @@ def test_a_column_of_single_digits(types):
     check(b"\n".join(digits) + b"\n", header=False, skew=3, **options)
     digits[700::900] = [b"-12345678901"] * len(digits[700::900])
     check(b"\n\n".join(digits), header=False, skew=5, **options)
+
+
+SIGNED = ["-1", "-0", "-00", "-01", "--1", "-", "- 1", "-1-", "+1", "-9", "-99999999", "-100000000", "-128", "-129", "-2147483648"]
+SIGNED_REALS = ["-.5", "-5.", "-0.0", "-.", "-0.123456", "-123.4567", "-1234567", "-12345678", "-1e5", "-nan", "-1.5.2", "-00.5"]
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize("types", [["int8", "int32", "int64"], ["int16", "uint32", "int64"], ["float32", "float64", "float64"], None])
+def test_signs(types, quote):
+    texts = SIGNED + (SIGNED_REALS if types is None or "float64" in types else [])
+    rows = [[text, texts[-at - 1], texts[(7 * at) % len(texts)]] for at, text in enumerate(texts)]
+    lines = [",".join(f"{quote}{text}{quote}" for text in row) for row in rows for _ in range(9)]
+    check("\n".join(lines).encode(), header=False, schema=types, on_error="null")
+
+
+@pytest.mark.parametrize("types", [["int64", "int8", "int32"], ["float64", "float32", "float64"]])
+def test_numbers_with_signs_are_read_by_rows(left, types):
+    rng = random.Random(3)
+    data = "".join(f"{rng.randrange(-99, 100)},-{rng.randrange(100)},{rng.choice(['', '-7', '12345678'])}\n" for _ in range(900))
+    check(data.encode(), header=False, schema=types)
+    assert left["convert_rows"][0] == 0
