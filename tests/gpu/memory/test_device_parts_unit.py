@@ -12,7 +12,7 @@ from headrace.core.budget import Budget
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.memory import pool
 from headrace.gpu.memory.pool import PoolBuffer
-from headrace.gpu.memory.slabs import ALIGNMENT, LARGE, SLAB, allocate_group
+from headrace.gpu.memory.slabs import ALIGNMENT, LARGE, MANY, MANY_SLAB, SLAB, allocate_group
 
 
 class Pool:
@@ -49,6 +49,17 @@ def test_small_buffers_lie_side_by_side_and_the_first_are_zero(monkeypatch):
     ((begin, size),) = pool.zeroed
     assert begin == parts[0].address and parts[2].address + 300 <= begin + size <= parts[3].address
     assert (parts[1].stream, parts[1].gpu) == (3, pool.gpu)
+
+
+def test_many_large_buffers_share_slabs(monkeypatch):
+    pool, budget = Pool(monkeypatch), Budget()
+    sizes = [LARGE + 1] * MANY + [SLAB + 1]
+    parts = allocate_group(pool, sizes[:2], sizes[2:], 0, budget)
+    assert [part.nbytes for part in parts] == sizes
+    assert max(pool.taken) <= MANY_SLAB and pool.taken[-1] < SLAB + 2 * ALIGNMENT
+    assert len(pool.taken) == 2 + (MANY - 1) // (MANY_SLAB // (LARGE + ALIGNMENT))
+    ends = [(part.address, part.address + part.nbytes) for part in parts]
+    assert all(one[1] <= other[0] for one, other in pairwise(ends))
 
 
 def test_what_is_large_lies_alone_and_slabs_are_small(monkeypatch):
