@@ -17,13 +17,13 @@ constexpr u32 block_rows = threads * TURNS;
 constexpr u64 empty = ~u64{0};
 
 // A row's text. `head`: its bytes, if they are fewer than eight.
-struct RowText {
+struct TextOfRow {
     u64 begin, size, head;
 };
 constexpr u64 head_bytes = 8;
 
-HR_FN RowText text_of(const PlainTexts& texts, u64 row, u64 end) {
-    RowText text{text_begin(texts, row), 0, 0};
+HR_FN TextOfRow text_of(const PlainTexts& texts, u64 row, u64 end) {
+    TextOfRow text{text_begin(texts, row), 0, 0};
     text.size = text_begin(texts, row + 1) - text.begin;
     if (text.size >= head_bytes) return text;
     u32 words[2];
@@ -33,12 +33,12 @@ HR_FN RowText text_of(const PlainTexts& texts, u64 row, u64 end) {
 }
 
 // Returns hash_text of the text.
-HR_FN u64 hash_of(const PlainTexts& texts, const RowText& text, u64 seed) {
+HR_FN u64 hash_of(const PlainTexts& texts, const TextOfRow& text, u64 seed) {
     return text.size < head_bytes ? hash_head(text.head, text.size, seed)
                                   : hash_text(texts.bytes + text.begin, text.size, seed);
 }
 
-HR_FN bool are_equal(const PlainTexts& texts, const RowText& a, const RowText& b) {
+HR_FN bool are_equal(const PlainTexts& texts, const TextOfRow& a, const TextOfRow& b) {
     if (a.size != b.size || a.head != b.head) return false;
     return a.size < head_bytes || are_bytes_equal(texts.bytes + a.begin, texts.bytes + b.begin, a.size);
 }
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         if (row >= texts.rows || !has_text(texts, row)) continue;
         if (2 * tile::load_cached(task.used_slots) >= task.mask) return;  // the table is too small
-        const RowText text = text_of(texts, row, end);
+        const TextOfRow text = text_of(texts, row, end);
         u64 slot = hash_of(texts, text, task.seed) & task.mask;
         for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
             // Threads that started when half of the slots were free may take all of them.

@@ -236,12 +236,30 @@ def test_a_column_of_single_digits(types):
     check(b"\n\n".join(digits), header=False, skew=5, **options)
 
 
-SIGNED = ["-1", "-0", "-00", "-01", "--1", "-", "- 1", "-1-", "+1", "-9", "-99999999", "-100000000", "-128", "-129", "-2147483648"]
+SIGNED = [
+    "-1",
+    "-0",
+    "-00",
+    "-01",
+    "--1",
+    "-",
+    "- 1",
+    "-1-",
+    "+1",
+    "-9",
+    "-99999999",
+    "-100000000",
+    "-128",
+    "-129",
+    "-2147483648",
+]
 SIGNED_REALS = ["-.5", "-5.", "-0.0", "-.", "-0.123456", "-123.4567", "-1234567", "-12345678", "-1e5", "-nan", "-1.5.2", "-00.5"]
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
-@pytest.mark.parametrize("types", [["int8", "int32", "int64"], ["int16", "uint32", "int64"], ["float32", "float64", "float64"], None])
+@pytest.mark.parametrize(
+    "types", [["int8", "int32", "int64"], ["int16", "uint32", "int64"], ["float32", "float64", "float64"], None]
+)
 def test_signs(types, quote):
     texts = SIGNED + (SIGNED_REALS if types is None or "float64" in types else [])
     rows = [[text, texts[-at - 1], texts[(7 * at) % len(texts)]] for at, text in enumerate(texts)]

@@ -1,7 +1,7 @@
 """Allocates several buffers at once: small ones share slabs, each allocated, cleared and released by one call.
 
-A slab lives as long as any of its buffers. It is small, so a column that outlives the others keeps at most 16 MB of them alive,
-or 64 MB if there are many. A driver call for each buffer of 300 columns would take 1 ms.
+A slab lives as long as any of its buffers. It is small: a column that outlives the others keeps at most 16 MB of them alive, or
+64 MB if there are many. A driver call for each buffer of 300 columns would take 1 ms.
 """
 
 from __future__ import annotations
