@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ from headrace.columns.faults.gpu import fault_list
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.sources.open import open_source
-from tests.columns.load.load_gpu_cases import check, read_on_fibers, record_searches, same_table
+from tests.columns.load.load_gpu_cases import SHAPE, check, read_on_fibers, record_searches, same_table
 
 
 @pytest.mark.fibers
@@ -29,6 +31,26 @@ def test_lenient_quotes_of_the_last_text_decide_how_the_next_is_searched(monkeyp
         found.append(list(searches))
     both = ["masks", "automaton"]
     assert found == [both, both, ["automaton"], ["automaton"], both]
+
+
+@pytest.mark.fibers
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"a,b\n" + b"word,7\nother,8\n" * 300,
+        b'a,b\n"a ""word""",7\n"o,ther",8\n' * 200,
+        b"a,b\nword,7\n" * 300 + b'"quoted",x\n' + b"word,y\n" * 200,
+        b"a,b\nword,7\n" * 300 + b"word,8\r\n" * 200,
+        b"a,b\nword,7\n" * 300 + b"\xff,8\n" + b"\n\n" * 9,
+        b"a,b\n1,7\n" * 600 + b"word,text\n" * 300,
+        b"a,b\n1,7\n" * 300,
+    ],
+    ids=["words", "quoted", "late-quotes", "late-cr", "invalid", "late-words", "numbers"],
+)
+def test_types_are_sampled_before_the_search_of_a_large_text(data: bytes) -> None:
+    tuning = replace(SHAPE, min_sampled_first=1)
+    for policy in ("null", "reject"):
+        check(data, shape=tuning, on_error=policy)
 
 
 def test_a_second_sample_reads_only_columns_without_a_kind() -> None:

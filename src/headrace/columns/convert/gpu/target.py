@@ -28,6 +28,9 @@ class GpuTuning:
         and with quotes.
     speculative
         Whether the conversion is launched before the rows are counted, into buffers of estimated size.
+    min_sampled_first
+        Bytes of data from which on inferred types are sampled before the search, so that the search measures strings too. The
+        GPU waits for the sample. For less data, that takes longer than a further kernel that measures strings.
     """
 
     find: SearchTuning = field(default_factory=SearchTuning)
@@ -40,6 +43,7 @@ class GpuTuning:
     wide_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=64, record_bytes=64, blocks=10))
     quoted_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, threads=160, head=2048, blocks=7))
     speculative: bool = True
+    min_sampled_first: int = 256 << 20
 
     def __post_init__(self) -> None:
         rows = self.rows, self.numbers_rows, self.number_rows, self.wide_rows, self.quoted_rows

@@ -46,7 +46,7 @@ from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import FindFlag
 from headrace.structure.gpu.find import find_tiles, needs_dfa, tile_count
-from headrace.structure.gpu.launches import VARIANTS_BYTES
+from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary
 
 __all__ = ["GpuTarget", "GpuTuning", "load_on_gpu"]
 
@@ -161,7 +161,7 @@ class _Load:
         self._prefix = self._read_prefix()
         quoted = quote is not None and quote in self._prefix[:_QUOTES_BYTES]
         # The search that also measures strings cannot read lines that end with CR, so the prefix must have none.
-        measuring = None if b"\r" in self._prefix else setup.measuring_search(quoted=quoted)
+        measuring = None if b"\r" in self._prefix else self._measuring_search(quoted=quoted)
         if setup.expects_dfa or needs_dfa(self._dialect, self._prefix):
             measuring, tuning = None, with_dfa(self._tuning).find
         if not setup.is_prepared:
@@ -169,14 +169,21 @@ class _Load:
             expected = self._tuning, self._dialect, self._first_group
             self._launcher.prepare(conversion_programs(*expected, quoted=quoted, measures=measures))
         tiles = tile_count(self._text, tuning)
-        sizes = setup.buffer_sizes(tiles, measuring)
+        sizes = setup.buffer_sizes(tiles, measuring, 0 if measuring is None else self._first_group.strings)
         structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)
         self._structure, self._result.entries = structure, structure.entries
         marks, sums, arguments, faults, *string_sizes = structure.extra
         strings = strings_of_search(structure, sums, string_sizes[0] if string_sizes else None, marks)
-        has_sums = setup.has_sums(tiles)
+        has_sums = measuring is not None or setup.has_sums(tiles)
         self._searched = _searched(structure, strings, marks, arguments, faults, setup.layout, quoted, has_sums)
         self._first_buffers: tuple[DeviceBuffer, DeviceBuffer] | None = arguments, faults
+
+    def _measuring_search(self, *, quoted: bool) -> FusedSummary | None:
+        """Return the search that also measures strings, or None. It needs the types, so inferred ones are sampled before it."""
+        setup = self._setup
+        if setup.typed_group is None and self._size < self._tuning.min_sampled_first:
+            return None
+        return setup.measuring_search(self._first_group, quoted=quoted)
 
     @cached_property
     def _launches(self) -> ConversionLaunches:

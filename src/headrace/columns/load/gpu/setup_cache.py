@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headrace.columns.buffers.load_result import Evidence
-from headrace.columns.convert.gpu.column_group import GIVEN, GpuPlan
+from headrace.columns.convert.gpu.column_group import GIVEN, ColumnGroup, GpuPlan
 from headrace.columns.convert.gpu.fast.launches import measuring
 from headrace.columns.convert.gpu.layouts import FAULT
 from headrace.columns.convert.gpu.string_offsets import scan_memory_bytes
@@ -49,8 +49,8 @@ class LoadSetup:
         """True if masks could not read the quotes of the last text. Then the automaton reads the next one at once."""
         self.typed_group = None if infers else gpu_plan.group(self.positions, bytes([GIVEN]) * count)
         """The group of all columns, if all types are given."""
-        measured = self.typed_group if tuning.speculative else None
-        self._searches = [None if measured is None else measuring(tuning, measured, quoted=quoted) for quoted in (False, True)]
+        self._tuning = tuning
+        self._searches: IdentityCache[FusedSummary | None] = IdentityCache(_MAX_CONVERSIONS)
         self.no_evidence: Sequence[Evidence | None] = (None,) * len(plan.columns)
         self.conversions: IdentityCache[SpeculativeConversion] = IdentityCache(_MAX_CONVERSIONS)
         """Conversions that are launched before the counts are known, by columns and search variants."""
@@ -65,12 +65,19 @@ class LoadSetup:
         """Return whether the string bytes of each tile are allocated with the search."""
         return tiles <= self._max_tiles
 
-    def measuring_search(self, *, quoted: bool) -> FusedSummary | None:
-        """Return the search that also measures strings, if all types are given; `quoted`: the text is expected to have quotes."""
-        return self._searches[quoted]
+    def measuring_search(self, group: ColumnGroup, *, quoted: bool) -> FusedSummary | None:
+        """Return the search that also measures the strings of a group, or None.
 
-    def buffer_sizes(self, tiles: int, search: FusedSummary | None) -> BufferSizes:
+        `quoted`: the text is expected to have quotes.
+        """
+        if not self._tuning.speculative:
+            return None
+        return self._searches.get_or_create(lambda: measuring(self._tuning, group, quoted=quoted), group, key=quoted)
+
+    def buffer_sizes(self, tiles: int, search: FusedSummary | None, strings: int) -> BufferSizes:
         """Return the bytes of the buffers that the first conversion of a text needs beside its columns.
+
+        `strings`: columns of strings that the search measures.
 
         Returns
         -------
@@ -78,7 +85,8 @@ class LoadSetup:
             Zeroed: results after the search's totals, and marks of tiles. Others: sums of strings, arguments, faults, and sizes
             of strings if the search measures them.
         """
-        strings = self._strings if self.has_sums(tiles) else 0
+        if search is None:
+            strings = self._strings if self.has_sums(tiles) else 0
         results = self.layout.end - VARIANTS_BYTES + scan_memory_bytes(tiles, len(self.positions))
         others = self._others if search is None else (*self._others, tiles * search.buffer)
         return BufferSizes((results, 8 * tiles), (tiles * strings * 8, *others))
