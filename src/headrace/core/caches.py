@@ -22,6 +22,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.columns.records.split_points": ("_strict",),
         "headrace.columns.zone": ("zone_named", "local_times"),
         "headrace.core.device": ("_parsed",),
+        "headrace.sources.encoding.decode_gpu": ("_page",),
         "headrace.sources.encoding.encoding": ("code_page",),
         "headrace.structure.dialect": ("_automaton",),
         # Launches on a GPU that were prepared for a dialect, a schema or a user's expression.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,6 +167,7 @@ def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DEC
     return Decoded(text, begins, shape.tile, encoded)
 
 
+@lru_cache(16)
 def _page(codec: str) -> bytes:
     """Return the code page in the layout of ``ByteTable`` of decode_rules.hpp."""
     characters = code_page(codec)
