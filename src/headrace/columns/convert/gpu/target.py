@@ -43,7 +43,7 @@ class GpuTuning:
     wide_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=64, record_bytes=64, blocks=10))
     quoted_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, threads=160, head=2048, blocks=7))
     speculative: bool = True
-    min_sampled_first: int = 256 << 20
+    min_sampled_first: int = 64 << 20
 
     def __post_init__(self) -> None:
         rows = self.rows, self.numbers_rows, self.number_rows, self.wide_rows, self.quoted_rows

@@ -77,7 +77,7 @@ HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowCo
             // After the record's end every field is empty but does not belong to the record.
             bool null =
                 open && field.n == 0 && !field.quoted && cursor.at <= cursor.end && (column.flags & ROW_EMPTY_IS_NULL);
-            if (open && !null && staged_text(memory)[field.begin] == '-') {
+            if (open && field.n - 1 <= window_bytes && staged_text(memory)[field.begin] == '-') {
                 value = forms.negative(FieldSpan{field.begin + 1, field.n - 1, field.next, field.quoted});
                 open = !value.fine;
             }

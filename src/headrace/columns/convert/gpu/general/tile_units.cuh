@@ -163,8 +163,14 @@ HR_FN void store_lane_bits(u32* words, u64 first, u32 rows, u32 bits) {
     if (shift != 0) store_bits(word + 1, rows >> (32 - shift), bits >> (32 - shift));
 }
 
+// Stores the values of two rows, of which the first is even.
+HR_FN void put_pair(const LoopColumn& column, u64 row, u64 first, u64 second) {
+    *reinterpret_cast<uint4*>(column.values + 8 * row) = {static_cast<u32>(first), static_cast<u32>(first >> 32),
+                                                          static_cast<u32>(second), static_cast<u32>(second >> 32)};
+}
+
 // Converts a column per lane, in all rows of a window of a regular tile, fewer than 32. The loop reads nulls and fields
-// of the short form; the rows of other fields are read after it.
+// of the short form. The rows of other fields are read after it, over the zeros that it stores.
 HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
                         const FieldWindow& window, const RowSpan& rows, const ConvertColumn& column) {
     const LoopColumn loop = loop_column(column);
@@ -175,6 +181,8 @@ HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const Conve
                            static_cast<i32>(column.position) - static_cast<i32>(tile.entry.column + window.first);
     const bool tries_short = may_read_short(loop, column);
     u32 here = 0, present = 0, left = 0;
+    u64 held = 0;  // the value of the row before, if both are stored at once
+    bool holds = false;
     i32 slot = first_slot;
 #pragma unroll 1
     for (u32 number = 0; number < count; ++number, slot += static_cast<i32>(task.width)) {
@@ -185,7 +193,19 @@ HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const Conve
         const bool is_null = field.n == 0 && !field.quoted && (loop.flags & CONVERT_EMPTY_IS_NULL);
         u64 value = 0;
         const bool fine = read_short(memory, loop, field, value) && tries_short && !is_null;
-        if (fine || is_null) put_sized(first_row, number, Int128{fine ? value : 0, 0});
+        value = fine ? value : 0;
+        if (loop.width != 8) {
+            put_sized(first_row, number, Int128{value, 0});
+        } else if (holds) {
+            put_pair(first_row, number - 1, held, value);
+            holds = false;
+        } else {
+            // Scattered stores of 16 bytes cost as much as those of 8.
+            holds =
+                ((rows.first + number) & 1) == 0 && number + 1 < count && static_cast<u32>(slot) + task.width < fields;
+            held = value;
+            if (!holds) put_sized(first_row, number, Int128{value, 0});
+        }
         present |= fine ? bit : 0;
         left |= fine || is_null ? 0 : bit;
     }
