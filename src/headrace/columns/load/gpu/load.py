@@ -52,6 +52,8 @@ __all__ = ["GpuTarget", "GpuTuning", "load_on_gpu"]
 
 MAX_STRING_BYTES = 0x7FFFFFFF
 _UNENDED = int(FindFlag.OPEN | FindFlag.UNCLOSED)
+_LETTERS_BYTES = 1024
+"""Bytes at the begin of the data that decide, for the first text of a plan, whether columns of strings are expected."""
 _QUOTES_BYTES = 4096
 """Bytes at the begin of the data that decide whether its fields are expected to have quotes."""
 
@@ -136,6 +138,7 @@ class _Load:
             return result.build()
         self._search()
         group = self._first_group  # the host samples the kinds of text while the search runs
+        self._setup.expects_strings = group.strings > 0
         converted = self._convert_first(group)
         while True:
             if converted is not None:
@@ -160,10 +163,11 @@ class _Load:
         quote = self._dialect.quote_char
         self._prefix = self._read_prefix()
         quoted = quote is not None and quote in self._prefix[:_QUOTES_BYTES]
+        by_dfa = setup.expects_dfa or needs_dfa(self._dialect, self._prefix)
         # The search that also measures strings cannot read lines that end with CR, so the prefix must have none.
-        measuring = None if b"\r" in self._prefix else self._measuring_search(quoted=quoted)
-        if setup.expects_dfa or needs_dfa(self._dialect, self._prefix):
-            measuring, tuning = None, with_dfa(self._tuning).find
+        measuring = None if by_dfa or b"\r" in self._prefix else self._measuring_search(quoted=quoted)
+        if by_dfa:
+            tuning = with_dfa(self._tuning).find
         if not setup.is_prepared:
             setup.is_prepared, measures = True, measuring is None
             expected = self._tuning, self._dialect, self._first_group
@@ -181,8 +185,11 @@ class _Load:
     def _measuring_search(self, *, quoted: bool) -> FusedSummary | None:
         """Return the search that also measures strings, or None. It needs the types, so inferred ones are sampled before it."""
         setup = self._setup
-        if setup.typed_group is None and self._size < self._tuning.min_sampled_first:
-            return None
+        if setup.typed_group is None:
+            if self._size < self._tuning.min_sampled_first:
+                return None
+            if not (_has_letters(self._prefix) if setup.expects_strings is None else setup.expects_strings):
+                return None
         return setup.measuring_search(self._first_group, quoted=quoted)
 
     @cached_property
@@ -359,6 +366,11 @@ class _Load:
             fetched = self._convert_declined(group, launched, results)
         self._first_buffers = None
         return launched.columns if self._result.add_pass(group, launched, fetched) else None
+
+
+def _has_letters(prefix: bytes) -> bool:
+    """Return whether the first bytes have letters besides those of numbers and timestamps: some column may be text."""
+    return any(byte > 64 for byte in set(prefix[:_LETTERS_BYTES]) - set(b"TZeE_^|~"))
 
 
 def _numbers(fetched: NDArray[np.uint8]) -> list[int]:
