@@ -52,6 +52,8 @@ __all__ = ["GpuTarget", "GpuTuning", "load_on_gpu"]
 
 MAX_STRING_BYTES = 0x7FFFFFFF
 _UNENDED = int(FindFlag.OPEN | FindFlag.UNCLOSED)
+_MAX_SAMPLED_FIRST = 32
+"""Columns up to which inferred types may be sampled before the search. The sample of more columns takes longer."""
 _LETTERS_BYTES = 1024
 """Bytes at the begin of the data that decide, for the first text of a plan, whether columns of strings are expected."""
 _QUOTES_BYTES = 4096
@@ -186,7 +188,7 @@ class _Load:
         """Return the search that also measures strings, or None. It needs the types, so inferred ones are sampled before it."""
         setup = self._setup
         if setup.typed_group is None:
-            if self._size < self._tuning.min_sampled_first:
+            if self._size < self._tuning.min_sampled_first or len(setup.positions) > _MAX_SAMPLED_FIRST:
                 return None
             if not (_has_letters(self._prefix) if setup.expects_strings is None else setup.expects_strings):
                 return None
