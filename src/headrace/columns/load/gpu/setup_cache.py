@@ -48,7 +48,7 @@ class LoadSetup:
         self.expects_dfa = False
         """True if masks could not read the quotes of the last text. Then the automaton reads the next one at once."""
         self.expects_strings: bool | None = None
-        """Whether the last text had columns of strings; None if there was none."""
+        """True if the last text had columns of strings, False if it had none; None before the first text."""
         self.typed_group = None if infers else gpu_plan.group(self.positions, bytes([GIVEN]) * count)
         """The group of all columns, if all types are given."""
         self._tuning = tuning
