@@ -119,3 +119,39 @@ def test_instants_of_pandas_with_a_zone_are_those_of_polars() -> None:
 def test_an_array_without_a_dimension() -> None:
     with pytest.raises(OptionError, match="items must have one dimension or more, not 0"):
         headrace.take(np.array(3), [0])
+
+
+@pytest.mark.parametrize("name", ["at", "day", "time", "span", "flag"])
+def test_columns_of_times_and_bools_are_their_arrays_of_numpy(name: str) -> None:
+    text = (
+        b"at,day,time,span,flag\n2024-01-31 10:00:00,2024-01-02,12:31,1 days 00:00:01,true\n"
+        b"2024-01-30 10:00:00,2024-01-01,12:30,1 days 00:00:00,false\n2024-01-31 10:00:00,2024-01-02,12:31,1 days 00:00:01,true\n"
+    )
+    column = headrace.read_csv(text, dtypes={"time": "time32[s]"})[name]
+    array = column.to_numpy()
+    found, counts = headrace.unique(column, return_counts=True)
+    assert found.dtype == array.dtype
+    assert found.tolist() == np.unique(array).tolist()
+    assert counts.tolist() == [1, 2]
+    assert headrace.take(column, [2, 0]).tolist() == array[[2, 0]].tolist()
+    assert headrace.searchsorted(found, column).tolist() == [1, 0, 1]
+    assert headrace.select(column, [True, False, False]).tolist() == array[:1].tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        headrace.cumsum,
+        headrace.histogram,
+        headrace.bucket_counts,
+        lambda keys: headrace.multisplit(keys, headrace.buckets.modulo(2)),
+        headrace.HashSet("int64").insert,
+        headrace.SortedMap("int64").insert,
+    ],
+)
+def test_instants_are_no_integers_and_the_error_says_how_to_pass_them(call: Any) -> None:
+    column = headrace.read_csv(b"at\n2024-01-31 10:00:00\n2024-01-30 10:00:00\n")["at"]
+    for keys in (column, column.to_numpy()):
+        with pytest.raises(OptionError, match=r"view\('int64'\) of a NumPy array gives the integers of datetime64\[us\]"):
+            call(keys)
+    call(column.to_numpy().view("int64"))

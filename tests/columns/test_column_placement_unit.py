@@ -208,3 +208,12 @@ def test_cudf_takes_a_table_where_it_lies(table):
 
 def test_crossings_start_at_nothing():
     assert Context().crossings == Crossings()
+
+
+def test_dlpack_of_dates_and_times_of_32_bits_is_their_counts():
+    text = b"day,time\n1970-01-02,00:00:03\n1970-02-01,00:01:00\n1969-12-31,00:00:00\n"
+    columns = headrace.read_csv(text, dtypes={"time": "time32[s]"})
+    for column, counts in ((columns["day"], [1, 31, -1]), (columns["time"], [3, 60, 0])):
+        assert np.from_dlpack(column).dtype == np.int32
+        assert np.from_dlpack(column).tolist() == counts
+        assert np.from_dlpack(column[1:]).tolist() == counts[1:]

@@ -113,6 +113,22 @@ def width_of(typestr: str) -> int:
     return int(typestr[2:].partition("[")[0])
 
 
+def integers_of_times(typestr: str) -> str:
+    """Return the end of an error message that says how to pass instants and durations as integers; empty for other types.
+
+    Examples
+    --------
+    >>> integers_of_times("<M8[us]")
+    "; view('int64') of a NumPy array gives the integers of datetime64[us]"
+    >>> integers_of_times("<f4")
+    ''
+    """
+    if typestr[1] not in "mM":
+        return ""
+    name = {"m": "timedelta64", "M": "datetime64"}[typestr[1]] + typestr[3:]
+    return f"; view('int64') of a NumPy array gives the integers of {name}"
+
+
 def take(value: Any, name: str = "array") -> Array:
     """Return the description of a caller's array.
 

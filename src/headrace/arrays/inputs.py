@@ -80,12 +80,16 @@ def _from_series(value: Any, root: str, name: str) -> Any:
 
 
 def _without_nulls(column: Any, name: str) -> Any:
-    """Return a column of this package, which is an array by DLPack, after a check that it is one."""
-    if column.type.numpy_name is None:
-        raise OptionError(f"{name} is a column of {column.type}; numbers, instants and durations can be taken")
+    """Return a column of this package, which is an array by DLPack, after a check that it is one.
+
+    DLPack has neither instants nor durations, and no bools of one bit: those of a column on the host become an array of NumPy.
+    """
+    is_on_host = column.device.kind == "cpu"
+    if column.type.numpy_name is None and not (is_on_host and column.type.name == "bool"):
+        raise OptionError(f"{name} is a column of {column.type}; numbers, bools, instants and durations can be taken")
     if column.null_count:
         raise nulls_error(name)
-    return column
+    return column if column.type.is_numeric or not is_on_host else column.to_numpy()
 
 
 def as_line(value: Any, name: str = "array") -> Any:

@@ -72,9 +72,14 @@ def _dtype_of(given: object) -> np.dtype[Any]:
 def _values(column: Column) -> np.ndarray[Any, Any]:
     if column.type.name == "bool":
         return _bits(column.values, column.offset, column.length)
-    whole = np.frombuffer(memoryview(column.values), column.type.numpy_name, column.offset + column.length)
-    values: np.ndarray[Any, Any] = whole[column.offset :].astype(column.type.numpy_dtype, copy=False)
+    values: np.ndarray[Any, Any] = in_memory(column).astype(column.type.numpy_dtype, copy=False)
     return values
+
+
+def in_memory(column: Column) -> np.ndarray[Any, Any]:
+    """Return the values of a column of fixed width, other than bool, in its own memory: dates as ``int32``."""
+    whole = np.frombuffer(memoryview(column.values), column.type.numpy_name, column.offset + column.length)
+    return whole[column.offset :]
 
 
 def _bits(buffer: Buffer, offset: int, length: int) -> np.ndarray[Any, np.dtype[np.bool_]]:

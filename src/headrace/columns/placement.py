@@ -83,7 +83,9 @@ class Placed:
             raise BufferError(f"a column of {column.type} cannot be handed over by DLPack: {refusal}")
         code = _code(column) if column.type.is_numeric else f"i{column.type.bits // 8}"
         if column.device == _CPU:
-            return column.to_numpy().view(f"<{code}").__dlpack__(**options)
+            from headrace.columns.as_numpy import in_memory  # NumPy is optional, and slow to import
+
+            return in_memory(column).view(f"<{code}").__dlpack__(**options)
         return _array(column, f"<{code}").__dlpack__(**options)
 
     def __arrow_c_device_array__(self, requested_schema: object = None, **options: object) -> tuple[object, object]:

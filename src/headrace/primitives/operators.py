@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from headrace.arrays.arrays import Array
+from headrace.arrays.arrays import Array, integers_of_times
 from headrace.core.errors import OptionError
 from headrace.core.options import choice
 
@@ -54,7 +54,8 @@ class Joining:
     @lru_cache(64)
     def _of(cls, operator: str, typestr: str) -> Joining:
         if typestr not in _ITEMS:
-            raise OptionError(f"items are of type {typestr!r}; supported are integers and floats of 4 and 8 bytes")
+            how = integers_of_times(typestr)
+            raise OptionError(f"items are of type {typestr!r}; supported are integers and floats of 4 and 8 bytes{how}")
         item = _ITEMS[typestr]
         if operator == "sum":
             item = _UNSIGNED.get(item, item)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.arrange.bucket.buckets import KEYS
-from headrace.arrays.arrays import needed_numpy
+from headrace.arrays.arrays import integers_of_times, needed_numpy
 from headrace.core.errors import OptionError
 
 WIDE = "|V16"
@@ -29,6 +29,7 @@ def key_type(typestr: str) -> str:
     if typestr not in KEYS:
         raise OptionError(
             f"keys are of type {typestr!r}; supported are integers of 1 to 8 bytes, floats, and items of up to 16 bytes"
+            f"{integers_of_times(typestr)}"
         )
     return KEYS[typestr]
 

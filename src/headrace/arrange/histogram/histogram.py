@@ -11,7 +11,7 @@ from headrace import _native
 from headrace.arrange.bucket.buckets import KEYS, Edges, ascending, between, check_bins, even, range_of
 from headrace.arrange.histogram.bit_ranges import bit_edges, folded, reaches_far
 from headrace.arrange.histogram.tuning import CELLS_GPU, CELLS_SMALL, ROWS, THREADS, histogram_defines, rows_for
-from headrace.arrays.arrays import Array, needed_numpy, take
+from headrace.arrays.arrays import Array, integers_of_times, needed_numpy, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of, placed, same_device
 from headrace.core.budget import Budget
@@ -101,7 +101,10 @@ def bucket_counts(
     budget = context.new_budget()
     source = placed(keys, "keys", context, budget)
     if source.typestr not in KEYS:
-        raise OptionError(f"keys are of type {source.typestr!r}; supported are integers of 1 to 8 bytes, float32 and float64")
+        raise OptionError(
+            f"keys are of type {source.typestr!r}; supported are integers of 1 to 8 bytes, float32 and float64"
+            f"{integers_of_times(source.typestr)}"
+        )
     dtype = np.dtype(source.typestr)
     if sum(given is not None for given in (range, splitters, bucket)) > 1:
         raise OptionError("range, splitters and bucket each define the buckets; pass one of them")

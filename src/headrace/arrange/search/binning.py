@@ -10,7 +10,7 @@ from headrace.arrange.bucket.buckets import MAX_BUCKETS
 from headrace.arrange.histogram.histogram import bucket_counts
 from headrace.arrange.search.bincount import bincount
 from headrace.arrange.search.searchsorted import searchsorted
-from headrace.arrays.arrays import Array, needed_numpy
+from headrace.arrays.arrays import Array, integers_of_times, needed_numpy
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.inputs import as_line, converted, flattened, plain, type_of
 from headrace.arrays.placement import placed
@@ -101,7 +101,8 @@ def histogram(
     context = context_of(context)
     source = placed(keys, "keys", context, context.new_budget())
     if source.typestr[1] not in "iuf":
-        raise OptionError(f"keys are of type {source.typestr!r}; histogram counts numbers and bools")
+        how = integers_of_times(source.typestr)
+        raise OptionError(f"keys are of type {source.typestr!r}; histogram counts numbers and bools{how}")
     edges = _edges(source, bins, range, context)
     if weights is not None:
         found = _weighted(source, weights, edges, context)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrays.arrays import TORCH_TYPES, Array, needed_numpy, width_of
+from headrace.arrays.arrays import TORCH_TYPES, Array, integers_of_times, needed_numpy, width_of
 from headrace.arrays.inputs import as_line, named_type
 from headrace.arrays.placement import apart_error, placed
 from headrace.core.budget import Budget
@@ -120,7 +120,8 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
     found = placed(value, name, context, budget)
     if found.typestr != typestr:
         wanted = _name_of(typestr)
-        raise OptionError(f"{name} are of type {_name_of(found.typestr)}, and the map has {wanted}; pass {name} as {wanted}")
+        how = integers_of_times(found.typestr) or f"; pass {name} as {wanted}"
+        raise OptionError(f"{name} are of type {_name_of(found.typestr)}, and the map has {wanted}{how}")
     if found.length > MAX_BATCH:
         raise OptionError(f"{name} has {found.length} items, at most {MAX_BATCH} go into one call; pass them in parts")
     if found.device != context.device:

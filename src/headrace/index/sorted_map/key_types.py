@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrays.arrays import Array, needed_numpy, width_of
+from headrace.arrays.arrays import Array, integers_of_times, needed_numpy, width_of
 from headrace.arrays.inputs import as_array, as_line, library_of, named_type
 from headrace.arrays.placement import placed
-from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -100,15 +99,16 @@ def items_given(given: Any, typestr: str, name: str, context: Context, budget: B
     """
     source = placed(_of_type(given, typestr, name), name, context, budget)
     if source.typestr != typestr:
-        raise OptionError(f"{name} are of type {source.typestr!r}, and the map has {typestr!r}; convert them first")
+        how = integers_of_times(source.typestr) if typestr[1] in "iu" else ""
+        if how:
+            how += ", and a map can have that type"
+        raise OptionError(f"{name} are of type {source.typestr!r}, and the map has {typestr!r}{how or '; convert them first'}")
     return source
 
 
 def _of_type(given: Any, typestr: str, name: str) -> Any:
     """Return a list or one item as an array of the type; other values as they are."""
     np = needed_numpy("a sorted map")
-    if isinstance(given, Column) and typestr[1] in "mM" and given.device.kind == "cpu":
-        return as_array(given, name).to_numpy()  # by DLPack instants are integers
     is_item = isinstance(given, np.generic) and given.ndim == 0
     if not is_item and not isinstance(given, (int, float, list, tuple, range)):
         return as_array(given, name)
