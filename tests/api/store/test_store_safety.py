@@ -123,14 +123,16 @@ def test_calls_that_a_store_refuses():
         ({"t": "\ud800"}, "string does not have the value"),
         ({"t": col("n") > 1}, "string does not have the values of bool"),
         ({"d": "2024-02-30"}, "date32 does not have the value '2024-02-30'"),
+        ({"f": 1e300}, r"float32 does not have the value 1e\+300"),
+        ({"f": col("f") + 1e300}, r"values of 'f': \+ of float32 does not take 1e\+300"),
         ({"k": None}, r"the key of 3 row\(s\) is null"),
         ({"k": 7}, "give two rows the same key"),
         ({"k": col("k") + 1}, "give a row the key 4 of another row"),
     ],
 )
 def test_values_that_are_refused(values, message):
-    store = Store(schema={"k": "int64", "n": "int8", "t": "string", "d": "date32"}, key="k")
-    store.append(b"k,n,t,d\n1,1,a,2024-01-01\n2,2,b,\n3,3,c,\n4,4,d,\n")
+    store = Store(schema={"k": "int64", "n": "int8", "t": "string", "d": "date32", "f": "float32"}, key="k")
+    store.append(b"k,n,t,d,f\n1,1,a,2024-01-01,1\n2,2,b,,\n3,3,c,,\n4,4,d,,\n")
     before = store.table().to_pydict()
     with pytest.raises((OptionError, UnknownColumnError), match=message):
         store.update(where=col("k") < 4, values=values)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import headrace
@@ -120,3 +121,24 @@ def test_a_table_is_no_array_and_the_error_says_what_to_use() -> None:
         with pytest.raises(OptionError, match="to_pandas\\(\\) returns a data frame"):
             convert(TABLE)
     assert Table({}).shape == (0, 0)
+
+
+@pytest.mark.parametrize("type_", ["float32", "float64"])
+def test_numbers_beyond_floats_are_compared_exactly(type_: str) -> None:
+    greatest = float(np.finfo(type_).max)
+    held = [-np.inf, -greatest, 0.0, greatest, np.inf, np.nan]
+    table = Table.from_arrow(pa.table({"x": pa.array(held, pa.from_numpy_dtype(type_))}))
+    beyond = 10**400 if type_ == "float64" else 1e300
+
+    def kept(condition: ColumnExpression) -> list[float]:
+        return [value for value in table.filter(condition)["x"].to_pylist() if not np.isnan(value)]
+
+    assert kept(col("x") < beyond) == kept(col("x") <= beyond) == held[:4]
+    assert kept(col("x") > beyond) == kept(col("x") >= beyond) == [np.inf]
+    assert kept(col("x") > -beyond) == kept(col("x") >= -beyond) == held[1:5]
+    assert kept(col("x") < -beyond) == kept(col("x") <= -beyond) == [-np.inf]
+    assert kept(col("x") == beyond) == kept(col("x").is_in([beyond, -beyond])) == []
+    assert len(table.filter(col("x") != beyond)) == 6
+    assert kept(col("x") == np.inf) == [np.inf]
+    with pytest.raises(OptionError, match=rf"\* of {type_} does not take .*, an infinity in its type"):
+        table.filter(col("x") * beyond > 0)

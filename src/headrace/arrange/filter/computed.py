@@ -10,7 +10,7 @@ from typing import Any
 from headrace import _native
 from headrace.arrange.filter.column_layout import described_column
 from headrace.arrange.filter.literals import quantity_of
-from headrace.arrange.filter.operands import rounded_in, signed_float
+from headrace.arrange.filter.operands import is_beyond, rounded_in, signed_float
 from headrace.arrange.filter.program import CompiledValue, compiled_value
 from headrace.arrange.gather.take import take_rows
 from headrace.columns.column import Column
@@ -135,6 +135,8 @@ def _bytes_of(value: Any, type_: DataType) -> bytes:
     except OptionError:
         raise wrong from None
     if traits.family == "float":
+        if is_beyond(found, f"f{type_.bits}"):
+            raise wrong
         return struct.pack(f"<{traits.struct}", rounded_in(signed_float(found, value), f"f{type_.bits}"))
     return _integer_bytes(found, type_, wrong)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -124,6 +125,40 @@ def rounded_in(value: Any, domain: str) -> Any:
         return struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:
         return math.copysign(math.inf, value)
+
+
+_GREATEST = {"f32": (2.0 - 2.0**-23) * 2.0**127, "f64": sys.float_info.max}
+
+
+def is_beyond(value: Fraction | float, domain: str) -> bool:
+    """Return whether a number is finite, and an infinity once it is rounded to a domain of floats.
+
+    Examples
+    --------
+    >>> is_beyond(Fraction(10) ** 39, "f32"), is_beyond(math.inf, "f32"), is_beyond(Fraction(10) ** 39, "f64")
+    (True, False, False)
+    """
+    return isinstance(value, Fraction) and math.isinf(rounded_in(as_float(value), domain))
+
+
+def bounded_float(symbol: str, value: Fraction | float, domain: str) -> tuple[str, float]:
+    """Return a comparison of floats of a domain that is true where the comparison with `value` is.
+
+    Examples
+    --------
+    >>> bounded_float("<", Fraction(1, 2), "f64"), bounded_float(">", -(Fraction(10) ** 999), "f64")
+    (('<', 0.5), ('>=', -1.7976931348623157e+308))
+    >>> bounded_float("==", Fraction(10) ** 39, "f32"), bounded_float("!=", Fraction(10) ** 39, "f32")
+    (('<', -inf), ('!=', nan))
+    """
+    if not is_beyond(value, domain):
+        return symbol, as_float(value)
+    if symbol in ("==", "!="):
+        return ("<", -math.inf) if symbol == "==" else ("!=", math.nan)
+    is_below, greatest = symbol in ("<", "<="), _GREATEST[domain]
+    if value > 0:
+        return ("<=" if is_below else ">"), greatest
+    return ("<" if is_below else ">="), -greatest
 
 
 def bounded(symbol: str, value: Fraction | float, low: int, high: int) -> tuple[str, int]:

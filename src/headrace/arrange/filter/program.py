@@ -17,8 +17,10 @@ from headrace.arrange.filter.operands import (
     FilterOperand,
     as_float,
     bounded,
+    bounded_float,
     domain_of,
     in_common_domain,
+    is_beyond,
     number_like,
     rounded_in,
     signed_float,
@@ -194,7 +196,8 @@ class _Compiler:
             return self._joined("compare", left, self._text(left, value), symbol, "text")
         literal = left.quantity.literal(value)
         if left.domain in FLOATS:
-            return self._joined("compare", left, number_like(as_float(literal), left), symbol, left.domain)
+            symbol, rounded = bounded_float(symbol, literal, left.domain)
+            return self._joined("compare", left, number_like(rounded, left), symbol, left.domain)
         symbol, bound = bounded(symbol, literal, *RANGES[left.domain])
         return self._joined("compare", left, number_like(bound, left), symbol, left.domain)
 
@@ -235,7 +238,8 @@ class _Compiler:
         """Return the literals that a value can equal."""
         literals = [part.quantity.literal(plain(value)) for value in values]
         if part.domain in FLOATS:
-            rounded = [rounded_in(as_float(literal), part.domain) for literal in literals]
+            near = [literal for literal in literals if not is_beyond(literal, part.domain)]
+            rounded = [rounded_in(as_float(literal), part.domain) for literal in near]
             return [value for value in rounded if not math.isnan(value)]
         low, high = RANGES[part.domain]
         exact = [value for value in literals if isinstance(value, Fraction) and value.denominator == 1]
@@ -276,6 +280,8 @@ def _literal_beside(literal: FilterOperand, other: FilterOperand, symbol: str) -
                 )
             return number_like(int(value), other), other
         other = other.converted("f64")
+    if is_beyond(value, other.domain):
+        raise OptionError(f"{symbol} of {other.quantity.name} does not take {shown(literal.literal)}, an infinity in its type")
     return number_like(signed_float(value, literal.literal), other), other
 
 
