@@ -105,3 +105,21 @@ def test_a_limit_counts_the_rows_of_all_files(n_rows: int) -> None:
     assert scan.read()["a"].to_pylist() == [1, 2, 3, 4, 5, 6, 7][:n_rows]
     streams = headrace.scan_csv([io.BytesIO(text) for text in texts], n_rows=n_rows, batch_bytes=4)
     assert streams.read()["a"].to_pylist() == [1, 2, 3, 4, 5, 6, 7][:n_rows]
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "records"),
+    [
+        (b"a,b\n1,2\n", {"skip_footer": 2}, 2),
+        (b"1,2\n", {"skip_rows": 3, "names": ["a", "b"], "header": False}, 1),
+        (b"#x\n\n", {"comment": "#", "names": ["a"]}, 2),
+        ([b"1,2\n", b"3,4\n5,6\n", b"7,8\n"], {"skip_footer": 1, "header": False}, 4),
+    ],
+)
+def test_the_report_counts_the_records_of_files_without_rows(source: Any, options: dict[str, Any], records: int) -> None:
+    whole = headrace.read_csv(source, **options).report
+    scan = headrace.scan_csv(source, batch_bytes=3, **options)
+    scan.read()
+    assert scan.report.records == whole.records == records
+    assert scan.report.skipped == whole.skipped
+    assert [file.skipped for file in scan.report.files] == [file.skipped for file in whole.files]

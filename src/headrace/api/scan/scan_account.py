@@ -81,17 +81,22 @@ class Account:
     def add(self, part: FilePart) -> bool:
         """Count a part that was loaded; return whether it is the first of its file."""
         number = part.plan.file
-        resumed = number == self._start.file and self._start.byte > 0
-        begins = number not in self._files and not resumed
-        known = self._files.setdefault(number, _FileCounts(part.prepared, resumed=resumed))
+        begins = number not in self._files and not self._is_resumed(number)
+        known = self._of_file(number, part.prepared)
         known.prepared = part.prepared
         for name in _COUNTS:
             known.counts[name] += part.counts[name]
         if part.reached is not None:
-            known.bytes = part.reached.byte - (self._start.byte if resumed else 0)
+            known.bytes = part.reached.byte - (self._start.byte if known.resumed else 0)
         for earlier, file in self._files.items():
             file.is_done |= earlier < number
         return begins
+
+    def _is_resumed(self, number: int) -> bool:
+        return number == self._start.file and self._start.byte > 0
+
+    def _of_file(self, number: int, prepared: Prepared) -> _FileCounts:
+        return self._files.setdefault(number, _FileCounts(prepared, resumed=self._is_resumed(number)))
 
     def leave_out(self, number: int, rows: int) -> None:
         """Count rows of a file that the scan's condition leaves out as skipped records."""
@@ -106,7 +111,9 @@ class Account:
         return bool(self._columns)
 
     def finish(self) -> None:
-        """Mark all files as read to their end."""
+        """Mark all files as read to their end. Those without a part have skipped records alone."""
+        for number, prepared in self._parts.prepared.items():
+            self._of_file(number, prepared)
         for file in self._files.values():
             file.is_done = True
 

@@ -123,6 +123,8 @@ class ScanParts(ABC):
 
     def __init__(self, plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> None:
         self._plans, self._files, self._options, self._cut = plans, files, options, cut
+        self.prepared: dict[int, Prepared] = {}
+        """The decisions for each file that was opened, by its index. Such a file may have no part."""
 
     def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
         """Load part after part.
@@ -143,6 +145,7 @@ class ScanParts(ABC):
             errors = file.errors() if len(self._files) > 1 else nullcontext()
             with file.opened() as source, errors:
                 prepared, plan = self._plans.plan(number, source, earlier, limited=not file.comes_in_order)
+                self.prepared[number] = prepared
                 with closing(file.text(source, plan.end, self._options, keep=keep)) as text:
                     reading = FileReading(number, file, prepared, plan, text, earlier, plan.begin)
                     if number == start.file and start.byte:
