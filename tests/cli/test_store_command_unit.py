@@ -134,3 +134,16 @@ def test_verify_and_copy(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_errors(words: list[str], code: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", *words]) == code
     assert capsys.readouterr().err
+
+
+def test_an_error_of_a_text_is_the_one_that_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("other.csv").write_text("town,founded\nParis,1\n")
+    assert main(["store", "append", "s", "other.csv"]) == 2
+    assert "source does not have the columns of the store: unknown column in dtypes 'city'" in capsys.readouterr().err
+    Path("bad.csv").write_text("city,founded\nBonn,1\nKyiv,482\nParis,x\n")
+    assert main(["store", "append", "s", "bad.csv", "--batch-bytes", "8"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("headrace: 2 rows were added before the error\n")
+    assert "expected int64, got 'x'" in said
+    with headrace.Store("s", read_only=True) as store:
+        assert len(store) == 4

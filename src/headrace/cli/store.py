@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from headrace.cli.common.progress import progress_bar
 from headrace.cli.common.targets import check_output, files_read
 from headrace.cli.common.words import print_faults, printable
 from headrace.cli.row_stream import RejectSpool
-from headrace.core.errors import OptionError
+from headrace.core.errors import HeadraceError, OptionError
 
 if TYPE_CHECKING:
     from headrace import Store
@@ -114,6 +115,8 @@ def _is_store(folder: str) -> bool:
 
 
 def _append(given: argparse.Namespace) -> int:
+    from headrace.api.store.rows import columns_of_store  # needs NumPy
+
     if given.rejects is not None:
         check_output("--rejects", given.rejects, files_read(given.file))
     with headrace.Store(given.store, sync=given.sync, on_duplicate=given.on_duplicate) as store, progress_bar() as progress:
@@ -123,15 +126,22 @@ def _append(given: argparse.Namespace) -> int:
         if known.get("header") is False:
             own["names"] = list(store.schema)
         scan = scan_csv(source, **{**own, **known}, progress=progress)
-        spool, rows, duplicates = RejectSpool(scan.rejects_table()), 0, 0
+        with columns_of_store():
+            spool, rows, duplicates = RejectSpool(scan.rejects_table()), 0, 0
         try:
             for batch in scan.batches():
                 added = store.append(batch)
                 rows, duplicates = rows + added, duplicates + added.duplicates
                 spool.add(added.rejects)
-        finally:  # if a batch is refused, those before it stay in the store, and so do their rejects in the file
+        except BaseException:  # the batches before it stay in the store, and so do their rejects in the file
+            if rows:
+                print(f"headrace: {rows:_} rows were added before the error", file=sys.stderr)
             if given.rejects is not None:
-                spool.write(given.rejects)
+                with suppress(OSError, HeadraceError):  # the first error is the one to show
+                    spool.write(given.rejects)
+            raise
+        if given.rejects is not None:
+            spool.write(given.rejects)
         print(f"{given.store!r}: {rows:_} rows added, {len(store):_} rows")
     report = scan.report
     if duplicates or report.rejected:

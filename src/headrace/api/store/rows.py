@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from headrace.api.read.read_csv import read_csv
@@ -14,7 +15,7 @@ from headrace.core.context import Context
 from headrace.core.errors import OptionError, UnknownColumnError
 from headrace.store.schema import fitted, whole_columns
 
-__all__ = ["rows_given", "whole_columns"]
+__all__ = ["columns_of_store", "rows_given", "whole_columns"]
 
 
 class GivenRows(NamedTuple):
@@ -34,6 +35,15 @@ class GivenRows(NamedTuple):
     def counted(self, rows: int) -> RowCount:
         """Return the number of rows that a change has added or replaced, with the account of the read."""
         return RowCount(rows, self.table.num_rows - rows, self.table.rejects, getattr(self.table, "report", None))
+
+
+@contextmanager
+def columns_of_store() -> Iterator[None]:
+    """Add to errors of unknown columns that they are those of the store, and not options of the caller."""
+    try:
+        yield
+    except UnknownColumnError as error:
+        raise UnknownColumnError(f"source does not have the columns of the store: {error}") from None
 
 
 def rows_given(
@@ -66,8 +76,6 @@ def rows_given(
         source = source.read() if hasattr(source, "readable") else source
         there = read_csv(source, **{**given, "n_rows": 0}).column_names
         schema = {name: type_ for name, type_ in schema.items() if name in there}
-    try:
+    with columns_of_store():
         table = read_csv(source, **{"dtypes": dict(schema), **given})
-    except UnknownColumnError as error:
-        raise UnknownColumnError(f"source does not have the columns of the store: {error}") from None
     return GivenRows(fitted(table.to("cpu").columns, schema, context), table)
