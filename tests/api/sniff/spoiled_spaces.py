@@ -55,6 +55,8 @@ COLUMNS: list[tuple[str, list[str]]] = [
     ("year month day", ["2024 01 02", "2024 02 03", "2024 03 14"]),
     ("hour minute second", ["12 30 15", "12 31 15", "12 32 15"]),
     ("first last age", ["Ann Lee 30", "Bo Ray 31", "Cy Fox 32"]),
+    ("item for sale", ["1 2 3", "4 5 6"]),
+    ("item for sale", ["7 12.5 300", "8 14.0 250", "9 2.5 100"]),
     ("name age city", ["Ann 30 Rome", "Bo 31 Oslo", "Cy 32 Bern"]),
 ]
 """Names between spaces, and the rows below them."""

@@ -4,7 +4,8 @@ A space is the weakest separator: it also stands in names, amounts, dates, telep
 first record as fields below it are names of columns, except in these cases:
 
 - The first record is a phrase, with a preposition between two words: ``amount in EUR``. It may also be shorter than the records
-  below it, if they contain words.
+  below it, if they contain words. If each field is a value and the records have no known form, as ``1 2 3`` below
+  ``item for sale``, the fields are columns.
 - Each record below it is one telephone number, or one amount with a group that no number begins with, such as ``004``.
 
 Another number of words names one column if each record below has a form with spaces in it: ``phone`` over ``030 555 1234``.
@@ -90,12 +91,17 @@ def spaces_are_in_values(layout: SampleLayout, regular: Regularity, is_value: Is
         return True
     is_phrase = _PHRASE.search(title) is not None
     if is_phrase and len(words) == regular.width and not _are_names_over_values(layout, is_value):
-        return True
+        return _have_form(rows) or not all(is_value(field) for record in _judged(layout) for field in layout.fields(record))
     if is_phrase and len(words) < regular.width and all(map(_LETTER.search, rows)):
         return True
     if len(words) == regular.width:
         return all(map(_AMOUNT.fullmatch, rows)) and any(map(_PADDED_GROUP.search, rows))
     return any(all(map(form.fullmatch, rows)) for form in _forms_below(words[-1]))
+
+
+def _have_form(rows: Sequence[bytes]) -> bool:
+    """Return whether all rows have one of the forms with spaces, whatever the name above them."""
+    return any(all(map(form.fullmatch, rows)) for form in (_WITH_SPACES, *(form for _, form in _NAMED_FORMS)))
 
 
 def _forms_below(name: bytes) -> list[re.Pattern[bytes]]:
