@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -133,3 +134,10 @@ def test_a_column_is_no_text(search: Any) -> None:
         with pytest.raises(OptionError, match=r"text is a column of texts, which find_in_column\(\) searches"):
             search(column, b"ab")
     assert headrace.find(pl.Series(list(b"xab"), dtype=pl.UInt8), b"ab").tolist() == [1]
+
+
+def test_numbers_of_pyarrow_are_no_texts() -> None:
+    with pytest.raises(OptionError, match="text has items of type Decimal; pass bytes or an array of uint8"):
+        headrace.find(pa.array([Decimal("1.5")]), b"1")
+    with pytest.raises(OptionError, match="text is a column of texts"):
+        headrace.find(pa.array(["1.5"]), b"1")

@@ -65,7 +65,7 @@ WORDS: tuple[Word, ...] = (
     option("eol_char", "polars"),
     option("new_line", "duckdb"),
     option("skipinitialspace", "pandas", "cudf"),
-    option("skip_blank_lines", "pandas", "cudf"),
+    option("skip_blank_lines", "pandas", "cudf", meaning="a line of spaces is a record, which pandas takes for blank"),
     option("ignore_empty_lines", "pyarrow"),
     translated("auto_detect", "duckdb", by=by.auto_detect, meaning="`True` is `dialect='auto'`, `False` the default"),
     option("dialect", "pandas", meaning="a `csv.Dialect`, its name, or `'auto'`"),

@@ -56,5 +56,8 @@ def _numbers(text: Any) -> Any:
     if is_column or type(text).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}:
         kind = text.type.name if is_column else getattr(getattr(text := as_array(text, "text"), "dtype", None), "kind", "")
         if kind in _KINDS_OF_TEXT:
+            first = next((item for item in text.flat if item is not None), "") if kind == "O" else ""
+            if not isinstance(first, (str, bytes)):
+                raise OptionError(f"text has items of type {type(first).__name__}; pass bytes or an array of uint8")
             raise OptionError("text is a column of texts, which find_in_column() searches row by row; pass the bytes of one text")
     return text
