@@ -13,11 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 import headrace
+from bench.read.cases import TAXI_64
 from headrace import Context, Scan, col
 
 ROWS = 300_000
 BATCH_BYTES = 16 << 20
 ROUNDS = 15
+BOUNDS = (1, 10, 100, 500, 1000)
+"""Greatest keys, excluded: in thousandths of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,23 @@ def cases() -> list[Case]:
         Case("log lines, 6 columns", log, "key"),
         Case("log lines, texts as dictionaries", log, "key", "dictionary"),
         Case("numbers, 6 columns", "\n".join(["key,part,price,row,other,rate", *numbers]).encode(), "key"),
+        Case("taxi trips, 18 columns", _taxi(keys), "payment_type"),
     ]
+
+
+def _taxi(keys: np.ndarray) -> bytes:
+    """Return trips with the columns of the taxi case of `bench.read.cases`; the keys are in ``payment_type``."""
+    rng = np.random.default_rng(2)
+    begins = np.datetime64("2019-01-01T00:00:00") + rng.integers(0, 31_000_000, ROWS)
+    ends = begins + rng.integers(60, 4000, ROWS)
+    fares, miles, places = rng.exponential(15, ROWS), rng.exponential(3, ROWS), rng.integers(1, 266, (2, ROWS))
+    times = [np.char.replace(np.datetime_as_string(part), "T", " ") for part in (begins, ends)]
+    lines = [
+        f"{i % 2 + 1},{times[0][i]},{times[1][i]},{i % 6},{miles[i]:.2f},1,{'NY'[i % 2]},{places[0, i]},{places[1, i]},{keys[i]},"
+        f"{fares[i]:.2f},{i % 3 / 2},0.5,{fares[i] / 5:.2f},0.0,0.3,{fares[i] * 1.2 + 1:.2f},2.5"
+        for i in range(ROWS)
+    ]
+    return "\n".join([",".join(TAXI_64), *lines, ""]).encode()
 
 
 def best_seconds(calls: list[Callable[[], object]]) -> list[float]:
@@ -74,17 +93,18 @@ def main() -> None:
     """Print a Markdown table of milliseconds of processor time on one thread."""
     context = Context(threads=1)
     print(f"{ROWS:,} rows, one thread, batches of {BATCH_BYTES >> 20} MB; ms of processor time\n")
-    print("| text | MB | no condition | 0.1 % | 10 % | 100 % | without texts | condition's column |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    shares = " | ".join(f"{bound / 10:g} %" for bound in BOUNDS)
+    print(f"| text | MB | no condition | {shares} | without texts | condition's column |")
+    print(f"| --- | {'---: | ' * (len(BOUNDS) + 4)}".rstrip())
     for case in cases():
         types = {name: str(kind) for name, kind in headrace.read_csv(case.text, context=context).schema.items()}
         given = {name: kind for name, kind in types.items() if kind != "string"} if case.strings != "plain" else types
         whole = headrace.scan_csv(
             case.text, dtypes=given, strings=case.strings, batch_bytes=BATCH_BYTES, infer="first", context=context
         )
-        chosen = [whole.where(col(case.by) < bound) for bound in (1, 100, 1000)]
+        chosen = [whole.where(col(case.by) < bound) for bound in BOUNDS]
         table = headrace.read_csv(case.text, context=context)
-        for scan, bound in zip(chosen, (1, 100, 1000), strict=True):
+        for scan, bound in zip(chosen, BOUNDS, strict=True):
             rows = table.filter(col(case.by) < bound).to_pydict()
             found = [batch.to_pydict() for batch in scan.batches()]
             if {name: [value for batch in found for value in batch[name]] for name in rows} != rows:
