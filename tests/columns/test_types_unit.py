@@ -184,7 +184,7 @@ def test_arrow_writes_float_for_its_float32():
     ],
 )
 def test_what_stands_for_no_type_is_refused(value):
-    with pytest.raises(OptionError, match="unknown type"):
+    with pytest.raises(OptionError, match=r"unknown type|no column has the type"):
         parse_type(value)
 
 
@@ -263,3 +263,19 @@ def test_questions_about_types():
 def test_numpy_name_is_how_values_lie_in_memory(text, numpy):
     name = parse_type(text).numpy_name
     assert name is None if numpy is None else np.dtype(name) == np.dtype(numpy)
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        (pa.date64(), r"'date64\[ms\]': date32 has the same days"),
+        (pa.float16(), "'halffloat': float32 has each of its values"),
+        (pa.list_(pa.int8()), "'list<item: int8>': a field has no nested value"),
+        (pl.Enum(["x"]), ".*: use 'category'"),
+        (pl.Int128, "'Int128': use 'decimal128"),
+        ("uuid", "'uuid': use 'string'"),
+    ],
+)
+def test_types_that_no_column_has_say_what_to_use(given: object, advice: str) -> None:
+    with pytest.raises(OptionError, match=f"no column has the type {advice}"):
+        parse_type(given)

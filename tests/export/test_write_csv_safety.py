@@ -13,6 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -253,3 +256,25 @@ def test_frames_that_are_no_arrow_table() -> None:
         assert raised.value.__cause__ is not None
     with pytest.raises(OptionError, match=r"data is no Arrow table: .*int64"):
         headrace.Table.from_arrow(pd.Series([1, 2]))
+
+
+def test_words_and_tables_of_other_writers_say_what_to_use() -> None:
+    frame = pd.DataFrame({"a": [1]}, index=pd.Index([7], name="k"))
+    assert write_csv(frame) == b"a,k\n1,7\n"
+    assert write_csv(frame, index=False) == write_csv(frame.reset_index(drop=True), index=True) == b"a\n1\n"
+    for options, message in (
+        ({"index": "no"}, "index must be True or False"),
+        ({"columns": ["a"]}, "write_csv has no columns: select the columns of the table first"),
+        ({"float_format": "%.2f"}, "write_csv has no float_format: floats are the shortest text of the same bits"),
+        ({"mode": "a"}, r"write_csv has no mode: pass an open file: open\(path, 'ab'\)"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            write_csv(TABLE, **options)  # type: ignore[arg-type]
+    for value, message in (
+        (pl.LazyFrame({"a": [1]}), "not LazyFrame; pass the frame that collect"),
+        ({"a": [1]}, r"not dict; polars.DataFrame\(data\) or pyarrow.table\(data\) makes a table of it"),
+        ([{"a": 1}], r"not list; polars.DataFrame\(data\) makes a table of it"),
+        (np.zeros((2, 2)), r"not ndarray; pandas.DataFrame\(data, columns=names\)"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            write_csv(value)  # type: ignore[call-overload]

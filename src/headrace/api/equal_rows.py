@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from headrace.api.table import Table
+    from headrace.export.text.write_csv import ArrowStream
 
 
 class EqualRows:
@@ -121,7 +122,7 @@ class EqualRows:
         found = _selected_rows({one: self.columns[one] for one in names}, rows, context)
         return Table({**found, name: _int64_column(counts[rows])})
 
-    def lookup(self, other: Table, on: str | Sequence[str], *, context: Context | None = None) -> Any:
+    def lookup(self, other: Table | ArrowStream, on: str | Sequence[str], *, context: Context | None = None) -> Any:
         """Return for each row the number of the first row of another table that is equal in some columns. Needs NumPy.
 
         With these numbers a join is one `headrace.take` of each column of the other table. A row with a null in these columns
@@ -130,7 +131,7 @@ class EqualRows:
         Parameters
         ----------
         other
-            The other table.
+            The other table, of this package or of any library with an Arrow stream.
         on
             Name of a column, or several, that both tables have, of the same types. Columns of texts may have several types. Both
             tables are on one device.
@@ -165,6 +166,8 @@ class EqualRows:
 
         context = context_of(context)
         names = self._listed_names("on", on)
+        if not isinstance(other, Table) and hasattr(other, "__arrow_c_stream__") and not isinstance(other, type):
+            other = Table.from_arrow(other)
         theirs = instance("other", other, Table).columns
         for one in names:
             existing_name("on", one, theirs)

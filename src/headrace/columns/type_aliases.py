@@ -76,6 +76,24 @@ TYPE_ALIASES = {
 }
 """Names in lower case, and the types that they stand for."""
 
+UNSUPPORTED_TYPES = {
+    "date64": "date32 has the same days",
+    "halffloat": "float32 has each of its values",
+    "float16": "float32 has each of its values",
+    "enum": "use 'category'",
+    "int128": "use 'decimal128(38, 0)'",
+    "uint128": "use 'decimal128(38, 0)'",
+    "hugeint": "use 'decimal128(38, 0)'",
+    "uhugeint": "use 'decimal128(38, 0)'",
+    "decimal256": "use decimal128, of up to 38 digits",
+    **dict.fromkeys(("uuid", "json"), "use 'string'"),
+    **dict.fromkeys(
+        ("list", "large_list", "fixed_size_list", "array", "struct", "map"),
+        "a field has no nested value; read it as 'string'",
+    ),
+}
+"""First words of types of other libraries that no column has, and what to use."""
+
 TYPE_OF_CLASS: dict[type, str] = {
     bool: "bool",
     int: "int64",

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from headrace.columns.traits import TRAITS, UNITS
-from headrace.columns.type_aliases import DICTIONARY, TYPE_ALIASES, TYPE_OF_CLASS, usual_name
+from headrace.columns.type_aliases import DICTIONARY, TYPE_ALIASES, TYPE_OF_CLASS, UNSUPPORTED_TYPES, usual_name
 from headrace.columns.zone import zone_named
 from headrace.core.errors import OptionError, shown
 
@@ -27,6 +27,7 @@ _TIMESTAMP = re.compile(
 )
 _UTC = ("utc", "z", "+00:00")
 _WITH_UNIT = "|".join(name for name, traits in TRAITS.items() if traits.units)
+_FIRST_WORD = re.compile(r"\w*")
 _TIME = re.compile(rf"({_WITH_UNIT}|timedelta64|timedelta)[\[(](?:time_unit=)?'?({'|'.join(UNITS)})'?[\])]")
 _DECIMAL = re.compile(r"(?:decimal128|decimal|numeric)(?:\s*\((?:precision=)?(\d{1,4}|none)(?:,\s*(?:scale=)?(-?\d{1,4}))?\))?")
 
@@ -242,6 +243,9 @@ def parse_type(value: object) -> DataType:
         return DataType("dictionary")
     if key in TRAITS:
         return DataType(key)
+    word = _FIRST_WORD.match(key)
+    if word is not None and word[0] in UNSUPPORTED_TYPES:
+        raise OptionError(f"no column has the type {shown(text)}: {UNSUPPORTED_TYPES[word[0]]}")
     raise OptionError.unknown("type", text, (*type_names(), *TYPE_ALIASES), "help(headrace.read_csv)")
 
 

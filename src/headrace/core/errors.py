@@ -167,6 +167,7 @@ _MEANINGS = {
 }
 _GO_ON = "pass on_error='null' or 'reject' to go on and find such records in .rejects"
 _WAYS = {
+    "encoding": "pass encoding= with that of the text, such as 'cp1252'; or " + _GO_ON,
     "unclosed_quote": "pass lenient_quotes=True if this quote is text, or quote_char=None if no field is quoted; or " + _GO_ON,
     "quote": "pass lenient_quotes=True to take such quotes for text; or " + _GO_ON,
     "too_few_fields": "pass short_records='null' to fill them with nulls, or 'reject' to find them in .rejects",

@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.core.errors import OptionError
 
+_NONE: Mapping[str, Any] = {}
+_NOUNS = {
+    **{name: name.lower() for name in ("Table", "Scan", "Column", "Store")},
+    **dict.fromkeys(("HashMap", "HashMultiMap", "SortedMap"), "map"),
+    "HashSet": "set",
+}
+
 
 class ForeignNames:
     """Base of the classes that answer names of other libraries."""
@@ -34,17 +41,40 @@ def foreign_attribute(thing: Any, name: str) -> Any:
         There is none. The message says what to use, if the name is one of another library.
     """
     kind = type(thing).__name__
-    alias = ALIASES[kind].get(name)
+    alias = ALIASES.get(kind, _NONE).get(name)
     if alias is not None:
         return getattr(thing, alias) if isinstance(alias, str) else alias(thing)
-    use = f"table[{name!r}]" if kind == "Table" and name in thing.columns else ADVICE[kind].get(name) or _converted(kind, name)
-    noun = {"Table": "table", "Scan": "scan", "Column": "column"}.get(kind, "condition")
+    use = ADVICE.get(kind, _NONE).get(name) or _converted(kind, name)
+    if kind == "Table" and name in thing.columns:
+        use = f"table[{name!r}]"
+    noun = _NOUNS.get(kind, "condition")
     raise AttributeError(f"a {noun} has no {name}: use {use}" if use else f"{kind!r} object has no attribute {name!r}")
+
+
+def way_to_table(value: object) -> str:
+    """Return the end of an error message that says how a table is made of a value of another kind; empty if that is unknown.
+
+    Examples
+    --------
+    >>> way_to_table({"a": [1]})
+    '; polars.DataFrame(data) or pyarrow.table(data) makes a table of it'
+    """
+    name = type(value).__name__
+    if name == "LazyFrame":
+        return "; pass the frame that collect() returns"
+    if name == "Series":
+        return "; pass series.to_frame()"
+    if name == "ndarray":
+        return "; pandas.DataFrame(data, columns=names) makes a table of it"
+    is_rows = isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+    if isinstance(value, Mapping):
+        return "; polars.DataFrame(data) or pyarrow.table(data) makes a table of it"
+    return "; polars.DataFrame(data) makes a table of it" if is_rows else ""
 
 
 def _converted(kind: str, name: str) -> str:
     """Return the expressions of other libraries that have this name; empty if there are none."""
-    return " or ".join(f"{form}.{name}(...)" for form, names in ELSEWHERE[kind].items() if name in names)
+    return " or ".join(f"{form}.{name}(...)" for form, names in ELSEWHERE.get(kind, _NONE).items() if name in names)
 
 
 def _dictionary(table: Any) -> Callable[..., Any]:
@@ -149,6 +179,12 @@ ALIASES: Mapping[str, Mapping[str, str | Callable[[Any], Any]]] = {
 _SLICE = "a slice such as table[0:2], table.head(n) or table.tail(n)"
 _CONDITION = "table.filter(headrace.col('price') > 2)"
 
+_OF_MAPS = {
+    "keys": "map.items().keys",
+    "values": "map.items().values",
+    **dict.fromkeys(("pop", "remove", "discard", "delete"), "map.erase(keys)"),
+}
+
 ADVICE: Mapping[str, Mapping[str, str]] = {
     "Table": {
         "iloc": _SLICE,
@@ -201,6 +237,30 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         "alias": "table.rename({'a': 'b'})",
     },
     "TextConditions": {},
+    "HashMap": {
+        "get": "map.find(keys), which has values and a mask of the keys that are there",
+        **dict.fromkeys(("update", "put"), "map.insert(keys, values)"),
+        **_OF_MAPS,
+    },
+    "HashSet": {**dict.fromkeys(("add", "update"), "map.insert(keys)"), **_OF_MAPS, "keys": "map.items()"},
+    "HashMultiMap": {"get": "map.find_all(keys)", "add": "map.insert(keys, values)", **_OF_MAPS},
+    "SortedMap": {
+        "get": "map.find(keys), which has values and a mask of the keys that are there",
+        **dict.fromkeys(("add", "put"), "map.insert(keys, values)"),
+        **dict.fromkeys(("bisect", "bisect_left", "bisect_right"), "map.count(low, high), or map.successor(keys)"),
+        "irange": "map.range(lows, highs)",
+        **_OF_MAPS,
+    },
+    "Store": {
+        "get": "store.lookup(key).rows",
+        "columns": "store.schema",
+        **dict.fromkeys(("num_rows", "count", "shape"), "len(store)"),
+        **dict.fromkeys(("insert", "add", "write"), "store.append(rows)"),
+        "upsert": "Store(..., on_duplicate='replace'), then store.append(rows)",
+        **{name: f"store.table().{name}(...)" for name in ("filter", "head", "select", "to_arrow", "to_pandas", "to_polars")},
+        **dict.fromkeys(("query", "execute"), "store.sql(query)"),
+        **dict.fromkeys(("remove", "drop"), "store.delete(keys)"),
+    },
 }
 """Names of other libraries by class, and what to use instead."""
 

@@ -123,3 +123,19 @@ def test_the_report_counts_the_records_of_files_without_rows(source: Any, option
     assert scan.report.records == whole.records == records
     assert scan.report.skipped == whole.skipped
     assert [file.skipped for file in scan.report.files] == [file.skipped for file in whole.files]
+
+
+@pytest.mark.parametrize(
+    "options", [{"strings": "dictionary"}, {"strings": "view"}, {"dtypes": {"a": "category", "b": "string_view"}}]
+)
+@pytest.mark.parametrize("batch_bytes", [1, 9, 1 << 20])
+def test_views_and_dictionaries_of_batches_are_joined(options: dict[str, Any], batch_bytes: int) -> None:
+    text = b'a,b\nx,1\n,2\na text of more than twelve bytes,3\nx,4\n"",5\nzz,6\n'
+    whole = headrace.read_csv(text, **options)
+    read = headrace.scan_csv(text, batch_bytes=batch_bytes, **options).read()
+    assert read.schema == whole.schema
+    assert read.equals(whole)
+    if whole["a"].dictionary is not None and read["a"].dictionary is not None:
+        assert read["a"].dictionary.to_pylist() == whole["a"].dictionary.to_pylist()
+    chosen = headrace.scan_csv(text, batch_bytes=batch_bytes, **options).where(headrace.col("a") != "x").read()
+    assert chosen["a"].to_pylist() == ["a text of more than twelve bytes", "", "zz"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from headrace import HashMap, HashMultiMap, HashSet
+import headrace
+from headrace import HashMap, HashMultiMap, HashSet, OptionError
 
 
 def test_the_last_of_equal_keys_wins() -> None:
@@ -91,3 +92,33 @@ def test_arrays_of_torch() -> None:
     found = table.find(torch.tensor([1, 2]))
     assert torch.equal(found.values, torch.tensor([0.25, 0.0]))
     assert found.found.tolist() == [True, False]
+
+
+def test_one_key_is_looked_up_by_in() -> None:
+    prices, keys, rows = headrace.HashMap("int64", "float64"), headrace.HashSet("int32"), headrace.HashMultiMap("int32", "int64")
+    prices.insert([7, 3], [1.5, 2.0])
+    keys.insert([7])
+    rows.insert([7, 7], [0, 1])
+    for found in (prices, keys, rows):
+        assert 7 in found
+        assert np.int32(4) not in found
+        with pytest.raises(OptionError, match="key must be one key; contains takes arrays"):
+            _ = [7] in found
+
+
+@pytest.mark.parametrize(
+    ("thing", "name", "advice"),
+    [
+        (headrace.HashMap("int64", "int64"), "get", r"map\.find\(keys\)"),
+        (headrace.HashMap("int64", "int64"), "keys", r"map\.items\(\)\.keys"),
+        (headrace.HashSet("int64"), "add", r"map\.insert\(keys\)"),
+        (headrace.HashMultiMap("int64", "int64"), "get", r"map\.find_all\(keys\)"),
+        (headrace.SortedMap("int64"), "irange", r"map\.range\(lows, highs\)"),
+        (headrace.Store(schema={"a": "int64"}), "to_pandas", r"store\.table\(\)\.to_pandas"),
+    ],
+)
+def test_names_of_dictionaries_say_what_to_use(thing: object, name: str, advice: str) -> None:
+    with pytest.raises(AttributeError, match=f"has no {name}: use {advice}"):
+        getattr(thing, name)
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        thing.no_such_name  # type: ignore[attr-defined]  # noqa: B018

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from headrace import Context, SortedMap
+import headrace
+from headrace import Context, OptionError, SortedMap
 
 
 def items(found: SortedMap) -> dict[int, int]:
@@ -143,3 +147,28 @@ def test_batches_of_any_size_keep_levels_few() -> None:
         found.insert(np.arange(number % 37 + 1, dtype="u4"))
         sizes = found.level_sizes
         assert all(size > sum(sizes[:i]) for i, size in enumerate(sizes))
+
+
+def test_maps_of_instants_take_types_of_columns_and_moments_of_python() -> None:
+    at = headrace.read_csv(b"at\n2024-01-31 10:00:00\n2024-01-30 10:00:00\n")["at"]
+    for key_type in (at.type, "timestamp[us]", pa.timestamp("us"), "datetime64[us]"):
+        found = SortedMap(key_type)
+        found.insert(at)
+        assert found.items().keys.dtype == "M8[us]"
+        assert found.count(["2024-01-30T10:00"], [datetime.date(2024, 1, 31)]).tolist() == [1]
+        assert found.find([datetime.datetime(2024, 1, 31, 10), "2024-01-31"]).mask.tolist() == [True, False]
+        assert "2024-01-30 10:00" in found
+    spans = SortedMap("duration[s]")
+    spans.insert([datetime.timedelta(hours=1), datetime.timedelta(0)])
+    assert spans.items().keys.tolist() == [datetime.timedelta(0), datetime.timedelta(hours=1)]
+    wrong = [
+        ([datetime.datetime(2024, 1, 31, tzinfo=datetime.UTC)], "keys have a time zone; pass instants in UTC"),
+        (["yesterday"], "keys have texts other than dates and times"),
+        ([datetime.timedelta(1)], "which the map has"),
+        ([np.datetime64("2024-01-31T10:00:00.000000001")], "which the map has"),
+    ]
+    for keys, message in wrong:
+        with pytest.raises(OptionError, match=message):
+            SortedMap("datetime64[us]").insert(keys)
+    with pytest.raises(OptionError, match="key_type must be"):
+        SortedMap("string")

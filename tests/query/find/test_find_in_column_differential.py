@@ -141,3 +141,10 @@ def test_numbers_of_pyarrow_are_no_texts() -> None:
         headrace.find(pa.array([Decimal("1.5")]), b"1")
     with pytest.raises(OptionError, match="text is a column of texts"):
         headrace.find(pa.array(["1.5"]), b"1")
+
+
+def test_patterns_of_columns_may_be_texts() -> None:
+    names = headrace.read_csv("name\nZoë\nzoe\n\n".encode(), skip_blank_lines=False)["name"]
+    assert headrace.contains_in_column(names, "oë").to_pylist() == [True, False, None]
+    assert headrace.count_in_column(names, "zo", ignore_case=True).to_pylist() == [1, 1, None]
+    assert headrace.find_in_column(names, "\ud800").rows.tolist() == []

@@ -195,7 +195,8 @@ def read_csv(
         Whether to leave out spaces at the start of a field.
     strip
         Whether to leave out spaces around a field, also outside its quotes. Spaces inside quotes are data. A line of spaces
-        is no empty line, but a record of one empty field. Separator and line terminator must be one byte; excludes `escape_char` and `lenient_quotes`.
+        is no empty line, but a record of one empty field. Separator and line terminator must be one byte; excludes `escape_char`
+        and `lenient_quotes`.
     skip_blank_lines
         Whether to leave out empty lines. If False, each is a record of one empty field.
     skip_rows

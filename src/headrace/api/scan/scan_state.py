@@ -22,11 +22,12 @@ from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.schema import plan_wanted
-from headrace.columns.types import parse_type
+from headrace.columns.types import ENCODED, parse_type
 from headrace.core.device import Device
 from headrace.core.errors import OptionError
 from headrace.sources.open import SourceLike
 from headrace.sources.reopen import KEPT_BYTES, SharedResources
+from headrace.store.dictionary.plain import plain_column
 
 if TYPE_CHECKING:
     from headrace.core.expressions.column_expression import ColumnExpression
@@ -183,9 +184,12 @@ class ScanState:
         """Concatenate a column of all batches."""
         if len(parts) < 2:
             return parts[0] if parts else like
-        if like.type.name in ("string_view", "dictionary"):
-            raise OptionError(f"columns of type {like.type} are not joined; read_csv reads them as a whole")
-        return self.parts.joined(parts, like.type)
+        if like.type.name not in ENCODED:
+            return self.parts.joined(parts, like.type)
+        if any(part.device.kind != "cpu" for part in parts):
+            raise OptionError(f"columns of type {like.type} are not joined on a GPU; read_csv reads them as a whole")
+        texts = [plain_column(part, self.options.context) for part in parts]
+        return self.parts.encoded(self.parts.joined(texts, parse_type("string")), like.type)
 
     def _row_index(self, parts: list[Column]) -> dict[str, Column]:
         wanted = self.options.row_index

@@ -13,6 +13,7 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import OptionError, UnknownColumnError
+from headrace.core.foreign_names import way_to_table
 from headrace.store.schema import fitted, whole_columns
 
 __all__ = ["columns_of_store", "rows_given", "whole_columns"]
@@ -67,6 +68,8 @@ def rows_given(
         return GivenRows(fitted(table.to("cpu").columns, schema, context), table)
     if isinstance(source, Mapping):
         raise OptionError("source is a mapping; polars.DataFrame(source) or pyarrow.table(source) makes a table of it")
+    if way := way_to_table(source):
+        raise OptionError(f"source is a {type(source).__name__}, which is no table{way}")
     given = {"header": True, "context": context, **options}
     if not given["header"]:
         given.setdefault("names", list(schema))

@@ -16,6 +16,7 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.expressions.column_expression import ColumnExpression
+from headrace.core.foreign_names import ForeignNames
 from headrace.core.options import flag, instance
 from headrace.store.files.log import SyncPolicy
 from headrace.store.triggers import MergeTriggers
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from headrace.store.engine import StoreEngine
 
 
-class Store:
+class Store(ForeignNames):
     """Rows in compressed columns that take changes at any time.
 
     The *main* has a sorted dictionary and packed codes for each column. Rows that are added go to the *delta*, which is not

@@ -28,6 +28,27 @@ ALIASES = {
 }
 """Option by the name that other writers use."""
 
+_CONVERTED = "convert the column to texts before it is written"
+_ELSEWHERE = {
+    "columns": "select the columns of the table first: table[['a', 'b']]",
+    "mode": "pass an open file: open(path, 'ab')",
+    "encoding": "the text is in UTF-8; pass no path, and encode the result",
+    "index_label": "name the index of the frame: frame.rename_axis('name')",
+    "storage_options": "pass fsspec.open(url, 'wb', **storage_options) as the file",
+    "decimal": f"the decimal point is '.'; {_CONVERTED}",
+    "decimal_comma": f"the decimal point is '.'; {_CONVERTED}",
+    "escapechar": "quotes are doubled",
+    "escape": "quotes are doubled",
+    **dict.fromkeys(
+        ("float_format", "float_precision", "float_scientific"), f"floats are the shortest text of the same bits; {_CONVERTED}"
+    ),
+    **dict.fromkeys(
+        ("date_format", "datetime_format", "time_format", "dateformat", "timestampformat"), f"times are in ISO 8601; {_CONVERTED}"
+    ),
+    **dict.fromkeys(("chunksize", "batch_size", "doublequote"), "remove it: it changes nothing here"),
+}
+"""Options that other writers have, and what to do instead."""
+
 _DEFAULTS: dict[str, object] = {
     "sep": ",",
     "header": True,
@@ -98,6 +119,9 @@ class WriteOptions:
         OptionError
             A value is invalid, or two options contradict each other.
         """
+        for name in aliases:
+            if name in _ELSEWHERE:
+                raise OptionError(f"write_csv has no {name}: {_ELSEWHERE[name]}")
         values = resolve_aliases(given, aliases, ALIASES, _DEFAULTS)
         checked = Given(values)
         context = context_of(values["context"])

@@ -11,6 +11,8 @@ from typing import Any, Literal, Protocol, overload, runtime_checkable
 from headrace import _native
 from headrace.core.context import Context
 from headrace.core.errors import OptionError, SourceError
+from headrace.core.foreign_names import way_to_table
+from headrace.core.options import flag
 from headrace.export.arrow.from_arrow import exported_stream
 from headrace.export.target.atomic_file import final_path, moved_when_whole
 from headrace.export.text.text_options import WriteOptions
@@ -134,7 +136,8 @@ def write_csv(
     threads
         Largest number of threads; replaces that of `context`.
     **aliases
-        Names that other writers use: ``delimiter``, ``na_rep``, ``lineterminator``, ...
+        Names that other writers use: ``delimiter``, ``na_rep``, ``lineterminator``, ... With ``index=False`` the index of a
+        pandas frame is not written if it has a name, either.
 
     Returns
     -------
@@ -176,10 +179,13 @@ def write_csv(
         "context": context,
         "threads": threads,
     }
+    index = flag("index", aliases.pop("index", True))
     options = WriteOptions.of(given, aliases, path_or_file)
-    table = _without_unnamed_index(table)
+    table = _without_index(table, named=index)
     if not isinstance(table, ArrowStream):
-        raise OptionError(f"table must be an Arrow table (an object with __arrow_c_stream__), not {type(table).__name__}")
+        raise OptionError(
+            f"table must be an Arrow table (an object with __arrow_c_stream__), not {type(table).__name__}{way_to_table(table)}"
+        )
     if path_or_file is None:
         return _to_bytes(table, options)
     if isinstance(path_or_file, str | os.PathLike):
@@ -189,11 +195,19 @@ def write_csv(
     return None
 
 
-def _without_unnamed_index(table: Any) -> Any:
-    """Return a pandas frame without unnamed index levels, which its Arrow stream would call ``__index_level_0__``."""
+def _without_index(table: Any, *, named: bool) -> Any:
+    """Return a pandas frame without unnamed index levels, which its Arrow stream would call ``__index_level_0__``.
+
+    Parameters
+    ----------
+    table
+        Any table.
+    named
+        Whether index levels with a name are kept.
+    """
     if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "reset_index"):
         return table
-    names = list(table.index.names)
+    names = list(table.index.names) if named else [None] * table.index.nlevels
     if None not in names:
         return table
     return table.reset_index(level=[level for level, name in enumerate(names) if name is None], drop=True)

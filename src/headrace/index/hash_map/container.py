@@ -12,6 +12,7 @@ from headrace.arrays.arrays import Array
 from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
+from headrace.core.foreign_names import ForeignNames
 from headrace.core.options import integer
 from headrace.index.arrow_file import MapFile, on_host, read_items, write_items
 from headrace.index.hash_map.backend import TableBackend
@@ -22,7 +23,7 @@ _LABEL = "hash_map"
 BackendType = TypeVar("BackendType", bound=TableBackend)
 
 
-class HashContainer(Generic[BackendType]):
+class HashContainer(ForeignNames, Generic[BackendType]):
     """Keys, perhaps with values, in a table on one device.
 
     Parameters
@@ -66,6 +67,12 @@ class HashContainer(Generic[BackendType]):
         """Return whether each key is present. Errors are those of `headrace.HashMap.find`."""
         budget = self._context.new_budget()
         return self._backend.contains(self._keys(keys, budget), budget).owner
+
+    def __contains__(self, key: Any) -> bool:
+        """Return whether one key is present. On a GPU the host waits."""
+        if isinstance(key, (list, tuple, range)) or getattr(key, "ndim", 0) > 0:
+            raise OptionError.wrong("key", "one key; contains takes arrays", key)
+        return bool(on_host(self.contains([key]))[0])
 
     def clear(self) -> None:
         """Remove all pairs and free their memory."""

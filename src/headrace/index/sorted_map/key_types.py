@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +11,14 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array, integers_of_times, needed_numpy, width_of
 from headrace.arrays.inputs import as_array, as_line, library_of, named_type
 from headrace.arrays.placement import placed
+from headrace.columns.types import parse_type
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 
 _WIDTHS = (4, 8)
 _FLAGS = {"|b1", "|u1"}
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?")
 _SPELLED = {"torch", "polars", "pyarrow"}
 """Libraries whose types NumPy does not take."""
 
@@ -80,13 +84,22 @@ def _typestr(name: str, given: Any) -> str:
         spelled = named_type(given, name) if library_of(given) in _SPELLED else given
         dtype = np.dtype(spelled) if is_type else None
     except (OptionError, TypeError, ValueError, SyntaxError):  # NumPy parses texts with commas as Python
-        dtype = None
+        dtype = _type_of_column(given) if is_type else None
     is_known = dtype is not None and dtype.kind in "iufmM" and dtype.itemsize in _WIDTHS
     if dtype is None or not is_known or (dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic"):
         raise OptionError.wrong(
             name, "a number, instant or duration of 4 or 8 bytes, such as 'uint32' or 'datetime64[us]'", given
         )
     return str(dtype.newbyteorder("<").str)
+
+
+def _type_of_column(given: Any) -> Any:
+    """Return NumPy's type of the instants or durations of a type of columns, such as ``"timestamp[us]"``; None for others."""
+    try:
+        found = parse_type(given).numpy_dtype
+    except OptionError:
+        return None
+    return needed_numpy("a sorted map").dtype(found) if found is not None and "64[" in found else None
 
 
 def items_given(given: Any, typestr: str, name: str, context: Context, budget: Budget) -> Array:
@@ -109,7 +122,9 @@ def items_given(given: Any, typestr: str, name: str, context: Context, budget: B
 def _of_type(given: Any, typestr: str, name: str) -> Any:
     """Return a list or one item as an array of the type; other values as they are."""
     np = needed_numpy("a sorted map")
-    is_item = isinstance(given, np.generic) and given.ndim == 0
+    moments = _moments(given, name) if typestr[1] in "mM" else None
+    given = given if moments is None else moments
+    is_item = moments is not None or (isinstance(given, np.generic) and given.ndim == 0)
     if not is_item and not isinstance(given, (int, float, list, tuple, range)):
         return as_array(given, name)
     if isinstance(given, (list, tuple)) and typestr[1] in "iu" and all(type(item) is int for item in given):
@@ -127,6 +142,19 @@ def _of_type(given: Any, typestr: str, name: str) -> Any:
         if result is None or not (is_rounded or (result == found).all()):
             raise OptionError(f"{name} have items that are not of type {typestr!r}, which the map has")
     return result
+
+
+def _moments(given: Any, name: str) -> Any:
+    """Return dates, times and durations of Python, and texts of ISO 8601, as an array of NumPy; None for other values."""
+    items = given if isinstance(given, (list, tuple)) else [given]
+    if not items or not all(isinstance(item, (datetime.date, datetime.timedelta, str)) for item in items):
+        return None
+    np = needed_numpy("a sorted map of instants")
+    if any(getattr(item, "tzinfo", None) is not None for item in items):
+        raise OptionError(f"{name} have a time zone; pass instants in UTC without one")
+    if any(isinstance(item, str) and not _ISO.fullmatch(item) for item in items):
+        raise OptionError(f"{name} have texts other than dates and times such as '2024-01-31T12:30'")
+    return np.array([np.timedelta64(item) if isinstance(item, datetime.timedelta) else np.datetime64(item) for item in items])
 
 
 def _is_convertible(given: Any, wanted: Any) -> bool:

@@ -16,6 +16,7 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.placement import same_device
 from headrace.core.context import Context
 from headrace.core.errors import MemoryLimitError, OptionError, UnsupportedDeviceError
+from headrace.core.foreign_names import ForeignNames
 from headrace.core.options import number
 from headrace.index.arrow_file import MapFile, read_items
 from headrace.index.sorted_map.engine import Batch, Call
@@ -25,7 +26,7 @@ from headrace.index.sorted_map.reader import clean_levels
 from headrace.index.sorted_map.reads import MapReader, MapSnapshot
 
 
-class SortedMap(MapReader):
+class SortedMap(ForeignNames, MapReader):
     """An ordered dictionary of fixed-width keys and values, for batches of updates and queries.
 
     Keys are ordered as by `headrace.sort`: NaN and NaT are last, all NaN are one key, and so are -0 and 0. Any number of threads

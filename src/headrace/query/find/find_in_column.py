@@ -45,7 +45,7 @@ def find_in_column(
         Column of strings or bytes in host memory: with offsets of 32 or 64 bits, as views, or with a dictionary. PyArrow copies a
         Series of pandas or Polars, or an array of its own, to one.
     pattern, overlapping, ignore_case
-        As in `find`. Positions are in bytes of UTF-8.
+        As in `find`; the pattern may be a text, too. Positions are in bytes of UTF-8.
     context
         Threads, instruction set and memory that may be used.
 
@@ -71,6 +71,8 @@ def find_in_column(
     >>> found.rows.tolist(), found.offsets.tolist()
     ([0, 0, 2], [1, 3, 0])
     """
+    if isinstance(pattern, str):
+        pattern = pattern.encode("utf-8", "surrogatepass")
     wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
     context = context_of(context)
     texts = _texts_of(_column_of(column))
