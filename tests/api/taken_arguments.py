@@ -347,6 +347,10 @@ TAKES_IN: dict[str, set[str]] = {
     "multisplit even.high": set(),
     "multisplit even.m": set(),
     "multisplit splitters.edges": {"array of other length", "array with gaps"},
+    **{
+        f"{call}.pattern": {"bytes", "bytearray", "memoryview", "surrogate", "half surrogate", *NAMES}
+        for call in ("find_in_column", "count_in_column", "contains_in_column", "find_first_in_column")
+    },
     "scan.items": ANY_SHAPE,
     "reduce.items": {*ANY_SHAPE, *SCALARS},
     "select.items": {*SORTED, *COPIED},
