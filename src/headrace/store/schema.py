@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from headrace.arrange.gather.take import take_rows
+from headrace.columns.as_numpy import in_memory
 from headrace.columns.column import Column
 from headrace.columns.schema import is_name
 from headrace.columns.types import ENCODED, DataType, parse_type
@@ -13,6 +14,7 @@ from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, OptionError, UnknownColumnError, nearest, shown
 from headrace.store.dictionary.plain import plain_column
+from headrace.store.dictionary.validity import flags_of
 
 try:
     import numpy as np
@@ -48,7 +50,9 @@ def parsed_schema(schema: object) -> dict[str, DataType]:
 
 
 def fitted(columns: Mapping[str, Column], schema: Mapping[str, DataType], context: Context) -> dict[str, Column]:
-    """Return columns in the order and of the types of a schema. Texts of one form become those of another.
+    """Return columns in the order and of the types of a schema.
+
+    Texts of one form become those of another. Numbers become those of another type if it has each of them.
 
     Raises
     ------
@@ -84,11 +88,29 @@ def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Co
         column = take_rows(column, np.arange(len(column)), context.thread_count)
     if column.type == type_:
         return column
+    if (numbers := _exact_numbers(column, type_)) is not None:
+        return numbers
     plain = plain_column(column, context)
     same_family = (plain.type.is_string and type_.is_string) or (plain.type.is_binary and type_.is_binary)
     if not same_family or plain.offsets is None:
         raise OptionError(f"column {shown(name)} of source is of type {column.type}, and the store has {type_}; cast it first")
     return _with_offsets(name, plain, type_)
+
+
+def _exact_numbers(column: Column, type_: DataType) -> Column | None:
+    """Return a column of numbers in another type that has each value; None if there is none, or of floats as integers."""
+    to_float, from_float = (kind.name.startswith("float") for kind in (type_, column.type))
+    if not (column.type.is_numeric and type_.is_numeric) or (from_float and (not to_float or type_.bits < column.type.bits)):
+        return None
+    values = in_memory(column)
+    if column.validity is not None:
+        values = np.where(flags_of(column.validity, column.length), values, 0).astype(values.dtype)
+    if len(values) and not from_float:
+        limit = 1 << (np.finfo(type_.name).nmant + 1) if to_float else None
+        least, most = (-limit, limit) if limit else (np.iinfo(type_.name).min, np.iinfo(type_.name).max)
+        if int(values.min()) < least or int(values.max()) > most:
+            return None
+    return replace(column, type=type_, values=copy_of(values.astype(type_.name)))
 
 
 def _with_offsets(name: str, column: Column, type_: DataType) -> Column:

@@ -275,3 +275,38 @@ def test_rejects_of_updates_and_scans():
     changed = store.update(b"m,n\n5,1\ny,2\n6,3\n", on_error="reject")
     assert (changed, changed.duplicates, changed.rejects["field"].to_pylist()) == (2, 0, ["y"])
     assert store.lookup([1, 2, 3]).rows["m"].to_pylist() == [5, 1, 6]
+
+
+@pytest.mark.parametrize(
+    ("given", "type_", "wanted"),
+    [
+        (pa.array([1, None, -3]), "float64", [1.0, None, -3.0]),
+        (pa.array([1, None, -128]), "int8", [1, None, -128]),
+        (pa.array([0, 255], pa.uint8()), "int64", [0, 255]),
+        (pa.array([1.5, None], pa.float32()), "float64", [1.5, None]),
+        (pa.array([1 << 24, -(1 << 24)]), "float32", [2.0**24, -(2.0**24)]),
+        (pa.array([], pa.int8()), "uint64", []),
+        (pa.array([128]), "int8", None),
+        (pa.array([-1]), "uint64", None),
+        (pa.array([(1 << 53) + 1]), "float64", None),
+        (pa.array([1 << 63], pa.uint64()), "int64", None),
+        (pa.array([1.0]), "int64", None),
+        (pa.array([1.5]), "float32", None),
+        (pa.array([True]), "int64", None),
+    ],
+)
+def test_numbers_of_another_type_are_taken_if_each_value_stays(given, type_, wanted):
+    store = Store(schema={"n": type_})
+    if wanted is None:
+        with pytest.raises(OptionError, match=f"column 'n' of source is of type .*, and the store has {type_}; cast it first"):
+            store.append(pa.table({"n": given}))
+        assert len(store) == 0
+    else:
+        store.append(pa.table({"n": given}))
+        assert store.table()["n"].type == type_
+        assert store.table()["n"].to_pylist() == wanted
+
+
+def test_rows_that_are_no_table_say_how_to_make_one():
+    with pytest.raises(OptionError, match=r"source is a list, which is no table; polars.DataFrame\(data\) makes a table of it"):
+        Store(schema={"n": "int64"}).append([{"n": 1}])
