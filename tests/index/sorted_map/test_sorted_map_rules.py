@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -158,6 +159,9 @@ def test_maps_of_instants_take_types_of_columns_and_moments_of_python() -> None:
         assert found.count(["2024-01-30T10:00"], [datetime.date(2024, 1, 31)]).tolist() == [1]
         assert found.find([datetime.datetime(2024, 1, 31, 10), "2024-01-31"]).mask.tolist() == [True, False]
         assert "2024-01-30 10:00" in found
+    exact = SortedMap("datetime64[ns]")
+    exact.insert([pd.Timestamp("2024-01-31T10:00:00.000000001")])
+    assert exact.items().keys.view("i8").tolist() == [1706695200000000001]
     spans = SortedMap("duration[s]")
     spans.insert([datetime.timedelta(hours=1), datetime.timedelta(0)])
     assert spans.items().keys.tolist() == [datetime.timedelta(0), datetime.timedelta(hours=1)]

@@ -204,7 +204,10 @@ class Scan(ArrowWrites, ForeignNames):
         return {name: column.type for name, column in self._empty().items()}
 
     def read(self) -> Table:
-        """Return all batches as one table, with all rejects and one report. Batches are concatenated where they are."""
+        """Return all batches as one table, with all rejects and one report. Batches are concatenated where they are.
+
+        Several batches with dictionaries need NumPy. On a GPU, columns of views and of dictionaries are not joined.
+        """
         with self._lock:
             return self._read()
 

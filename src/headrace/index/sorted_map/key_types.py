@@ -154,7 +154,15 @@ def _moments(given: Any, name: str) -> Any:
         raise OptionError(f"{name} have a time zone; pass instants in UTC without one")
     if any(isinstance(item, str) and not _ISO.fullmatch(item) for item in items):
         raise OptionError(f"{name} have texts other than dates and times such as '2024-01-31T12:30'")
-    return np.array([np.timedelta64(item) if isinstance(item, datetime.timedelta) else np.datetime64(item) for item in items])
+    return np.array([_moment(np, item) for item in items])
+
+
+def _moment(np: Any, item: Any) -> Any:
+    """Return a date, time or duration as a scalar of NumPy, with the nanoseconds that pandas has."""
+    for conversion in ("to_datetime64", "to_timedelta64"):
+        if hasattr(item, conversion):
+            return getattr(item, conversion)()
+    return np.timedelta64(item) if isinstance(item, datetime.timedelta) else np.datetime64(item)
 
 
 def _is_convertible(given: Any, wanted: Any) -> bool:
