@@ -277,11 +277,18 @@ class MatchAutomaton:
 _TextAt: TypeAlias = tuple[int, int]
 
 class LineAutomaton:
-    def __init__(self, tables: tuple[bytes, bytes, bytes, bytes], start: int) -> None: ...
+    def __init__(self, edges: list[tuple[int, int, int, int]], begin: int, line_begin: int) -> None: ...
+
+class LineWindows:
+    def __init__(self, sets: list[bytes], has_lead: bool, has_tail: bool) -> None: ...
 
 class LineSelector:
     def __init__(
-        self, pattern: FindPattern | None, automaton: LineAutomaton | None, expression: MatchAutomaton | None
+        self,
+        pattern: FindPattern | None,
+        windows: LineWindows | None = None,
+        automaton: LineAutomaton | None = None,
+        max_items: int = 0,
     ) -> None: ...
 
 class LineOptions:

@@ -87,7 +87,7 @@ def test_lines_as_in_re(seed: int) -> None:
         lines = text.removesuffix(b"\n").split(b"\n") if text else []
         for is_inverted in (False, True):
             ignore_case = source.random() < 0.3
-            expression = expression_of(pattern, ignore_case=ignore_case, shows_matches=False)
+            expression = expression_of(pattern, ignore_case=ignore_case)
             numbers = selected(text, pattern, re.IGNORECASE if ignore_case else 0)
             expected = [line for number, line in enumerate(lines) if (number in numbers) != is_inverted]
             search = LineSearch(expression, LineOutput(is_inverted))
@@ -105,7 +105,7 @@ def test_pieces_of_blocks_and_long_lines(pattern: str, line: str, tmp_path: Path
     path.write_bytes(text.encode())
     lines = text.split("\n")
     expected = sum(1 for each in lines if re.search(in_re(pattern), each))
-    expression = expression_of(pattern, ignore_case=False, shows_matches=False)
+    expression = expression_of(pattern, ignore_case=False)
     for block_bytes in (1000, 1 << 19, 1 << 24):
         search = LineSearch(expression, LineOutput())
         assert sum(search.count(block) for block in blocks_of(str(path), block_bytes)) == expected
@@ -114,14 +114,6 @@ def test_pieces_of_blocks_and_long_lines(pattern: str, line: str, tmp_path: Path
     assert [int(each.partition(b":")[0]) for each in shown.splitlines()] == [
         number for number, each in enumerate(lines, 1) if re.search(in_re(pattern), each)
     ]
-
-
-@pytest.mark.parametrize("output", [LineOutput(only_matching=True), LineOutput(mark=b"<", unmark=b">")])
-def test_matches_are_written_by_expressions_made_for_it(output: LineOutput) -> None:
-    with pytest.raises(ValueError, match="needs shows_matches=True"):
-        LineSearch(expression_of("a|b", ignore_case=False, shows_matches=False), output)
-    search = LineSearch(expression_of("a|b", ignore_case=False, shows_matches=True), output)
-    assert search.write(memoryview(b"xb\n")) in (b"b\n", b"x<b>\n")
 
 
 def test_matches_do_not_cross_lines(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -147,7 +139,7 @@ def test_marks_and_compressed_files(tmp_path: Path, capfdbinary: pytest.CaptureF
     assert found(capfdbinary, "-v", r"id \d+", str(path)) == (0, b"none\nid\n")
 
 
-@pytest.mark.parametrize("pattern", ["a(b", r"(a)\1", "a*?", "[[:alhpa:]]", "[:alpha:]", "x(.?){1000}y", "a.{20}b", "a\nb"])
+@pytest.mark.parametrize("pattern", ["a(b", r"(a)\1", "a*?", "[[:alhpa:]]", "[:alpha:]", "((.{1000}){1000}){9}", "a\nb"])
 def test_wrong_expressions(pattern: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     (tmp_path / "a").write_bytes(b"ab\n")
     assert main(["grep", "-E", pattern, str(tmp_path / "a")]) == 2

@@ -25,14 +25,14 @@ def paths_of(file: str) -> Iterator[Any]:
     yield from list_sources(file, glob=True, hive=False) or [file]
 
 
-def expression_of(pattern: Any, *, ignore_case: bool, shows_matches: bool) -> LineExpression:
+def expression_of(pattern: Any, *, ignore_case: bool) -> LineExpression:
     """Return a regular expression, prepared to select lines; the arguments are those of `LineExpression`.
 
     Raises
     ------
     OptionError
-        The expression is malformed, not in the subset, or needs too many states.
+        The expression is malformed, not in the subset, or needs too many nodes.
     """
     from headrace.query.lines.line_expression import LineExpression  # takes time to import
 
-    return LineExpression(pattern, ignore_case=ignore_case, shows_matches=shows_matches)
+    return LineExpression(pattern, ignore_case=ignore_case)

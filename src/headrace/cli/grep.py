@@ -64,7 +64,7 @@ def run(given: argparse.Namespace) -> int:
     if given.before_context < 0 or given.after_context < 0:
         raise OptionError("-A and -B must be 0 or more")
     mark, unmark = (b"\x1b[1;31m", b"\x1b[m") if _has_marks(given.color) else (b"", b"")
-    wanted = _wanted(given, shows_matches=given.only_matching or mark != b"")
+    wanted = _wanted(given)
     errors = _FileErrors()
     files = [file for name in given.file for file in errors.reported(_files(name))]
     prefixes = len(files) > 1 or len(given.file) > 1
@@ -78,7 +78,7 @@ def run(given: argparse.Namespace) -> int:
     return 2 if errors.count else 0 if found else 1
 
 
-def _wanted(given: argparse.Namespace, *, shows_matches: bool) -> Any:
+def _wanted(given: argparse.Namespace) -> Any:
     """Return the pattern, or the expression, that a `LineSearch` takes."""
     if not given.extended_regexp:
         return Pattern(os.fsencode(given.pattern), ignore_case=given.ignore_case)
@@ -87,7 +87,7 @@ def _wanted(given: argparse.Namespace, *, shows_matches: bool) -> Any:
         text: str | bytes = pattern.decode()
     except UnicodeDecodeError:  # an expression of bytes
         text = pattern
-    return expression_of(text, ignore_case=given.ignore_case, shows_matches=shows_matches)
+    return expression_of(text, ignore_case=given.ignore_case)
 
 
 def _has_marks(color: str) -> bool:

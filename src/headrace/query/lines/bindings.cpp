@@ -2,10 +2,12 @@
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 #include "query/lines/lines.hpp"
 
@@ -32,7 +34,23 @@ auto with_block(LineSearch& search, const nb::handle& block, const Use& use) {
     return use(search, std::string_view(static_cast<const char*>(bytes.data()), bytes.size()));
 }
 
-std::string_view view(const nb::bytes& table) { return {table.c_str(), table.size()}; }
+LineWindows line_windows(const std::vector<nb::bytes>& sets, bool has_lead, bool has_tail) {
+    LineWindows windows{};
+    if (sets.empty() || sets.size() > max_window) throw std::invalid_argument("a window has 1 to 4 sets of bytes");
+    windows.width = static_cast<u32>(sets.size());
+    windows.lead = has_lead;
+    windows.has_tail = has_tail;
+    for (usize i = 0; i < sets.size(); ++i) {
+        if (sets[i].size() != 256) throw std::invalid_argument("a set of bytes has an entry for each of 256 bytes");
+        for (u32 byte = 0; byte < 256; ++byte) {
+            const u8 buckets = static_cast<u8>(sets[i].c_str()[byte]);
+            windows.sets[i][byte] = buckets;
+            windows.low[i][byte & 15] |= buckets;
+            windows.high[i][byte >> 4] |= buckets;
+        }
+    }
+    return windows;
+}
 
 }  // namespace
 
@@ -40,20 +58,29 @@ void bind_lines(nb::module_& m) {
     nb::class_<LineAutomaton>(m, "LineAutomaton")
         .def(
             "__init__",
-            [](LineAutomaton* self, const std::array<nb::bytes, 4>& tables, u32 start) {
-                new (self) LineAutomaton({view(tables[0]), view(tables[1]), view(tables[2]), view(tables[3])}, start);
+            [](LineAutomaton* self, const std::vector<std::array<u32, 4>>& edges, u32 begin, u32 line_begin) {
+                std::vector<LineEdge> all;
+                for (const auto& [source, first, last, target] : edges) all.push_back({source, first, last, target});
+                new (self) LineAutomaton(std::move(all), begin, line_begin);
             },
-            "tables"_a, "start"_a);
+            "edges"_a, "begin"_a, "line_begin"_a);
+    nb::class_<LineWindows>(m, "LineWindows")
+        .def(
+            "__init__",
+            [](LineWindows* self, const std::vector<nb::bytes>& sets, bool has_lead, bool has_tail) {
+                new (self) LineWindows(line_windows(sets, has_lead, has_tail));
+            },
+            "sets"_a, "has_lead"_a, "has_tail"_a);
     nb::class_<LineSelector>(m, "LineSelector")
         .def(
             "__init__",
-            [](LineSelector* self, const FindPattern* pattern, const LineAutomaton* automaton,
-               const MatchAutomaton* expression) {
+            [](LineSelector* self, const FindPattern* pattern, const LineWindows* windows,
+               const LineAutomaton* automaton, u64 max_items) {
                 if (automaton == nullptr && pattern == nullptr) throw std::invalid_argument("nothing selects lines");
-                new (self) LineSelector{pattern, automaton, expression};
+                new (self) LineSelector{pattern, windows, automaton, max_items};
             },
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "pattern"_a.none(),
-            "automaton"_a.none(), "expression"_a.none());
+            "windows"_a.none() = nb::none(), "automaton"_a.none() = nb::none(), "max_items"_a = 0);
     nb::class_<LineOptions>(m, "LineOptions")
         .def("__init__", [](LineOptions* self, const nb::bytes& name, const nb::bytes& mark,
                             const nb::bytes& unmark) { new (self) LineOptions(line_options(name, mark, unmark)); })
@@ -67,12 +94,7 @@ void bind_lines(nb::module_& m) {
         .def(
             "__init__",
             [](LineSearch* self, const LineSelector& selector, const LineOptions& options, unsigned threads,
-               std::string_view isa) {
-                const bool shows_matches = options.only_matching || !options.mark.empty();
-                if (shows_matches && selector.automaton != nullptr && selector.expression == nullptr)
-                    throw std::invalid_argument("an expression that writes or marks matches needs shows_matches=True");
-                new (self) LineSearch(selector, options, {choose_isa(isa), threads});
-            },
+               std::string_view isa) { new (self) LineSearch(selector, options, {choose_isa(isa), threads}); },
             nb::keep_alive<1, 2>(), "selector"_a, "options"_a, "threads"_a, "isa"_a = "")
         .def("count",
              [](LineSearch& self, const nb::handle& block) {

@@ -1,76 +1,42 @@
 #include "query/lines/line_automaton.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 
 namespace headrace {
-namespace {
 
-constexpr u32 row_size = 256;
-
-void require(bool holds) {
-    if (!holds) throw std::invalid_argument("the tables of an automaton of lines do not fit each other");
-}
-
-u32 largest(std::string_view bytes) {
-    u32 found = 0;
-    for (const char byte : bytes) found = std::max<u32>(found, static_cast<u8>(byte));
-    return found;
-}
-
-}  // namespace
-
-LineAutomaton::LineAutomaton(const LineParts& parts, u32 start) : start_(start * row_size) {
-    require(parts.class_of.size() == row_size);
-    const u32 classes = largest(parts.class_of) + 1, states = static_cast<u32>(parts.transitions.size() / classes);
-    require(states >= 1 && states <= 256 && parts.transitions.size() == usize{states} * classes && start < states);
-    require(largest(parts.transitions) < states);
-    require(largest(parts.accepting) < states && largest(parts.at_line_end) < states);
-    std::vector<bool> accepts(states);
-    ends_.resize(states);
-    for (const char state : parts.accepting) accepts[static_cast<u8>(state)] = ends_[static_cast<u8>(state)] = true;
-    for (const char state : parts.at_line_end) ends_[static_cast<u8>(state)] = true;
-    matched_ = states * row_size;
-    ended_ = matched_ + row_size;
-    next_.resize(ended_ + row_size, ended_);
-    std::fill(next_.begin() + matched_, next_.begin() + ended_, matched_);
-    for (u32 state = 0; state < states; ++state) {
-        u32* const row = next_.data() + state * row_size;
-        for (u32 byte = 0; byte < row_size; ++byte) {
-            const u32 group = static_cast<u8>(parts.class_of[byte]);
-            const u32 target = static_cast<u8>(parts.transitions[group * states + state]);
-            row[byte] = accepts[state] || accepts[target] ? matched_ : target * row_size;
-        }
-        row['\n'] = ends_[state] ? ended_ : start_;
+LineAutomaton::LineAutomaton(std::vector<LineEdge> edges, u32 begin, u32 line_begin)
+    : edges_(std::move(edges)), begin_(begin), line_begin_(line_begin) {
+    constexpr u32 max_nodes = 1 << 24;
+    std::array<bool, 257> starts_class{};
+    starts_class['\n'] = starts_class['\n' + 1] = true;
+    u32 last_node = std::max(begin, line_begin);
+    for (const LineEdge& edge : edges_) {
+        last_node = std::max({last_node, edge.source, edge.target});
+        const bool reads = edge.first < EDGE_ALWAYS;
+        if (edge.first > EDGE_AT_LINE_END || (reads && (edge.last < edge.first || edge.last > 255)))
+            throw std::invalid_argument("an edge of an automaton of lines has bytes that do not exist");
+        if (reads) starts_class[edge.first] = starts_class[edge.last + 1] = true;
     }
-}
-
-void LineAutomaton::select(std::string_view text, std::vector<u64>& found) const {
-    const u8* const begin = reinterpret_cast<const u8*>(text.data());
-    const u8* const end = begin + text.size();
-    const u32* const next = next_.data();
-    const u32 matched = matched_;
-    u32 row = start_;
-    for (const u8* at = begin; at < end;) {
-        while (end - at >= 4) {  // the rows from `matched` on lead to themselves, so a test of the last one is enough
-            const u32 after = next[next[next[next[row + at[0]] + at[1]] + at[2]] + at[3]];
-            if (after >= matched) break;
-            row = after;
-            at += 4;
-        }
-        while (at < end && row < matched) row = next[row + *at++];
-        if (row < matched) break;
-        found.push_back(static_cast<u64>(at - 1 - begin));
-        if (row == matched) {
-            const void* const feed = std::memchr(at, '\n', static_cast<usize>(end - at));
-            if (feed == nullptr) return;
-            at = static_cast<const u8*>(feed) + 1;
-        }
-        row = start_;
+    if (last_node >= max_nodes) throw std::invalid_argument("an automaton of lines has a node that does not exist");
+    for (u32 byte = 0, group = 0; byte < 256; ++byte) {
+        group += byte != 0 && starts_class[byte];
+        class_of_[byte] = static_cast<u8>(group);
     }
-    const bool is_open = !text.empty() && text.back() != '\n';
-    if (is_open && ends_[row / row_size]) found.push_back(text.size() - 1);
+    classes_ = class_of_[255] + 1u;
+    is_state_node_.resize(last_node + 1);
+    is_state_node_[0] = true;
+    begins_.resize(last_node + 2);
+    for (LineEdge& edge : edges_) {
+        ++begins_[edge.source + 1];
+        if (edge.first == EDGE_AT_LINE_END || edge.first < EDGE_ALWAYS) is_state_node_[edge.source] = true;
+        if (edge.first >= EDGE_ALWAYS) continue;
+        edge.first = class_of_[edge.first];
+        edge.last = class_of_[edge.last];
+    }
+    for (u32 node = 0; node <= last_node; ++node) begins_[node + 1] += begins_[node];
+    std::stable_sort(edges_.begin(), edges_.end(),
+                     [](const LineEdge& a, const LineEdge& b) { return a.source < b.source; });
 }
 
 }  // namespace headrace

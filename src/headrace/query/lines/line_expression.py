@@ -1,7 +1,7 @@
-"""Prepares a regular expression for the selection of lines.
+"""Prepares a regular expression for the selection of lines, and for the matches in them.
 
 An automaton reads each line once, from its start to the end of the first match. It is that of the expression after any bytes
-(Thompson 1968), and it stays in a state that accepts. A second automaton finds the matches in selected lines, if they are shown.
+(Thompson 1968). Native code makes its deterministic states when a text needs them.
 """
 
 from __future__ import annotations
@@ -9,9 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from headrace import _native
+from headrace.core.options import flag
 from headrace.query.find.pattern.pattern import Pattern
-from headrace.query.match.automaton.native import native_automaton
-from headrace.query.match.regex.compile_regex import compile_line_regex, compile_regex, literal_of
+from headrace.query.match.regex.compile_regex import line_nfa, syntax_of
+from headrace.query.match.regex.literal import required_literal
+from headrace.query.match.regex.windows import required_windows, share_of
+
+MAX_ITEMS = 1 << 17
+"""Entries of a thread's table of states, before it is cleared. An entry is 4 bytes, and the sets of nodes take 8 times that."""
 
 
 class LineExpression:
@@ -25,23 +30,35 @@ class LineExpression:
         As in `compile_regex`.
     ignore_case
         Whether ASCII letters match in either case.
-    shows_matches
-        Whether matches are written or marked, not only their lines.
+    max_items
+        Number of entries of a table of states. It changes the time of a search and not its result.
 
     Raises
     ------
     OptionError
-        As in `compile_regex`. The automaton of lines has at most 256 states, too.
+        The expression is malformed, not in the subset of `compile_regex`, or needs too many nodes. The number of states is not
+        limited.
     """
 
     __slots__ = ("selector",)
 
-    def __init__(self, pattern: Any, *, ignore_case: bool = False, shows_matches: bool = False) -> None:
-        dfa = compile_line_regex(pattern, ignore_case=ignore_case)
-        tables = dfa.class_of, b"".join(dfa.transitions), bytes(dfa.accepting), bytes(dfa.accepting_at_line_end)
-        literal = literal_of(pattern)
-        self.selector = _native.LineSelector(
-            Pattern(literal, ignore_case=ignore_case).native if literal and b"\n" not in literal else None,
-            _native.LineAutomaton(tables, dfa.start),
-            native_automaton(compile_regex(pattern, ignore_case=ignore_case)) if shows_matches else None,
-        )
+    def __init__(self, pattern: Any, *, ignore_case: bool = False, max_items: int = MAX_ITEMS) -> None:
+        nfa, begin, line_begin = line_nfa(pattern, ignore_case=flag("ignore_case", ignore_case))
+        automaton = _native.LineAutomaton(nfa.edges(), begin, line_begin)
+        literal, windows = _filters(pattern, ignore_case)
+        self.selector = _native.LineSelector(literal, windows, automaton, max_items)
+
+
+def _filters(pattern: Any, ignore_case: bool) -> tuple[_native.FindPattern | None, _native.LineWindows | None]:
+    """Return a literal or windows that are in each match, the rarer of both; None for those to be left out."""
+    node, is_text = syntax_of(pattern, ignore_case=False)
+    literal = required_literal(node, is_text=is_text)
+    if ignore_case:
+        node, _ = syntax_of(pattern, ignore_case=True)
+    windows = required_windows(node, is_text=is_text)
+    share = 1.0
+    for byte in literal:
+        share *= share_of(1 << byte)
+    if literal and b"\n" not in literal and (windows is None or share <= windows.share):
+        return Pattern(literal, ignore_case=ignore_case).native, None
+    return None, None if windows is None else _native.LineWindows(windows.tables, windows.has_lead, windows.has_tail)

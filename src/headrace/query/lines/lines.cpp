@@ -1,21 +1,27 @@
 // A block is searched for all hits by several threads. One thread then goes from hit to hit: the line of a hit, and the
 // lines between two of them. Lines that follow each other are copied at once, unless they have numbers or names.
 //
-// An automaton reads whole lines, in pieces on several threads. If all matches have a literal in common, it reads only
-// lines with that literal. The search for a literal takes about a tenth of the automaton's time.
+// An automaton reads whole lines, in pieces on several threads. If all matches have a literal in common, or one of a
+// few windows, it reads only lines with that. A search for these takes a small part of the automaton's time. A piece
+// with many of them is read whole.
 #include "query/lines/lines.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "core/cpu/cache_blocks.hpp"
+#include "query/find/cpu/probes.hpp"
 
 namespace headrace {
 
+HR_FOR_EACH_ISA(const PatternKernels&(), pattern_kernels)
+HR_FOR_EACH_ISA(const WindowKernels&(), window_kernels)
+
 namespace {
 
-constexpr u64 few_bytes = 4096;   // in which line ends are counted without a search
-constexpr u64 many_share = 1024;  // with more than one hit in as many bytes, the automaton reads all lines
+constexpr u64 few_bytes = 4096;  // in which line ends are counted without a search
+constexpr u64 many_share = 128;  // with more than one candidate in as many bytes, the automaton reads all lines
 
 // Counts line ends in words of 8 bytes. A byte of `found` counts those at its place, in at most 255 words.
 u64 count_line_ends(std::string_view text) {
@@ -35,6 +41,8 @@ u64 count_line_ends(std::string_view text) {
     }
     return count + static_cast<u64>(std::count(text.begin() + static_cast<i64>(at), text.end(), '\n'));
 }
+
+FindText text_of(std::string_view text) { return {reinterpret_cast<const u8*>(text.data()), text.size()}; }
 
 }  // namespace
 
@@ -57,61 +65,99 @@ u64 LineSearch::line_ends(u64 begin, u64 end) const {
 }
 
 void LineSearch::find_hits() {
-    if (selector_.automaton == nullptr) return find_pattern();
-    if (selector_.pattern == nullptr || has_many_hits_) return find_lines();
-    find_pattern();
-    has_many_hits_ = hits_.size() > block_.size() / many_share + 1;
-    if (has_many_hits_) return find_lines();
-    keep_lines();
-}
-
-void LineSearch::find_pattern() {
-    const FindText text{reinterpret_cast<const u8*>(block_.data()), block_.size()};
+    if (selector_.automaton != nullptr) return find_lines();
     const auto allocate = [&](u64 count) {
         hits_.resize(count);
         return hits_.data();
     };
-    pattern_positions(*selector_.pattern, text, true, allocate, resources_);
+    pattern_positions(*selector_.pattern, text_of(block_), true, allocate, resources_);
 }
 
-// Runs the automaton over all lines. A piece has the lines that begin in its range of bytes.
+// Finds one position in each line that the automaton selects. A piece has the lines that begin in its range of bytes.
 void LineSearch::find_lines() {
     const Pieces pieces(block_.size(), 1);
     std::vector<std::vector<u64>> found(pieces.number());
-    for_each_piece(pieces.number(), resources_.threads, [&](u64 piece) {
+    std::optional<FindPlan> plan;
+    if (selector_.pattern != nullptr) plan = find_plan(*selector_.pattern, text_of(block_));
+    const auto take = [&] {
+        const std::scoped_lock lock(taking_);
+        if (spare_states_.empty())
+            return std::make_unique<LineStates>(*selector_.automaton, LineTask::select, selector_.max_items);
+        std::unique_ptr<LineStates> states = std::move(spare_states_.back());
+        spare_states_.pop_back();
+        return states;
+    };
+    const auto find = [&](const std::unique_ptr<LineStates>& states, u64 piece) {
         const u64 first = pieces.begin(piece), after = first + pieces.size(piece);
         const u64 begin = first == 0 ? 0 : line_end_before(after, first - 1);
         if (begin >= after) return;
-        const u64 end = line_end(after - 1);
-        selector_.automaton->select(block_.substr(begin, end - begin), found[piece]);
-        for (u64& at : found[piece]) at += begin;
+        const Lines lines{begin, line_end(after - 1)};
+        std::vector<u64> candidates;
+        if (find_candidates(lines, plan ? &*plan : nullptr, candidates)) {
+            keep_lines(*states, lines, candidates, found[piece]);
+        } else {
+            select_lines(*states, block_.substr(lines.begin, lines.end - lines.begin), found[piece]);
+            for (u64& at : found[piece]) at += lines.begin;
+        }
+    };
+    for_each_piece(pieces.number(), resources_.threads, take, find, [&](std::unique_ptr<LineStates>& states) {
+        const std::scoped_lock lock(taking_);
+        spare_states_.push_back(std::move(states));
     });
     hits_.clear();
     for (const auto& each : found) hits_.insert(hits_.end(), each.begin(), each.end());
 }
 
-// Keeps one hit of each line that the automaton selects.
-void LineSearch::keep_lines() {
-    std::vector<u64> selected;
-    u64 count = 0, end = 0;
-    for (const u64 hit : hits_) {
-        if (hit < end) continue;
-        const u64 begin = line_begin(end, hit);
-        end = line_end(hit);
-        selected.clear();
-        selector_.automaton->select(block_.substr(begin, end - begin), selected);
-        if (!selected.empty()) hits_[count++] = hit;
+// Finds a position in each line that may have a match. Returns false if there are none to search for, or too many.
+bool LineSearch::find_candidates(Lines lines, const FindPlan* plan, std::vector<u64>& found) const {
+    const LineWindows* const windows = selector_.windows;
+    if (plan == nullptr && windows == nullptr) return false;
+    const u64 limit = (lines.end - lines.begin) / many_share + 1;
+    found.resize(limit);
+    FoundPositions hits{found.data(), limit, limit};
+    const auto range = [&](u64 begin, u64 width) {
+        const u64 end = width > block_.size() ? 0 : std::min(lines.end, block_.size() - width + 1);
+        return FindRange{text_of(block_).bytes, std::min(begin, end), end};
+    };
+    if (plan != nullptr) {
+        pattern_kernels_for(resources_.isa)().find(*plan, range(lines.begin, plan->length), hits);
+        found.resize(std::min(hits.count, limit));
+        return hits.count < limit;
     }
-    hits_.resize(count);
+    const u64 lead = lines.begin == 0 ? 0 : windows->lead;
+    window_kernels_for(resources_.isa)().find(*windows, range(lines.begin - lead, windows->width), hits);
+    if (hits.count >= limit) return false;
+    found.resize(hits.count);
+    for (u64& at : found) at += windows->lead;
+    // The text lacks the line end before its first line, and may lack that of its last one.
+    if (windows->lead != 0 && lines.begin == 0) found.insert(found.begin(), 0);
+    if (windows->has_tail && lines.end == block_.size()) found.push_back(lines.end - 1);
+    return true;
+}
+
+// Keeps one of the candidates in each line that the automaton selects.
+void LineSearch::keep_lines(LineStates& states, Lines lines, std::span<const u64> candidates,
+                            std::vector<u64>& selected_lines) const {
+    std::vector<u64> selected;
+    u64 end = lines.begin;
+    for (const u64 candidate : candidates) {
+        if (candidate < end || candidate >= lines.end) continue;
+        const u64 begin = line_begin(end, candidate);
+        end = line_end(candidate);
+        selected.clear();
+        select_lines(states, block_.substr(begin, end - begin), selected);
+        if (!selected.empty()) selected_lines.push_back(candidate);
+    }
 }
 
 // Returns the matches in a line that do not overlap. They are valid until the next call.
 std::span<const MatchSpan> LineSearch::matches_in(Lines line, std::span<const u64> hits) {
     matches_.clear();
     if (selector_.automaton != nullptr) {
+        if (match_states_ == nullptr)
+            match_states_ = std::make_unique<LineStates>(*selector_.automaton, LineTask::match, selector_.max_items);
         const u64 size = line.end - line.begin - (block_[line.end - 1] == '\n');
-        line_matches(*selector_.expression, {reinterpret_cast<const u8*>(block_.data()) + line.begin, size}, rows_,
-                     matches_);
+        matches_in_line(*match_states_, block_.substr(line.begin, size), failures_, matches_);
         for (MatchSpan& match : matches_) {
             match.begin += line.begin;
             match.end += line.begin;

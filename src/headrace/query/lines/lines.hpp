@@ -2,22 +2,27 @@
 #pragma once
 
 #include <deque>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "query/find/cpu/find.hpp"
-#include "query/lines/line_automaton.hpp"
-#include "query/match/cpu/match.hpp"
+#include "query/find/cpu/find_kernels.hpp"
+#include "query/lines/line_states.hpp"
+#include "query/lines/line_walk.hpp"
+#include "query/lines/window_kernels.hpp"
 
 namespace headrace {
 
 // A line is selected by hits of a pattern or, if there is an automaton, by that. Pointers may be null.
 struct LineSelector {
-    const FindPattern* pattern;        // if there is an automaton: a part of each of its matches
-    const LineAutomaton* automaton;    // selects lines
-    const MatchAutomaton* expression;  // finds the matches in a line; needed to write or mark them
+    const FindPattern* pattern;      // if there is an automaton: a part of each of its matches
+    const LineWindows* windows;      // one of them is in each match, with the line ends next to it
+    const LineAutomaton* automaton;  // selects lines
+    u64 max_items;                   // entries of a table of states (LineStates)
 };
 
 struct LineOptions {
@@ -61,9 +66,10 @@ private:
     };
 
     void find_hits();
-    void find_pattern();
     void find_lines();
-    void keep_lines();
+    bool find_candidates(Lines lines, const FindPlan* plan, std::vector<u64>& found) const;
+    void keep_lines(LineStates& states, Lines lines, std::span<const u64> candidates,
+                    std::vector<u64>& selected_lines) const;
     std::span<const MatchSpan> matches_in(Lines line, std::span<const u64> hits);
     std::span<const u64> hits_in(Lines lines, u64& next) const;
     void divide();
@@ -97,10 +103,12 @@ private:
     u64 counted_upto_ = 0;               // position in the block
     Lines rest_{};                       // lines of the block before the current ones that were not written
     std::string_view block_;
-    std::vector<u64> hits_;       // of the pattern, or one position in each line that the automaton selects
-    bool has_many_hits_ = false;  // the automaton reads all lines, without a search for the pattern
+    std::vector<u64> hits_;  // of the pattern, or one position in each line that the automaton selects
+    std::mutex taking_;
+    std::vector<std::unique_ptr<LineStates>> spare_states_;  // of threads that do not search now
+    std::unique_ptr<LineStates> match_states_;
     std::vector<MatchSpan> matches_;
-    std::vector<u16> rows_;
+    LineFailures failures_;
     std::string out_;
 };
 

@@ -115,7 +115,7 @@ class LineSearch:
     Parameters
     ----------
     wanted
-        Pattern without a line end, or an expression. An expression whose matches are written or marked is prepared for that.
+        Pattern without a line end, or an expression.
     output
         The lines to write.
     has_written
@@ -130,7 +130,7 @@ class LineSearch:
             setattr(options, name, getattr(output, name))
         options.has_written = has_written
         context = context_of(None)
-        selector = _native.LineSelector(wanted.native, None, None) if isinstance(wanted, Pattern) else wanted.selector
+        selector = _native.LineSelector(wanted.native) if isinstance(wanted, Pattern) else wanted.selector
         self._native = _native.LineSearch(selector, options, context.thread_count, context.isa)
 
     def count(self, block: memoryview) -> int:

@@ -241,14 +241,4 @@ u64 count_matches(const MatchAutomaton& automaton, const MatchText& text, const 
     return MatchSearch(automaton, text, resources).count();
 }
 
-void line_matches(const MatchAutomaton& automaton, const MatchText& text, std::vector<u16>& rows,
-                  std::vector<MatchSpan>& found) {
-    const MatchWalk walk(automaton, text);
-    rows.resize(std::max<usize>(rows.size(), text.size));
-    walk.find_rows(0, text.size, 0, rows.data());
-    walk.run(
-        0, text.size, automaton.tables().idles - 1, rows.data(), [&](u64 at) { found.push_back({at, at}); },
-        [&](u64 at) { found.back().end = at; });
-}
-
 }  // namespace headrace

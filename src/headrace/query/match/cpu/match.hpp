@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <vector>
 
 #include "query/match/automaton/match_automaton.hpp"
 
@@ -35,9 +34,5 @@ void find_matches(const MatchAutomaton& automaton, const MatchText& text,
 
 // Return the number of matches.
 u64 count_matches(const MatchAutomaton& automaton, const MatchText& text, const MatchResources& resources);
-
-// Append the matches in a short text, such as a line. `rows` is memory for the search.
-void line_matches(const MatchAutomaton& automaton, const MatchText& text, std::vector<u16>& rows,
-                  std::vector<MatchSpan>& found);
 
 }  // namespace headrace

@@ -9,9 +9,9 @@ from headrace.query.find.pattern.pattern import contiguous_bytes
 from headrace.query.match.automaton.dfa import Dfa
 from headrace.query.match.automaton.tables import tables_of
 from headrace.query.match.regex.determinize import determinize
-from headrace.query.match.regex.literal import required_literal
 from headrace.query.match.regex.nfa import Nfa
 from headrace.query.match.regex.parse import parse
+from headrace.query.match.regex.syntax import Node
 
 
 def compile_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
@@ -53,11 +53,10 @@ def compile_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
     return dfa
 
 
-def compile_line_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
-    r"""Return the automaton that reads a line from its start, and accepts from the end of the first match on.
+def line_nfa(pattern: Any, *, ignore_case: bool = False) -> tuple[Nfa, int, int]:
+    """Return the nondeterministic automaton of an expression, its node at the start of a match, and that of a line.
 
-    The line ends before the line feed, which leads to the start. A match at the line end accepts there
-    (`Dfa.accepting_at_line_end`).
+    From the node at the start of a line any bytes of the line, and then a match, are read.
 
     Parameters
     ----------
@@ -67,21 +66,16 @@ def compile_line_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
     Raises
     ------
     OptionError
-        As in `compile_regex`.
-
-    Examples
-    --------
-    >>> [compile_line_regex("b+$").accepts(line) for line in (b"abb", b"ba", b"b")]
-    [True, False, True]
+        The expression is malformed, not in the subset, or needs too many nodes.
     """
     nfa, begin = _nfa_of(pattern, ignore_case)
-    return determinize(nfa, nfa.add_in_line(begin), selects_lines=True)
+    return nfa, begin, nfa.add_in_line(begin)
 
 
-def literal_of(pattern: Any) -> bytes:
-    """Return a literal that is in each match of a valid expression (`required_literal`); empty if there is none."""
+def syntax_of(pattern: Any, *, ignore_case: bool = False) -> tuple[Node, bool]:
+    """Return the syntax tree of a valid expression, and whether its characters are those of Unicode."""
     text, is_text = _characters_of(pattern)
-    return required_literal(parse(text, is_text=is_text, ignore_case=False), is_text=is_text)
+    return parse(text, is_text=is_text, ignore_case=ignore_case), is_text
 
 
 def _nfa_of(pattern: Any, ignore_case: bool) -> tuple[Nfa, int]:

@@ -17,7 +17,7 @@ _ACCEPTS = 0
 _State = tuple[frozenset[int], bool]
 
 
-def determinize(nfa: Nfa, start: int, *, selects_lines: bool = False) -> Dfa:
+def determinize(nfa: Nfa, start: int) -> Dfa:
     """Return the minimal deterministic automaton.
 
     Parameters
@@ -26,8 +26,6 @@ def determinize(nfa: Nfa, start: int, *, selects_lines: bool = False) -> Dfa:
         The automaton.
     start
         Its node at the start of a match.
-    selects_lines
-        Whether the automaton reads a line from its start, and stays in a state that accepts. A line feed leads to the start.
 
     Raises
     ------
@@ -36,17 +34,14 @@ def determinize(nfa: Nfa, start: int, *, selects_lines: bool = False) -> Dfa:
     """
     class_of, samples = _classes(nfa)
     subsets = _Subsets(nfa, class_of)
-    starts = [subsets.closure(frozenset([start]), at_line_start or selects_lines) for at_line_start in (False, True)]
+    starts = [subsets.closure(frozenset([start]), at_line_start) for at_line_start in (False, True)]
     number_of: dict[_State, int] = {}
     for state in starts:
         number_of.setdefault(state, len(number_of))
     order = list(number_of)
     rows: list[list[int]] = [[] for _ in samples]
     for state in order:  # grows
-        targets = [state] * len(rows) if selects_lines and subsets.kind(state) == 2 else subsets.steps(state)
-        if selects_lines:
-            targets[class_of[LINE_FEED]] = starts[1]
-        for row, target in zip(rows, targets, strict=True):
+        for row, target in zip(rows, subsets.steps(state), strict=True):
             if target not in number_of:
                 if len(order) == _MAX_SETS:
                     raise OptionError(f"pattern needs more than {_MAX_SETS} sets of states; use fewer repetitions")

@@ -78,6 +78,13 @@ class Nfa:
             self.empty[loop].append(reader)
         return loop
 
+    def edges(self) -> list[tuple[int, int, int, int]]:
+        """Return all edges as source, first and last byte, and target. The first byte of one that reads nothing is beyond 255."""
+        found = [(source, *edge) for source, edge in enumerate(self.ranges) if edge is not None]
+        for kind, targets_of in enumerate((self.empty, self.line_start, self.line_end), 256):
+            found += [(source, kind, kind, target) for source, targets in enumerate(targets_of) for target in targets]
+        return found
+
     def _characters(self, node: Characters, after: int) -> int:
         begin = self.node()
         for low, high in node.ranges:

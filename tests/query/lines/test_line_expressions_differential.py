@@ -1,0 +1,110 @@
+"""Tests the selection of lines by expressions, and the matches in them, against `re` and against `headrace.match`."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headrace
+from headrace import _native
+from headrace.query.lines.line_expression import MAX_ITEMS, LineExpression
+from tests.isas import EACH_ISA
+from tests.query.match.match_cases import patterns
+
+MANY_STATES = ("a.{20}b", "a[ab]{12}x", "b.{12}c$", "^.{3,17}b.{11}a", "a.{9}b|b.{12}c")
+
+
+def search(expression: LineExpression, isa: str = "", threads: int = 1, *, only_matching: bool = False) -> _native.LineSearch:
+    options = _native.LineOptions(b"", b"", b"")
+    options.is_numbered, options.only_matching = not only_matching, only_matching
+    return _native.LineSearch(expression.selector, options, threads, isa)
+
+
+def numbers(shown: bytes) -> list[int]:
+    return [int(line.partition(b":")[0]) for line in shown.splitlines()]
+
+
+def selected(text: bytes, pattern: str, flags: int = 0) -> list[int]:
+    """Return the numbers of the lines that match, from 1 on, by `re`."""
+    lines = text.removesuffix(b"\n").split(b"\n") if text else []
+    expression = re.compile(pattern.replace("$", r"\Z"), flags | re.ASCII)
+    return [number for number, line in enumerate(lines, 1) if expression.search(line.decode())]
+
+
+def drawn_text(source: random.Random, size: int) -> bytes:
+    """Return lines of letters, mostly short, few long and few empty."""
+    letters = source.choice(["aab", "abcx ", "abcdefghijklmnopqrstuvwxyz .é"])
+    lines = []
+    while size > 0:
+        length = source.choice([0, 3, 20, 60, 60, 60, 900])
+        lines.append("".join(source.choices(letters, k=length)))
+        size -= length + 1
+    return "\n".join(lines).encode() + source.choice([b"", b"\n"])
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize("max_items", [0, MAX_ITEMS])
+@pytest.mark.parametrize("size", [300, 30_000])
+def test_lines_by_expressions_of_many_states(max_items: int, size: int, isa: str) -> None:
+    source = random.Random(size)
+    for pattern in MANY_STATES:
+        text = drawn_text(source, size)
+        expected = selected(text, pattern)
+        expression = LineExpression(pattern, max_items=max_items)
+        assert numbers(search(expression, isa).write(text)) == expected, pattern
+        assert search(expression, isa).count(text) == len(expected), pattern
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize(
+    "pattern",
+    ["cat|dog", "(^|x)ab", "a$|^b", "^$", "^ab?c$", "[b-d]{4}", "b+ca", "(bc|a)x+", "(?:^a){2}", "a$$", "(a|)bc", "ab|abc|b.c",
+     "a$^b", "(a|b|c|x){3}(ab|cx|ac|xx| a|c )", "é.?[é-ü]a", "[^a]b{2}", "c\n?x", "^^ab", "xx$(|a)", "((ax|b)(c|x)){2}"],
+)  # fmt: skip
+def test_windows_in_each_line(pattern: str, isa: str) -> None:
+    source = random.Random(pattern)
+    for size in (0, 2, 70, 500, 20_000):
+        text = drawn_text(source, size)
+        for ignore_case in (False, True):
+            given_text = text.swapcase() if ignore_case and source.random() < 0.5 else text
+            expected = selected(given_text, pattern, re.IGNORECASE if ignore_case else 0)
+            assert numbers(search(LineExpression(pattern, ignore_case=ignore_case), isa).write(given_text)) == expected
+
+
+def test_pieces_on_threads() -> None:
+    random_numbers = np.random.default_rng(0).integers(0, 10**6, 100_000)
+    text = b"".join(b"%d ms\n" % number for number in random_numbers) + b"9" * 300_000 + b"77 ms\n"
+    lines = text.splitlines()
+    for pattern in ("[0-9]*77 ms", "^1.*9 ", "^7|^88|99 ", "[12]{4}", "777.*7 ms$"):
+        expected = [number for number, line in enumerate(lines, 1) if re.search(pattern.encode(), line)]
+        assert numbers(search(LineExpression(pattern), threads=3).write(text)) == expected, pattern
+
+
+@given(patterns(["a", "b", "ab", "é"]), st.text("ab.é-€", max_size=14), st.booleans(), st.sampled_from([0, MAX_ITEMS]))
+def test_matches_in_a_line(pattern: str, line: str, ignore_case: bool, max_items: int) -> None:
+    """Compares with `match`, which finds matches by other automata. Here no match has the line feed."""
+    expression = LineExpression(pattern, ignore_case=ignore_case, max_items=max_items)
+    text = line.encode()
+    found = headrace.match(text, headrace.compile_regex(pattern, ignore_case=ignore_case))
+    matches = [text[begin:end] + b"\n" for begin, end in zip(found.begins.tolist(), found.ends.tolist(), strict=True)]
+    assert search(expression, only_matching=True).write(text + b"\n") == b"".join(matches)
+    assert search(expression).count(text + b"\n") >= (len(matches) > 0)
+
+
+@pytest.mark.parametrize("max_items", [0, MAX_ITEMS])
+def test_matches_take_linear_time(max_items: int) -> None:
+    size = 200_000
+    for pattern, count in (("a|a.*b", size), ("[ab]|(aa)*c", size), ("[ab]|(a{7})*c", size), ("a{2}|a{3}.*c", size // 2)):
+        expression = LineExpression(pattern, max_items=max_items)
+        shown = search(expression, only_matching=True).write(b"a" * size)
+        assert shown.count(b"\n") == count
+
+
+def test_matches_of_many_states() -> None:
+    text = b"xa" + b"-" * 20 + b"b, a" + b"." * 20 + b"ba"
+    assert search(LineExpression("a.{20}b"), only_matching=True).write(text) == text[1:23] + b"\n" + text[25:47] + b"\n"
