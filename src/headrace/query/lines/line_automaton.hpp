@@ -33,6 +33,8 @@ public:
     bool is_state_node(u32 node) const { return is_state_node_[node]; }
 
     const std::array<u8, 256>& class_of() const { return class_of_; }
+    // Whether an edge is for the end of a line.
+    bool has_line_ends() const { return has_line_ends_; }
     u32 classes() const { return classes_; }
     u32 nodes() const { return static_cast<u32>(is_state_node_.size()); }
     u32 begin() const { return begin_; }
@@ -44,6 +46,7 @@ private:
     std::vector<bool> is_state_node_;
     std::array<u8, 256> class_of_;
     u32 classes_;
+    bool has_line_ends_ = false;
     u32 begin_, line_begin_;
 };
 

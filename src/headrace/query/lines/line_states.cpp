@@ -45,7 +45,8 @@ void LineStates::clear(std::span<u32> states) {
 u32 LineStates::add(const Nodes* nodes, bool at_line_start) {
     const u32 state = static_cast<u32>(next_.size());
     u32 flags = nodes->starts_with(U'\0') ? ACCEPTS | ENDS : 0;
-    if (flags == 0 && closure(*nodes, at_line_start, true).starts_with(U'\0')) flags = ENDS;
+    if (flags == 0 && automaton_.has_line_ends() && closure(*nodes, at_line_start, true).starts_with(U'\0'))
+        flags = ENDS;
     next_.resize(next_.size() + stride_, unknown());
     next_.back() = flags;
     sets_.push_back(nodes);
