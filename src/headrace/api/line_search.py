@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from headrace.query.lines.lines import LineOutput, LineSearch, blocks_of
-from headrace.sources.find_files import list_sources
 
 if TYPE_CHECKING:
     from headrace.query.lines.line_expression import LineExpression
@@ -22,6 +22,11 @@ def paths_of(file: str) -> Iterator[Any]:
     NoMatchError
         No file matches the pattern.
     """
+    if os.path.isfile(file):
+        yield file
+        return
+    from headrace.sources.find_files import list_sources  # takes time to import, and a plain file does not need it
+
     yield from list_sources(file, glob=True, hive=False) or [file]
 
 

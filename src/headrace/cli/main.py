@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from headrace import __version__
-from headrace.cli import completion
 from headrace.cli.common.messages import message_of, print_error
 from headrace.cli.common.parser import Parser
 from headrace.core.errors import (
@@ -97,7 +96,10 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in [command] if command in _MODULES else _MODULES:
         import_module(f"headrace.cli.{_MODULES[name]}").add_parser(commands, _EPILOG)
-    completion.add_parser(commands, parser)
+    if command not in _MODULES:
+        from headrace.cli import completion  # takes time to import
+
+        completion.add_parser(commands, parser)
     return parser
 
 

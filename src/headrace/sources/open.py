@@ -15,6 +15,7 @@ from headrace.core.transfers import Crossings
 from headrace.sources.compression.decompress import decompressed, decompressed_beginning
 from headrace.sources.compression.formats import COMPRESSIONS, MARK_BYTES, Compression, recognised
 from headrace.sources.encoding.encoding import TextEncoding, decoded, is_decoded_whole
+from headrace.sources.foreign_formats import check_is_text
 from headrace.sources.kinds.file_object import FileToOpen, Readable
 from headrace.sources.kinds.ranges import RangeReader
 from headrace.sources.kinds.streams import Content, StreamSource
@@ -23,13 +24,6 @@ from headrace.sources.registry import AnySource, source_of
 if TYPE_CHECKING:
     from headrace.arrays.arrays import Array
     from headrace.sources.encoding.decode_gpu import Decoded
-
-_FOREIGN = {
-    b"PK\x05\x06": "a zip archive without a file",
-    b"PAR1\x15": "Parquet; read it with a reader of Parquet",
-}
-"""First bytes of files that are not text, and their descriptions in messages."""
-_FOREIGN_MARKS = tuple(_FOREIGN)
 
 SourceLike = str | os.PathLike[str] | bytes | bytearray | memoryview | Readable | FileToOpen
 """A path, bytes, or a file object, open or to be opened. At run time any buffer is accepted (mmap, array, NumPy)."""
@@ -206,19 +200,6 @@ def compression_of(start: bytes, options: SourceOptions, name: str) -> Compressi
     if found is None:
         check_is_text(start, name)
     return found
-
-
-def check_is_text(start: bytes, name: str) -> None:
-    """Raise if bytes that begin with `start` are a known format other than text.
-
-    Raises
-    ------
-    SourceError
-        They are.
-    """
-    if start.startswith(_FOREIGN_MARKS):
-        what = next(what for mark, what in _FOREIGN.items() if start.startswith(mark))
-        raise SourceError(f"{name} is {what}")
 
 
 def _from_reader(reader: RangeReader, name: str) -> OpenSource:

@@ -9,7 +9,6 @@ import argparse
 import inspect
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -153,6 +152,8 @@ def source_to_reread(files: Sequence[str]) -> Iterator[Any]:
     if files != [STDIN]:
         yield source_of(files)
         return
+    import tempfile  # takes time to import
+
     with tempfile.NamedTemporaryFile() as copy:
         shutil.copyfileobj(source_of(files), copy)
         copy.flush()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import re
 from typing import Any
 
@@ -61,6 +60,8 @@ def indexes(text: str) -> int | list[int]:
 
 def names(text: str) -> list[str]:
     """Split names at commas; a name with a comma is quoted."""
+    import csv  # takes time to import, and few commands have names
+
     return next(csv.reader([text]), [])
 
 

@@ -13,10 +13,7 @@ from headrace.core.context import context_of
 from headrace.query.find.pattern.pattern import Pattern
 from headrace.sources.compression.formats import MARK_BYTES, recognised
 from headrace.sources.encoding.encoding import TextEncoding
-from headrace.sources.kinds.file import is_path
-from headrace.sources.open import SourceOptions, check_is_text
-from headrace.sources.registry import source_of
-from headrace.sources.text_chunks import TextChunks
+from headrace.sources.foreign_formats import check_is_text
 
 if TYPE_CHECKING:
     from headrace.query.lines.line_expression import LineExpression
@@ -41,13 +38,18 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
     SourceError, OSError
         As in `headrace.sources.open.open_source`.
     """
-    if is_path(source) and os.path.isfile(source):
+    if isinstance(source, str | os.PathLike) and os.path.isfile(source):
         with open(source, "rb") as file:
             start = file.read(MARK_BYTES)
             if start and recognised(start) is None and TextEncoding().of_text(start[:4])[0] == "utf-8":
                 check_is_text(start, os.fspath(source))
                 yield from _cut(_content(file), block_bytes)
                 return
+    # These take time to import, and a plain file does not need them.
+    from headrace.sources.open import SourceOptions
+    from headrace.sources.registry import source_of
+    from headrace.sources.text_chunks import TextChunks
+
     pending: list[bytes] = []
     size = 0
     for chunk in TextChunks(source_of(source), SourceOptions(), always_utf8=True).make():
