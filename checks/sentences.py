@@ -41,7 +41,7 @@ _LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 _STRING_OR_COMMENT = re.compile(
     r'''"""(?:\\.|[^\\])*?"""|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#[^\n]*''', re.DOTALL
 )
-"""A string of Python, so that a ``#`` in it begins no comment, or a comment. The module `tokenize` takes ten times as long."""
+"""A string of Python, so that a ``#`` in it begins no comment, or a comment."""
 _DIRECTIVE = re.compile(r"^\s*(noqa|type:|pragma|NOLINT|clang-format|ruff|fmt:)")
 
 
