@@ -65,7 +65,7 @@ void __sanitizer_cov_trace_pc() {
     if (device.alone % 64 == 0) interleave(FIBERS_HERE);
 #else
     if (device.alone % (1u << 20) == 0) {
-        if (device.alone >= 1u << 27) stop(FaultKind::ENDLESS, FIBERS_HERE);
+        if (device.alone >= 1u << 28) stop(FaultKind::ENDLESS, FIBERS_HERE);
         if (now() > device.deadline) stop(FaultKind::TIME, FIBERS_HERE);
     }
 #endif
