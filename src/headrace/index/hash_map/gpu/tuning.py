@@ -29,9 +29,9 @@ class BuildTuning:
         Sizes of the passes that order a batch; None if batches are always inserted.
     """
 
-    threads: int = 512
-    buckets: int = 512
-    min_rows: int = 1 << 18
+    threads: int = 256
+    buckets: int = 256
+    min_rows: int = 1 << 24
     split: SplitTuning | None = None
 
 

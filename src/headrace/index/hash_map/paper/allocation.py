@@ -89,6 +89,8 @@ def allocation_launcher(device: Device) -> GpuLauncher:
     """Return a launcher on a GPU whose kernels may allocate 2 GiB. The heap of the process's context keeps that size."""
     card = gpu(device)
     functions = driver()
+    limit = functions.CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE
     with card.current():
-        checked(functions.cuCtxSetLimit(functions.CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE, _HEAP_BYTES))
+        if checked(functions.cuCtxGetLimit(limit)) < _HEAP_BYTES:  # refused after the first launch of a kernel that allocates
+            checked(functions.cuCtxSetLimit(limit, _HEAP_BYTES))
     return GpuLauncher(card, stream=None, budget=Budget(), crossings=Crossings())
