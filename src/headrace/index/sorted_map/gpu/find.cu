@@ -1,9 +1,9 @@
 // Searches keys and their neighbours in all levels, newest level first, a thread for each key. A key leaves the search
-// at the first level that has it. Keys that do not ascend are searched by pairs of lanes.
+// at the first level that has it. Ascending keys are searched by the guide, if there is one.
 //
 // Bytes moved per key of width w: w, the result, and for each node of 8 codes that is not in a cache 8 w.
+#include "gpu/block/warp.cuh"
 #include "index/sorted_map/gpu/guided.cuh"
-#include "index/sorted_map/gpu/paired.cuh"
 
 using namespace headrace;
 
@@ -47,32 +47,15 @@ static __device__ __forceinline__ MapItem item_by_guide(const MapLevels& levels,
     return {no_level, 0};
 }
 
-// Returns the same to lanes in pairs: first for the codes of the lower half of the warp, then for those of the other.
-static __device__ __forceinline__ MapItem item_by_pairs(const MapLevels& levels, Code code) {
-    constexpr u32 pairs = tile::lanes / 2;
-    MapItem result{no_level, 0};
-    for (u32 begin = 0; begin < tile::lanes; begin += pairs) {
-        const MapItem found = item_of_pair(levels, tile::shuffle(code, begin + tile::lane() / 2));
-        const u32 level = tile::shuffle(found.level, tile::lane() % pairs * 2);
-        const u64 at = tile::shuffle(found.at, tile::lane() % pairs * 2);
-        if (tile::lane() - begin < pairs) result = {level, at};
-    }
-    return result;
-}
-
-// Returns the same for the codes of a warp. Ascending codes share the reads of a warp, by the guide if there is one.
-static __device__ __forceinline__ MapItem item_of_lane(const MapLevels& levels, Code code) {
-    if (!are_ascending(code)) return item_by_pairs(levels, code);
-    return levels.guide.codes != nullptr ? item_by_guide(levels, code) : item_of_code(levels, code);
-}
-
 extern "C" __global__ void __launch_bounds__(threads)
     find_keys(const __grid_constant__ MapLevels levels, const Code* keys, u64 count, KeyRule<Code> rule, void* values,
               u8* is_present) {
     const u64 i = item_of_thread();
     const Code code = i < count ? rule.equal_code(keys[i]) : static_cast<Code>(~Code{0});
-    const MapItem item = item_of_lane(levels, code);
+    // Reads of the guide are shared by the lanes of a warp if keys ascend. Others read fewer sectors by fences.
+    const bool is_guided = levels.guide.codes != nullptr && are_ascending(code);
     if (i >= count) return;
+    const MapItem item = is_guided ? item_by_guide(levels, code) : item_of_code(levels, code);
     const bool is_pair = item.level != no_level && !is_tombstone(levels.level[item.level], item.at);
     is_present[i] = is_pair ? 1 : 0;
     if (is_pair) {
