@@ -112,7 +112,7 @@ void LineSearch::find_lines() {
 bool LineSearch::find_candidates(Lines lines, const FindPlan* plan, std::vector<u64>& found) const {
     const LineWindows* const windows = selector_.windows;
     if (plan == nullptr && windows == nullptr) return false;
-    const u64 limit = (lines.end - lines.begin) / many_share + 1;
+    const u64 limit = std::min(lines.end - lines.begin, piece_bytes) / many_share + 1;
     found.resize(limit);
     FoundPositions hits{found.data(), limit, limit};
     const auto range = [&](u64 begin, u64 width) {
