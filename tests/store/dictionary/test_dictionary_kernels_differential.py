@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from headrace.arrange.sort.key_order import KeyOrder
+from headrace.store.dictionary.dictionaries import merge_dictionaries
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.gpu.launches import (
     CodeTable,
@@ -18,9 +19,9 @@ from headrace.store.dictionary.gpu.launches import (
     DictionaryKernels,
 )
 from headrace.store.dictionary.gpu.tuning import MergeTile, Translation
-from headrace.store.dictionary.merge_gpu import merge_with
+from headrace.store.dictionary.merge_gpu import merge_with, merged_in_slices
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.store.dictionary.dictionary_cases import check, column_of, packed, random_values
+from tests.store.dictionary.dictionary_cases import check, column_of, packed, random_values, raw_values
 
 pytestmark = pytest.mark.fibers
 
@@ -137,6 +138,18 @@ def test_translation(bits: int, order: str) -> None:
         same = device.codes(old.tolist(), bits, CodeTable(None, bits))
         none = device.codes([], 0, CodeTable(None, 0))
         assert device.launcher.fetch(device.kernels.translate(same, none, bits)).tobytes() == packed(old.tolist(), bits)
+
+
+@pytest.mark.parametrize("type_name", ["int8", "uint16", "float64"])
+def test_slices_of_narrow_numbers(type_name: str) -> None:
+    """The paper's slices have kernels for 4 and 8 bytes; narrower numbers are widened."""
+    main, delta = (encode(column_of(type_name, random_values(type_name, 90, 60, seed))).dictionary for seed in (1, 2))
+    device = Device("forward")
+    merged, dictionary = merged_in_slices(device.launcher, main, delta, slices=32)
+    expected = merge_dictionaries(main, delta)
+    assert raw_values(dictionary) == raw_values(expected.dictionary)
+    assert device.fetch(merged.main_codes, "u4", len(main)).tolist() == expected.main_codes[: len(main)].tolist()
+    assert device.fetch(merged.delta_codes, "u4", len(delta)).tolist() == expected.delta_codes[: len(delta)].tolist()
 
 
 @pytest.mark.parametrize("largest_gap", [1, 2, 3])

@@ -12,7 +12,6 @@ from headrace.core.context import Context
 from headrace.store.dictionary.dictionaries import NUMBER_METHODS, TEXT_METHODS, merge_dictionaries
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.gpu.launches import DeviceNumbers
-from headrace.store.dictionary.merge_gpu import merge_dictionaries_with
 from headrace.store.dictionary.paper.slices import merge_by_slices
 from headrace.store.dictionary.paper.slices_gpu import merge_slices
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -99,14 +98,3 @@ def test_slices_on_gpu(order: str, dtype: str, has_begins: bool) -> None:
             assert launcher.fetch(merged.dictionary.values).view(dtype)[: merged.dictionary.count].tolist() == joined.tolist()
             assert (launcher.fetch(merged.main_codes).view("u4") == np.searchsorted(joined, main)).all()
             assert (launcher.fetch(merged.delta_codes).view("u4") == np.searchsorted(joined, delta)).all()
-
-
-@pytest.mark.fibers
-@pytest.mark.parametrize("type_name", ["bool", "int8", "uint16", "float32", "int64"])
-def test_slices_of_columns_on_gpu(type_name: str) -> None:
-    main, delta = (encode(column_of(type_name, random_values(type_name, 300, 90, seed))).dictionary for seed in (1, 2))
-    merged = merge_dictionaries(main, delta)
-    found, *tables = merge_dictionaries_with(FiberLauncher("random", 3), main, delta, in_slices=True)
-    assert raw_values(found) == raw_values(merged.dictionary)
-    for ours, other, part in zip(tables, merged[1:], (main, delta), strict=True):
-        assert ours[: len(part)].tolist() == other[: len(part)].tolist()

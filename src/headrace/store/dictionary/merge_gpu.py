@@ -27,6 +27,7 @@ from headrace.store.dictionary.gpu.launches import (
 )
 from headrace.store.dictionary.items import NumberItems, TextItems, column_of_items, items_at, items_of
 from headrace.store.dictionary.paper.slices_gpu import merge_slices
+from headrace.store.dictionary.paper.tuning import SLICES
 
 SLICE_ROWS = 1 << 26
 """Rows of a slice, a multiple of 64: at most 512 MB of old and new codes."""
@@ -47,27 +48,18 @@ def merge_dictionaries_on_gpu(main: Column, delta: Column, *, in_slices: bool, c
 
     `in_slices`: whether numbers are merged in the paper's slices.
     """
+    import numpy as np
+
     card = gpu(context.device)
     with card.current():
         launcher = GpuLauncher(card, stream=None, budget=context.new_budget(), crossings=context.crossings)
-        return merge_dictionaries_with(launcher, main, delta, in_slices=in_slices)
-
-
-def merge_dictionaries_with(launcher: Any, main: Column, delta: Column, *, in_slices: bool) -> tuple[Column, Any, Any]:
-    """Merge two dictionaries with a launcher; return the merged one and both tables on the host."""
-    import numpy as np
-
-    if in_slices:
-        old, new = _numbers_of(main), _numbers_of(delta)
-        first, second = (DeviceNumbers(launcher.put(codes), len(codes)) for codes in (old.codes, new.codes))
-        typestr = old.codes.dtype.str
-        merged = merge_slices(launcher, first, second, KeyOrder.of(typestr).packed)
-        codes = BufferSlice(merged.dictionary.values, 0, merged.dictionary.count * old.codes.dtype.itemsize)
-        dictionary = column_of_items(old.of_codes(launcher.fetch(codes).view(typestr)), main.type)
-    else:
-        merged = _merged_dictionary(DictionaryKernels(launcher), launcher, main, delta)
-        dictionary = _fetched(launcher, merged.dictionary, main)
-    return dictionary, *(launcher.fetch(table).view(np.uint32) for table in (merged.main_codes, merged.delta_codes))
+        if in_slices:
+            merged, dictionary = merged_in_slices(launcher, main, delta)
+        else:
+            merged = _merged_dictionary(DictionaryKernels(launcher), launcher, main, delta)
+            dictionary = _fetched(launcher, merged.dictionary, main)
+        tables = (launcher.fetch(table).view(np.uint32) for table in (merged.main_codes, merged.delta_codes))
+        return dictionary, *tables
 
 
 def merge_with(
@@ -104,10 +96,16 @@ def _merged_dictionary(kernels: DictionaryKernels, launcher: Any, main: Column, 
     return kernels.merge_texts(*texts)
 
 
-def _numbers_of(column: Column) -> NumberItems:
-    items = items_of(column)
-    assert isinstance(items, NumberItems)
-    return items
+def merged_in_slices(launcher: Any, main: Column, delta: Column, slices: int = SLICES) -> tuple[MergedDictionary, Column]:
+    """Merge numbers in the paper's slices, as codes of 4 or 8 bytes; return the merge, and its dictionary on the host."""
+    old, new = items_of(main), items_of(delta)
+    assert isinstance(old, NumberItems) and isinstance(new, NumberItems)
+    codes = old.codes, new.codes
+    first, second = (DeviceNumbers(launcher.put(part), len(part)) for part in codes)
+    width = codes[0].dtype.itemsize
+    merged = merge_slices(launcher, first, second, KeyOrder("unsigned", 8 * width).packed, slices=slices)
+    fetched = launcher.fetch(BufferSlice(merged.dictionary.values, 0, merged.dictionary.count * width))
+    return merged, column_of_items(old.of_codes(fetched.view(codes[0].dtype)), main.type)
 
 
 def _fetched(launcher: Any, found: DeviceNumbers | DeviceTexts, like: Column) -> Column:

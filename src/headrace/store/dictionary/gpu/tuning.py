@@ -43,10 +43,10 @@ class Translation:
         return MULTIPROCESSORS * max(min(of_threads, of_memory), 1)
 
 
-VALUE_TILES = {width: MergeTile(256, 15) for width in (1, 2, 4, 8)}
+VALUE_TILES = {width: MergeTile(256, 19) for width in (1, 2, 4, 8)}
 """Tiles by width of the values."""
 TEXT_TILE = MergeTile(256, 8)
-TRANSLATION = Translation(512, 2)
+TRANSLATION = Translation(1024, 4)
 VALUE_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 """Types of values that kernels are compiled for, by width."""
 BLOCK_CODES = 64
