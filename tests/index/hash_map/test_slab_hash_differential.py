@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,11 @@ def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
     assert table.items() == oracle.items(table.value or "uint32")
 
 
-def test_marks_of_first_slabs() -> None:
+@pytest.mark.parametrize("block_rows", [0, 96])
+def test_marks_of_first_slabs(block_rows: int) -> None:
     """Keys after the first slab of a list are noted in its mark, so that searches of most absent keys end there."""
     launcher = FiberLauncher("random", 8)
-    table = FiberMap.of((4, 4), launcher, UNLIMITED)
+    table = FiberMap.of((4, 4), launcher, replace(UNLIMITED, block_rows=block_rows))
     keys = np.arange(40, dtype="i4")
     for count, noted in ((15, range(1)), (40, range(10, 26))):
         table.upsert(keys[:count], keys[:count].astype("u4"), "last")
@@ -73,11 +75,12 @@ def test_marks_of_first_slabs() -> None:
     assert table.find(keys)[1] == [True] * 40
 
 
+@pytest.mark.parametrize("block_rows", [0, 96])
 @pytest.mark.parametrize("reduce", ["last", "first", "sum", "min"])
-def test_an_insertion_waits_once(reduce: str) -> None:
+def test_an_insertion_waits_once(reduce: str, block_rows: int) -> None:
     """Also if rows of one key have several values. Searches and replacements do not wait, erasures wait once."""
     launcher = FiberLauncher("random", 2)
-    table = FiberMap.of((4, 4), launcher, UNLIMITED)
+    table = FiberMap.of((4, 4), launcher, replace(UNLIMITED, block_rows=block_rows))
     keys, values = np.arange(90, dtype="i4") % 50, np.arange(90, dtype="u4")
     for count in (50, 90):
         before = launcher.waits
@@ -131,6 +134,23 @@ def test_a_small_batch_without_memory_changes_nothing_before_the_table_grows() -
     assert table.upsert(keys, np.arange(90, dtype="u4"), "sum") == 60
     assert launcher.names[:2] == ["upsert_rows", "insert_pairs"]
     assert table.find(keys[:60])[0] == [2 * key + 60 if key < 30 else key for key in range(60)]
+
+
+@pytest.mark.parametrize("reduce", ["last", "sum", "min"])
+def test_a_small_batch_without_memory_changes_nothing_if_the_table_cannot_grow(reduce: str) -> None:
+    """It has repeated keys, and keys that are present, whose values stay."""
+    launcher = LimitedLauncher("random", 3)
+    table = FiberMap.of((4, 4), launcher, replace(SHORT, max_load=1e9))
+    keys = np.arange(60, dtype="i4")
+    table.upsert(keys[:12], keys[:12].astype("u4") + 7, "last")
+    before, slabs = table.items(), table.map.slabs_in_use(launcher)
+    launcher.max_bytes = table.map.nbytes // 2
+    with pytest.raises(MemoryLimitError):
+        table.upsert(np.repeat(keys, 2)[:96], np.arange(96, dtype="u4"), reduce)
+    assert table.items() == before
+    assert (table.map.size, table.map.slabs_in_use(launcher)) == (12, slabs)
+    launcher.max_bytes = 1 << 30
+    assert table.upsert(keys, keys.astype("u4"), reduce) == 48
 
 
 @pytest.mark.long_except("4-4", "8-8")
