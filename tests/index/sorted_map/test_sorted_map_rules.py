@@ -176,3 +176,29 @@ def test_maps_of_instants_take_types_of_columns_and_moments_of_python() -> None:
             SortedMap("datetime64[us]").insert(keys)
     with pytest.raises(OptionError, match="key_type must be"):
         SortedMap("string")
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ([datetime.date(9999, 12, 31)], "which the map has"),
+        (["9999-12-31"], "which the map has"),
+        ([np.datetime64("9999-12-31")], "which the map has"),
+        ([datetime.date(9999, 12, 31), pd.Timestamp(1)], "cannot hold"),
+        ([datetime.timedelta(1), datetime.date(2024, 1, 31)], "cannot hold"),
+        (["9999-12-31T00:00:00.000000001"], "keys have texts other than"),
+        (["2024-13-01"], "keys have texts other than"),
+        (["None"], "keys have texts other than"),
+    ],
+)
+def test_moments_that_a_map_of_nanoseconds_cannot_hold_are_errors(keys: list[object], message: str) -> None:
+    found = SortedMap("datetime64[ns]")
+    with pytest.raises(OptionError, match=message):
+        found.insert(keys)
+    assert len(found) == 0
+
+
+def test_missing_moments_are_keys_of_any_unit() -> None:
+    found = SortedMap("datetime64[us]")
+    found.insert([pd.NaT, datetime.date(2024, 1, 31)])
+    assert found.items().keys.astype("M8[D]").astype(str).tolist() == ["2024-01-31", "NaT"]

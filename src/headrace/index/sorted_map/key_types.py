@@ -139,9 +139,17 @@ def _of_type(given: Any, typestr: str, name: str) -> Any:
     with np.errstate(all="ignore"):
         result = found.astype(typestr) if _is_convertible(found.dtype, np.dtype(typestr)) else None
         is_rounded = found.dtype.kind == "f" and typestr[1] == "f"
-        if result is None or not (is_rounded or (result == found).all()):
+        if result is None or not (is_rounded or _are_equal(result, found)):
             raise OptionError(f"{name} have items that are not of type {typestr!r}, which the map has")
     return result
+
+
+def _are_equal(converted: Any, given: Any) -> bool:
+    """Return whether converted items are the given ones. NumPy does not see instants that another unit cannot hold."""
+    if given.dtype.kind in "mM":
+        is_kind = given.dtype.kind == converted.dtype.kind
+        return is_kind and bool((converted.astype(given.dtype).view("i8") == given.view("i8")).all())
+    return bool((converted == given).all())
 
 
 def _moments(given: Any, name: str) -> Any:
@@ -152,17 +160,27 @@ def _moments(given: Any, name: str) -> Any:
     np = needed_numpy("a sorted map of instants")
     if any(getattr(item, "tzinfo", None) is not None for item in items):
         raise OptionError(f"{name} have a time zone; pass instants in UTC without one")
-    if any(isinstance(item, str) and not _ISO.fullmatch(item) for item in items):
-        raise OptionError(f"{name} have texts other than dates and times such as '2024-01-31T12:30'")
-    return np.array([_moment(np, item) for item in items])
+    moments = [_moment(np, item, name) for item in items]
+    found = np.array(moments)
+    if len({moment.dtype for moment in moments}) > 1 and not all(map(_are_equal, found, moments)):
+        raise OptionError(f"{name} have items that one type of instants or durations cannot hold")
+    return found
 
 
-def _moment(np: Any, item: Any) -> Any:
+def _moment(np: Any, item: Any, name: str) -> Any:
     """Return a date, time or duration as a scalar of NumPy, with the nanoseconds that pandas has."""
     for conversion in ("to_datetime64", "to_timedelta64"):
         if hasattr(item, conversion):
             return getattr(item, conversion)()
-    return np.timedelta64(item) if isinstance(item, datetime.timedelta) else np.datetime64(item)
+    if not isinstance(item, str):
+        return np.timedelta64(item) if isinstance(item, datetime.timedelta) else np.datetime64(item)
+    try:
+        found = np.datetime64(item) if _ISO.fullmatch(item) else None
+    except ValueError:
+        found = None
+    if found is None or str(found)[:10] != item[:10]:  # NumPy does not see a date that nanoseconds cannot hold
+        raise OptionError(f"{name} have texts other than dates and times such as '2024-01-31T12:30'")
+    return found
 
 
 def _is_convertible(given: Any, wanted: Any) -> bool:
