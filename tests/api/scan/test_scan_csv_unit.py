@@ -125,6 +125,18 @@ def test_the_report_counts_the_records_of_files_without_rows(source: Any, option
     assert [file.skipped for file in scan.report.files] == [file.skipped for file in whole.files]
 
 
+@pytest.mark.parametrize("infer", ["all", "first"])
+def test_the_report_of_a_resumed_scan_has_no_earlier_files(infer: Any) -> None:
+    files = [b"a\n1\n2\nend\n", b"a\n3\n4\nend\n"]
+    scan = headrace.scan_csv(files, infer=infer, skip_footer=1, batch_bytes=2)
+    ends = [batch.report.end for batch in scan.batches()]
+    assert ends[2] is not None and ends[2].file == 1
+    resumed = headrace.scan_csv(files, infer=infer, skip_footer=1, batch_bytes=2, resume=ends[2])
+    assert resumed.read()["a"].to_pylist() == [4]
+    assert [(file.rows, file.skipped.total) for file in resumed.report.files] == [(1, 1)]
+    assert resumed.report.records == 2
+
+
 @pytest.mark.parametrize(
     "options", [{"strings": "dictionary"}, {"strings": "view"}, {"dtypes": {"a": "category", "b": "string_view"}}]
 )

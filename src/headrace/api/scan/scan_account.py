@@ -113,7 +113,8 @@ class Account:
     def finish(self) -> None:
         """Mark all files as read to their end. Those without a part have skipped records alone."""
         for number, prepared in self._parts.prepared.items():
-            self._of_file(number, prepared)
+            if number >= self._start.file:  # a pass that infers types opens earlier files
+                self._of_file(number, prepared)
         for file in self._files.values():
             file.is_done = True
 
