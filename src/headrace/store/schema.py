@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from headrace.arrange.gather.take import take_rows
-from headrace.columns.as_numpy import in_memory
 from headrace.columns.column import Column
 from headrace.columns.schema import is_name
 from headrace.columns.types import ENCODED, DataType, parse_type
@@ -102,6 +101,8 @@ def _exact_numbers(column: Column, type_: DataType) -> Column | None:
     to_float, from_float = (kind.name.startswith("float") for kind in (type_, column.type))
     if not (column.type.is_numeric and type_.is_numeric) or (from_float and (not to_float or type_.bits < column.type.bits)):
         return None
+    from headrace.columns.as_numpy import in_memory  # without NumPy its error names a function of columns
+
     values = in_memory(column)
     if column.validity is not None:
         values = np.where(flags_of(column.validity, column.length), values, 0).astype(values.dtype)
