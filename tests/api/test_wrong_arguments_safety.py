@@ -180,7 +180,7 @@ print(count * int(sys.argv[3]) > 1000)
 
 
 @pytest.mark.long_except("numpy-8")
-@pytest.mark.parametrize(("missing", "step"), [("numpy", 8), ("pyarrow", 8), ("numpy,pyarrow,pandas,polars,duckdb", 2)])
+@pytest.mark.parametrize(("missing", "step"), [("numpy", 8), ("pyarrow", 2), ("numpy,pyarrow,pandas,polars,duckdb", 2)])
 def test_without_other_libraries(missing: str, step: int) -> None:
     """Each call is tried with each `step`-th wrong value."""
     command = [sys.executable, "-c", WITHOUT, str(Path(__file__).parent), missing, str(step)]
