@@ -30,7 +30,7 @@ def test_a_block_restores_the_context_that_was_current(driver):
             assert driver.context == 7
         assert driver.context == 9
     assert driver.context == 7
-    assert driver.told == [("current", 9), ("current", 7), ("current", 9), ("current", 7)]
+    assert driver.called == [("current", 9), ("current", 7), ("current", 9), ("current", 7)]
 
 
 def test_a_block_restores_that_no_context_was_current(driver):
@@ -49,7 +49,7 @@ def test_a_block_restores_it_after_an_error(driver):
 def test_a_context_that_is_current_costs_no_change(driver):
     with CurrentContext(7), CurrentContext(7):
         pass
-    assert driver.told == []
+    assert driver.called == []
 
 
 def test_a_refusal_is_an_error(driver, monkeypatch):

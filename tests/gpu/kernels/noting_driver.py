@@ -28,7 +28,7 @@ class NotingDriver:
         self.launched: list[tuple[int, tuple[int, ...], int, int]] = []
         self.arguments: list[list[bytes]] = []
         self.attributes: list[list[tuple[int, ...]]] = []
-        self.told: list[tuple[object, ...]] = []
+        self.called: list[tuple[object, ...]] = []
         self._functions = [
             ctypes.CFUNCTYPE(ctypes.c_int, _WORD, *[_NUMBER] * 7, *[_WORD] * 3)(self._launch),
             ctypes.CFUNCTYPE(ctypes.c_int, *[_WORD] * 4)(self._copy),
@@ -54,7 +54,7 @@ class NotingDriver:
         return _native.CardCalls.make([address_of(function) for function in self._functions])
 
     def _note(self, *what: object) -> int:
-        self.told.append(what)
+        self.called.append(what)
         return 700 if what[0] == self.failing else self.status
 
     def _take(self, made: int, nbytes: int, pool: int, stream: int) -> int:

@@ -60,7 +60,7 @@ def record(launcher):
 
 
 def call(driver, source=4096, target=8192, *, code=record, key="call"):
-    driver.launched.clear(), driver.arguments.clear(), driver.told.clear()
+    driver.launched.clear(), driver.arguments.clear(), driver.called.clear()
     return replayed(key, code, [source, target], driver.card, None)
 
 
@@ -69,11 +69,11 @@ def packed(first, second, structure):
 
 
 def test_a_replay_launches_with_its_own_addresses(driver):
-    assert not call(driver) and not driver.told  # the first call of its kind is the caller's
+    assert not call(driver) and not driver.called  # the first call of its kind is the caller's
     for source, target in [(4096, 8192), (1 << 40, 256 * 77)]:
         assert call(driver, source, target)
         others = SCRATCH + 512  # after two cleared buffers of 256 bytes
-        assert driver.told == [
+        assert driver.called == [
             ("take", 512 + 1024, POOL, STREAM),
             ("fill", SCRATCH, 0, 512, STREAM),
             ("fill", others + 256, 0xFF, 16, STREAM),
@@ -99,7 +99,7 @@ def test_alignments_of_addresses_are_part_of_a_call(driver):
 
 def test_a_call_of_another_kind_is_the_callers(driver):
     assert not call(driver) and call(driver)
-    assert not call(driver, key="another") and not driver.told
+    assert not call(driver, key="another") and not driver.called
 
 
 def test_a_number_that_an_address_gives_by_more_than_addition_is_found(driver):
@@ -114,7 +114,7 @@ def test_a_number_that_an_address_gives_by_more_than_addition_is_found(driver):
 def test_refused_memory_leaves_the_launches_to_the_caller(driver):
     call(driver)
     driver.failing = "take"
-    assert not call(driver) and not driver.launched and "give back" not in [one[0] for one in driver.told]
+    assert not call(driver) and not driver.launched and "give back" not in [one[0] for one in driver.called]
 
 
 def test_a_refused_launch_names_its_kernel_and_frees_the_memory(driver):
@@ -122,6 +122,6 @@ def test_a_refused_launch_names_its_kernel_and_frees_the_memory(driver):
     driver.answers = [0, 700]
     with pytest.raises(GpuError, match="kernel fill_items: REFUSED"):
         call(driver)
-    assert driver.told[-1] == ("give back", SCRATCH, STREAM)
+    assert driver.called[-1] == ("give back", SCRATCH, STREAM)
     driver.answers = [700]
     assert not call(driver)  # none was launched, so the caller's launch reports it

@@ -131,22 +131,22 @@ def test_a_small_copy_goes_through_pinned_memory_and_an_event_stands_behind_it()
     pinned, card = ctypes.create_string_buffer(16), ctypes.create_string_buffer(16)
     here, there = ctypes.addressof(pinned), ctypes.addressof(card)
     assert driver.calls.send(b"headrace", here, there, 5, 6) == 0
-    assert card.raw[:8] == b"headrace" and driver.told == [("copy", there, here, 8, 5), ("record", 6, 5)]
-    driver.told.clear()
+    assert card.raw[:8] == b"headrace" and driver.called == [("copy", there, here, 8, 5), ("record", 6, 5)]
+    driver.called.clear()
     card.raw = b"measured".ljust(16)
     assert driver.calls.fetch(there, here, 4, 5, 6) == 0
     assert pinned.raw[:8] == b"measrace"
-    assert driver.told == [("copy", here, there, 4, 5), ("record", 6, 5), ("wait", 6)]
+    assert driver.called == [("copy", here, there, 4, 5), ("record", 6, 5), ("wait", 6)]
 
 
 def test_a_wait_for_a_stream_records_its_event():
     driver = NotingDriver()
     assert driver.calls.wait_for(5, 6) == 0
-    assert driver.told == [("record", 6, 5), ("wait", 6)]
+    assert driver.called == [("record", 6, 5), ("wait", 6)]
     driver.status = 700
-    driver.told.clear()
+    driver.called.clear()
     assert driver.calls.wait_for(5, 6) == 700
-    assert driver.told == [("record", 6, 5)]
+    assert driver.called == [("record", 6, 5)]
 
 
 def test_a_copy_that_fails_is_told_and_nothing_is_waited_for():
@@ -155,14 +155,14 @@ def test_a_copy_that_fails_is_told_and_nothing_is_waited_for():
     here = ctypes.addressof(pinned := ctypes.create_string_buffer(2))
     assert (driver.calls.send(b"ab", here, 0, 5, 6), driver.calls.fetch(0, here, 2, 5, 6)) == (700, 700)
     assert pinned.raw == b"ab"
-    assert [what for what, *_ in driver.told] == ["copy", "copy"]
+    assert [what for what, *_ in driver.called] == ["copy", "copy"]
 
 
 def test_memory_is_taken_with_its_first_bytes_filled():
     driver = NotingDriver()
     assert driver.calls.take(3, 1000, 5, (0, 0)) == (0, 4096)
     assert driver.calls.take(3, 100 << 20, 5, (64, 256)) == (0, 4096)
-    assert driver.told == [
+    assert driver.called == [
         ("take", 1000, 3, 5),
         ("take", 100 << 20, 3, 5),
         ("fill", 4096, 0xFF, 64, 5),
@@ -174,14 +174,14 @@ def test_memory_that_is_not_there_is_not_filled():
     driver = NotingDriver()
     driver.status = 2
     assert driver.calls.take(3, 1000, 5, (64, 256)) == (2, 0)
-    assert driver.told == [("take", 1000, 3, 5)]
+    assert driver.called == [("take", 1000, 3, 5)]
 
 
 def test_memory_that_cannot_be_filled_is_given_back():
     driver = NotingDriver()
     driver.failing = "fill"
     assert driver.calls.take(3, 1000, 5, (0, 256)) == (700, 0)
-    assert [what for what, *_ in driver.told] == ["take", "fill", "give back"]
+    assert [what for what, *_ in driver.called] == ["take", "fill", "give back"]
 
 
 @pytest.mark.parametrize(("current", "told"), [(7, []), (0, [7, 0]), (8, [7, 8])], ids=["ours", "none", "another card's"])
@@ -189,8 +189,8 @@ def test_memory_is_given_back_in_its_own_context_and_the_threads_is_what_it_was(
     driver = NotingDriver()
     driver.context = current
     assert driver.calls.give_back(4096, 5, 7) == 0
-    assert [what[1] for what in driver.told if what[0] == "current"] == told
-    assert ("give back", 4096, 5) in driver.told and driver.context == current
+    assert [what[1] for what in driver.called if what[0] == "current"] == told
+    assert ("give back", 4096, 5) in driver.called and driver.context == current
 
 
 def test_launches_are_made_in_order_up_to_one_that_fails():

@@ -31,9 +31,9 @@ class Memory:
 def driver(monkeypatch):
     made = NotingDriver((8,))
     card = SimpleNamespace(index=0, stream=9, current=nullcontext)
-    pool = SimpleNamespace(take=lambda nbytes, *given: made.told.append(("take", nbytes)) or Memory(4096))
-    put = lambda address, *given, **how: made.told.append(("put", address))  # noqa: E731
-    fetch = lambda address, *given, **how: made.told.append(("fetch", address)) or b"answer"  # noqa: E731
+    pool = SimpleNamespace(take=lambda nbytes, *given: made.called.append(("take", nbytes)) or Memory(4096))
+    put = lambda address, *given, **how: made.called.append(("put", address))  # noqa: E731
+    fetch = lambda address, *given, **how: made.called.append(("fetch", address)) or b"answer"  # noqa: E731
     for module in (launchers, "headrace.gpu.kernels.kernel"):
         name = module if isinstance(module, str) else module.__name__
         monkeypatch.setattr(f"{name}.card_calls", lambda: made.calls)
@@ -80,7 +80,7 @@ def test_what_is_asked_for_in_between_comes_behind_the_launches_before_it(driver
     with driver.launcher.together():
         driver.launcher.launch(ENTRY, SHAPE, [1])
         asked(driver.launcher)
-        assert launched(driver) == [1] and driver.told[-1][0] == what
+        assert launched(driver) == [1] and driver.called[-1][0] == what
         driver.launcher.launch(ENTRY, SHAPE, [2])
         assert launched(driver) == [1]
     assert launched(driver) == [1, 2]

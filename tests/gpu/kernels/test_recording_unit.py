@@ -43,7 +43,7 @@ def driver(monkeypatch):
     card = SimpleNamespace(index=0, stream=9, current=current, context=7)
 
     def take(nbytes, stream, budget, *, is_current, ones_and_zeros):
-        made.told.append(("take", nbytes, ones_and_zeros))
+        made.called.append(("take", nbytes, ones_and_zeros))
         return PoolBuffer(1 << 20, nbytes, card, stream, budget)
 
     for module in ("kernels.launcher", "kernels.kernel", "memory.pool"):
@@ -94,13 +94,13 @@ def recorded():
 def test_a_run_tells_what_was_recorded_with_its_own_numbers(driver):
     recording = recorded()
     for nbytes, tiles, text in [(25, 2, 4096), (1000, 100, 8192)]:
-        driver.launched.clear(), driver.arguments.clear(), driver.told.clear()
+        driver.launched.clear(), driver.arguments.clear(), driver.called.clear()
         made = driver.launcher.replay(recording, (nbytes, tiles), (Memory(text),))
         assert [buffer.nbytes for buffer in made] == [tiles * 8 + 4, 16]
         slab = -(-(tiles * 8 + 4) // 256) * 256
         del made
-        assert driver.told.pop() == ("give back", 1 << 20, 9)
-        assert driver.told == [("take", slab + 256, (0, slab)), ("fill", (1 << 20) + 8, 0xFF, 16, 9)]
+        assert driver.called.pop() == ("give back", 1 << 20, 9)
+        assert driver.called == [("take", slab + 256, (0, slab)), ("fill", (1 << 20) + 8, 0xFF, 16, 9)]
         assert told(driver) == [
             ((min(tiles, 3), 2, 1, 32, 1, 1), *arguments(text + 16, tiles, TASK.pack(nbytes, 5))),
             ((-(-nbytes // 10), 1, 1, 64, 1, 1), *arguments((1 << 20) + tiles * 4, max(tiles, 9) % 7, TASK.pack(1, tiles))),
@@ -180,7 +180,7 @@ def test_a_context_that_another_library_changed_is_made_current_and_no_step_is_t
     driver.launcher.replay(recorded(), (25, 2), (Memory(4096),))
     assert driver.made_current == before + 1
     assert [extents[3] for _, extents, *_ in driver.launched] == [32, 64, 64, 64]
-    assert [what for what, *_ in driver.told].count("fill") == 1
+    assert [what for what, *_ in driver.called].count("fill") == 1
 
 
 def test_what_the_driver_refuses_is_told_by_the_kernels_name(driver):

@@ -100,7 +100,7 @@ def spaces_are_in_values(layout: SampleLayout, regular: Regularity, is_value: Is
 
 
 def _have_form(rows: Sequence[bytes]) -> bool:
-    """Return whether all rows have one of the forms with spaces, whatever the name above them."""
+    """Return whether all rows have one of the forms with spaces, below any name."""
     return any(all(map(form.fullmatch, rows)) for form in (_WITH_SPACES, *(form for _, form in _NAMED_FORMS)))
 
 

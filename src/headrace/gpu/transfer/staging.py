@@ -184,20 +184,15 @@ class Staging:
             target = bytearray(nbytes)
             self.download_from(address, stream, target, counted=counted)
             return bytes(target)
-        chunk = self.take_chunk()
-        try:
-            chunk.under_way = True
+
+        def copy(chunk: _Chunk) -> None:
             if by is None:
                 check_status(card_calls().fetch(address, chunk.address, nbytes, stream, int(chunk.event.handle)))
             else:
                 by(address, chunk.address, nbytes, stream)
                 chunk.event.record(stream, is_current=True).wait()
-            chunk.under_way = False
-            fetched = ctypes.string_at(chunk.address, nbytes)
-        finally:
-            self._chunks.put(chunk)
-        counted.count(to_host=nbytes)
-        return fetched
+
+        return self._received(copy, nbytes, counted)
 
     def answer(self, launch: Callable[[int], None], stream: int, nbytes: int, *, counted: Crossings) -> bytes:
         """Return the bytes that a kernel writes to the host, at most a chunk, after the work of a stream.
@@ -211,11 +206,19 @@ class Staging:
         nbytes
             Number of bytes.
         """
+
+        def run(chunk: _Chunk) -> None:
+            launch(chunk.address)
+            check_status(card_calls().wait_for(stream, int(chunk.event.handle)))
+
+        return self._received(run, nbytes, counted)
+
+    def _received(self, receive: Callable[[_Chunk], None], nbytes: int, counted: Crossings) -> bytes:
+        """Return bytes of a chunk that `receive` fills; it waits until they are there."""
         chunk = self.take_chunk()
         try:
             chunk.under_way = True
-            launch(chunk.address)
-            check_status(card_calls().wait_for(stream, int(chunk.event.handle)))
+            receive(chunk)
             chunk.under_way = False
             found = ctypes.string_at(chunk.address, nbytes)
         finally:

@@ -1,7 +1,7 @@
 // Writes the arrays that guide searches (level.hpp): fences of one level, and the guide of all levels.
 //
-// write_guide ranks the samples of all levels. A block has a warp for each
-// level, and a lane for each of 32 samples. The ranks of a sample give its place in the guide.
+// write_guide ranks the samples of all levels. A block has a warp for each level, and a lane for each of 32 samples.
+// The ranks of a sample give its place in the guide.
 //
 // Bytes moved per sample of width w: the reads of its searches, w, and 4 for each level. Bytes per fence: 2 w.
 #include "index/sorted_map/gpu/samples.cuh"
