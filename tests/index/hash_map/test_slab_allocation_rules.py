@@ -26,6 +26,17 @@ def test_each_thread_has_a_slab_of_its_own(order: str, seed: int) -> None:
             assert slabs.used() == 0
 
 
+@pytest.mark.fibers
+def test_each_thread_has_memory_of_its_own() -> None:
+    requests = MemoryRequests(FiberLauncher(), 1100, threads=64)
+    for _ in range(2):
+        requests.allocate()
+        numbers = np.sort(requests.numbers())
+        assert numbers[0] > 0
+        assert np.diff(numbers).min() >= 128
+        requests.release()
+
+
 @pytest.mark.gpu
 def test_allocators_of_a_gpu() -> None:
     launcher = allocation_launcher(Device("cuda", 0))

@@ -51,6 +51,11 @@ FIBERS_VECTOR(float, float, 8, 16)
 FIBERS_VECTOR(double, double, 16, 16)
 #undef FIBERS_VECTOR
 
+// The allocator of a kernel is the one of the process. A thread may hand out such memory but not access it: the harness
+// knows no array there.
+extern "C" void* malloc(decltype(sizeof 0) bytes) noexcept;
+extern "C" void free(void* memory) noexcept;
+
 #include "testing/fibers/atomics.cuh"
 #include "testing/fibers/bits.cuh"
 #include "testing/fibers/entry.cuh"

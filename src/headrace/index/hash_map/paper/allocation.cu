@@ -28,22 +28,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (row < count) slab::Allocator::release(table, slabs[row]);
 }
 
-// Writes the address of each slab; 0 without memory. The fiber harness has no memory for it.
+// Writes the address of each slab; 0 without memory.
 extern "C" __global__ void __launch_bounds__(threads) allocate_memory(u64 count, u64* slabs) {
     const u64 row = static_cast<u64>(blockIdx.x) * threads + threadIdx.x;
-#if defined(__CUDACC__)
     if (row < count) slabs[row] = reinterpret_cast<u64>(malloc(slab_bytes));
-#else
-    if (row < count) slabs[row] = 0;
-#endif
 }
 
 extern "C" __global__ void __launch_bounds__(threads) free_memory(u64 count, const u64* slabs) {
     const u64 row = static_cast<u64>(blockIdx.x) * threads + threadIdx.x;
-#if defined(__CUDACC__)
     if (row < count) free(reinterpret_cast<void*>(slabs[row]));
-#else
-    static_cast<void>(row);
-    static_cast<void>(slabs);
-#endif
 }
