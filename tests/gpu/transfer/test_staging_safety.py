@@ -29,7 +29,7 @@ class Slow(Staging):
         super().__init__(gpu or SimpleNamespace(make_current=lambda: None, current=nullcontext), threads=2)
         self.touched = []
 
-    def _with_chunk(self, copy, piece, stream):
+    def _copy_piece(self, copy, piece, stream):
         time.sleep(0.02)
         self.touched.append(piece[0])
 
@@ -105,6 +105,37 @@ def test_a_chunk_whose_copy_is_under_way_is_not_waited_for_while_there_may_be_ot
     copies._chunks.put(first)
     second.event.is_done = True
     assert copies.take_chunk() is second and len(waited) == 1 and not second.under_way
+
+
+@pytest.mark.parametrize("verb", ["put", "fetch", "answer"])
+def test_after_an_interrupt_a_chunk_is_given_back_when_the_stream_is_done(monkeypatch, verb):
+    """The interrupt comes after the launch, before an event marks the chunk as in use."""
+
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    memory = [ctypes.create_string_buffer(16) for _ in range(2)]
+    places = [ctypes.addressof(chunk) for chunk in memory]
+    left, done = iter(places), []
+    functions = SimpleNamespace(
+        CUresult=SimpleNamespace(CUDA_ERROR_OUT_OF_MEMORY=2),
+        CU_MEMHOSTALLOC_PORTABLE=1,
+        cuMemHostAlloc=lambda *given: (0, next(left)),
+        cuStreamSynchronize=lambda stream: done.append((stream, copies.take_chunk().address)),
+    )
+    monkeypatch.setattr(staged, "driver", lambda: functions)
+    monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(is_done=True))
+    card = SimpleNamespace(make_current=lambda: None, current=nullcontext, device="cuda")
+    copies = Staging(card, threads=1, chunk_bytes=16)
+    calls = {
+        "put": lambda: copies.put(4096, 7, b"abc", counted=Crossings(), by=interrupted),
+        "fetch": lambda: copies.fetch(4096, 7, 3, counted=Crossings(), by=interrupted),
+        "answer": lambda: copies.answer(interrupted, 7, 3, counted=Crossings()),
+    }
+    with pytest.raises(KeyboardInterrupt):
+        calls[verb]()
+    assert done == [(7, places[1])]  # others cannot take the first chunk before the stream is done
+    assert copies.take_chunk().address == places[0]
 
 
 @pytest.mark.parametrize("given", [b"abc", np.arange(5, dtype=np.uint8)])

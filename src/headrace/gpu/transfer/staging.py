@@ -14,7 +14,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.core.process_lock import process_lock
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_Result = TypeVar("_Result")
 Copier = Callable[[int, int, int, int], None]
 """Copies between GPU and pinned memory. Arguments: source, target, bytes, stream of the current GPU."""
 
@@ -155,8 +156,8 @@ class Staging:
         by
             Function that copies between chunk and GPU; None for the copy engine.
         """
-        chunk = self.take_chunk()
-        try:
+
+        def copy(chunk: _Chunk) -> None:
             chunk.under_way = True
             if by is None:
                 check_status(card_calls().send(source, chunk.address, address, stream, int(chunk.event.handle)))
@@ -164,8 +165,8 @@ class Staging:
                 ctypes.memmove(chunk.address, source if isinstance(source, bytes) else source.ctypes.data, len(source))
                 by(chunk.address, address, len(source), stream)
                 chunk.event.record(stream, is_current=True)
-        finally:
-            self._chunks.put(chunk)
+
+        self._with_chunk(copy, stream)
         counted.count(to_gpu=len(source))
 
     def fetch(self, address: int, stream: int, nbytes: int, *, counted: Crossings, by: Copier | None = None) -> bytes:
@@ -185,14 +186,18 @@ class Staging:
             self.download_from(address, stream, target, counted=counted)
             return bytes(target)
 
-        def copy(chunk: _Chunk) -> None:
+        def copy(chunk: _Chunk) -> bytes:
+            chunk.under_way = True
             if by is None:
                 check_status(card_calls().fetch(address, chunk.address, nbytes, stream, int(chunk.event.handle)))
             else:
                 by(address, chunk.address, nbytes, stream)
                 chunk.event.record(stream, is_current=True).wait()
+            return _received(chunk, nbytes)
 
-        return self._received(copy, nbytes, counted)
+        found = self._with_chunk(copy, stream)
+        counted.count(to_host=nbytes)
+        return found
 
     def answer(self, launch: Callable[[int], None], stream: int, nbytes: int, *, counted: Crossings) -> bytes:
         """Return the bytes that a kernel writes to the host, at most a chunk, after the work of a stream.
@@ -207,22 +212,13 @@ class Staging:
             Number of bytes.
         """
 
-        def run(chunk: _Chunk) -> None:
+        def run(chunk: _Chunk) -> bytes:
+            chunk.under_way = True
             launch(chunk.address)
             check_status(card_calls().wait_for(stream, int(chunk.event.handle)))
+            return _received(chunk, nbytes)
 
-        return self._received(run, nbytes, counted)
-
-    def _received(self, receive: Callable[[_Chunk], None], nbytes: int, counted: Crossings) -> bytes:
-        """Return bytes of a chunk that `receive` fills; it waits until they are there."""
-        chunk = self.take_chunk()
-        try:
-            chunk.under_way = True
-            receive(chunk)
-            chunk.under_way = False
-            found = ctypes.string_at(chunk.address, nbytes)
-        finally:
-            self._chunks.put(chunk)
+        found = self._with_chunk(run, stream)
         counted.count(to_host=nbytes)
         return found
 
@@ -239,11 +235,11 @@ class Staging:
         with self.gpu.current():  # fails in a forked process, which would wait forever for the parent's threads
             if len(pieces) == 1 or stream == PER_THREAD_STREAM:
                 for piece in pieces:
-                    self._with_chunk(copy, piece, stream)
+                    self._copy_piece(copy, piece, stream)
                 return
         under_way: list[Future[None]] = []
         try:
-            under_way.extend(self._workers.submit(self._with_chunk, copy, piece, stream) for piece in pieces)
+            under_way.extend(self._workers.submit(self._copy_piece, copy, piece, stream) for piece in pieces)
             wait(under_way)
         finally:  # after an error or an interrupt too: no thread may access the caller's memory later
             for piece_done in under_way:
@@ -252,10 +248,17 @@ class Staging:
         for piece_done in under_way:
             piece_done.result()
 
-    def _with_chunk(self, copy: Any, piece: tuple[int, int, int], stream: int) -> None:
+    def _copy_piece(self, copy: Any, piece: tuple[int, int, int], stream: int) -> None:
+        self._with_chunk(lambda chunk: copy(chunk, piece, stream), stream)
+
+    def _with_chunk(self, use: Callable[[_Chunk], _Result], stream: int) -> _Result:
+        """Return the result of `use`, which uses a chunk in the order of `stream`, and give the chunk back."""
         chunk = self.take_chunk()
         try:
-            copy(chunk, piece, stream)
+            return use(chunk)
+        except BaseException:  # an interrupt may come after a launch and before the event that marks the chunk as in use
+            driver().cuStreamSynchronize(stream)
+            raise
         finally:
             self._chunks.put(chunk)
 
@@ -308,6 +311,12 @@ def _download(chunk: _Chunk, piece: tuple[int, int, int], stream: int) -> None:
     chunk.event.record(stream, is_current=True).wait()
     chunk.under_way = False
     ctypes.memmove(host, chunk.address, size)
+
+
+def _received(chunk: _Chunk, nbytes: int) -> bytes:
+    """Return the first bytes of a chunk after the work that wrote them is complete."""
+    chunk.under_way = False
+    return ctypes.string_at(chunk.address, nbytes)
 
 
 def _check_inside(host: Any, buffer: PoolBuffer, offset: int) -> None:
