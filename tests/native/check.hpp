@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -38,6 +39,11 @@ void equal(const A& actual, const B& expected, const char* text, const char* fil
     if (!count(actual == expected)) return;
     std::cerr << file << ':' << line << ": " << text << ": " << printable(actual) << " is not " << printable(expected)
               << '\n';
+}
+
+// The first argument of a program, by which a build with a slow sanitizer asks for fewer repeats; else `usual`.
+inline int first_argument(int count, char** arguments, int usual) {
+    return count > 1 ? std::atoi(arguments[1]) : usual;
 }
 
 inline int finish() {

@@ -92,8 +92,10 @@ void test_close(unsigned threads, std::uint64_t failing) {
 
 }  // namespace
 
-int main() {
-    for (const unsigned threads : {1u, 2u, 5u, 200u}) {
+// The first argument: threads at most.
+int main(int count, char** arguments) {
+    const auto most = static_cast<unsigned>(check::first_argument(count, arguments, 200));
+    for (const unsigned threads : {1u, 2u, 5u, most}) {
         test_order(threads, 0);
         test_order(threads, 100);
         test_skip(threads, 3);

@@ -247,7 +247,7 @@ void check_memory_limit() {
 // The first argument: texts, fewer than usual where a sanitizer is slow.
 int main(int count, char** arguments) {
     std::mt19937 random(20260101);
-    const int texts = count > 1 ? std::atoi(arguments[1]) : 600;
+    const int texts = check::first_argument(count, arguments, 600);
     for (int i = 0; i < texts; ++i) check_one(random);
     check_memory_limit();
     return check::finish();

@@ -86,11 +86,11 @@ struct Sorts {
 };
 
 template <class Key>
-void test_width() {
+void test_width(const std::vector<unsigned>& thread_counts) {
     for (const Case& made : CASES) {
         const Sorts<Key> sorts(made);
         for (const Isa isa : available_isas()) {
-            for (const unsigned threads : {1u, 3u, 9u}) sorts.test({isa, threads});
+            for (const unsigned threads : thread_counts) sorts.test({isa, threads});
         }
     }
 }
@@ -154,14 +154,18 @@ void test_middle(usize width_number) {
 
 }  // namespace
 
-int main() {
+// The first argument: a number of threads to sort with, if one is enough.
+int main(int count, char** arguments) {
+    const int only = check::first_argument(count, arguments, 0);
+    const std::vector<unsigned> thread_counts =
+        only != 0 ? std::vector{static_cast<unsigned>(only)} : std::vector{1u, 3u, 9u};
     test_seen_together();
     test_middle<u16>(1);
     test_middle<u32>(2);
     test_middle<u64>(3);
-    test_width<u64>();
-    test_width<u32>();
-    test_width<u16>();
-    test_width<u8>();
+    test_width<u64>(thread_counts);
+    test_width<u32>(thread_counts);
+    test_width<u16>(thread_counts);
+    test_width<u8>(thread_counts);
     return check::finish();
 }

@@ -26,10 +26,12 @@ std::vector<Isa> find_isas() {
     __builtin_cpu_init();
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
                       __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("popcnt");
+#ifndef HR_WITHOUT_AVX512
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
     if (avx512) found.push_back(Isa::avx512);
+#endif
     if (avx2) found.push_back(Isa::avx2);
 #endif
     found.push_back(Isa::scalar);

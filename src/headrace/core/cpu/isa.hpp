@@ -24,6 +24,11 @@ std::string_view isa_name(Isa isa);
 //   HR_FOR_EACH_ISA(const SelectKernels&(), select_kernels)
 //   const SelectKernels& kernels = select_kernels_for(isa)();
 #if defined(__x86_64__) && !defined(HR_SCALAR_ONLY)
+#ifdef HR_WITHOUT_AVX512
+#define HR_WIDEST_ISA avx2
+#else
+#define HR_WIDEST_ISA avx512
+#endif
 #define HR_FOR_EACH_ISA(Function, name)                          \
     namespace scalar {                                           \
     std::type_identity_t<Function> name;                         \
@@ -31,11 +36,11 @@ std::string_view isa_name(Isa isa);
     namespace avx2 {                                             \
     std::type_identity_t<Function> name;                         \
     }                                                            \
-    namespace avx512 {                                           \
+    namespace HR_WIDEST_ISA {                                    \
     std::type_identity_t<Function> name;                         \
     }                                                            \
     static std::type_identity_t<Function>& name##_for(Isa isa) { \
-        if (isa == Isa::avx512) return avx512::name;             \
+        if (isa == Isa::avx512) return HR_WIDEST_ISA::name;      \
         return isa == Isa::avx2 ? avx2::name : scalar::name;     \
     }
 #else
