@@ -29,7 +29,7 @@ usize TileRowsFinder::leading_records(const Tile& tile) const {
 // Return whether every record from `first` on has `width` fields: the last end of the k-th record is then end k * width
 // - 1, so single fields need not be checked.
 bool TileRowsFinder::all_have(const Tile& tile, usize first, usize width) const {
-    const usize first_end = first == 0 ? 0 : (tile.last[first - 1] & RECORD_INDEX) + 1;
+    const usize first_end = first == 0 ? 0 : tile.last[first - 1] + 1;
     bool alike = true;
     for (usize i = first; i < tile.records; ++i) {
         alike &= tile.last[i] == first_end + (i - first + 1) * width - 1;
@@ -42,7 +42,7 @@ bool TileRowsFinder::all_have(const Tile& tile, usize first, usize width) const 
 void TileRowsFinder::take_all(const Tile& tile, usize first, usize width) {
     rows_.columns = width;
     rows_.starts = tile.starts + first;
-    rows_.ends = tile.ends + (first == 0 ? 0 : (tile.last[first - 1] & RECORD_INDEX) + 1);
+    rows_.ends = tile.ends + (first == 0 ? 0 : tile.last[first - 1] + 1);
     rows_.rows = tile.records - first;
     counts_.leading = first;
     counts_.records = counts_.rows = rows_.rows;
@@ -52,7 +52,7 @@ void TileRowsFinder::take_all(const Tile& tile, usize first, usize width) {
 void TileRowsFinder::add_repaired(const Tile& tile, usize first, const std::vector<u32>& strays) {
     usize next = 0;
     for (usize record = 0; record < tile.records && next < strays.size(); ++record) {
-        const u32 last = tile.ends[tile.last[record] & RECORD_INDEX];
+        const u32 last = tile.ends[tile.last[record]];
         if (strays[next] > last) continue;
         if (record >= first) {
             TileFault repaired = fault_at(record - first, {tile.starts[record], last - (dialect_.line_end_length - 1)});
@@ -75,9 +75,48 @@ TileFault TileRowsFinder::fault_at(usize number, const ByteRange& record) const 
     return fault;
 }
 
-const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& strays) {
+// Return the tile without its comment and blank records, which are counted. Example, three ends a data record:
+// | last   2, 3 | COMMENT_RECORD, 6        ends   a b c # d e f
+// | kept   2, 5                            kept   a b c d e f
+// Runs of data records are copied whole, so that rows of equal width stay a regular index. A marked record has no
+// malformed quote.
+Tile TileRowsFinder::data_records(const Tile& tile) {
+    const auto is_marked = [](u32 last) { return last > RECORD_INDEX; };
+    if (dialect_.plain || std::none_of(tile.last, tile.last + tile.records, is_marked)) return tile;
+    data_starts_.resize(std::max(data_starts_.size(), tile.records));
+    data_last_.resize(std::max(data_last_.size(), tile.records));
+    data_ends_.resize(std::max(data_ends_.size(), usize{tile.last[tile.records - 1] & RECORD_INDEX} + 1));
+    usize kept = 0, ends = 0, from = 0;  // `from`: the first end of the run that is not yet copied
+    const auto copy_run = [&](usize to) {
+        std::copy(tile.ends + from, tile.ends + to, data_ends_.data() + ends);
+        ends += to - from;
+    };
+    usize record_end = 0;  // ends of the records before
+    for (usize record = 0; record < tile.records; ++record) {
+        const u32 last = tile.last[record];
+        if (is_marked(last)) {
+            ++(last & BLANK_RECORD ? counts_.blank : counts_.comment);
+            copy_run(record_end);
+            from = (last & RECORD_INDEX) + 1;
+        } else {
+            data_starts_[kept] = tile.starts[record];
+            data_last_[kept++] = last - static_cast<u32>(from - ends);
+        }
+        record_end = (last & RECORD_INDEX) + 1;
+    }
+    copy_run(record_end);
+    Tile data = tile;
+    data.records = kept;
+    data.starts = data_starts_.data();
+    data.last = data_last_.data();
+    data.ends = data_ends_.data();
+    return data;
+}
+
+const TileRows& TileRowsFinder::find(const Tile& whole, const std::vector<u32>& strays) {
     counts_ = LoadCounts{};
-    counts_.blank = tile.blank_lines;
+    counts_.blank = whole.blank_lines;
+    const Tile tile = data_records(whole);
     faults_.clear();
     is_one_by_one_ = false;
     rows_ = TileRows{};
@@ -88,9 +127,8 @@ const TileRows& TileRowsFinder::find(const Tile& tile, const std::vector<u32>& s
 
     data_at_ = tile.window->place_of(data_begin_);
     const usize first = leading_records(tile);
-    const bool plain_lead = std::all_of(tile.last, tile.last + first, [](u32 last) { return last <= RECORD_INDEX; });
     // Records with lenient quotes stay as they are.
-    const bool sound = !tile.unclosed_quote && (strays.empty() || dialect_.lenient) && plain_lead;
+    const bool sound = !tile.unclosed_quote && (strays.empty() || dialect_.lenient);
     if (sound && all_have(tile, first, rules_.base_columns)) {
         take_all(tile, first, rules_.base_columns);
         add_repaired(tile, first, strays);
@@ -155,17 +193,12 @@ void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& s
     is_one_by_one_ = true;
     usize first_end = 0, next_stray = 0;
     for (usize record = 0; record < tile.records; ++record) {
-        const u32 marks = tile.last[record] & ~RECORD_INDEX;
-        const usize last = tile.last[record] & RECORD_INDEX;
+        const usize last = tile.last[record];
         const u32* stray = nullptr;
         for (; next_stray < strays.size() && strays[next_stray] <= tile.ends[last]; ++next_stray) {
             if (stray == nullptr) stray = &strays[next_stray];
         }
-        if (marks & BLANK_RECORD) {
-            ++counts_.blank;
-        } else if (marks & COMMENT_RECORD) {
-            ++counts_.comment;
-        } else if (tile.starts[record] < data_at_) {
+        if (tile.starts[record] < data_at_) {
             ++counts_.leading;
         } else {
             const u32 end = tile.ends[last] - (dialect_.line_end_length - 1);

@@ -65,6 +65,7 @@ private:
         dialect.lenient = false;
         return dialect;
     }
+    Tile data_records(const Tile& tile);
     usize leading_records(const Tile& tile) const;
     bool all_have(const Tile& tile, usize first, usize width) const;
     void take_all(const Tile& tile, usize first, usize width);
@@ -86,6 +87,8 @@ private:
     TileRows rows_{};
     LoadCounts counts_;
     std::vector<TileFault> faults_;
+    // The tile's index without marked records.
+    std::vector<u32> data_starts_, data_last_, data_ends_;
     // Rows that are indexed one by one: their records, and the fields of these. The first `rows_taken_` items count.
     std::vector<u32> starts_, record_ends_, records_of_rows_, widths_;
     std::vector<u32> field_starts_, field_ends_;
