@@ -70,6 +70,11 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
         self._rejects = rejects
         self._report = report
 
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
+        """Return the slots with all columns and the report created; the function that creates it refers to a plan."""
+        report = None if self._report is None else self.report
+        return None, {"_columns": dict(self._columns), "_names": self._names, "_rejects": self._rejects, "_report": report}
+
     @property
     def num_rows(self) -> int:
         """Number of rows."""

@@ -128,9 +128,14 @@ def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOpt
         return _encoded_texts_on_gpu(launcher, loaded, prepared, options)
 
 
+def _may_encode_texts(prepared: Prepared, options: CsvOptions) -> bool:
+    given = prepared.columns.types
+    return options.values.text_type is not None or any(type_ is not None and type_.name in ENCODED for type_ in given)
+
+
 def _encoded_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
     inferred, types = options.values.text_type, prepared.columns.types
-    if inferred is None and not any(given is not None and given.name in ENCODED for given in types):
+    if not _may_encode_texts(prepared, options):
         return loaded
     from headrace.encode.texts_gpu import encoded_on_gpu  # rarely needed
 
@@ -162,9 +167,11 @@ def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
 
 
 def _encoded_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
+    if not _may_encode_texts(prepared, options):
+        return loaded
     inferred, threads = options.values.text_type, options.context.thread_count
     columns = list(loaded.columns)
-    loaded = replace(loaded, columns=())
+    loaded = replace(loaded, columns=(), described=None)
     for position, given in enumerate(prepared.columns.types):
         column, columns[position] = columns[position], None  # frees the column's memory before the next column is encoded
         if column is not None:

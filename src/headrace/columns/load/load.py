@@ -5,11 +5,12 @@ from __future__ import annotations
 from headrace import _native
 from headrace.columns.buffers.load_result import CutRecordError, Loaded, Reached, evidence_of
 from headrace.columns.faults.rejects import parse_error, rejects_of
-from headrace.columns.native_columns import column_of
+from headrace.columns.native_columns import column_of, type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
+from headrace.core.lazy import LazySequence
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
@@ -39,14 +40,15 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
     rejects = rejects_of(dict(result["rejects"]), result["rejects_rows"])
     if result["raised"]:
         raise parse_error(rejects)
-    rows = counts["rows"]
-    parts = zip(plan.columns, result["columns"], strict=True)
-    columns = tuple(column_of(made_column, rows) if wanted else None for (_, _, wanted), made_column in parts)
+    rows, parts, found = counts["rows"], result["columns"], result["evidence"]
+    described = [
+        (type_named(part[0]), part[1]) if wanted else None for (_, _, wanted), part in zip(plan.columns, parts, strict=True)
+    ]
     row_index = column_of(result["row_index"], rows) if plan.row_index is not None else None
     find, convert, finish = result["seconds"]
     return Loaded(
-        columns=columns,
-        evidence=tuple(map(evidence_of, result["evidence"])),
+        columns=LazySequence(len(parts), lambda number: column_of(parts[number], rows) if described[number] else None),
+        evidence=LazySequence(len(found), lambda number: evidence_of(found[number])),
         rejects=rejects,
         rejected_records=result["rejected_records"],
         counts=counts,
@@ -54,4 +56,5 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
         replaced=tuple(result["replaced"]),
         seconds={"find": find, "convert": convert, "finish": finish},
         reached=Reached(end, state),
+        described=described,
     )

@@ -77,7 +77,7 @@ TileFault TileRowsFinder::fault_at(usize number, const ByteRange& record) const 
 
 // Return the tile without its comment and blank records, which are counted. Example, three ends a data record:
 // | last   2, 3 | COMMENT_RECORD, 6        ends   a b c # d e f
-// | kept   2, 5                            kept   a b c d e f
+// | copy   2, 5                            copy   a b c d e f
 // Runs of data records are copied whole, so that rows of equal width stay a regular index. A marked record has no
 // malformed quote.
 Tile TileRowsFinder::data_records(const Tile& tile) {
@@ -86,7 +86,7 @@ Tile TileRowsFinder::data_records(const Tile& tile) {
     data_starts_.resize(std::max(data_starts_.size(), tile.records));
     data_last_.resize(std::max(data_last_.size(), tile.records));
     data_ends_.resize(std::max(data_ends_.size(), usize{tile.last[tile.records - 1] & RECORD_INDEX} + 1));
-    usize kept = 0, ends = 0, from = 0;  // `from`: the first end of the run that is not yet copied
+    usize count = 0, ends = 0, from = 0;  // `from`: the first end of the run that is not yet copied
     const auto copy_run = [&](usize to) {
         std::copy(tile.ends + from, tile.ends + to, data_ends_.data() + ends);
         ends += to - from;
@@ -99,14 +99,14 @@ Tile TileRowsFinder::data_records(const Tile& tile) {
             copy_run(record_end);
             from = (last & RECORD_INDEX) + 1;
         } else {
-            data_starts_[kept] = tile.starts[record];
-            data_last_[kept++] = last - static_cast<u32>(from - ends);
+            data_starts_[count] = tile.starts[record];
+            data_last_[count++] = last - static_cast<u32>(from - ends);
         }
         record_end = (last & RECORD_INDEX) + 1;
     }
     copy_run(record_end);
     Tile data = tile;
-    data.records = kept;
+    data.records = count;
     data.starts = data_starts_.data();
     data.last = data_last_.data();
     data.ends = data_ends_.data();
