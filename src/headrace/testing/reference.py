@@ -215,7 +215,7 @@ class _Reader:
         """Return the kind of each row's field. A time outside the range of the column's unit is text."""
         words, forms = self._words(column), self._forms(column)
         fields = [row.fields[column] for row in rows]
-        kinds = [Kind.EMPTY if words.is_null(f.text, f.quoted) else classify(f.text, words, forms) for f in fields]
+        kinds = [Kind.EMPTY if self._is_null(f, words) else classify(f.text, words, forms) for f in fields]
         joined = _joined(kinds)
         if type_of_kind(joined).name in ("timestamp", "duration"):
             reached = [
@@ -224,6 +224,12 @@ class _Reader:
             ]
             kinds = [kind if fits else Kind.TEXT for kind, fits in zip(kinds, reached, strict=True)]
         return kinds
+
+    def _is_null(self, field: _Field, words: Words, *, in_text: bool = False) -> bool:
+        """Compare null texts that contain the escape with the field as it is written, and others with its text."""
+        raw = field.raw.lstrip(b" ") if self.options.dialect.skip_initial_space else field.raw
+        is_written = words.is_written_null(raw[1:-1] if field.quoted else raw, field.quoted)
+        return is_written or words.is_null(field.text, field.quoted, in_text=in_text)
 
     def _words(self, column: int) -> Words:
         own = self.options.nulls_of.get(column)
@@ -266,7 +272,7 @@ class _Reader:
         words, forms = self._words(column), self._forms(column)
         if type_.is_string and not _is_utf8(field.raw):
             return Misfit.ENCODING
-        is_null = words.is_null(field.text, field.quoted, in_text=type_.is_string or type_.is_binary)
+        is_null = self._is_null(field, words, in_text=type_.is_string or type_.is_binary)
         return None if is_null else parse(field.text, type_, words, forms)
 
     def _reject(self, row: _Row, kind: str, at: int, of: _Cell | None = None) -> None:

@@ -38,10 +38,16 @@ class Words:
     true: tuple[bytes, ...] = (b"true", b"True", b"TRUE")
     false: tuple[bytes, ...] = (b"false", b"False", b"FALSE")
     quoted_null: bool = False
+    escape: bytes = b""
+
+    def is_written_null(self, raw: bytes, quoted: bool) -> bool:
+        """Return whether a field is null by its bytes with escapes: null texts that contain the escape are such bytes."""
+        return bool(self.escape) and self.escape in raw and raw in self.null and (self.quoted_null or not quoted)
 
     def is_null(self, text: bytes, quoted: bool, *, in_text: bool = False) -> bool:
         """Return whether a field is null. In columns other than text, an empty field is null unless no text means null."""
-        means_null = text in self.null or (text == b"" and self.null != () and not in_text)
+        listed = text in self.null and not (self.escape and self.escape in text)
+        means_null = listed or (text == b"" and self.null != () and not in_text)
         return means_null and (self.quoted_null or not quoted)
 
 

@@ -61,3 +61,20 @@ def test_rounded_integers(fields: str, marks: bool) -> None:
     options: dict[str, Any] = {"thousands": "_"} if marks else {}
     rows = "".join(f"{text},1\n" for text in ["0", *fields.split(), "2"] * 20)
     check(("a,b\n" + rows).encode(), **options)
+
+
+WRITTEN = [r"\N", r"\\N", "N", r"\\\N", r"x\N", "", "5", r"\5", '"\\N"', '"N"', "\\N" * 40, "y" * 70 + r"\,"]
+
+
+@pytest.mark.parametrize("given", [{}, {"quote_char": None}, {"skip_initial_space": True}], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_nulls_with_the_escape(seed: int, given: dict[str, Any]) -> None:
+    r"""`\N` as bytes of the field, also across the edges of tiles and in columns without types."""
+    rng = random.Random(seed)
+    columns = [WRITTEN, [r"\N", "1", "22"], [r"\N", ""], [r"\N", "0.5", r"1\.5"], [r"\N", "2024-01-31"]]
+    rows = [",".join(rng.choice(texts) for texts in columns) for _ in range(rng.choice((3, 40, 150)))]
+    data = "\n".join(["a,b,c,d,e", *rows, ""]).encode()
+    nulls = rng.choice([["\\N"], ["\\N", "5", ""], ["\\N" * 40], {"a": "\\N", "b": ["\\N"]}])
+    options: dict[str, Any] = {"header": True, "escape_char": "\\", "null_values": nulls, "quoted_null": seed % 2 == 0, **given}
+    check(data, seed=seed, on_error="null", **options)
+    check(data, seed=seed, on_error="null", dtypes={"b": "int32", "d": "float64", "e": "date32"}, **options)

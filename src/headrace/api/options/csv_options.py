@@ -189,6 +189,7 @@ def _parse(values: Keywords, context: Context) -> CsvOptions:
     source = source_options(parsed, context)
     _check_bytes(parsed, source.encoding)
     dialect, value_options = _group(Dialect, parsed), _value_options(parsed, source.encoding)
+    value_options = replace(value_options, forms=replace(value_options.forms, escape=dialect.escape_char or b""))
     _check_marks(*value_options.marks, dialect)
     return CsvOptions(
         source=source,
@@ -263,7 +264,8 @@ def _check_bytes(parsed: Parsed, encoding: TextEncoding) -> None:
 def _schema_options(parsed: Parsed, values: ValueOptions) -> SchemaOptions:
     has_indexes = isinstance(parsed["header"], tuple)
     forms = values.forms
-    nulls = {b"", *forms.null_texts, *forms.null_words, *(text for texts in forms.null_texts_of.values() for text in texts)}
+    listed = (*forms.null_texts, *forms.null_words, *(text for texts in forms.null_texts_of.values() for text in texts))
+    nulls = {b"", *(text.replace(forms.escape, b"") if forms.escape else text for text in listed)}
     names = parsed["names"]
     new_names = names if isinstance(names, Mapping) else None
     words = frozenset((*values.true_words, *values.false_words))

@@ -156,7 +156,9 @@ def read_csv(
         -999 means "-999" and not "-999.0". In columns that the mapping leaves out, the empty text means null. Quoted fields are
         never null, unless `quoted_null` is set. In columns other than strings an empty field is null whatever texts are given;
         with ``null_values=()`` no field is null. None is the default. ``"auto"``: the empty text, and in columns that are not
-        text also words such as ``NA``, ``null``, ``NaN``, ``-`` and ``?``. A column of text keeps these words.
+        text also words such as ``NA``, ``null``, ``NaN``, ``-`` and ``?``. A column of text keeps these words. A text that
+        contains `escape_char` is compared with a field as it is written: with the escape ``\\``, ``\\N`` is null and ``\\\\N`` is
+        not.
     quoted_null
         Whether a quoted field may be null.
     true_values

@@ -148,8 +148,9 @@ inline void plan_forms(nanobind::handle given, LoadPlan& result) {
     const nanobind::object forms = given.attr("forms");
     result.forms.clear();
     for (const nanobind::handle own : forms.attr("several")) {
-        result.forms.push_back(
-            {texts(own.attr("null_texts")), texts(own.attr("null_words")), date_formats(own.attr("dates"))});
+        const auto escape = nanobind::cast<nanobind::bytes>(own.attr("escape"));
+        result.forms.push_back({texts(own.attr("null_texts")), texts(own.attr("null_words")),
+                                date_formats(own.attr("dates")), std::string(escape.c_str(), escape.size())});
     }
     for (const auto [position, number] : nanobind::cast<nanobind::dict>(forms.attr("of_columns"))) {
         result.columns[nanobind::cast<usize>(position)].forms = nanobind::cast<usize>(number);

@@ -38,7 +38,7 @@ PlanRules::PlanRules(const LoadPlan& plan) : plan_(plan) {
         for (const std::string& text : *words) shared_.words_look_like_values |= looks_like_value(text, plan.marks);
     }
     for (const ValueForms& forms : plan.forms) {
-        std::vector<std::string>& of_values = value_nulls_.emplace_back(forms.null_texts);
+        std::vector<std::string> of_values = forms.null_texts;
         of_values.insert(of_values.end(), forms.null_words.begin(), forms.null_words.end());
         add(forms, of_values);
         add(forms, forms.null_texts);
@@ -47,7 +47,13 @@ PlanRules::PlanRules(const LoadPlan& plan) : plan_(plan) {
     raw_.words = build_word_table({}, slots_.emplace_back());
 }
 
-void PlanRules::add(const ValueForms& forms, const std::vector<std::string>& nulls) {
+void PlanRules::add(const ValueForms& forms, const std::vector<std::string>& all_nulls) {
+    std::vector<std::string>& nulls = nulls_.emplace_back();
+    std::vector<std::string>& written = nulls_.emplace_back();
+    for (const std::string& text : all_nulls) {
+        const bool has_escape = !forms.escape.empty() && text.find(forms.escape) != std::string::npos;
+        (has_escape ? written : nulls).push_back(text);
+    }
     const DateFormatSet& set = forms.dates;
     std::vector<DateFormat>& formats = formats_.emplace_back();
     for (usize i = 0; i < set.programs.size(); ++i) {
@@ -59,6 +65,7 @@ void PlanRules::add(const ValueForms& forms, const std::vector<std::string>& nul
     rules.dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
     rules.usual_forms = are_usual(rules.marks) && set.iso_first && formats.empty();
     rules.nulls = keep(nulls);
+    rules.written_nulls = keep(written);
     for (const std::string& text : nulls) {
         rules.empty_is_null |= text.empty();
         const bool is_word = contains(plan_.true_words, text) || contains(plan_.false_words, text);

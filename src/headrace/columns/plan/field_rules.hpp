@@ -1,6 +1,7 @@
 // Prepares a plan's words, number marks and date formats for the converters.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,14 @@ public:
     const FieldRules& of_raw() const { return raw_; }  // for collected bytes: no text is null
 
 private:
-    void add(const ValueForms& forms, const std::vector<std::string>& nulls);
+    void add(const ValueForms& forms, const std::vector<std::string>& all_nulls);
     WordList keep(const std::vector<std::string>& texts);
 
     const LoadPlan& plan_;
     FieldRules shared_{};
     FieldRules raw_{};
     std::vector<FieldRules> rules_;
-    std::vector<std::vector<std::string>> value_nulls_;  // null texts of columns of values; words_ point to them
+    std::deque<std::vector<std::string>> nulls_;  // words_ point to them, so they must not move
     std::vector<std::vector<DateFormat>> formats_;
     std::vector<std::vector<Word>> words_;
     std::vector<std::vector<WordSlot>> slots_;

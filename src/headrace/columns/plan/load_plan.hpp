@@ -36,6 +36,7 @@ struct ValueForms {
     std::vector<std::string> null_texts;
     std::vector<std::string> null_words;  // null in columns of values only; they are values in columns of text
     DateFormatSet dates;
+    std::string escape;  // null texts that contain it are compared before escapes are removed; empty for none
 };
 
 struct ZoneTable {

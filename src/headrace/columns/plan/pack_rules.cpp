@@ -54,6 +54,7 @@ public:
         // A word's last probe is at most this far from the last slot that words hash to.
         const usize slots = (usize{1} << (64 - rules.words.shift)) + rules.words.probes;
         add_words(at + offsetof(FieldRules, nulls), rules.nulls);
+        add_words(at + offsetof(FieldRules, written_nulls), rules.written_nulls);
         add_words(at + offsetof(FieldRules, true_words), rules.true_words);
         add_words(at + offsetof(FieldRules, false_words), rules.false_words);
         add_dates(at + offsetof(FieldRules, dates), rules.dates);

@@ -33,11 +33,14 @@ class ValueForms:
         Texts that are null in a column of values only. The empty text is one of these if there are other null texts.
     dates
         Date formats.
+    escape
+        The dialect's escape, empty for none. Null texts that contain it are compared before escapes are removed.
     """
 
     null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL
     null_words: tuple[bytes, ...] = ()
     dates: DateForms = field(default_factory=DateForms)
+    escape: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ class FormOptions:
     null_words: tuple[bytes, ...] = ()
     null_texts_of: Mapping[str | int, tuple[bytes, ...]] = field(default_factory=dict)
     dates: DateOptions = field(default_factory=DateOptions)
+    escape: bytes = b""
 
     def without_dates_of(self, names: Container[object]) -> FormOptions:
         """Return the options without the date formats of some columns."""
@@ -109,7 +113,7 @@ class FormOptions:
     def _forms(self, null_texts: tuple[bytes, ...], dates: DateForms) -> ValueForms:
         """Return the forms of a column. In columns of values an empty field is null too, unless no text is null."""
         empty = _EMPTY_IS_NULL if null_texts and b"" not in null_texts else ()
-        return ValueForms(null_texts, (*empty, *self.null_words), dates)
+        return ValueForms(null_texts, (*empty, *self.null_words), dates, self.escape)
 
 
 def _by_position(option: str, given: Mapping[str | int, OwnT], names: tuple[str, ...]) -> dict[int, OwnT]:

@@ -38,6 +38,7 @@ struct WordList {
 
 struct FieldRules {
     WordList nulls;
+    WordList written_nulls;  // null texts with the escape, such as \N: compared before escapes are removed
     WordList true_words;
     WordList false_words;
     bool empty_is_null;

@@ -25,7 +25,9 @@ ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
         job.string_ends[row] = 0;
         if (fields.missing(row) || (seen & set_of(Kind::text))) continue;
         const u32 start = fields.start(row);
-        const FieldBytes field = whole_text(rows, job, rows.text + start, fields.end(row) - start);
+        const FieldBytes written = written_text(rows, rows.text + start, fields.end(row) - start);
+        if (is_written_null(rules, written.text, written.size, written.quoted)) continue;
+        const FieldBytes field = whole_text(rows, job, written);
         if (is_null(rules, field.text, field.size, field.quoted)) continue;
         const bool may_be_word = meaning_of(rules, field.text, field.size) != 0;  // "1" may be a word for true
         if (rules.usual_forms && !may_be_word && is_plainly_of(seen, field.text, field.size)) continue;

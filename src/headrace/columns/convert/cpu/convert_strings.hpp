@@ -57,7 +57,10 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     const AbsentFields absent_fields(rows, fields, rules);
     const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
     const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);
-    if (!words && !may_be_invalid && (Plain || !rules.quoted_may_be_null)) return copy_strings<Plain>(rows, job);
+    const bool has_written = !Plain && rules.written_nulls.count != 0;
+    if (!words && !may_be_invalid && !has_written && (Plain || !rules.quoted_may_be_null)) {
+        return copy_strings<Plain>(rows, job);
+    }
     u8* out = job.string_bytes;
     usize nulls = 0, replaced = 0;
     const bool mends = may_be_invalid && rules.replace_invalid;
@@ -83,6 +86,7 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
             const bool is_unlooked =
                 !Plain && (field.quoted ? rules.quoted_may_be_null : words && *field.text == rows.dialect->quote);
             if ((looks_at_text || is_unlooked) && is_null(rules, out, size, field.quoted)) absent |= u64{1} << i;
+            if (has_written && is_written_null(rules, field.text, field.size, field.quoted)) absent |= u64{1} << i;
             out += size & ((absent >> i & 1) - 1);
             job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
         }

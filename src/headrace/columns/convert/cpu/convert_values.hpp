@@ -11,10 +11,13 @@
 
 HR_BEGIN_NAMESPACE
 
-HR_FN FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, const u8* p, usize n) {
-    if (!rows.may_need_unquoting) return {p, n, false};
-    const FieldBytes field = strip(*rows.dialect, p, n);
-    return {job.scratch, copy_text(*rows.dialect, field, job.scratch), field.quoted};
+HR_FN FieldBytes written_text(const TileRows& rows, const u8* p, usize n) {
+    return rows.may_need_unquoting ? strip(*rows.dialect, p, n) : FieldBytes{p, n, false};
+}
+
+HR_FN FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, const FieldBytes& written) {
+    if (!rows.may_need_unquoting) return written;
+    return {job.scratch, copy_text(*rows.dialect, written, job.scratch), written.quoted};
 }
 
 HR_FN Kind classify_field(const ColumnJob& job, const u8* p, usize n) {
@@ -34,7 +37,9 @@ constexpr bool is_double<double> = true;
 template <class T, class Shape>
 [[gnu::noinline]] bool convert_by_rule(const TileRows& rows, const ColumnJob& job, usize row, u32 start, u32 end,
                                        const Shape& shape, T& out) {
-    const FieldBytes field = whole_text(rows, job, rows.text + start, end - start);
+    const FieldBytes written = written_text(rows, rows.text + start, end - start);
+    if (is_written_null(*job.rules, written.text, written.size, written.quoted)) return false;
+    const FieldBytes field = whole_text(rows, job, written);
     if (is_null(*job.rules, field.text, field.size, field.quoted)) return false;
     if (job.inferred) {
         const Kind kind = classify_field(job, field.text, field.size);

@@ -170,7 +170,7 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int
         usual = rules["marks"]["decimal"] == ord(".") and rules["marks"]["thousands"] == -1
     hexadecimal = column.guess in _HEX_KINDS
     words = rules["nulls_look_like_values"] or (column.guess is not None and rules["words_look_like_values"])
-    other_nulls = int(rules["nulls"]["count"]) > int(rules["empty_is_null"])
+    other_nulls = int(rules["nulls"]["count"]) + int(rules["written_nulls"]["count"]) > int(rules["empty_is_null"])
     flags = ConvertFlag.EMPTY_IS_NULL * int(rules["empty_is_null"]) + ConvertFlag.NULL_WORDS * other_nulls
     return (
         flags

@@ -241,6 +241,7 @@ HR_COLD bool equals_undone(const FieldText& field, const TextMarks& marks, const
 
 HR_COLD bool is_null_text(const FieldRules& rules, const FieldText& field, const TextMarks& marks) {
     if (field.quoted && !rules.quoted_may_be_null) return false;
+    if (is_written_null(rules, field.p, field.n, field.quoted)) return true;
     if (!field.doubled) return is_one_of(rules.nulls, field.p, field.n);
     for (usize i = 0; i < rules.nulls.count; ++i) {
         if (equals_undone(field, marks, rules.nulls.words[i])) return true;
