@@ -218,6 +218,7 @@ TAKES_IN: dict[str, set[str]] = {
     "argsort.kind": NONE,
     "col.name": {"empty text", "surrogate", "half surrogate", "digits", *NAMES},
     "Table.filter.expression": set(),
+    "Table.take.rows": {*LISTS, *EMPTY_LISTS, "empty array", "array of big endian"},
     "Scan.where.expression": set(),
     "sort.keys": {*SORTED, *ANY_SHAPE, "column"},
     "sort.out": {"none", "array of uint32"},

@@ -272,6 +272,36 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
 
         return Table(filter_columns(self._columns, all_of(expression, *more), context_of(context)))
 
+    def take(self, rows: Any, *, context: Context | None = None) -> Table:
+        """Return the rows at given numbers, in the order of the numbers, which may repeat. Needs NumPy.
+
+        The work runs on the device of the table.
+
+        Parameters
+        ----------
+        rows
+            Row numbers from 0: an array of integers of one dimension in host memory, a list, a Series or a column. Negative
+            numbers are refused, since `lookup` returns -1 for rows without a match.
+        context
+            Number of threads and memory limit. None for the defaults.
+
+        Raises
+        ------
+        OutOfRangeError
+            A row number is negative or too large; the error names it. The error is an `IndexError` too.
+        OptionError
+            `rows` has nulls, or items that are no integers, such as bools.
+
+        Examples
+        --------
+        >>> import headrace
+        >>> headrace.read_csv(b"city,n\\nRome,1\\nOslo,2\\n").take([1, 0, 1]).to_pydict()
+        {'city': ['Oslo', 'Rome', 'Oslo'], 'n': [2, 1, 2]}
+        """
+        from headrace.arrange.gather.take import take_columns  # not needed to read
+
+        return Table(take_columns(self._columns, rows, context_of(context)))
+
     def head(self, n: int = 5) -> Table:
         """Return the first `n` rows; for a negative `n` all rows but the last ``-n``."""
         return self[: _row_count(n)]

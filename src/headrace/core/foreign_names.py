@@ -187,7 +187,7 @@ _OF_MAPS = {
 
 ADVICE: Mapping[str, Mapping[str, str]] = {
     "Table": {
-        "iloc": _SLICE,
+        "iloc": f"{_SLICE}; table.take([2, 0]) for rows by number",
         "loc": f"{_CONDITION} for rows, table[['a', 'b']] for columns",
         "query": f"{_CONDITION} table.to_pandas().query(...) or table.to_duckdb().query(...)",
         "where": _CONDITION,
@@ -273,7 +273,7 @@ _FRAMES = {
     "hstack item join join_asof max mean median min n_unique partition_by pivot sample sort sql std sum top_k unpivot "
     "upsample var vstack with_columns with_row_index write_excel write_ipc write_json write_ndjson",
     "table.to_arrow()": "add_column append_column combine_chunks flatten get_total_buffer_size group_by join set_column sort_by "
-    "take to_batches to_reader unify_dictionaries",
+    "to_batches to_reader unify_dictionaries",
     "table.to_duckdb()": "aggregate count create create_view describe distinct except_ insert_into intersect join max "
     "mean median min order project set_alias sort sql_query sum to_table to_view union",
 }

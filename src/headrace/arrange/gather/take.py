@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +14,11 @@ from headrace.arrays.arrays import Array, needed_numpy
 from headrace.arrays.inputs import as_array, axis_mover, checked_axis, converted, dimensions, library_of, plain, type_of
 from headrace.arrays.placement import placed, same_device
 from headrace.columns.column import Column
+from headrace.columns.placement import one_device
 from headrace.core.buffer import Buffer, empty_buffer
 from headrace.core.context import Context, context_of
-from headrace.core.errors import OptionError
+from headrace.core.device import Device
+from headrace.core.errors import OptionError, OutOfRangeError
 
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of items that have kernels."""
@@ -153,6 +156,46 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
         found["values"] = empty_buffer(len(numbers) * width)
         _native.take_items(at, address_of(column.values) + column.offset * width, address_of(found["values"]), width, threads)
     return replace(column, **found)
+
+
+def take_columns(columns: Mapping[str, Column], rows: Any, context: Context) -> dict[str, Column]:
+    """Return the rows of columns at given row numbers, in that order, on the device of the columns.
+
+    Raises
+    ------
+    OutOfRangeError
+        A row number is negative or too large.
+    OptionError
+        `rows` are no row numbers in host memory, or the columns lie on several devices.
+    """
+    numbers = _row_numbers(rows, len(next(iter(columns.values()), ())), context)
+    if one_device(columns).kind == "cpu":
+        return {name: take_rows(column, numbers, context.thread_count) for name, column in columns.items()}
+    from headrace.arrange.gather.take_gpu import columns_launcher, take_columns_with  # needs cuda-core
+
+    with columns_launcher(columns, context) as (launcher, _):
+        return take_columns_with(launcher, columns, numbers)
+
+
+def _row_numbers(rows: Any, there: int, context: Context) -> Any:
+    """Return row numbers as uint64 after a check that each is one of `there` rows."""
+    np = needed_numpy("take()")
+    given = as_array(rows, "rows")
+    if dimensions(given) == 1 and type_of(given) == "bool":
+        raise OptionError("rows are bools; pass numpy.flatnonzero(rows), or a condition to table.filter(...)")
+    if dimensions(given) == 1 and type_of(given) == "float64" and len(given) == 0:
+        return np.zeros(0, "u8")
+    places = placed(given, "rows", replace(context, device=Device()))
+    if places.device.kind != "cpu":
+        raise OptionError(f"rows lie on {places.device}; a table takes row numbers in host memory")
+    if places.typestr[1] not in "iu":
+        raise OptionError(f"rows are of type {places.typestr!r}; row numbers are integers")
+    found = places.as_numpy()
+    if len(outside := np.flatnonzero((found < 0) | (found >= there))):
+        at = int(outside[0])
+        known = f"the rows 0 to {there - 1}" if there else "no rows"
+        raise OutOfRangeError(f"rows[{at}] is {found[at]}, and the table has {known}; nothing was taken")
+    return found.astype("u8")
 
 
 def is_all_null(column: Column) -> bool:

@@ -230,6 +230,13 @@ class Taker:
             self.launcher.launch(entry, Shape(self._defines, self._blocks, self._threads), args)
 
 
+def take_columns_with(
+    launcher: Launcher, columns: Mapping[str, Column], numbers: NDArray[np.uint64], *, threads: int = TAKE_THREADS
+) -> dict[str, Column]:
+    """Return the rows of columns at row numbers in host memory, all in range; tests use fewer threads per block."""
+    return Taker(launcher, launcher.put(numbers), len(numbers), 8, threads=threads).columns(columns)
+
+
 @contextmanager
 def columns_launcher(columns: Mapping[str, Column], context: Context) -> Iterator[tuple[GpuLauncher, Gpu]]:
     """Yield a launcher for the stream of the first column, ordered after the work that fills the other columns, and its GPU."""
