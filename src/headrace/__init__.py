@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from headrace import array_api as array_api
     from headrace import dictionary as dictionary
     from headrace import structure as structure
+    from headrace.api.concat import concat
     from headrace.api.read.read_csv import read_csv
     from headrace.api.report import Position, Report
     from headrace.api.scan.scan import Scan
@@ -128,6 +129,7 @@ _MODULES = {
     "clear_caches": "headrace.core.caches",
     "col": "headrace.core.expressions.column_expression",
     "compile_regex": "headrace.query.match.regex.compile_regex",
+    "concat": "headrace.api.concat",
     "contains": "headrace.query.find.find",
     "contains_in_column": "headrace.query.find.find_in_column",
     "count": "headrace.query.find.find",
@@ -217,6 +219,7 @@ __all__ = [
     "clear_caches",
     "col",
     "compile_regex",
+    "concat",
     "contains",
     "contains_in_column",
     "count",

@@ -12,7 +12,8 @@ TEXT = b"id,name,price,when\n1,Rome,1.5,2024-01-31\n2,Oslo,,2024-02-01\n3,Lima,2
 
 HERE = {
     r"\b(pd|cudf|duckdb)\.read_csv": "headrace.read_csv",
-    r"\bpl\.(read_csv|scan_csv|col)\b": r"headrace.\1",
+    r"\bpl\.(read_csv|scan_csv|col|concat)\b": r"headrace.\1",
+    r"\b(pd|cudf)\.concat|\bpa\.concat_tables": "headrace.concat",
     r"\bcsv\.(read_csv|write_csv)": r"headrace.\1",
     r"\bcsv\.open_csv": "headrace.scan_csv",
     r"\bpc\.field": "headrace.col",
@@ -22,7 +23,7 @@ HERE = {
 
 PANDAS = [
     "pd.read_csv(path).head(2)",
-    "pd.read_csv(path).head()",
+    "pd.read_csv(path).take([2, 0])",
     "pd.read_csv(path).tail(1)",
     "pd.read_csv(path).shape",
     "len(pd.read_csv(path))",
@@ -37,7 +38,7 @@ PANDAS = [
     "list(pd.read_csv(path)['name'])",
     "pd.read_csv(path)[1:3]",
     "pd.read_csv(path).drop(columns=['name'])",
-    "pd.read_csv(path).drop(columns='name')",
+    "pd.concat([pd.read_csv(path), pd.read_csv(path)])",
     "pd.read_csv(path).rename(columns={'id': 'key'})",
     "pd.read_csv(path).to_dict('list')",
     "pd.read_csv(path).to_dict(orient='records')",
@@ -80,7 +81,7 @@ POLARS = [
     "pl.read_csv(path)['name'].to_list()",
     "pl.read_csv(path).get_column('name').to_list()",
     "pl.read_csv(path).drop('name')",
-    "pl.read_csv(path).drop('name', 'id')",
+    "pl.concat([pl.read_csv(path), pl.read_csv(path)])",
     "pl.read_csv(path).rename({'id': 'key'})",
     "pl.read_csv(path).filter(pl.col('price') > 2)",
     "pl.read_csv(path).filter((pl.col('price') > 2) & (pl.col('name') == 'Lima'))",
@@ -137,7 +138,7 @@ PYARROW = [
     "csv.read_csv(path).filter(~(pc.field('id') == 2))",
     "csv.read_csv(path).to_pydict()",
     "csv.read_csv(path).to_pylist()",
-    "csv.read_csv(path).to_pandas().shape",
+    "pa.concat_tables([csv.read_csv(path), csv.read_csv(path)])",
     "csv.read_csv(path).equals(csv.read_csv(path))",
     "csv.write_csv(csv.read_csv(path), out)",
     "csv.write_csv(csv.read_csv(path), out, write_options=csv.WriteOptions(delimiter=';'))",

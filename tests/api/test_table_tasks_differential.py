@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -22,7 +23,7 @@ import headrace
 from headrace.core import foreign_names
 
 TASKS = {"pandas": PANDAS, "polars": POLARS, "pyarrow": PYARROW, "duckdb": DUCKDB, "cudf": CUDF}
-MODULES = {"pd": pd, "pl": pl, "csv": csv, "pc": pc, "duckdb": duckdb, "headrace": headrace}
+MODULES = {"pd": pd, "pl": pl, "csv": csv, "pa": pa, "pc": pc, "duckdb": duckdb, "headrace": headrace}
 UNCHANGED = {"pandas": 28, "polars": 38, "pyarrow": 37, "duckdb": 30, "cudf": 29}
 """Number of tasks that run unchanged, of 40."""
 ERRORS = (TypeError, AttributeError, headrace.OptionError)

@@ -153,6 +153,7 @@ def plain_calls() -> list[Call]:
         of_method("Table.write_csv", table, {}),
         of_method("Table.filter", table, {"expression": headrace.col("a") > 1}),
         of_method("Table.take", table, {"rows": [0]}),
+        Call("concat", headrace.concat, lambda: {"tables": [table(), table()]}),
         Call("col", headrace.col, lambda: {"name": "a"}),
         Call("Scan.write_csv", lambda path_or_file=None: headrace.scan_csv(TEXT).write_csv(path_or_file), dict),
         of_method("Column.slice", lambda: table()["a"], {"start": 0, "length": 1}),

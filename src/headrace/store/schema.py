@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from headrace.arrange.gather.take import take_rows
+from headrace.arrange.gather.take import from_first_row
 from headrace.columns.column import Column
 from headrace.columns.schema import is_name
 from headrace.columns.types import ENCODED, DataType, parse_type
@@ -83,11 +83,10 @@ def whole_columns(columns: Mapping[str, Column], names: Iterable[str]) -> Mappin
 
 
 def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Column:
-    if column.offset:  # the concatenation of columns reads buffers from their begin
-        column = take_rows(column, np.arange(len(column)), context.thread_count)
+    column = from_first_row(column, context.thread_count)
     if column.type == type_:
         return column
-    if (numbers := _exact_numbers(column, type_)) is not None:
+    if (numbers := exact_numbers(column, type_)) is not None:
         return numbers
     plain = plain_column(column, context)
     same_family = (plain.type.is_string and type_.is_string) or (plain.type.is_binary and type_.is_binary)
@@ -96,7 +95,7 @@ def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Co
     return _with_offsets(name, plain, type_)
 
 
-def _exact_numbers(column: Column, type_: DataType) -> Column | None:
+def exact_numbers(column: Column, type_: DataType) -> Column | None:
     """Return a column of numbers in another type that has each value; None if there is none, or of floats as integers."""
     to_float, from_float = (kind.name.startswith("float") for kind in (type_, column.type))
     if not (column.type.is_numeric and type_.is_numeric) or (from_float and (not to_float or type_.bits < column.type.bits)):

@@ -198,6 +198,13 @@ def _row_numbers(rows: Any, there: int, context: Context) -> Any:
     return found.astype("u8")
 
 
+def from_first_row(column: Column, threads: int) -> Column:
+    """Return a host column whose rows begin at the begin of its buffers, which the concatenation of columns needs."""
+    if not column.offset:
+        return column
+    return take_rows(column, needed_numpy("copying a slice").arange(column.length), threads)
+
+
 def is_all_null(column: Column) -> bool:
     """Return whether every row is null; this holds for a column with an empty dictionary."""
     return column.type.name == "null" or (column.dictionary is not None and not len(column.dictionary))

@@ -1,0 +1,151 @@
+"""Concatenates tables, with types that represent the values of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence, ValuesView
+from typing import TYPE_CHECKING, Any
+
+from headrace.api.table import Table
+from headrace.columns.column import Column
+from headrace.columns.finish.concat import JoinPart, SharedLoads
+from headrace.columns.types import ENCODED, DataType
+from headrace.core.context import Context, context_of
+from headrace.core.errors import OptionError, UnknownColumnError, shown
+
+if TYPE_CHECKING:
+    from headrace.export.text.write_csv import ArrowStream
+
+
+def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = None) -> Table:
+    """Return the rows of several tables, one table after the other. Needs NumPy.
+
+    Columns are matched by name, in the order of the first table. A column has one type in the result:
+
+    - Numbers get the type that NumPy promotes their types to, int64 for uint64 beside signed integers, if it has each value.
+    - Texts of several forms become plain texts. Views stay views, and dictionaries become one dictionary.
+    - A column of nulls takes the type of the others.
+
+    Parameters
+    ----------
+    tables
+        At least one table, of this package or of any library with an Arrow stream, in host memory.
+    context
+        Number of threads and memory limit. None for the defaults.
+
+    Returns
+    -------
+    Table
+        The rows. It has neither the rejects nor the reports of the tables.
+
+    Raises
+    ------
+    OptionError
+        There is no table, a table is on a GPU, or a column's types have no common type. The error names table and column.
+    UnknownColumnError
+        A table lacks a column of another one. The error is a `KeyError` too.
+    MemoryLimitError
+        The result exceeds the context's limit.
+    MissingDependencyError
+        NumPy is not installed.
+
+    Examples
+    --------
+    >>> import headrace
+    >>> first, second = headrace.read_csv(b"a,b\\n1,x\\n"), headrace.read_csv(b"b,a\\ny,2.5\\n")
+    >>> headrace.concat([first, second]).to_pydict()
+    {'a': [1.0, 2.5], 'b': ['x', 'y']}
+    """
+    from headrace.arrays.arrays import needed_numpy  # not needed to read
+
+    needed_numpy("concat()")
+    context = context_of(context)
+    given = _tables(tables)
+    names = given[0].column_names
+    for number, table in enumerate(given):
+        _check_names(number, table, names)
+    if len(given) == 1:
+        return Table(given[0].columns)
+    return Table({name: _joined(name, [table.columns[name] for table in given], context) for name in names})
+
+
+def _tables(tables: Any) -> list[Table]:
+    if not isinstance(tables, Sequence | Generator | ValuesView) or isinstance(tables, str | bytes):
+        raise OptionError.wrong("tables", "a list of tables", tables)
+    found = [_table(number, one) for number, one in enumerate(tables)]
+    if not found:
+        raise OptionError("tables is empty; pass at least one table")
+    return found
+
+
+def _table(number: int, given: Any) -> Table:
+    if not isinstance(given, Table):
+        if isinstance(given, type) or not hasattr(given, "__arrow_c_stream__"):
+            raise OptionError.wrong(f"tables[{number}]", "a table", given)
+        given = Table.from_arrow(given)
+    found: Table = given
+    if found.device.kind != "cpu":
+        raise OptionError(f"tables[{number}] is on {found.device}; pass table.to('cpu')")
+    return found
+
+
+def _check_names(number: int, table: Table, names: Sequence[str]) -> None:
+    for name in names:
+        if name not in table.columns:
+            raise UnknownColumnError(f"tables[{number}] has no column {shown(name)}, and tables[0] has it")
+    for name in table.column_names:
+        if name not in names:
+            raise UnknownColumnError(f"tables[{number}] has the column {shown(name)}, and tables[0] has not")
+
+
+def _joined(name: str, columns: Sequence[Column], context: Context) -> Column:
+    """Concatenate a column of all tables."""
+    from headrace.encode.texts import encoded  # not needed to read
+    from headrace.store.dictionary.plain import column_of_nulls
+
+    kind = _common_type([column.type for column in columns])
+    if kind is None:
+        others = (number for number, column in enumerate(columns) if _common_type([columns[0].type, column.type]) is None)
+        at = next(others, len(columns) - 1)
+        there = f"column {shown(name)} of tables[{at}] is of type {columns[at].type}"
+        raise OptionError(f"{there}, and that of tables[0] is of type {columns[0].type}; cast one of them")
+    if kind.name == "null":
+        return column_of_nulls(kind, sum(len(column) for column in columns))
+    parts: list[JoinPart] = [_part(name, number, column, kind, context) for number, column in enumerate(columns)]
+    plain = DataType("string") if kind.name in ENCODED else kind
+    return encoded(SharedLoads.of(1, context).join(parts, plain)[0], kind, None, context.thread_count)
+
+
+def _part(name: str, number: int, column: Column, kind: DataType, context: Context) -> JoinPart:
+    """Return a column of a table as a part of one of type `kind`."""
+    from headrace.arrange.gather.take import from_first_row  # not needed to read
+    from headrace.store.dictionary.plain import plain_column
+    from headrace.store.schema import exact_numbers
+
+    if column.type.name == "null":
+        return len(column)
+    part = from_first_row(plain_column(column, context), context.thread_count)
+    if part.type == kind or not kind.is_numeric:
+        return part
+    converted = exact_numbers(part, kind)
+    if converted is None:
+        there = f"column {shown(name)} of tables[{number}] is of type {column.type}"
+        raise OptionError(f"{there} and has values that {kind} has not; cast it first")
+    return converted
+
+
+def _common_type(types: Sequence[DataType]) -> DataType | None:
+    """Return the type of columns of several types in one; None if there is none."""
+    distinct = list(dict.fromkeys(one for one in types if one.name != "null"))
+    if len(distinct) < 2:
+        return distinct[0] if distinct else DataType("null")
+    if all(one.is_string or one.name in ENCODED for one in distinct):
+        return DataType("string")
+    if all(one.is_binary for one in distinct):
+        return DataType("binary")
+    if all(one.is_numeric for one in distinct):
+        import numpy as np
+
+        promoted = np.result_type(*(one.name for one in distinct)).name
+        has_floats = any(one.name.startswith("float") for one in distinct)
+        return DataType(promoted if has_floats or not promoted.startswith("float") else "int64")
+    return None

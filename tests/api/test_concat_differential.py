@@ -1,0 +1,125 @@
+"""`headrace.concat`: rows of several tables in one, against PyArrow and Polars."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import headrace
+from headrace import Context, concat
+from headrace.core.errors import OptionError, UnknownColumnError
+from tests.arrange.columns_cases import table_of
+
+
+@pytest.mark.parametrize("form", ["plain", "view", "dictionary"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_are_those_of_pyarrow(form: str, threads: int) -> None:
+    table = table_of(form)
+    parts = [table[:70], table[13:13], table[64:901], table, table[5:6]]
+    found = concat(parts, context=Context(threads=threads))
+    expected = pa.concat_tables([part.to_arrow() for part in parts], promote_options="permissive")
+    assert found.to_arrow().to_pydict() == expected.to_pydict()
+    assert found.schema == table.schema
+    assert [column.null_count for column in found.columns.values()] == [column.null_count for column in expected.columns]
+
+
+NUMBERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
+
+
+@pytest.mark.parametrize("one", NUMBERS)
+@pytest.mark.parametrize("other", NUMBERS)
+def test_types_are_those_of_polars_where_it_is_exact(one: str, other: str) -> None:
+    """Polars has wider integers for uint64 beside signed ones, and may round in a float."""
+    first, second = pa.table({"a": pa.array([1, None, 100], one)}), pa.table({"a": pa.array([3, 0, None], other)})
+    found = concat([first, second])
+    assert found["a"].to_pylist() == [1, None, 100, 3, 0, None]
+    peer = pl.concat([pl.from_arrow(first), pl.from_arrow(second)], how="vertical_relaxed")  # type: ignore[list-item]
+    if "float" not in one + other and not ("uint64" in (one, other) and {one[0], other[0]} == {"u", "i"}):
+        assert str(peer["a"].dtype).lower() == str(found["a"].type)
+
+
+def test_values_that_the_common_type_has_not_are_refused() -> None:
+    large, floats = pa.table({"a": pa.array([2**53 + 1])}), pa.table({"a": pa.array([0.5])})
+    with pytest.raises(OptionError, match=r"column 'a' of tables\[0\] is of type int64 and has values that float64 has not"):
+        concat([large, floats])
+    with pytest.raises(OptionError, match=r"column 'a' of tables\[1\] is of type uint64 and has values that int64 has not"):
+        concat([pa.table({"a": pa.array([-1])}), pa.table({"a": pa.array([2**64 - 1], "uint64")})])
+
+
+def test_texts_of_several_forms_are_plain() -> None:
+    parts = [headrace.read_csv(b"a\nx\n\ny\n", strings=form, skip_blank_lines=False) for form in ("plain", "view", "dictionary")]
+    parts.append(headrace.Table.from_arrow(pa.table({"a": pa.array(["z", None], "large_string")})))
+    found = concat(parts)
+    assert found["a"].type == "string"
+    assert found["a"].to_pylist() == ["x", None, "y"] * 3 + ["z", None]
+
+
+def test_dictionaries_are_unified() -> None:
+    first, second = (headrace.read_csv(text, strings="dictionary") for text in (b"a\nx\ny\nx\n", b"a\nz\ny\n"))
+    found = concat([first, second])["a"]
+    assert found.type.name == "dictionary" and found.dictionary is not None
+    assert found.dictionary.to_pylist() == ["x", "y", "z"]
+    assert found.to_pylist() == ["x", "y", "x", "z", "y"]
+
+
+def test_columns_are_matched_by_name_and_nulls_take_any_type() -> None:
+    nulls = pa.table({"b": pa.nulls(2), "a": pa.array([5, 6], "int8")})
+    found = concat(table for table in [headrace.read_csv(b"a,b\n1,2024-01-31\n"), nulls])
+    assert found.schema == {"a": "int64", "b": "date32"}
+    assert found["b"].null_count == 2 and found["a"].to_pylist() == [1, 5, 6]
+    assert concat([nulls, nulls])["b"].to_pylist() == [None] * 4
+
+
+def test_tables_of_other_libraries() -> None:
+    tables = [pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [2]}), pa.table({"a": [3]}), headrace.read_csv(b"a\n4\n")]
+    assert concat(tables)["a"].to_pylist() == [1, 2, 3, 4]
+    table = headrace.read_csv(b"a\n4\n")
+    assert concat([table]).equals(table)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([True, None, False] * 25),
+        pa.array([0, None, 1] * 25, pa.timestamp("us", "Europe/Oslo")),
+        pa.array([0, None, 1] * 25, pa.time64("ns")),
+        pa.array([Decimal("0.05"), None, Decimal(-1)] * 25, pa.decimal128(9, 2)),
+        pa.array([0, None, 1] * 25, pa.duration("s")),
+    ],
+    ids=lambda values: str(values.type),
+)
+def test_types_of_one_width(values: Any) -> None:
+    table = pa.table({"a": values})
+    found = concat([headrace.Table.from_arrow(table)[size:] for size in range(4)])
+    expected = pa.concat_tables([table.slice(size) for size in range(4)])
+    assert found.to_arrow().schema == expected.schema
+    assert found.to_arrow().to_pydict() == expected.to_pydict()
+
+
+@pytest.mark.parametrize(
+    ("tables", "error", "said"),
+    [
+        ([], OptionError, "tables is empty"),
+        (headrace.read_csv(b"a\n1\n"), OptionError, "tables must be a list of tables"),
+        ({"x": headrace.read_csv(b"a\n1\n")}, OptionError, "tables must be a list of tables"),
+        (1, OptionError, "tables must be a list of tables"),
+        ([headrace.read_csv(b"a\n1\n"), np.arange(3)], OptionError, r"tables\[1\] must be a table"),
+        ([headrace.read_csv(b"a,b\n1,2\n"), headrace.read_csv(b"a\n1\n")], UnknownColumnError, r"tables\[1\] has no column 'b'"),
+        ([headrace.read_csv(b"a\n1\n"), headrace.read_csv(b"a,b\n1,2\n")], UnknownColumnError, r"tables\[1\] has the column 'b'"),
+        (
+            [headrace.read_csv(b"a\n1\n"), headrace.read_csv(b"a\n2\n"), headrace.read_csv(b"a\nx\n")],
+            OptionError,
+            r"column 'a' of tables\[2\] is of type string, and that of tables\[0\] is of type int64",
+        ),
+    ],
+    ids=range(8),
+)
+def test_misuse(tables: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        concat(tables)
