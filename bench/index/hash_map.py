@@ -4,17 +4,16 @@ usage: python -m bench.index.hash_map [--sizes LOG2,...] [--threads N] [--type T
     [--out FILE]
 
 Keys and values have 8 bytes, or 4 with --type int32, and the keys are distinct and random. A build inserts all keys into
-an empty map, all at once or 2^16 at a time. Replaced: all keys are inserted once more. Finds search all keys in another
-order, or as many absent ones. Boost's map runs on one thread, and is measured if its header is in a folder of the compiler
-or in --boost. All answers are checked before they are timed. The median is quoted, and the last column is our rate by that
-of Boost.
+an empty map, all at once or 2^16 at a time. Replaced: all keys are inserted once more. Sums add to the values of all keys.
+Finds search all keys in another order, or as many absent ones; erasures remove all keys in that order. Boost's map runs on
+one thread, and is measured if its header is in a folder of the compiler or in --boost. All answers are checked before they
+are timed. The maps take turns, the best of all turns is quoted, and the last column is our rate by that of Boost.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
-import statistics
 import subprocess
 import tempfile
 import time
@@ -42,6 +41,12 @@ class Candidate(Protocol):
     def insert(self, keys: Any, values: Any) -> None:
         """Insert keys, or replace their values."""
 
+    def add(self, keys: Any, values: Any) -> None:
+        """Add to the values of keys."""
+
+    def erase(self, keys: Any) -> None:
+        """Remove keys."""
+
     def find(self, keys: Any) -> tuple[Any, Any]:
         """Return values, 0 for absent keys, and whether each key is present."""
 
@@ -60,6 +65,14 @@ class Ours:
     def insert(self, keys: Any, values: Any) -> None:
         """Insert keys."""
         self.map.insert(keys, values)
+
+    def add(self, keys: Any, values: Any) -> None:
+        """Add to values."""
+        self.map.upsert(keys, values, reduce="sum")
+
+    def erase(self, keys: Any) -> None:
+        """Remove keys."""
+        self.map.erase(keys)
 
     def find(self, keys: Any) -> tuple[Any, Any]:
         """Return values and marks."""
@@ -82,6 +95,15 @@ class Boost:
         """Insert keys."""
         self._library.insert(self._map, *map(_address, (keys, values)), ctypes.c_uint64(len(keys)))
 
+    def add(self, keys: Any, values: Any) -> None:
+        """Add to values."""
+        self._library.add(self._map, *map(_address, (keys, values)), ctypes.c_uint64(len(keys)))
+
+    def erase(self, keys: Any) -> None:
+        """Remove keys, and write whether each was present, as `HashMap` does."""
+        found = np.empty(len(keys), bool)
+        self._library.erase(self._map, _address(keys), ctypes.c_uint64(len(keys)), _address(found))
+
     def find(self, keys: Any) -> tuple[Any, Any]:
         """Return values and marks."""
         values, found = np.empty(len(keys), self._dtype), np.empty(len(keys), bool)
@@ -99,6 +121,18 @@ class Dictionary:
     def insert(self, keys: Any, values: Any) -> None:
         """Insert keys."""
         self._pairs.update(zip(self._list(keys), self._list(values), strict=True))
+
+    def add(self, keys: Any, values: Any) -> None:
+        """Add to values."""
+        pairs = self._pairs
+        for key, value in zip(self._list(keys), self._list(values), strict=True):
+            pairs[key] = pairs.get(key, 0) + value
+
+    def erase(self, keys: Any) -> None:
+        """Remove keys."""
+        pop = self._pairs.pop
+        for key in self._list(keys):
+            pop(key, None)
 
     def find(self, keys: Any) -> tuple[Any, Any]:
         """Return values and marks; a missing key is None."""
@@ -156,6 +190,12 @@ class Workload:
         if not is_right:
             raise HeadraceError(f"wrong answer: {name}")
 
+    def check_empty(self, find: Callable[[Any], tuple[Any, Any]], name: str) -> None:
+        """Make sure that no key is found."""
+        values, found = find(self.present)
+        if np.any(found) if found is not None else set(values) != {None}:
+            raise HeadraceError(f"wrong answer after erasures: {name}")
+
 
 def compiled(folder: str | None, target: str) -> ctypes.CDLL | None:
     """Return the library of flat_map.cpp, or None without Boost's header."""
@@ -177,36 +217,52 @@ class Timer:
     repeat: int
 
     def seconds(self, work: Callable[[], object]) -> float:
-        """Return the median seconds of a call."""
-        times = []
-        for _ in range(self.repeat):
-            began = self.clock()
-            work()
-            times.append(self.clock() - began)
-        return statistics.median(times)
+        """Return the seconds of the shortest call."""
+        return min(self.once(work) for _ in range(self.repeat))
+
+    def once(self, work: Callable[[], object]) -> float:
+        """Return the seconds of a call."""
+        began = self.clock()
+        work()
+        return self.clock() - began
 
 
-def rates_of(make: Callable[[], Candidate], load: Workload, timer: Timer) -> Iterator[tuple[str, float]]:
-    """Yield millions of keys a second by name of the operation."""
-    count, seconds = len(load.keys), timer.seconds
+def rates_of(makers: dict[str, Callable[[], Candidate]], load: Workload, timer: Timer) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield millions of keys a second by candidate, after the name of each operation."""
+    count = len(load.keys)
 
-    def built(batch: int) -> Candidate:
+    def built(make: Callable[[], Candidate], batch: int = count) -> Candidate:
         made = make()
         for begin in range(0, count, batch):
             made.insert(load.keys[begin : begin + batch], load.values[begin : begin + batch])
         return made
 
-    held = built(count)
-    load.check(held.find, type(held).__name__)
-    load.check(built(BATCH).find, f"{type(held).__name__} in batches")
-    for name, work in (
-        ("build", lambda: built(count)),
-        ("build in batches", lambda: built(BATCH)),
-        ("replace", lambda: held.insert(load.keys, load.values)),
-        ("find present", lambda: held.find(load.present)),
-        ("find absent", lambda: held.find(load.absent)),
-    ):
-        yield name, count / seconds(work) / 1e6
+    def erasure(name: str) -> Callable[[], object]:
+        full = built(makers[name])
+        return lambda: full.erase(load.present)
+
+    held = {name: built(make) for name, make in makers.items()}
+    for name, make in makers.items():
+        load.check(held[name].find, name)
+        load.check(built(make, BATCH).find, f"{name} in batches")
+        erased = built(make)
+        erased.erase(load.keys)
+        load.check_empty(erased.find, name)
+    prepared: dict[str, Callable[[str], Callable[[], object]]] = {
+        "build": lambda name: lambda: built(makers[name]),
+        "build in batches": lambda name: lambda: built(makers[name], BATCH),
+        "replace": lambda name: lambda: held[name].insert(load.keys, load.values),
+        "find present": lambda name: lambda: held[name].find(load.present),
+        "find absent": lambda name: lambda: held[name].find(load.absent),
+        "erase": erasure,
+        "sum": lambda name: lambda: held[name].add(load.keys, load.values),
+    }
+    for operation, prepare in prepared.items():
+        times: dict[str, list[float]] = {name: [] for name in makers}
+        for _ in range(timer.repeat):
+            for name, taken in times.items():
+                taken.append(timer.once(prepare(name)))
+        yield operation, {name: count / min(taken) / 1e6 for name, taken in times.items()}
 
 
 def frame_rates(load: Workload, timer: Timer) -> dict[str, dict[str, float]]:
@@ -272,12 +328,11 @@ def rows_of(count: int, library: ctypes.CDLL | None, options: argparse.Namespace
     if count <= LARGEST_DICT:
         lists: dict[tuple[int, int], list[int]] = {}
         makers["dict"] = lambda: Dictionary(lists)
-    rates = {name: dict(rates_of(make, load, timer)) for name, make in makers.items()}
     frames = frame_rates(load, timer)
-    for operation, ours in rates["headrace"].items():
-        found = {name: rates[name][operation] for name in makers} | frames.get(operation, {})
+    for operation, rates in rates_of(makers, load, timer):
+        found = rates | frames.get(operation, {})
         cells = [f"{found[name]:.1f}" if name in found else "" for name in ("headrace", "Boost", "dict", "pandas", "Polars")]
-        yield [operation, f"{count:,}", *cells, f"{ours / found['Boost']:.2f}" if "Boost" in found else ""]
+        yield [operation, f"{count:,}", *cells, f"{found['headrace'] / found['Boost']:.2f}" if "Boost" in found else ""]
 
 
 def _address(array: Any) -> ctypes.c_void_p:
