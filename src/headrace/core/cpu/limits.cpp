@@ -107,8 +107,11 @@ void for_each_group(const std::string& mount, std::string path, const Each& each
     each(mount);
 }
 
+// Read once: the call costs more than a small allocation.
 std::uint64_t machine_memory() {
-    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+    static const std::uint64_t bytes =
+        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+    return bytes;
 }
 
 // Return whether a list such as "cpu,cpuacct" contains a word.

@@ -147,6 +147,11 @@ void Region::ensure(std::size_t used) {
     clear_to(needed);
 }
 
+void Region::request_huge_pages() {
+    const std::size_t whole = used_ / HUGE_PAGE * HUGE_PAGE;
+    if (is_mapped() && whole != 0) madvise(data_, whole, MADV_HUGEPAGE);
+}
+
 void Region::trim(std::size_t used) {
     const std::size_t touched = std::max(mapping_.dirty, std::min(used_ + SLACK, mapping_.committed));
     used_ = used;

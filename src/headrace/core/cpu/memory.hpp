@@ -72,6 +72,10 @@ public:
     // Make bytes [0, used) readable and writable. Not thread-safe.
     void ensure(std::size_t used);
 
+    // Request huge pages for the whole ones among the used bytes, which will be read in random order. The rest keeps
+    // small pages, so that no memory is added.
+    void request_huge_pages();
+
     // Set the size to `used` and free the pages after it, except an eighth, which the next user may need.
     void trim(std::size_t used);
 

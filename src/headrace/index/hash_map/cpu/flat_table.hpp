@@ -193,6 +193,7 @@ private:
         require_group_memory(bytes);
         Region region(bytes, budget_);
         region.ensure(bytes);
+        region.request_huge_pages();
         region_ = std::move(region);
         groups_ = region_.template as<TagGroup>();
         slots_ = reinterpret_cast<FlatSlot*>(groups_ + groups);
