@@ -20,10 +20,10 @@ from tests import examples
 try:
     from hypothesis import settings
 except ImportError:  # tests that draw examples set this themselves
-    pass
+    settings = None
 else:
-    settings.register_profile("headrace", deadline=None, derandomize=True)
-    settings.load_profile("headrace")
+    settings.register_profile("all", deadline=None, derandomize=True)
+    settings.register_profile("some", settings.get_profile("all"), max_examples=25)
 
 _launched: set[tuple[str, str]] = set()
 """Kernels that this process has launched under the fiber harness: the stem of the file, the name of the kernel."""
@@ -35,6 +35,8 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     examples.draws_all = "not long" not in (config.option.markexpr or "")
+    if settings is not None:  # the count of tests that have none of their own
+        settings.load_profile("all" if examples.draws_all else "some")
     if config.getoption("--record-kernels"):
         _record_launches()
 

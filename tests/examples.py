@@ -1,4 +1,6 @@
-"""Defines how many examples a test draws: an eighth of them unless long tests run too.
+"""Defines how many examples a test draws: an eighth of them, 25 at least, unless long tests run too.
+
+A test that states no count draws 25 of hypothesis' 100 (`conftest.py`).
 
 Long runs (`pytest -m "long or hypothesis"`, or `-m ""`) draw all of them.
 """

@@ -17,6 +17,7 @@ from headrace import Context, Dialect, ParseError, _native
 from headrace.testing.compare import assert_same_error, assert_same_table
 from headrace.testing.reference import MalformedHeaderError, NoRecordError, ReferenceOptions, ReferenceTable, read
 from headrace.testing.strategies import dialects, lenient_dialects, texts
+from tests.examples import examples
 from tests.isas import EACH_ISA
 
 SETTINGS = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -232,7 +233,7 @@ def test_parts_of_a_text(codec: str, source: str, options: dict[str, Any], tmp_p
         assert made[0].report.skipped == made[1].report.skipped
 
 
-@settings(SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=examples(60))
 @given(st.data(), st.sampled_from([*UTF16, "latin-1"]))
 def test_lenient_quotes(data: st.DataObject, codec: str) -> None:
     """The same table and repairs as in UTF-8, where others hold lenient quotes to the oracle."""
