@@ -7,10 +7,14 @@ from itertools import groupby
 from headrace.gpu.kernels.source import Variant, all_variants, joined_source
 
 
+def _file_of(variant: Variant) -> str:
+    return variant.file
+
+
 def with_each_value() -> list[Variant]:
     """Return few programs that have each value of each macro of a file: a program that has the most new ones comes next."""
     chosen = []
-    for _, of_file in groupby(all_variants(), lambda variant: variant.file):
+    for _, of_file in groupby(sorted(all_variants(), key=_file_of), _file_of):  # tables of one file may be apart
         listed = list(of_file)
         left = {define for variant in listed for define in variant.defines}
         chosen.append(listed[0])
