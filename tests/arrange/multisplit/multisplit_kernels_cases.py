@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from headrace.arrange.bucket.functions import rule_for
+import numpy as np
+from numpy.typing import NDArray
+
+from headrace.arrange.bucket.functions import BucketFunction, rule_for
 from headrace.arrange.bucket.key_types import key_dtype, key_type
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.multisplit.gpu.launches import Splitter
@@ -14,6 +17,13 @@ from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 from headrace.arrange.multisplit.multisplit import Split
 from headrace.arrange.multisplit.paper.strategies import strategy_named
 from headrace.testing.fibers.launcher import FiberLauncher
+from tests import examples
+
+
+def few_computed(found: list[tuple[BucketFunction, NDArray[Any]]]) -> list[tuple[BucketFunction, NDArray[Any]]]:
+    """Return all cases in long runs, and else those of one expression alone, since each is several programs to compile."""
+    last = max(number for number, (function, _) in enumerate(found) if function.kind == "computed")
+    return [case for number, case in enumerate(found) if examples.draws_all or number == last or case[0].kind != "computed"]
 
 
 def launched(keys, values, function, *, strategy=None, shapes=SMALL_TUNING, order="random", seed=0, resident=4):

@@ -15,7 +15,7 @@ from headrace.arrange.multisplit.multisplit import STRATEGIES
 from headrace.core.errors import OptionError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.multisplit.multisplit_cases import cases, check, columns_of, keys_of, odd_columns_of, wide_cases, wide_keys_of
-from tests.arrange.multisplit.multisplit_kernels_cases import launched
+from tests.arrange.multisplit.multisplit_kernels_cases import few_computed, launched
 
 pytestmark = pytest.mark.fibers
 
@@ -50,7 +50,7 @@ def test_functions(dtype: str) -> None:
     for count in (1, 1023, 2049):
         keys = keys_of(dtype, "uniform", count)
         values = columns_of(count)[:1]
-        for function, own in cases(keys):
+        for function, own in few_computed(cases(keys)):
             if few(function, own, count):
                 check(keys, values, own, function.count, launched(keys, values, function))
 
@@ -60,7 +60,7 @@ def test_functions(dtype: str) -> None:
 def test_keys_of_16_bytes(kind: str) -> None:
     keys = wide_keys_of(kind, 1500)
     values = columns_of(1500)[:1]
-    for function, own in wide_cases(keys):
+    for function, own in few_computed(wide_cases(keys)):
         if few(function, own, 1500):
             check(keys, values, own, function.count, launched(keys, values, function))
 
@@ -90,7 +90,7 @@ def test_strategies_for_any_function(strategy: str, dtype: str) -> None:
     keys = wide_keys_of("near", 1300) if dtype == "V16" else keys_of(dtype, "skewed", 1300)
     values = columns_of(1300)
     most = {"direct": 32, "warp": 32, "iterative": 256}.get(strategy, 2**24)
-    for function, own in wide_cases(keys) if dtype == "V16" else cases(keys):
+    for function, own in few_computed(wide_cases(keys) if dtype == "V16" else cases(keys)):
         if function.count <= min(most, 3000):
             found = launched(keys, values, function, strategy=strategy)
             check(keys, values, own, function.count, found)
