@@ -66,13 +66,13 @@ MADE_ELSEWHERE = {
 
 
 @pytest.mark.parametrize(("call", "parameter"), PAIRS, ids=lambda one: getattr(one, "name", one))
-@pytest.mark.parametrize("half", [0, pytest.param(1, marks=pytest.mark.long)])
-def test_one_wrong_argument(half: int, call: Call, parameter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each second value is tried by default: the first ones of one argument, the others of the next."""
+@pytest.mark.parametrize("begin", [0, *(pytest.param(begin, marks=pytest.mark.long) for begin in (1, 2, 3))])
+def test_one_wrong_argument(begin: int, call: Call, parameter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each fourth value is tried by default, others for the next argument."""
     monkeypatch.chdir(tmp_path)
     right = takes(call.name, parameter)
     faults = []
-    for kind, make in list(VALUES.items())[(PAIRS.index((call, parameter)) + half) % 2 :: 2]:
+    for kind, make in list(VALUES.items())[(PAIRS.index((call, parameter)) + begin) % 4 :: 4]:
         error = outcome(call, {parameter: make()})
         fault = fault_of(error, (parameter,))
         if error is None and kind not in right and right is not EVERYTHING:

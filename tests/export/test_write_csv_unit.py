@@ -293,7 +293,7 @@ def test_a_file_that_takes_a_part_at_a_time() -> None:
     [(".gz", "gzip", gzip.decompress), (".bz2", "bz2", bz2.decompress), (".xz", "xz", lzma.decompress)],
 )
 def test_compression(tmp_path: Path, suffix: str, name: str, opened) -> None:
-    table = pa.table({"a": range(1_000_000)})  # several pieces, each compressed alone
+    table = pa.table({"a": np.arange(650_000)})  # several pieces, each compressed alone
     text = write_csv(table)
     write_csv(table, tmp_path / f"t.csv{suffix}")
     assert opened((tmp_path / f"t.csv{suffix}").read_bytes()) == text

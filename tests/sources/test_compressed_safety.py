@@ -72,12 +72,16 @@ def test_cut_off_in_the_second_member(form: str) -> None:
 
 @ALL
 @pytest.mark.usefixtures("each_gzip")
-def test_every_flipped_bit_is_found_or_harmless(form: str) -> None:
-    """Some bits of a header do not affect the text (those of a time, for example); no bit gives another text."""
+@pytest.mark.parametrize("begin", [0, *(pytest.param(begin, marks=pytest.mark.long) for begin in range(1, 5))])
+def test_every_flipped_bit_is_found_or_harmless(begin: int, form: str) -> None:
+    """Some bits of a header do not affect the text (those of a time, for example); no bit gives another text.
+
+    A test flips each fifth bit, so that by default all places of a byte have their turn.
+    """
     whole = COMPRESS[form](TEXT)
     expected = headrace.read_csv(TEXT).to_pydict()
     harmless = 0
-    for bit in range(8 * len(whole)):
+    for bit in range(begin, 8 * len(whole), 5):
         flipped = bytearray(whole)
         flipped[bit // 8] ^= 1 << bit % 8
         try:
@@ -86,7 +90,7 @@ def test_every_flipped_bit_is_found_or_harmless(form: str) -> None:
             continue
         assert table.to_pydict() == expected
         harmless += 1
-    assert harmless < (700 if form == "zip" else 100)  # a zip archive has two headers, with names, times and versions
+    assert harmless < (140 if form == "zip" else 20)  # a zip archive has two headers, with names, times and versions
 
 
 @ALL

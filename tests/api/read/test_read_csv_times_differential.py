@@ -44,17 +44,17 @@ def check(texts: Sequence[str], type_name: str, isa: str, quoting: str = "bare")
     assert list(zip(table.rejects["record"], table.rejects["kind"], strict=True)) == faults
 
 
-@pytest.fixture(scope="module")
-def all_days() -> tuple[np.ndarray, bytes]:
-    """0000-01-01 to 9999-12-31, and a column of them."""
-    days = np.arange(np.datetime64("0000-01-01"), np.datetime64("10000-01-01"))
+def days_from_year_0_to_9999(step: int) -> tuple[np.ndarray, bytes]:
+    """Each `step`-th day, and a column of them."""
+    days = np.arange(np.datetime64("0000-01-01"), np.datetime64("10000-01-01"))[::step]
     lines = np.datetime_as_string(days).astype("S10")
     return days, b"a\n" + b"\n".join(lines.tolist())
 
 
 @pytest.mark.parametrize("isa", EACH_ISA)
-def test_every_day_from_year_0_to_9999(all_days: tuple[np.ndarray, bytes], isa: str) -> None:
-    days, text = all_days
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
+def test_every_day_from_year_0_to_9999(step: int, isa: str) -> None:
+    days, text = days_from_year_0_to_9999(step)
     column = read(text, isa)["a"]
     assert str(column.type) == "date32"
     assert np.array_equal(np.frombuffer(memoryview(column.values), np.int32), days.astype(np.int64).astype(np.int32))
