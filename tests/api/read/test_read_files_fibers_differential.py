@@ -26,7 +26,7 @@ from headrace.sources.open import OpenSource
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.columns.convert.convert_kernels_cases import table
 from tests.columns.faults.load_gpu_faults_cases import spoiled
-from tests.columns.load.load_gpu_cases import LARGER_SHAPE, record_searches, same_table, view_of
+from tests.columns.load.load_gpu_cases import OTHER_SHAPE, record_searches, same_table, view_of
 from tests.columns.load.load_gpu_dialects_cases import outcome
 
 pytestmark = pytest.mark.fibers
@@ -45,7 +45,7 @@ class LoadsOnFibers(LoadsOnHost):
     def __init__(self, plans: PlannedFiles) -> None:
         super().__init__(plans)
         self._launcher = BufferLauncher("random", 1)
-        self._loads = TextLoads(plans.options.dialect, lambda _: view_of, tuning=LARGER_SHAPE)
+        self._loads = TextLoads(plans.options.dialect, lambda _: view_of, tuning=OTHER_SHAPE)
 
     def load(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         text = self._launcher.put(np.frombuffer(source.native.read(0, source.size), np.uint8))

@@ -183,7 +183,7 @@ def test_lenient_quotes(batch_bytes: int, seed: int) -> None:
     rng = random.Random(seed)
     few = LENIENT[:3] if seed % 4 == 0 else LENIENT
     end = b"\r\n" if seed % 2 else b"\n"
-    lines = [b"n,s,t"] + [b"%d,%s,%s" % (i, rng.choice(few), rng.choice(few)) for i in range(36)]
+    lines = [b"n,s,t"] + [b"%d,%s,%s" % (i, rng.choice(few), rng.choice(few)) for i in range(22)]
     data = end.join(lines) + end
     batch_bytes = batch_bytes or rng.randrange(20, 60)
     for source in (data, gzip.compress(data)):
@@ -202,7 +202,7 @@ def test_quotes_that_are_text(batch_bytes: int, seed: int) -> None:
     rng = random.Random(seed)
     texts = (b"x", b'"y, z"', b'"two\nlines"', b'5" wide', b'p"q"', b'a""', b"", b'x"", y', b'"q""q"')
     few = texts[:3] + texts[4:5] if seed % 2 else texts
-    lines = [b"n,s,t,u"] + [b"%d,%s,%s,v" % (i, rng.choice(few if i > 15 else texts[:3]), rng.choice(few)) for i in range(36)]
+    lines = [b"n,s,t,u"] + [b"%d,%s,%s,v" % (i, rng.choice(few if i > 9 else texts[:3]), rng.choice(few)) for i in range(22)]
     data = b"\n".join(lines) + b"\n"
     batch_bytes = batch_bytes or rng.randrange(20, 60)
     check(data, batch_bytes, on_error="reject", long_records="truncate", dtypes={"n": "string"})

@@ -9,13 +9,11 @@ import random
 
 import pytest
 
-from headrace.structure.gpu.launches import SearchTuning
-from tests.columns.load.load_gpu_cases import check, shape_of
+from tests.columns.load.load_gpu_cases import LARGER_SHAPE, check
 
 pytestmark = pytest.mark.fibers
 
 TYPES = ["int32", "float64", "boolean", "date32", "decimal128(9, 2)", "int8", "string", "float32", "timestamp[s]", "int64"]
-WIDE = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64)
 
 
 def field(rng: random.Random, type_: str, odd: float) -> str:
@@ -49,7 +47,7 @@ def test_many_columns(columns, odd):
     options = {
         "header": False,
         "schema": types,
-        "shape": WIDE,
+        "shape": LARGER_SHAPE,
         "skew": rng.randrange(16),
         "on_error": rng.choice(["null", "reject"]),
     }
@@ -63,7 +61,7 @@ def test_many_columns_of_inferred_types(quoted):
     types = [rng.choice(TYPES) for _ in range(120)]
     data = text_of(rng, types, 20, 0.2)
     data = data if quoted else data.replace(b'"a,b"', b"ab").replace(b'"', b"")
-    check(data, header=False, shape=WIDE)
+    check(data, header=False, shape=LARGER_SHAPE)
 
 
 def test_a_wide_table_with_short_and_long_records():
@@ -73,7 +71,7 @@ def test_a_wide_table_with_short_and_long_records():
     rows[10] = rows[10][: len(rows[10]) // 2]
     rows[30] += b",1,2"
     for options in ({"on_error": "reject"}, {"short_records": "null", "on_error": "null"}):
-        check(b"\n".join(rows), header=False, schema=types, shape=WIDE, **options)
+        check(b"\n".join(rows), header=False, schema=types, shape=LARGER_SHAPE, **options)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.3])

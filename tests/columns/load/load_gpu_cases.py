@@ -23,6 +23,7 @@ from headrace.sources.encoding.decode_gpu import DecodeShape
 from headrace.sources.open import open_source
 from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
+from tests import examples
 
 
 def shape_of(find: SearchTuning, *, threads: int, window: int, row_threads: int = 32) -> GpuTuning:
@@ -42,6 +43,8 @@ SHAPE = shape_of(SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32), th
 """Tiles of 1,024 bytes, and blocks of one warp."""
 LARGER_SHAPE = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=64)
 """Tiles of 4,096 bytes, and blocks of two warps. Tests share these two, since each other one is a dozen programs to compile."""
+OTHER_SHAPE = LARGER_SHAPE if examples.draws_all else SHAPE
+"""Shape of most loads that take the larger one in long runs; by default a few tests of rows and of wide tables take it."""
 
 
 def read_on_fibers(

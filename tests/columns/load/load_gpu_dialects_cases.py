@@ -9,9 +9,9 @@ from typing import Any
 import headrace
 from headrace.columns.load.gpu.load import GpuTuning
 from tests.columns.convert.convert_kernels_cases import TEXTS
-from tests.columns.load.load_gpu_cases import LARGER_SHAPE, SHAPE
+from tests.columns.load.load_gpu_cases import OTHER_SHAPE, SHAPE
 
-SHAPES = [SHAPE, LARGER_SHAPE]
+SHAPES = [SHAPE, OTHER_SHAPE]
 
 
 DIALECTS: list[dict[str, Any]] = [

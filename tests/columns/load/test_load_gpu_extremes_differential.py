@@ -12,7 +12,7 @@ import pytest
 import headrace
 from headrace.columns.faults.gpu import patch_strings
 from headrace.columns.load.gpu import load
-from tests.columns.load.load_gpu_cases import LARGER_SHAPE, read_on_fibers
+from tests.columns.load.load_gpu_cases import OTHER_SHAPE, read_on_fibers
 from tests.columns.load.load_gpu_dialects_cases import outcome
 from tests.columns.load.load_gpu_extremes_cases import LONG_FIELDS
 from tests.columns.load.load_gpu_forms_cases import check
@@ -68,7 +68,7 @@ def test_strings_that_offsets_of_32_bits_do_not_reach(monkeypatch):
     monkeypatch.setattr(patch_strings, "MAX_STRING_BYTES", 100)
     for options in ({"encoding_errors": "replace"}, {"on_error": "reject"}, {"dtypes": {"b": "string"}, "on_error": "null"}):
         expected, error = outcome(lambda given=options: headrace.read_csv(data, **given))
-        found, raised = outcome(lambda given=options: read_on_fibers(data, shape=LARGER_SHAPE, **given)[0])
+        found, raised = outcome(lambda given=options: read_on_fibers(data, shape=OTHER_SHAPE, **given)[0])
         assert raised == error == ""
         assert found is not None and expected is not None
         named: dict[str, Any] = {"a": "int64", "b": "large_string" if "encoding_errors" in options else "string"}

@@ -11,7 +11,7 @@ import pytest
 
 import headrace
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
-from tests.columns.load.load_gpu_cases import LARGER_SHAPE, SHAPE, read_on_fibers, same_table
+from tests.columns.load.load_gpu_cases import OTHER_SHAPE, SHAPE, read_on_fibers, same_table
 
 pytestmark = pytest.mark.fibers
 
@@ -80,7 +80,7 @@ def same_offsets(found: headrace.Table, expected: headrace.Table) -> None:
 def check(data: bytes, **options: Any) -> None:
     """Read on both. The results must be the same to the bit, whatever lay in the memory."""
     expected = headrace.read_csv(data, **options)
-    for skew, shape in ((0, SHAPE), (5, LARGER_SHAPE), (15, SHAPE)):
+    for skew, shape in ((0, SHAPE), (5, OTHER_SHAPE), (15, SHAPE)):
         found, _ = read_on_fibers(data, skew=skew, seed=skew, shape=shape, **options)
         assert found is not None
         same_table(found, expected)
