@@ -137,12 +137,13 @@ def test_cuts_of_encoded_texts_are_where_records_begin() -> None:
         {"skip_rows": 2, "header": False, "row_index_name": "i"},
     ],
 )
-def test_row_index_and_mended_texts(options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("batch_bytes", [(70, 400), pytest.param((400, 70), marks=pytest.mark.long)])
+def test_row_index_and_mended_texts(batch_bytes: tuple[int, int], options: dict[str, Any]) -> None:
+    """Test batches of two sizes, for plain and compressed text."""
     data = FAULTY.replace(b"x 11", b"x \xff\xfe11").replace(b"x 30", b"\xe2\x82") if "encoding_errors" in options else FAULTY
     types = {} if "dtypes" in options or options.get("columns") == [] or not options.get("header", True) else {"n": "int64"}
-    for batch_bytes in (70, 400):
-        check(data, batch_bytes, **{"dtypes": types, **options})
-        check(gzip.compress(data), batch_bytes, **{"dtypes": types, **options})
+    for source, size in zip((data, gzip.compress(data)), batch_bytes, strict=True):
+        check(source, size, **{"dtypes": types, **options})
 
 
 @pytest.mark.parametrize("strings", ["view", "dictionary"])
