@@ -35,7 +35,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "store": ("dictionary", "files", "."),
     "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),
     "api": (".", "options", "load", "sniff", "read", "scan", "store"),
-    "cli": ("common", "view", "report", "bench", "."),
+    "cli": ("common", "grep", "view", "report", "bench", "."),
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""
 

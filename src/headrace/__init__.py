@@ -5,10 +5,9 @@
 [1]
 """
 
-from typing import TYPE_CHECKING
-
 from headrace.core.imports import delay_forks_and_exit_during_imports, import_native
 
+TYPE_CHECKING = False  # that of `typing`, whose import takes a third of the start of a command
 if TYPE_CHECKING:
     from headrace import array_api as array_api
     from headrace import dictionary as dictionary

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,15 +50,15 @@ def test_lines_and_their_neighbours(seed: int, block_bytes: int, tmp_path: Path)
     for word in (b"bb", b"aaaaaa", b"c"):
         for inverted in (False, True):
             for before, after in ((0, 0), (1, 0), (0, 2), (3, 3), (50, 1)):
-                output = LineOutput(inverted, is_numbered=True, before=before, after=after)
+                output = LineOutput(is_inverted=inverted, is_numbered=True, before=before, after=after)
                 search = LineSearch(headrace.Pattern(word), output)
                 found = b"".join(search.write(block) for block in blocks_of(str(path), block_bytes))
                 assert found == expected(text, word, inverted, before, after)
                 assert search.has_selected == search.has_written == bool(found)
-                plain = LineSearch(headrace.Pattern(word), replace(output, is_numbered=False))
+                plain = LineSearch(headrace.Pattern(word), LineOutput(is_inverted=inverted, before=before, after=after))
                 unnumbered = b"".join(plain.write(block) for block in blocks_of(str(path), block_bytes))
                 assert unnumbered == re.sub(rb"(?m)^\d+[:-]", b"", found)
-            search = LineSearch(headrace.Pattern(word), LineOutput(inverted))
+            search = LineSearch(headrace.Pattern(word), LineOutput(is_inverted=inverted))
             count = sum(search.count(block) for block in blocks_of(str(path), block_bytes))
             assert count == expected(text, word, inverted, 0, 0).count(b"\n")
 

@@ -90,9 +90,9 @@ def test_lines_as_in_re(seed: int) -> None:
             expression = expression_of(pattern, ignore_case=ignore_case)
             numbers = selected(text, pattern, re.IGNORECASE if ignore_case else 0)
             expected = [line for number, line in enumerate(lines) if (number in numbers) != is_inverted]
-            search = LineSearch(expression, LineOutput(is_inverted))
+            search = LineSearch(expression, LineOutput(is_inverted=is_inverted))
             assert search.write(memoryview(text)) == b"".join(line + b"\n" for line in expected), pattern
-            assert LineSearch(expression, LineOutput(is_inverted)).count(memoryview(text)) == len(expected), pattern
+            assert LineSearch(expression, LineOutput(is_inverted=is_inverted)).count(memoryview(text)) == len(expected), pattern
             assert search.has_selected == bool(expected)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from headrace.query.lines.lines import LineOutput, LineSearch, blocks_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
     from headrace.query.lines.line_expression import LineExpression
 
 __all__ = ["LineOutput", "LineSearch", "blocks_of", "expression_of", "paths_of"]

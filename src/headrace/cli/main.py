@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
 from importlib import import_module
 
 from headrace import __version__
 from headrace.cli.common.messages import message_of, print_error
-from headrace.cli.common.parser import Parser
 from headrace.core.errors import (
     EmptyInputError,
     HeadraceError,
@@ -19,6 +16,12 @@ from headrace.core.errors import (
     OptionError,
     ParseError,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from typing import Any
 
 DATA_FAULT, MISUSE, NO_ACCESS, NO_PACKAGE, INTERRUPTED, PIPE_CLOSED = 1, 2, 3, 4, 130, 141
 
@@ -29,7 +32,7 @@ _MODULES = {
     "head": "head",
     "view": "view.view",
     "count": "count",
-    "grep": "grep",
+    "grep": "grep.grep",
     "store": "store",
     "report": "report.report",
     "profile": "profile",
@@ -66,9 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     _prepare_streams()
     words = sys.argv[1:] if argv is None else argv
-    parser = make_parser(words[0] if words else None)
     try:
-        given = parser.parse_args(words or ["--help"])
+        given = _parsed(words)
         code: int = given.run(given)
         sys.stdout.flush()
         return code
@@ -84,8 +86,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(_code_of(error), message_of(error))
 
 
+def _parsed(words: Sequence[str]) -> Any:
+    """Return the arguments of a command and, as ``run``, its function."""
+    if words[:1] == ["grep"]:  # a short command, of whose time argparse takes a third
+        from headrace.cli.grep import grep
+
+        if (given := grep.parsed(words[1:])) is not None:
+            return given
+    return make_parser(words[0] if words else None).parse_args(words or ["--help"])
+
+
 def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of the command: of one subcommand, or of all if `command` names none."""
+    import argparse
+
+    from headrace.cli.common.parser import Parser
+
     parser = Parser(
         prog="headrace",
         description="Read delimited text into typed columns, and account for every bad record.",

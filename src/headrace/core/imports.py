@@ -13,10 +13,13 @@ import _imp  # the lock that a thread needs to begin an import has no public nam
 import atexit
 import os
 import sys
-import threading
 import time
+from _thread import RLock, get_ident  # those of `threading`, whose import takes time
 from importlib import import_module
-from types import FrameType, ModuleType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType, ModuleType
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _IMPORT_FILE = "<frozen importlib._bootstrap>"
@@ -25,7 +28,7 @@ _MAX_DELAY_SECONDS = 10.0
 """Longest delay of a fork, should an import itself wait for the thread that forks."""
 
 
-_importing_native = threading.RLock()
+_importing_native = RLock()
 """Held during the import of the native part, and by the main thread from its exit handlers on."""
 
 
@@ -48,7 +51,7 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 
 def _begin_fork() -> None:
-    this_thread, end = threading.get_ident(), time.monotonic() + _MAX_DELAY_SECONDS
+    this_thread, end = get_ident(), time.monotonic() + _MAX_DELAY_SECONDS
     while True:
         _imp.acquire_lock()  # no thread begins an import before the fork
         frames = sys._current_frames()  # noqa: SLF001  # documented, in spite of its name

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from io import IOBase
 from operator import index
-from typing import TypeVar
 
 from headrace.core.errors import OptionError, shown
 
-ValueT = TypeVar("ValueT")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping
+    from typing import TypeVar
+
+    ValueT = TypeVar("ValueT")
 
 
-@dataclass(frozen=True, slots=True)
 class Meaning:
     """An argument under another name: that name, the option that it stands for, and the option's value."""
 
-    alias: str
-    option: str
-    value: object
+    __slots__ = ("alias", "option", "value")
+
+    def __init__(self, alias: str, option: str, value: object) -> None:
+        self.alias, self.option, self.value = alias, option, value
 
 
 def resolve_aliases(
@@ -224,6 +226,8 @@ def texts(name: str, value: object) -> tuple[bytes, ...]:
     OptionError
         The value is something else.
     """
+    from collections.abc import Mapping  # takes time to import
+
     if isinstance(value, Mapping):
         raise OptionError(f"{name} holds for all columns, so it must be a text or several, not {shown(value)}")
     several = (value,) if isinstance(value, str | bytes) else value
@@ -244,7 +248,6 @@ def texts(name: str, value: object) -> tuple[bytes, ...]:
         raise OptionError(f"{name} holds {shown(error.object)}, which UTF-8 cannot write") from None
 
 
-@dataclass(frozen=True, slots=True)
 class Given:
     """Options as the caller passed them, with a checked getter for each type.
 
@@ -254,7 +257,10 @@ class Given:
         Option name to value.
     """
 
-    values: Mapping[str, object]
+    __slots__ = ("values",)
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        self.values = values
 
     def flag(self, name: str) -> bool:
         """Return a bool; see `flag`."""

@@ -13,7 +13,8 @@ from headrace.core.errors import SourceError
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.transfers import Crossings
 from headrace.sources.compression.decompress import decompressed, decompressed_beginning
-from headrace.sources.compression.formats import COMPRESSIONS, MARK_BYTES, Compression, recognised
+from headrace.sources.compression.formats import COMPRESSIONS, Compression, recognised
+from headrace.sources.compression.marks import MARK_BYTES
 from headrace.sources.encoding.encoding import TextEncoding, decoded, is_decoded_whole
 from headrace.sources.foreign_formats import check_is_text
 from headrace.sources.kinds.file_object import FileToOpen, Readable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 
 from headrace.core.errors import EmptyInputError, MemoryLimitError, OptionError, ParseError
 
@@ -33,5 +32,7 @@ def message_of(error: BaseException) -> str:
 
 def print_error(message: str) -> None:
     """Print a message to standard error, if that is open."""
-    with suppress(OSError):  # the exit code is left
+    try:  # noqa: SIM105  `contextlib` takes time to import
         print(f"headrace: {message}", file=sys.stderr, flush=True)
+    except OSError:
+        pass  # the exit code is left

@@ -6,14 +6,16 @@ An automaton reads each line once, from its start to the end of the first match.
 
 from __future__ import annotations
 
-from typing import Any
-
 from headrace import _native
 from headrace.core.options import flag
 from headrace.query.find.pattern.pattern import Pattern
-from headrace.query.match.regex.compile_regex import line_nfa, syntax_of
+from headrace.query.match.regex.expression import nfa_of, syntax_of
 from headrace.query.match.regex.literal import required_literal
 from headrace.query.match.regex.windows import required_windows, share_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_ITEMS = 1 << 17
 """Entries of a thread's table of states, before it is cleared. An entry is 4 bytes, and the sets of nodes take 8 times that."""
@@ -43,7 +45,8 @@ class LineExpression:
     __slots__ = ("selector",)
 
     def __init__(self, pattern: Any, *, ignore_case: bool = False, max_items: int = MAX_ITEMS) -> None:
-        nfa, begin, line_begin = line_nfa(pattern, ignore_case=flag("ignore_case", ignore_case))
+        nfa, begin = nfa_of(pattern, flag("ignore_case", ignore_case))
+        line_begin = nfa.add_in_line(begin)
         automaton = _native.LineAutomaton(nfa.edges(), begin, line_begin)
         literal, windows = _filters(pattern, ignore_case)
         self.selector = _native.LineSelector(literal, windows, automaton, max_items)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
 
 from headrace import _native
-from headrace.core.context import context_of
+from headrace.core.errors import OptionError
 from headrace.query.find.pattern.pattern import Pattern
-from headrace.sources.compression.formats import MARK_BYTES, recognised
-from headrace.sources.encoding.encoding import TextEncoding
+from headrace.sources.compression.marks import ALL_MARKS, MARK_BYTES
+from headrace.sources.encoding.marks import WIDE_MARKS
 from headrace.sources.foreign_formats import check_is_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, BinaryIO
+
     from headrace.query.lines.line_expression import LineExpression
 
 BLOCK_BYTES = 16 << 20
@@ -41,7 +42,7 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
     if isinstance(source, str | os.PathLike) and os.path.isfile(source):
         with open(source, "rb") as file:
             start = file.read(MARK_BYTES)
-            if start and recognised(start) is None and TextEncoding().of_text(start[:4])[0] == "utf-8":
+            if start and not start.startswith((*ALL_MARKS, *WIDE_MARKS)):
                 check_is_text(start, os.fspath(source))
                 yield from _cut(_content(file), block_bytes)
                 return
@@ -81,9 +82,8 @@ def _cut(whole: mmap.mmap | bytes, block_bytes: int) -> Iterator[memoryview]:
         begin = cut
 
 
-@dataclass(frozen=True, slots=True)
 class LineOutput:
-    """The lines that `LineSearch` writes, and their form.
+    """The lines that `LineSearch` writes, and their form; the values are given by name.
 
     Parameters
     ----------
@@ -110,6 +110,15 @@ class LineOutput:
     mark: bytes = b""
     unmark: bytes = b""
 
+    def __init__(self, **values: Any) -> None:
+        for name, value in values.items():
+            getattr(self, name)  # raises for a name that is none of these
+            setattr(self, name, value)
+
+    def with_name(self, name: bytes) -> LineOutput:
+        """Return the same output, with the name of a file."""
+        return LineOutput(**(vars(self) | {"name": name}))
+
 
 class LineSearch:
     """Selects lines of one file, whose blocks it gets in order.
@@ -131,9 +140,11 @@ class LineSearch:
         for name in ("is_inverted", "only_matching", "is_numbered", "before", "after"):
             setattr(options, name, getattr(output, name))
         options.has_written = has_written
-        context = context_of(None)
         selector = _native.LineSelector(wanted.native) if isinstance(wanted, Pattern) else wanted.selector
-        self._native = _native.LineSearch(selector, options, context.thread_count, context.isa)
+        try:
+            self._native = _native.LineSearch(selector, options, _native.hardware_threads())
+        except ValueError as error:
+            raise OptionError(f"isa: {error}") from None
 
     def count(self, block: memoryview) -> int:
         """Return the number of selected lines of a block."""

@@ -1,6 +1,6 @@
 """Lists the compression formats, one row each, and adapts their libraries to one decompressor interface.
 
-To add a format: a row in `_FORMATS`, and a function that makes its decompressor.
+To add a format: a row in `_FORMATS`, one in `marks.MARKS`, and a function that makes its decompressor.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from importlib import import_module
 from typing import Any, Literal, Protocol
 
 from headrace.core.errors import MissingDependencyError
-from headrace.sources.compression.zip_archive import ZIP_MARK, ZipArchive
+from headrace.sources.compression.marks import ALL_MARKS, MARKS
+from headrace.sources.compression.zip_archive import ZipArchive
 
 READ_BYTES = 256 << 10
 """Compressed bytes read at a time."""
-MARK_BYTES = 10
-"""Bytes from which every format is recognised."""
 
 _OUTPUT_BYTES = 1 << 20
 _ZSTD_RATIO = 1 << 15
@@ -166,20 +165,17 @@ def _lz4() -> Decompressor:
     return decompressor
 
 
-_BZ2_MARKS = tuple(b"BZh%d%s" % (level, block) for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90"))
-"""Level, then the mark of a first block or, in an empty stream, of the end."""
 _FORMATS = (
-    Compression("gzip", (b"\x1f\x8b\x08",), _gzip, padded=True),
-    Compression("zstd", (b"\x28\xb5\x2f\xfd",), _zstd, max_output=READ_BYTES * _ZSTD_RATIO),
-    Compression("bz2", _BZ2_MARKS, _bz2),
-    Compression("xz", (b"\xfd7zXZ\0",), _xz, padded=True),
-    Compression("lz4", (b"\x04\x22\x4d\x18",), _lz4),
-    Compression("zip", (ZIP_MARK,), _zip),
+    Compression("gzip", MARKS["gzip"], _gzip, padded=True),
+    Compression("zstd", MARKS["zstd"], _zstd, max_output=READ_BYTES * _ZSTD_RATIO),
+    Compression("bz2", MARKS["bz2"], _bz2),
+    Compression("xz", MARKS["xz"], _xz, padded=True),
+    Compression("lz4", MARKS["lz4"], _lz4),
+    Compression("zip", MARKS["zip"], _zip),
 )
 CompressionName = Literal["gzip", "zstd", "bz2", "xz", "lz4", "zip"]
 COMPRESSIONS = {row.name: row for row in _FORMATS}
 """Format by name."""
-_ALL_MARKS = tuple(mark for row in _FORMATS for mark in row.marks)
 
 
 def recognised(start: bytes) -> Compression | None:
@@ -196,6 +192,6 @@ def recognised(start: bytes) -> Compression | None:
     'gzip'
     >>> recognised(b"a,b\\n1,2\\n")
     """
-    if not start.startswith(_ALL_MARKS):
+    if not start.startswith(ALL_MARKS):
         return None
     return next(row for row in _FORMATS if start.startswith(row.marks))

@@ -14,17 +14,11 @@ from functools import cache
 
 from headrace import _native
 from headrace.core.errors import MemoryLimitError, OptionError
+from headrace.sources.encoding.marks import UTF8_MARK, WIDE_MARKS
 
 _PIECE = 1 << 20
 _UTF8 = ("utf-8", "utf-8-sig")
-_MARKS = {
-    b"\xef\xbb\xbf": "utf-8",
-    b"\xff\xfe\0\0": "utf-32-le",
-    b"\0\0\xfe\xff": "utf-32-be",
-    b"\xff\xfe": "utf-16-le",
-    b"\xfe\xff": "utf-16-be",
-}
-"""Codec by byte-order mark. A mark precedes the shorter mark that it begins with."""
+_MARKS = {UTF8_MARK: "utf-8"} | WIDE_MARKS
 _ALL_MARKS = tuple(_MARKS)
 _COMMON = ("utf-8", "utf8-lossy", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "ascii", "utf-32")
 

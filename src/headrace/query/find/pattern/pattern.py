@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from headrace import _native
 from headrace.core.errors import OptionError
 from headrace.core.options import flag
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_LENGTH = 1 << 31
 """Maximum number of bytes of a pattern."""

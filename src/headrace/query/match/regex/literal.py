@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from headrace.query.match.regex.syntax import Characters, Node, Repeat, Sequence
+from headrace.query.match.regex.syntax import Characters, Repeat, Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headrace.query.match.regex.syntax import Node
 
 
 def required_literal(node: Node, *, is_text: bool) -> bytes:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from headrace.core.errors import OptionError
-from headrace.query.match.automaton.dfa import LINE_FEED
-from headrace.query.match.regex.syntax import Alternatives, Characters, LineEdge, Node, Repeat, Sequence
+from headrace.query.match.regex.syntax import LINE_FEED, Alternatives, Characters, LineEdge, Repeat, Sequence
 from headrace.query.match.regex.utf8 import byte_ranges
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headrace.query.match.regex.syntax import Node
 
 _MAX_NODES = 50_000
 
 
-@dataclass(slots=True)
 class Nfa:
     """A nondeterministic automaton over bytes. Nodes are numbers; node 0 accepts.
 
@@ -22,15 +22,18 @@ class Nfa:
         Whether characters are those of Unicode, in UTF-8, not bytes.
     """
 
-    is_text: bool
-    empty: list[list[int]] = field(default_factory=lambda: [[]])
-    """Targets of the edges of each node that read nothing."""
-    line_start: list[list[int]] = field(default_factory=lambda: [[]])
-    """Targets of the edges of each node that read nothing, and may be taken at the start of a line."""
-    line_end: list[list[int]] = field(default_factory=lambda: [[]])
-    """The same for the end of a line."""
-    ranges: list[tuple[int, int, int] | None] = field(default_factory=lambda: [None])
-    """First and last byte and target of the edge of each node that reads a byte."""
+    __slots__ = ("empty", "is_text", "line_end", "line_start", "ranges")
+
+    def __init__(self, is_text: bool) -> None:
+        self.is_text = is_text
+        self.empty: list[list[int]] = [[]]
+        """Targets of the edges of each node that read nothing."""
+        self.line_start: list[list[int]] = [[]]
+        """Targets of the edges of each node that read nothing, and may be taken at the start of a line."""
+        self.line_end: list[list[int]] = [[]]
+        """The same for the end of a line."""
+        self.ranges: list[tuple[int, int, int] | None] = [None]
+        """First and last byte and target of the edge of each node that reads a byte."""
 
     def node(self) -> int:
         """Add a node without edges.

@@ -5,14 +5,12 @@ Sets have the classes of POSIX in addition, such as ``[[:alpha:]]``.
 
 from __future__ import annotations
 
-import re
-
 from headrace.core.errors import OptionError
 from headrace.query.match.regex.syntax import (
+    LINE_FEED,
     Alternatives,
     Characters,
     LineEdge,
-    Node,
     Repeat,
     Sequence,
     both_cases,
@@ -20,10 +18,13 @@ from headrace.query.match.regex.syntax import (
     union,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headrace.query.match.regex.syntax import Node
+
 MAX_REPEAT = 1000
 """Maximum number of repetitions that are counted."""
 _MAX_DEPTH = 50
-_LINE_FEED = ((10, 10),)
 _DIGITS = ((48, 57),)
 _WORD = ((48, 57), (65, 90), (95, 95), (97, 122))
 _SPACE = ((9, 13), (32, 32))
@@ -46,8 +47,7 @@ _POSIX = {
 """Classes of POSIX (Base Definitions, section 9.3.5) in the locale C, by name: ``[[:alpha:]]``."""
 _CONTROLS = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11, "a": 7}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
-_COUNTS = re.compile(r"\{([0-9]*)(?:(,)([0-9]*))?\}")
-_BARE_CLASS = re.compile(r"\[:[a-z]+:\]")
+_COUNT_MARKS, _LETTERS = frozenset("0123456789,"), frozenset("abcdefghijklmnopqrstuvwxyz")
 _MAX_CHARACTER = 0x10FFFF
 _Ranges = tuple[tuple[int, int], ...]
 
@@ -133,12 +133,15 @@ class _Parser:
         if mark and mark in "*+?":
             self._at += 1
             return {"*": (0, None), "+": (1, None), "?": (0, 1)}[mark]
-        found = _COUNTS.match(self._pattern, at)
-        if found is None or not (found[1] or found[2]):
+        end = at + 1
+        while self._pattern[end : end + 1] in _COUNT_MARKS:
+            end += 1
+        low, comma, high = self._pattern[at + 1 : end].partition(",")
+        if mark != "{" or not self._pattern.startswith("}", end) or not (low or comma) or "," in high:
             return None
-        self._at = found.end()
-        least = self._count(found[1] or "0", at)
-        most = least if found[2] is None else self._count(found[3], at) if found[3] else None
+        self._at = end + 1
+        least = self._count(low or "0", at)
+        most = self._count(high, at) if high else None if comma else least
         if most is not None and most < least:
             raise self._error("the maximum of a repetition is below its minimum", at)
         return least, most
@@ -157,7 +160,7 @@ class _Parser:
         if mark == "[":
             return self._set(at)
         if mark == ".":
-            return Characters(complement(_LINE_FEED, self._last))
+            return Characters(complement(((LINE_FEED, LINE_FEED),), self._last))
         if mark in {"^", "$"}:
             return LineEdge(mark == "$")
         if mark in "*+?":
@@ -228,8 +231,9 @@ class _Parser:
                 low = ((low[0][0], high[0][0]),)
             ranges += low
         self._at += 1
-        if name := _BARE_CLASS.fullmatch(self._pattern, at, self._at):
-            raise self._error(f"{name[0]} is a set of its letters; write [{name[0]}]", at)
+        given = self._pattern[at : self._at]
+        if len(given) > 4 and given.startswith("[:") and given.endswith(":]") and _LETTERS.issuperset(given[2:-2]):
+            raise self._error(f"{given} is a set of its letters; write [{given}]", at)
         found = union(ranges)
         if self._ignore_case:
             found = both_cases(found)

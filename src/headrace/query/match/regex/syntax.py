@@ -2,48 +2,60 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+LINE_FEED = ord("\n")
 
 
-@dataclass(frozen=True, slots=True)
 class Characters:
     """One character of a set. `ranges`: first and last value of each range, ascending and disjoint."""
 
-    ranges: tuple[tuple[int, int], ...]
+    __slots__ = __match_args__ = ("ranges",)
+
+    def __init__(self, ranges: tuple[tuple[int, int], ...]) -> None:
+        self.ranges = ranges
 
 
-@dataclass(frozen=True, slots=True)
 class Sequence:
     """Parts that follow each other. Without parts it is the empty text."""
 
-    parts: tuple[Node, ...]
+    __slots__ = __match_args__ = ("parts",)
+
+    def __init__(self, parts: tuple[Node, ...]) -> None:
+        self.parts = parts
 
 
-@dataclass(frozen=True, slots=True)
 class Alternatives:
     """Parts one of which matches."""
 
-    parts: tuple[Node, ...]
+    __slots__ = __match_args__ = ("parts",)
+
+    def __init__(self, parts: tuple[Node, ...]) -> None:
+        self.parts = parts
 
 
-@dataclass(frozen=True, slots=True)
 class Repeat:
     """A part that occurs `least` to `most` times; None for any number."""
 
-    part: Node
-    least: int
-    most: int | None
+    __slots__ = __match_args__ = ("part", "least", "most")
+
+    def __init__(self, part: Node, least: int, most: int | None) -> None:
+        self.part, self.least, self.most = part, least, most
 
 
-@dataclass(frozen=True, slots=True)
 class LineEdge:
     """The start of a line, or its end."""
 
-    is_end: bool
+    __slots__ = __match_args__ = ("is_end",)
+
+    def __init__(self, is_end: bool) -> None:
+        self.is_end = is_end
 
 
-Node: TypeAlias = Characters | Sequence | Alternatives | Repeat | LineEdge
+if TYPE_CHECKING:
+    Node: TypeAlias = Characters | Sequence | Alternatives | Repeat | LineEdge
 
 
 def union(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

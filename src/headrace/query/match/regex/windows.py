@@ -6,12 +6,14 @@ expression ``[0-9]+ms`` has the window ``[0-9]ms``, and ``cat|dog`` has two. A w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-
-from headrace.query.match.automaton.dfa import LINE_FEED
-from headrace.query.match.regex.syntax import Alternatives, Characters, LineEdge, Node, Repeat, Sequence
+from headrace.query.match.regex.syntax import LINE_FEED, Alternatives, Characters, LineEdge, Repeat, Sequence
 from headrace.query.match.regex.utf8 import byte_ranges
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headrace.query.match.regex.syntax import Node
 
 MAX_WIDTH = 4
 """Maximum number of sets of a window."""
@@ -40,7 +42,6 @@ def share_of(mask: int) -> float:
     return min(1.0, common / 20 + printable / 80 + ((mask & _EDGE - 1).bit_count() - common - printable) / 400)
 
 
-@dataclass(frozen=True, slots=True)
 class Windows:
     """Windows of equal width, one of which is in each match.
 
@@ -54,10 +55,10 @@ class Windows:
         Share of the positions of a text where a window is expected.
     """
 
-    tables: list[bytes]
-    has_lead: bool
-    has_tail: bool
-    share: float
+    __slots__ = ("has_lead", "has_tail", "share", "tables")
+
+    def __init__(self, tables: list[bytes], has_lead: bool, has_tail: bool, share: float) -> None:
+        self.tables, self.has_lead, self.has_tail, self.share = tables, has_lead, has_tail, share
 
 
 def required_windows(node: Node, *, is_text: bool) -> Windows | None:
@@ -118,14 +119,16 @@ def _share_of_run(run: _Run) -> float:
     return share
 
 
-@dataclass(slots=True)
 class _Search:
     """Collects lists of runs, such that each match has one run of each list."""
 
-    is_text: bool
-    found: list[list[_Run]] = field(default_factory=list)
-    runs: list[_Run] = field(default_factory=lambda: _EMPTY)
-    """Runs that end where the next part of the expression begins."""
+    __slots__ = ("found", "is_text", "runs")
+
+    def __init__(self, is_text: bool) -> None:
+        self.is_text = is_text
+        self.found: list[list[_Run]] = []
+        self.runs = _EMPTY
+        """Runs that end where the next part of the expression begins."""
 
     def flush(self) -> None:
         """End the runs, and begin empty ones."""

@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, TypeVar
 
 from headrace import Pattern
 from headrace.api.line_search import LineOutput, LineSearch, blocks_of, expression_of, paths_of
-from headrace.cli.common import options
 from headrace.cli.common.messages import message_of, print_error
+from headrace.cli.grep import arguments
 from headrace.core.errors import HeadraceError, OptionError
 
-_Item = TypeVar("_Item")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any, TypeVar
 
+    _Item = TypeVar("_Item")
+
+_STDIN = "-"
 _EPILOG = """\
 exit codes:
   0    a line was selected, and no error occurred
   1    no line was selected, and no error occurred
   2    an error occurred: in the command, or a file cannot be read (the others are searched)
 """
-_EXPRESSION = (
-    "PATTERN is a regular expression: . [a-z] [^,] [[:alpha:]] \\d \\w \\s ( ) | * + ? {2,5}, and ^ and $ for the start and the "
-    "end of a line; the longest of the leftmost matches counts"
-)
+
+
+def parsed(words: Sequence[str]) -> Any:
+    """Return the arguments; None if argparse has to parse the words, to report an error or to print help."""
+    given: Any = arguments.parsed(words)
+    if given is not None:
+        given.run = run
+    return given
 
 
 def add_parser(commands: Any, _epilog: str) -> None:
     """Add `grep` to argparse's `commands`."""
+    import argparse  # takes time to import
+
+    from headrace.cli.common import options
+
     parser: argparse.ArgumentParser = commands.add_parser(
         "grep",
         help="print lines in which a text occurs, or a regular expression matches",
@@ -42,22 +52,10 @@ def add_parser(commands: Any, _epilog: str) -> None:
     parser.set_defaults(run=run)
     parser.add_argument("pattern", metavar="PATTERN", help="the text, or the expression")
     options.add_files(parser)
-    parser.add_argument("-E", "--extended-regexp", action="store_true", help=_EXPRESSION)
-    parser.add_argument("-i", "--ignore-case", action="store_true", help="ASCII letters match in either case")
-    parser.add_argument("-v", "--invert-match", action="store_true", help="select the other lines")
-    parser.add_argument("-n", "--line-number", action="store_true", help="print the number of each line")
-    only = parser.add_mutually_exclusive_group()
-    only.add_argument("-c", "--count", action="store_true", help="print the number of selected lines of each file")
-    only.add_argument("-l", "--files-with-matches", action="store_true", help="print the names of files with selected lines")
-    only.add_argument("-o", "--only-matching", action="store_true", help="print each occurrence on a line of its own")
-    parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="mark occurrences (auto: in terminals)"
-    )
-    parser.add_argument("-A", "--after-context", metavar="N", type=int, default=0, help="print N lines after each selected one")
-    parser.add_argument("-B", "--before-context", metavar="N", type=int, default=0, help="print N lines before each selected one")
+    arguments.add_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(given: Any) -> int:
     """Search, print, and return 0 if a line was selected, otherwise 1; 2 if a file could not be read."""
     if "\n" in given.pattern:
         raise OptionError("PATTERN has a line feed, and a line has none")
@@ -78,7 +76,7 @@ def run(given: argparse.Namespace) -> int:
     return 2 if errors.count else 0 if found else 1
 
 
-def _wanted(given: argparse.Namespace) -> Any:
+def _wanted(given: Any) -> Any:
     """Return the pattern, or the expression, that a `LineSearch` takes."""
     if not given.extended_regexp:
         return Pattern(os.fsencode(given.pattern), ignore_case=given.ignore_case)
@@ -94,13 +92,13 @@ def _has_marks(color: str) -> bool:
     return color == "always" or (color == "auto" and sys.stdout.buffer.isatty())
 
 
-def _output(given: argparse.Namespace, mark: bytes, unmark: bytes) -> LineOutput:
+def _output(given: Any, mark: bytes, unmark: bytes) -> LineOutput:
     return LineOutput(
-        given.invert_match,
-        given.only_matching,
-        given.line_number,
-        min(given.before_context, sys.maxsize),
-        min(given.after_context, sys.maxsize),
+        is_inverted=given.invert_match,
+        only_matching=given.only_matching,
+        is_numbered=given.line_number,
+        before=min(given.before_context, sys.maxsize),
+        after=min(given.after_context, sys.maxsize),
         mark=mark,
         unmark=unmark,
     )
@@ -108,7 +106,9 @@ def _output(given: argparse.Namespace, mark: bytes, unmark: bytes) -> LineOutput
 
 def _files(given: str) -> Iterator[tuple[bytes, Any]]:
     """Yield the name and the source of each file that an argument names."""
-    if given == options.STDIN:
+    if given == _STDIN:
+        from headrace.cli.common import options  # takes time to import
+
         yield b"(standard input)", options.source_of([given])
     else:
         for path in paths_of(given):
@@ -152,7 +152,7 @@ class _Search:
 
     def write(self, name: bytes, source: Any) -> bool:
         """Print the lines of a file, and return whether one was selected."""
-        output = replace(self._output, name=name) if self._prefixes else self._output
+        output = self._output.with_name(name) if self._prefixes else self._output
         search = LineSearch(self._wanted, output, has_written=self._has_written)
         for block in self._errors.reported(blocks_of(source)):
             self._print(search.write(block))

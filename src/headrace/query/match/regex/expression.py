@@ -1,0 +1,34 @@
+"""Reads regular expressions: their characters, syntax trees and nondeterministic automata."""
+
+from __future__ import annotations
+
+from headrace.core.options import flag
+from headrace.query.find.pattern.pattern import contiguous_bytes
+from headrace.query.match.regex.nfa import Nfa
+from headrace.query.match.regex.parse import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from headrace.query.match.regex.syntax import Node
+
+
+def syntax_of(pattern: Any, *, ignore_case: bool = False) -> tuple[Node, bool]:
+    """Return the syntax tree of a valid expression, and whether its characters are those of Unicode."""
+    text, is_text = characters_of(pattern)
+    return parse(text, is_text=is_text, ignore_case=ignore_case), is_text
+
+
+def nfa_of(pattern: Any, ignore_case: bool) -> tuple[Nfa, int]:
+    """Return the automaton of an expression before it is made deterministic, and its first node."""
+    text, is_text = characters_of(pattern)
+    nfa = Nfa(is_text)
+    return nfa, nfa.add(parse(text, is_text=is_text, ignore_case=flag("ignore_case", ignore_case)), 0)
+
+
+def characters_of(pattern: Any) -> tuple[str, bool]:
+    """Return the characters of an expression, and whether they are those of Unicode."""
+    if isinstance(pattern, str):
+        return pattern, True
+    return contiguous_bytes(pattern, "pattern", "a regular expression as str or bytes").decode("latin-1"), False
