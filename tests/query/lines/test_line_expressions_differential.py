@@ -96,13 +96,33 @@ def test_matches_in_a_line(pattern: str, line: str, ignore_case: bool, max_items
     assert search(expression).count(text + b"\n") >= (len(matches) > 0)
 
 
-@pytest.mark.parametrize("max_items", [0, MAX_ITEMS])
-def test_matches_take_linear_time(max_items: int) -> None:
-    size = 200_000
-    for pattern, count in (("a|a.*b", size), ("[ab]|(aa)*c", size), ("[ab]|(a{7})*c", size), ("a{2}|a{3}.*c", size // 2)):
-        expression = LineExpression(pattern, max_items=max_items)
-        shown = search(expression, only_matching=True).write(b"a" * size)
-        assert shown.count(b"\n") == count
+@pytest.mark.parametrize("max_items", [0, 1, MAX_ITEMS])
+@pytest.mark.parametrize(
+    ("pattern", "count"), [("a|a.*b", 1), ("[ab]|(aa)*c", 1), ("[ab]|(a{7})*c", 1), ("a{2}|a{3}.*c", 2), ("a|(a|aa){9}b", 1)]
+)
+def test_matches_take_linear_time(pattern: str, count: int, max_items: int) -> None:
+    for size in (10_000, 100_000):
+        search_in_line = search(LineExpression(pattern, max_items=max_items), only_matching=True)
+        assert search_in_line.write(b"a" * size).count(b"\n") == size // count
+        assert search_in_line.match_steps <= 8 * size + 2048
+
+
+@pytest.mark.parametrize("max_items", [0, 1, 2000, MAX_ITEMS])
+@pytest.mark.parametrize(
+    ("pattern", "in_re"),
+    [
+        ("(a.{20}b|c.{15}d).*[tu]", "(a.{20}b|c.{15}d).*[tu]"),
+        ("a.{9}b|b.{12}c.*d", "a.{9}b|b.{12}c.*d"),
+        ("[ab]|a.{14}c.*x$", "[ab]"),
+        ("[ac]|.*a.{14}x", "[ac]"),
+    ],
+)
+def test_matches_of_more_states_than_the_table_has_take_linear_time(pattern: str, in_re: str, max_items: int) -> None:
+    line = "".join(random.Random(pattern).choices("abcdtu", k=20_000))
+    search_in_line = search(LineExpression(pattern, max_items=max_items), only_matching=True)
+    expected = [found[0].encode() + b"\n" for found in re.finditer(in_re, line)]
+    assert search_in_line.write(line.encode()) == b"".join(expected)
+    assert search_in_line.match_steps <= 8 * len(line) + 2048
 
 
 def test_matches_of_many_states() -> None:

@@ -75,12 +75,12 @@ void bind_lines(nb::module_& m) {
         .def(
             "__init__",
             [](LineSelector* self, const FindPattern* pattern, const LineWindows* windows,
-               const LineAutomaton* automaton, u64 max_items) {
+               const LineAutomaton* automaton, u64 max_items, bool is_word) {
                 if (automaton == nullptr && pattern == nullptr) throw std::invalid_argument("nothing selects lines");
-                new (self) LineSelector{pattern, windows, automaton, max_items};
+                new (self) LineSelector{pattern, windows, automaton, max_items, is_word};
             },
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "pattern"_a.none(),
-            "windows"_a.none() = nb::none(), "automaton"_a.none() = nb::none(), "max_items"_a = 0);
+            "windows"_a.none() = nb::none(), "automaton"_a.none() = nb::none(), "max_items"_a = 0, "is_word"_a = false);
     nb::class_<LineOptions>(m, "LineOptions")
         .def("__init__", [](LineOptions* self, const nb::bytes& name, const nb::bytes& mark,
                             const nb::bytes& unmark) { new (self) LineOptions(line_options(name, mark, unmark)); })
@@ -108,7 +108,8 @@ void bind_lines(nb::module_& m) {
                  return nb::bytes(out.data(), out.size());
              })
         .def_prop_ro("has_selected", &LineSearch::has_selected)
-        .def_prop_ro("has_written", &LineSearch::has_written);
+        .def_prop_ro("has_written", &LineSearch::has_written)
+        .def_prop_ro("match_steps", &LineSearch::match_steps);
 }
 
 }  // namespace headrace

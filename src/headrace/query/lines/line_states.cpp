@@ -18,7 +18,6 @@ LineStates::LineStates(const LineAutomaton& automaton, LineTask task, u64 max_it
     const char32_t begin = task == LineTask::select ? automaton.line_begin() : automaton.begin();
     starts_ = {closure({begin}, true, false), closure({begin}, false, false)};
     clear({});
-    clears_ = 0;
 }
 
 // Removes all states but the given ones.
@@ -30,7 +29,6 @@ void LineStates::clear(std::span<u32> states) {
     sets_.clear();
     state_of_.clear();
     stored_ = 0;
-    ++clears_;
     for (u32 row = 0; row < first_state(); row += stride_) {
         next_.insert(next_.end(), stride_, row);
         sets_.push_back(nullptr);

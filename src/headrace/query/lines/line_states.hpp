@@ -43,18 +43,18 @@ public:
     // which rows that are no states may be, become those of the new table.
     u32 make(std::span<u32> states, u32 index, u8 byte);
 
-    // Number of times that the table was cleared. States of different numbers are not comparable.
-    u64 clears() const { return clears_; }
+    using Nodes = std::u32string;  // ascending
+
+    // The nodes of a state that accept, read a byte, or have an edge for the end of the line.
+    const Nodes& nodes_of(u32 state) const { return *sets_[state / stride_]; }
+    const LineAutomaton& automaton() const { return automaton_; }
 
 private:
     enum Flags : u32 { ACCEPTS = 1, ENDS = 2 };
-    using Nodes = std::u32string;  // ascending
-
     void clear(std::span<u32> states);
     u32 state_of(const Nodes& nodes, std::span<u32> states);
     u32 add(const Nodes* nodes, bool at_line_start);
     Nodes closure(const Nodes& nodes, bool at_line_start, bool at_line_end);
-    const Nodes& nodes_of(u32 state) const { return *sets_[state / stride_]; }
 
     const LineAutomaton& automaton_;
     LineTask task_;
@@ -64,8 +64,7 @@ private:
     std::vector<const Nodes*> sets_;  // by state
     std::unordered_map<Nodes, u32> state_of_;
     std::array<Nodes, 2> starts_;
-    u64 stored_ = 0;  // nodes in all sets
-    u64 clears_ = 0;
+    u64 stored_ = 0;            // nodes in all sets
     std::vector<u32> visited_;  // by node: number of the closure that has it
     u32 closures_ = 0;
     Nodes frontier_, read_;

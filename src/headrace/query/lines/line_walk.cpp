@@ -13,7 +13,6 @@ namespace {
 constexpr u32 lane_count = 4;
 constexpr u32 stride = 4;  // bytes between two tests
 constexpr u64 min_lane_bytes = 1024;
-constexpr u64 further_a_byte = 15;  // states that are stored for each byte of a line, besides the first one
 
 class LineWalk {
 public:
@@ -122,54 +121,6 @@ private:
 
 void select_lines(LineStates& states, std::string_view text, std::vector<u64>& found) {
     LineWalk(states, text, found).run();
-}
-
-void LineFailures::clear(u64 size) {
-    first_.assign(size + 1, 0);
-    further_.clear();
-    most_ = std::min<u64>(further_a_byte * size, ~u32{0});
-}
-
-bool LineFailures::has(u64 at, u32 state) const {
-    return first_[at] == state || (!further_.empty() && further_.contains(key(at, state)));
-}
-
-void LineFailures::add(u64 at, u32 state) {
-    if (first_[at] == 0) {
-        first_[at] = state;
-    } else if (further_.size() < most_ && at <= ~u32{0}) {
-        further_.insert(key(at, state));
-    }
-}
-
-// A search that continues after the longest match may read to the end of the line, and do so for each match. The state
-// at each byte after the longest match is therefore stored: no match ends after it. A later search that is in the same
-// state at the same byte ends there (Reps 1998, "'Maximal-munch' tokenization in linear time"). Up to 16 states a byte
-// are stored.
-void matches_in_line(LineStates& states, std::string_view line, LineFailures& failures, std::vector<MatchSpan>& found) {
-    failures.clear(line.size());
-    for (u64 begin = 0; begin < line.size();) {
-        u64 end = begin;
-        std::array<u32, 1> row{begin == 0 ? states.at_line_start() : states.in_line()};
-        for (u64 at = begin; at < line.size();) {
-            const u8 byte = static_cast<u8>(line[at++]);
-            u32 after = states.next()[row[0] + states.class_of()[byte]];
-            if (after == states.unknown()) {
-                const u64 clears = states.clears();
-                after = states.make(row, 0, byte);
-                if (states.clears() != clears) failures.clear(line.size());
-            }
-            if (after == states.failed() || failures.has(at, after)) break;
-            row[0] = after;
-            if (states.accepts(after) || (at == line.size() && states.accepts_at_end(after))) {
-                end = at;
-            } else {
-                failures.add(at, after);
-            }
-        }
-        if (end > begin) found.push_back({begin, end});
-        begin = std::max(end, begin + 1);
-    }
 }
 
 }  // namespace headrace

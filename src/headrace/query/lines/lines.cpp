@@ -20,8 +20,9 @@ HR_FOR_EACH_ISA(const WindowKernels&(), window_kernels)
 
 namespace {
 
-constexpr u64 few_bytes = 4096;  // in which line ends are counted without a search
-constexpr u64 many_share = 128;  // with more than one candidate in as many bytes, the automaton reads all lines
+constexpr u64 few_bytes = 4096;   // in which line ends are counted without a search
+constexpr u64 words_an_item = 8;  // memory of sets of nodes, by entries of the table of states
+constexpr u64 many_share = 128;   // with more than one candidate in as many bytes, the automaton reads all lines
 
 // Counts line ends in words of 8 bytes. A byte of `found` counts those at its place, in at most 255 words.
 u64 count_line_ends(std::string_view text) {
@@ -157,7 +158,8 @@ std::span<const MatchSpan> LineSearch::matches_in(Lines line, std::span<const u6
         if (match_states_ == nullptr)
             match_states_ = std::make_unique<LineStates>(*selector_.automaton, LineTask::match, selector_.max_items);
         const u64 size = line.end - line.begin - (block_[line.end - 1] == '\n');
-        matches_in_line(*match_states_, block_.substr(line.begin, size), failures_, matches_);
+        const MatchRules rules{selector_.is_word, words_an_item * selector_.max_items};
+        match_steps_ += matches_in_line(*match_states_, block_.substr(line.begin, size), rules, matches_);
         for (MatchSpan& match : matches_) {
             match.begin += line.begin;
             match.end += line.begin;

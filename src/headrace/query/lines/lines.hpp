@@ -11,6 +11,7 @@
 
 #include "query/find/cpu/find.hpp"
 #include "query/find/cpu/find_kernels.hpp"
+#include "query/lines/line_matches.hpp"
 #include "query/lines/line_states.hpp"
 #include "query/lines/line_walk.hpp"
 #include "query/lines/window_kernels.hpp"
@@ -23,6 +24,7 @@ struct LineSelector {
     const LineWindows* windows;      // one of them is in each match, with the line ends next to it
     const LineAutomaton* automaton;  // selects lines
     u64 max_items;                   // entries of a table of states (LineStates)
+    bool is_word;                    // of MatchRules, for matches of the automaton in selected lines
 };
 
 struct LineOptions {
@@ -57,6 +59,9 @@ public:
 
     // Whether a line of this or another file was written.
     bool has_written() const { return has_written_; }
+
+    // Number of steps that searches for matches in selected lines took (matches_in_line).
+    u64 match_steps() const { return match_steps_; }
 
 private:
     // Whole lines of the block.
@@ -108,7 +113,7 @@ private:
     std::vector<std::unique_ptr<LineStates>> spare_states_;  // of threads that do not search now
     std::unique_ptr<LineStates> match_states_;
     std::vector<MatchSpan> matches_;
-    LineFailures failures_;
+    u64 match_steps_ = 0;
     std::string out_;
 };
 
