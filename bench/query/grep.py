@@ -47,6 +47,7 @@ CASES = (
     Case("rare, numbered", ("-n", "needle")),
     Case("rare, with neighbours", ("-n", "-A", "2", "-B", "1", "needle")),
     Case("absent", ("absentword",)),
+    Case("rare, names of files", ("-l", "needle")),
     Case("frequent", ("server",)),
     Case("frequent, counted", ("-c", "server")),
     Case("frequent, numbered", ("-n", "server")),

@@ -132,8 +132,10 @@ def test_exit_codes(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -
     assert run(capfdbinary, "absent", str(path), code=1) == []
     assert run(capfdbinary, "-c", "absent", str(path), code=1) == [b"0"]
     run(capfdbinary, "x", str(tmp_path / "absent"), code=2)
-    run(capfdbinary, "", str(path), code=2)
-    run(capfdbinary, "a\nb", str(path), code=2)
+    assert run(capfdbinary, "", str(path)) == TEXT.splitlines()
+    assert run(capfdbinary, "two\nfour", str(path)) == [b"two", b"four"]
+    run(capfdbinary, code=2)
+    run(capfdbinary, "-E", "-F", "a", str(path), code=2)
     run(capfdbinary, "a", str(path), "-A", "-1", code=2)
 
 
@@ -231,8 +233,11 @@ def test_files_are_separated(tmp_path: Path, capfdbinary: pytest.CaptureFixture[
 def test_a_search_imports_little(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(TEXT)
-    code = (
-        f"import sys; from headrace.cli.main import main; assert main(['grep', 'error', {str(path)!r}]) == 0;"
-        "assert not {'numpy', 'headrace.cli.load', 'headrace.api.options.table'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    for words in (["error"], ["-c", "error"], ["-E", "err[a-z]+"]):
+        code = (
+            "import sys; before = set(sys.modules); from headrace.cli.main import main;"
+            f"assert main(['grep', *{words!r}, {str(path)!r}]) == 0;"
+            "found = {'numpy', 'argparse', 'dataclasses', 'inspect', 'typing', 're', 'collections'} & set(sys.modules) - before;"
+            "assert not found, found"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from headrace.query.lines.lines import LineOutput, LineSearch, blocks_of
+from headrace.query.lines.lines import BLOCK_BYTES, FEW_BYTES, LineOutput, LineSearch, blocks_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from headrace.query.lines.line_expression import LineExpression
 
-__all__ = ["LineOutput", "LineSearch", "blocks_of", "expression_of", "paths_of"]
+__all__ = ["BLOCK_BYTES", "FEW_BYTES", "LineOutput", "LineSearch", "blocks_of", "expression_of", "paths_of"]
 
 
 def paths_of(file: str) -> Iterator[Any]:
@@ -32,14 +32,14 @@ def paths_of(file: str) -> Iterator[Any]:
     yield from list_sources(file, glob=True, hive=False) or [file]
 
 
-def expression_of(pattern: Any, *, ignore_case: bool) -> LineExpression:
-    """Return a regular expression, prepared to select lines; the arguments are those of `LineExpression`.
+def expression_of(patterns: Any, *, ignore_case: bool, is_literal: bool = False, edges: str = "") -> LineExpression:
+    """Return regular expressions, prepared to select lines; the arguments are those of `LineExpression`.
 
     Raises
     ------
     OptionError
-        The expression is malformed, not in the subset, or needs too many nodes.
+        An expression is malformed, not in the subset, or needs too many nodes.
     """
     from headrace.query.lines.line_expression import LineExpression  # takes time to import
 
-    return LineExpression(pattern, ignore_case=ignore_case)
+    return LineExpression(patterns, ignore_case=ignore_case, is_literal=is_literal, edges=edges)

@@ -5,6 +5,8 @@ Words that are wrong, or ask for help, are left to argparse, which has the same 
 
 from __future__ import annotations
 
+from headrace.core.errors import OptionError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
@@ -38,6 +40,11 @@ class GrepOption:
         self.names, self.help, self.metavar, self.choices = names.split(), help, metavar, choices
 
     @property
+    def is_repeated(self) -> bool:
+        """True if it may be given several times, so that its value is a list."""
+        return self.metavar not in ("", "N")
+
+    @property
     def field(self) -> str:
         """Name of its value among the arguments."""
         return self.names[-1][2:].replace("-", "_")
@@ -50,7 +57,7 @@ class GrepOption:
     @property
     def default(self) -> Any:
         """The value if it is not given."""
-        return 0 if self.metavar == "N" else self.choices[0] if self.choices else False
+        return [] if self.is_repeated else None if self.metavar else self.choices[0] if self.choices else False
 
     def value_of(self, text: str) -> Any:
         """Return the value of a text, None if it is none."""
@@ -60,24 +67,50 @@ class GrepOption:
 
 
 OPTIONS = (
+    GrepOption("-e --regexp", "a pattern; several may be given, and PATTERN is then a file", metavar="PATTERN"),
+    GrepOption("-f --file", "read patterns from the lines of a file (- for standard input)", metavar="FILE"),
     GrepOption("-E --extended-regexp", EXPRESSION),
+    GrepOption("-F --fixed-strings", "PATTERN is a text (default)"),
     GrepOption("-i --ignore-case", "ASCII letters match in either case"),
+    GrepOption("-w --word-regexp", "letters, digits and underscores may neither precede nor follow a match"),
+    GrepOption("-x --line-regexp", "a match is a whole line"),
     GrepOption("-v --invert-match", "select the other lines"),
+    GrepOption("-m --max-count", "select at most N lines of each file", metavar="N"),
     GrepOption("-n --line-number", "print the number of each line"),
+    GrepOption("-H --with-filename", "print the name of the file before each line (default for several files)"),
+    GrepOption("-h --no-filename", "print no names of files"),
     GrepOption("-c --count", "print the number of selected lines of each file"),
     GrepOption("-l --files-with-matches", "print the names of files with selected lines"),
+    GrepOption("-L --files-without-match", "print the names of files without selected lines"),
     GrepOption("-o --only-matching", "print each occurrence on a line of its own"),
+    GrepOption("-q --quiet", "print no lines, and end with the first selected one"),
+    GrepOption("-s --no-messages", "print no errors of files"),
+    GrepOption("-a --text", "no effect: each file is searched as text"),
+    GrepOption("-r --recursive", "search the files in folders; links in them are not followed"),
+    GrepOption("--include", "with -r, search only files whose name matches", metavar="GLOB"),
+    GrepOption("--exclude", "with -r, skip files whose name matches", metavar="GLOB"),
+    GrepOption("--exclude-dir", "with -r, skip folders whose name matches", metavar="GLOB"),
     GrepOption("--color", "mark occurrences (auto: in terminals)", choices=("auto", "always", "never")),
     GrepOption("-A --after-context", "print N lines after each selected one", metavar="N"),
     GrepOption("-B --before-context", "print N lines before each selected one", metavar="N"),
+    GrepOption("-C --context", "print N lines before and after each selected one", metavar="N"),
 )
+_REFUSED = {
+    "-P": "expressions of Perl are not supported; -E has most of their classes",
+    "-G": "basic expressions are not supported; write the pattern for -E",
+    "-z": "lines end with a line feed; NUL is not supported as their end",
+    "-b": "positions of bytes are not supported; -n prints numbers of lines",
+}
+"""Reasons, by option of other programs."""
+_PAIRS = (("with_filename", "no_filename"), ("files_with_matches", "files_without_match"))
+_CONTRARY = dict(_PAIRS) | {second: first for first, second in _PAIRS}
+"""Flags of which the last one counts."""
 
 
 class GrepArguments:
-    """The arguments: a value for each option, the pattern and the files."""
+    """The arguments: a value for each option, and the other words, the pattern and the files."""
 
-    pattern: str
-    file: list[str]
+    words: list[str]
 
     def __init__(self) -> None:
         for option in OPTIONS:
@@ -85,7 +118,13 @@ class GrepArguments:
 
 
 def parsed(words: Sequence[str]) -> GrepArguments | None:
-    """Return the arguments; None if a word is wrong or asks for help."""
+    """Return the arguments; None if a word is wrong or asks for help.
+
+    Raises
+    ------
+    OptionError
+        An option is one of other programs.
+    """
     given, others = GrepArguments(), list[str]()
     by_name = {name: option for option in OPTIONS for name in option.names}
     left = iter(words)
@@ -96,9 +135,7 @@ def parsed(words: Sequence[str]) -> GrepArguments | None:
             others.append(word)
         elif not _set(given, by_name, word, left):
             return None
-    if len(others) < 2:
-        return None
-    given.pattern, given.file = others[0], others[1:]
+    given.words = others
     return given
 
 
@@ -107,13 +144,17 @@ def _set(given: GrepArguments, by_name: dict[str, GrepOption], word: str, left: 
     name, _, rest = word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
     option = by_name.get(name)
     if option is None:
+        if name in _REFUSED:
+            raise OptionError(f"{name}: {_REFUSED[name]}")
         return False
     if option.takes_value:
-        has_rest = len(word) > len(name)
-        value = option.value_of(rest if has_rest else next(left, ""))
-        setattr(given, option.field, value)
+        text = rest if len(word) > len(name) else next(left, None)
+        value = None if text is None else option.value_of(text)
+        setattr(given, option.field, [*getattr(given, option.field), value] if option.is_repeated else value)
         return value is not None
     setattr(given, option.field, True)
+    if option.field in _CONTRARY:
+        setattr(given, _CONTRARY[option.field], False)
     if word.startswith("--"):
         return word == name
     return not rest or (rest[0] != "-" and _set(given, by_name, f"-{rest}", left))
@@ -129,4 +170,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             keywords["choices"] = option.choices
         else:
             keywords |= {"metavar": option.metavar, "type": int if option.metavar == "N" else str}
+            keywords["action"] = "append" if option.is_repeated else "store"
         parser.add_argument(*option.names, dest=option.field, **keywords)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-from headrace import Pattern
-from headrace.api.line_search import LineOutput, LineSearch, blocks_of, expression_of, paths_of
+from headrace.api.line_search import BLOCK_BYTES, FEW_BYTES, LineOutput, LineSearch, blocks_of
 from headrace.cli.common.messages import message_of, print_error
 from headrace.cli.grep import arguments
+from headrace.cli.grep.files import files_of
+from headrace.cli.grep.patterns import wanted_of
 from headrace.core.errors import HeadraceError, OptionError
 
 TYPE_CHECKING = False
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     _Item = TypeVar("_Item")
 
-_STDIN = "-"
 _EPILOG = """\
 exit codes:
   0    a line was selected, and no error occurred
@@ -39,87 +39,78 @@ def add_parser(commands: Any, _epilog: str) -> None:
     """Add `grep` to argparse's `commands`."""
     import argparse  # takes time to import
 
-    from headrace.cli.common import options
-
     parser: argparse.ArgumentParser = commands.add_parser(
         "grep",
         help="print lines in which a text occurs, or a regular expression matches",
         description="Print the lines in which a text occurs, or with -E the lines that a regular expression matches. "
         "Files may be compressed and of any size.",
         epilog=_EPILOG,
+        usage="headrace grep [OPTION]... PATTERN [FILE]...",
+        add_help=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
-    parser.add_argument("pattern", metavar="PATTERN", help="the text, or the expression")
-    options.add_files(parser)
+    parser.add_argument(
+        "words",
+        metavar="PATTERN [FILE]",
+        nargs="*",
+        help="the text or the expression, and files, or patterns such as 'logs/**/*.gz' (- for standard input, the default)",
+    )
+    parser.add_argument("--help", action="help", help="print this help")
     arguments.add_options(parser)
 
 
 def run(given: Any) -> int:
     """Search, print, and return 0 if a line was selected, otherwise 1; 2 if a file could not be read."""
-    if "\n" in given.pattern:
-        raise OptionError("PATTERN has a line feed, and a line has none")
-    if given.before_context < 0 or given.after_context < 0:
-        raise OptionError("-A and -B must be 0 or more")
-    mark, unmark = (b"\x1b[1;31m", b"\x1b[m") if _has_marks(given.color) else (b"", b"")
-    wanted = _wanted(given)
-    errors = _FileErrors()
-    files = [file for name in given.file for file in errors.reported(_files(name))]
-    prefixes = len(files) > 1 or len(given.file) > 1
-    search = _Search(wanted, _output(given, mark, unmark), errors, prefixes=prefixes)
+    wanted, names = wanted_of(given)
+    output = _output(given)
+    given.words_are_files = bool(names)
+    names = names or (["."] if given.recursive else ["-"])
+    errors = _FileErrors(is_silent=given.no_messages)
+    if output.max_count == 0:
+        return 1
+    files = [file for name in names for file in errors.reported(files_of(name, given))]
+    has_folder = given.recursive and any(os.path.isdir(name) for name in names)
+    prefixes = given.with_filename or len(files) > 1 or len(names) > 1 or has_folder
+    search = _Search(wanted, output, errors, prefixes=prefixes and not given.no_filename)
     found = False
     for name, source in files:
-        if given.count or given.files_with_matches:
-            found |= search.count(name, source, only_names=given.files_with_matches)
+        if given.quiet:
+            if search.selects(source):
+                return 0
+        elif given.files_with_matches or given.files_without_match:
+            found |= search.print_name(name, source, is_wanted=not given.files_without_match)
+        elif given.count:
+            found |= search.count(name, source)
         else:
             found |= search.write(name, source)
     return 2 if errors.count else 0 if found else 1
 
 
-def _wanted(given: Any) -> Any:
-    """Return the pattern, or the expression, that a `LineSearch` takes."""
-    if not given.extended_regexp:
-        return Pattern(os.fsencode(given.pattern), ignore_case=given.ignore_case)
-    pattern = os.fsencode(given.pattern)
-    try:
-        text: str | bytes = pattern.decode()
-    except UnicodeDecodeError:  # an expression of bytes
-        text = pattern
-    return expression_of(text, ignore_case=given.ignore_case)
-
-
-def _has_marks(color: str) -> bool:
-    return color == "always" or (color == "auto" and sys.stdout.buffer.isatty())
-
-
-def _output(given: Any, mark: bytes, unmark: bytes) -> LineOutput:
+def _output(given: Any) -> LineOutput:
+    around = given.context or 0
+    before, after = (around if one is None else one for one in (given.before_context, given.after_context))
+    if min(before, after) < 0:
+        raise OptionError("-A, -B and -C must be 0 or more")
+    has_marks = given.color == "always" or (given.color == "auto" and sys.stdout.buffer.isatty())
+    mark, unmark = (b"\x1b[1;31m", b"\x1b[m") if has_marks else (b"", b"")
     return LineOutput(
         is_inverted=given.invert_match,
         only_matching=given.only_matching,
         is_numbered=given.line_number,
-        before=min(given.before_context, sys.maxsize),
-        after=min(given.after_context, sys.maxsize),
+        before=min(before, sys.maxsize),
+        after=min(after, sys.maxsize),
+        max_count=None if given.max_count is None or given.max_count < 0 else min(given.max_count, sys.maxsize),
         mark=mark,
         unmark=unmark,
     )
 
 
-def _files(given: str) -> Iterator[tuple[bytes, Any]]:
-    """Yield the name and the source of each file that an argument names."""
-    if given == _STDIN:
-        from headrace.cli.common import options  # takes time to import
-
-        yield b"(standard input)", options.source_of([given])
-    else:
-        for path in paths_of(given):
-            yield os.fsencode(str(path)), path
-
-
 class _FileErrors:
     """Prints and counts the errors of files that cannot be read, so that the search continues with the next file."""
 
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, *, is_silent: bool) -> None:
+        self.count, self._is_silent = 0, is_silent
 
     def reported(self, items: Iterator[_Item]) -> Iterator[_Item]:
         """Yield items up to the first error, which is printed. Errors of the code between two items are not caught."""
@@ -127,8 +118,9 @@ class _FileErrors:
             yield from items
         except (HeadraceError, OSError, MemoryError) as error:
             self.count += 1
-            sys.stdout.flush()
-            print_error(message_of(error))
+            if not self._is_silent:
+                sys.stdout.flush()
+                print_error(message_of(error))
 
 
 class _Search:
@@ -154,26 +146,46 @@ class _Search:
         """Print the lines of a file, and return whether one was selected."""
         output = self._output.with_name(name) if self._prefixes else self._output
         search = LineSearch(self._wanted, output, has_written=self._has_written)
-        for block in self._errors.reported(blocks_of(source)):
+        for block in self._blocks(source, output.max_count):
             self._print(search.write(block))
+            if search.is_done:
+                break
         self._has_written = search.has_written
         return search.has_selected
 
-    def count(self, name: bytes, source: Any, *, only_names: bool) -> bool:
-        """Print the number of selected lines of a file, or its name if there are any; return whether there are.
+    def count(self, name: bytes, source: Any) -> bool:
+        """Print the number of selected lines of a file, and return whether there are any.
 
         A file that cannot be read to its end has no number.
         """
         search, total = LineSearch(self._wanted, self._output), 0
         earlier = self._errors.count
-        for block in self._errors.reported(blocks_of(source)):
+        for block in self._blocks(source, self._output.max_count):
             total += search.count(block)
-            if total and only_names:
-                self._print(name + b"\n")
-                return True
-        if not only_names and self._errors.count == earlier:
+            if search.is_done:
+                break
+        if self._errors.count == earlier:
             self._print((name + b":" if self._prefixes else b"") + b"%d\n" % total)
         return total > 0
+
+    def print_name(self, name: bytes, source: Any, *, is_wanted: bool) -> bool:
+        """Print the name of a file if its having selected lines `is_wanted`, and return whether it has such lines.
+
+        A file that cannot be read to its end, and has none up to there, is not printed.
+        """
+        earlier = self._errors.count
+        found = self.selects(source)
+        if found == is_wanted and self._errors.count == earlier:
+            self._print(name + b"\n")
+        return found
+
+    def selects(self, source: Any) -> bool:
+        """Return whether a file has a selected line."""
+        search = LineSearch(self._wanted, self._output)
+        return any(search.count(block) for block in self._blocks(source, 1))
+
+    def _blocks(self, source: Any, max_count: int | None) -> Iterator[memoryview]:
+        return self._errors.reported(blocks_of(source, BLOCK_BYTES if max_count is None else FEW_BYTES))
 
     def _print(self, lines: bytes) -> None:
         left = memoryview(lines)

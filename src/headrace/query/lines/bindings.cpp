@@ -20,6 +20,7 @@ namespace {
 LineOptions line_options(const nb::bytes& name, const nb::bytes& mark, const nb::bytes& unmark) {
     const auto text = [](const nb::bytes& bytes) { return std::string(bytes.c_str(), bytes.size()); };
     LineOptions options{};
+    options.max_count = no_limit;
     options.name = text(name);
     options.mark = text(mark);
     options.unmark = text(unmark);
@@ -89,6 +90,7 @@ void bind_lines(nb::module_& m) {
         .def_rw("is_numbered", &LineOptions::is_numbered)
         .def_rw("before", &LineOptions::before)
         .def_rw("after", &LineOptions::after)
+        .def_rw("max_count", &LineOptions::max_count)
         .def_rw("has_written", &LineOptions::has_written);
     nb::class_<LineSearch>(m, "LineSearch")
         .def(
@@ -107,6 +109,7 @@ void bind_lines(nb::module_& m) {
                      self, block, [](LineSearch& search, std::string_view text) { return search.write(text); });
                  return nb::bytes(out.data(), out.size());
              })
+        .def_prop_ro("is_done", &LineSearch::is_done)
         .def_prop_ro("has_selected", &LineSearch::has_selected)
         .def_prop_ro("has_written", &LineSearch::has_written)
         .def_prop_ro("match_steps", &LineSearch::match_steps);

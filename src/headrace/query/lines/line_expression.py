@@ -9,29 +9,38 @@ from __future__ import annotations
 from headrace import _native
 from headrace.core.options import flag
 from headrace.query.find.pattern.pattern import Pattern
-from headrace.query.match.regex.expression import nfa_of, syntax_of
+from headrace.query.match.regex.expression import literal_syntax, syntax_of
 from headrace.query.match.regex.literal import required_literal
+from headrace.query.match.regex.nfa import Nfa
+from headrace.query.match.regex.syntax import Alternatives, Characters, LineEdge, Sequence
 from headrace.query.match.regex.windows import required_windows, share_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from headrace.query.match.regex.syntax import Node
+
 MAX_ITEMS = 1 << 17
 """Entries of a thread's table of states, before it is cleared. An entry is 4 bytes, and the sets of nodes take 8 times that."""
 
 
 class LineExpression:
-    r"""A regular expression, prepared to select lines. A line is selected if any part of it matches, also an empty one.
+    r"""Regular expressions, prepared to select lines. A line is selected if any part of it matches, also an empty one.
 
     The line end is not part of a line, so no match contains it. ``^`` and ``$`` are the start and the end of the line.
 
     Parameters
     ----------
-    pattern
-        As in `compile_regex`.
+    patterns
+        An expression as in `compile_regex`, or several, one of which has to match: all str or all bytes. None matches no line.
     ignore_case
         Whether ASCII letters match in either case.
+    is_literal
+        Whether the patterns are texts without special characters.
+    edges
+        ``"word"`` if characters of words, ``[A-Za-z0-9_]``, may neither precede nor follow a match; ``"line"`` for matches of
+        whole lines; empty for any.
     max_items
         Number of entries of a table of states. It changes the time of a search and not its result.
 
@@ -44,20 +53,35 @@ class LineExpression:
 
     __slots__ = ("selector",)
 
-    def __init__(self, pattern: Any, *, ignore_case: bool = False, max_items: int = MAX_ITEMS) -> None:
-        nfa, begin = nfa_of(pattern, flag("ignore_case", ignore_case))
-        line_begin = nfa.add_in_line(begin)
+    def __init__(
+        self, patterns: Any, *, ignore_case: bool = False, is_literal: bool = False, edges: str = "", max_items: int = MAX_ITEMS
+    ) -> None:
+        several = patterns if isinstance(patterns, list) else [patterns]
+        is_word, is_line = edges == "word", edges == "line"
+        node, is_text = _tree(several, is_line, is_literal=is_literal, ignore_case=flag("ignore_case", ignore_case))
+        nfa = Nfa(is_text)
+        begin = selecting = nfa.add(node, 0)
+        if is_word:
+            selecting = nfa.add_word_edge(nfa.add(node, nfa.add_word_edge(0, is_end=True)), is_end=False)
+        line_begin = nfa.add_in_line(selecting)
         automaton = _native.LineAutomaton(nfa.edges(), begin, line_begin)
-        literal, windows = _filters(pattern, ignore_case)
-        self.selector = _native.LineSelector(literal, windows, automaton, max_items)
+        respecting = _tree(several, is_line, is_literal=is_literal, ignore_case=False)[0] if ignore_case else node
+        literal, windows = _filters(node, required_literal(respecting, is_text=is_text), is_text=is_text, ignore_case=ignore_case)
+        self.selector = _native.LineSelector(literal, windows, automaton, max_items, is_word)
 
 
-def _filters(pattern: Any, ignore_case: bool) -> tuple[_native.FindPattern | None, _native.LineWindows | None]:
+def _tree(patterns: list[Any], is_line: bool, *, is_literal: bool, ignore_case: bool) -> tuple[Node, bool]:
+    """Return the syntax tree of all patterns, and whether their characters are those of Unicode."""
+    syntax = literal_syntax if is_literal else syntax_of
+    trees = [syntax(pattern, ignore_case=ignore_case) for pattern in patterns] or [(Characters(()), True)]
+    node = trees[0][0] if len(trees) == 1 else Alternatives(tuple(tree for tree, _ in trees))
+    return (Sequence((LineEdge(False), node, LineEdge(True))) if is_line else node), trees[0][1]
+
+
+def _filters(
+    node: Node, literal: bytes, *, is_text: bool, ignore_case: bool
+) -> tuple[_native.FindPattern | None, _native.LineWindows | None]:
     """Return a literal or windows that are in each match, the rarer of both; None for those to be left out."""
-    node, is_text = syntax_of(pattern, ignore_case=False)
-    literal = required_literal(node, is_text=is_text)
-    if ignore_case:
-        node, _ = syntax_of(pattern, ignore_case=True)
     windows = required_windows(node, is_text=is_text)
     share = 1.0
     for byte in literal:

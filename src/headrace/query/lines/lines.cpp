@@ -184,9 +184,13 @@ u64 LineSearch::count(std::string_view block) {
         ++selected;
         end = line_end(hit);
     }
-    if (!options_.is_inverted) return selected;
-    const u64 lines = line_ends(0, block.size()) + (!block.empty() && block.back() != '\n');
-    return lines - selected;
+    if (options_.is_inverted) {
+        const u64 lines = line_ends(0, block.size()) + (!block.empty() && block.back() != '\n');
+        selected = lines - selected;
+    }
+    selected = std::min(selected, selected_left_);
+    selected_left_ -= selected;
+    return selected;
 }
 
 std::string_view LineSearch::write(std::string_view block) {
@@ -227,7 +231,16 @@ void LineSearch::divide() {
     }
 }
 
+// Selects as many lines as may still be selected. Hits are those of a single line.
 void LineSearch::select(Lines lines, std::span<const u64> hits) {
+    u64 count = selected_left_;
+    const Lines first = options_.max_count == no_limit ? lines : first_lines(lines, count);
+    if (options_.max_count != no_limit) selected_left_ -= count;
+    write_selected(first, hits);
+    pass({first.end, lines.end});
+}
+
+void LineSearch::write_selected(Lines lines, std::span<const u64> hits) {
     if (lines.begin == lines.end) return;
     has_selected_ = true;
     if (options_.only_matching) return show_matches(lines, hits);

@@ -27,12 +27,15 @@ struct LineSelector {
     bool is_word;                    // of MatchRules, for matches of the automaton in selected lines
 };
 
+constexpr u64 no_limit = ~u64{0};
+
 struct LineOptions {
     bool is_inverted;    // lines without a hit are selected
     bool only_matching;  // each hit that overlaps none before it is written as a line; none if inverted
     bool is_numbered;    // lines begin with their number, from 1 on
     u64 before;          // lines that are written before and after a selected one, unless only_matching
     u64 after;
+    u64 max_count;     // lines that are selected at most; later ones are read as not selected
     bool has_written;  // lines of another file were written before, from which a separator separates
     std::string name;  // lines begin with it; empty for none
     std::string mark;  // written before each hit; empty for none
@@ -46,6 +49,7 @@ public:
     LineSearch(const LineSelector& selector, LineOptions options, FindResources resources)
         : selector_(selector), options_(std::move(options)), resources_(resources), newline_("\n", false) {
         has_written_ = options_.has_written;
+        selected_left_ = options_.max_count;
     }
 
     // Returns the number of selected lines of a block.
@@ -56,6 +60,9 @@ public:
 
     // Whether a line was selected in the blocks that were written.
     bool has_selected() const { return has_selected_; }
+
+    // Whether no later block can change the output.
+    bool is_done() const { return selected_left_ == 0 && after_left_ == 0; }
 
     // Whether a line of this or another file was written.
     bool has_written() const { return has_written_; }
@@ -79,6 +86,7 @@ private:
     std::span<const u64> hits_in(Lines lines, u64& next) const;
     void divide();
     void select(Lines lines, std::span<const u64> hits);
+    void write_selected(Lines lines, std::span<const u64> hits);
     void pass(Lines lines);
     void show_preceding();
     void show(Lines lines, char separator);
@@ -102,6 +110,7 @@ private:
     bool has_selected_ = false;
     bool has_written_ = false;
     bool was_dropped_ = true;            // the lines since the last written one are not all in `preceding_`
+    u64 selected_left_;                  // lines that may still be selected
     u64 after_left_ = 0;                 // lines that are written after the last selected one
     std::deque<std::string> preceding_;  // last lines of earlier blocks that were not written
     u64 counted_ = 0;                    // lines before `counted_upto_`

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from headrace.query.lines.line_expression import LineExpression
 
 BLOCK_BYTES = 16 << 20
+FEW_BYTES = 1 << 18
+"""Bytes of a block if the first selected lines end the search."""
 
 
 def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryview]:
@@ -95,6 +97,8 @@ class LineOutput:
         Whether lines begin with their number, from 1 on.
     before, after
         Number of lines before and after a selected one that are written.
+    max_count
+        Maximum number of selected lines; None for no limit. Later lines are as if they were not selected.
     name
         Text that begins each line, with ``:`` for a selected line and ``-`` for one near it; empty for none.
     mark, unmark
@@ -106,6 +110,7 @@ class LineOutput:
     is_numbered: bool = False
     before: int = 0
     after: int = 0
+    max_count: int | None = None
     name: bytes = b""
     mark: bytes = b""
     unmark: bytes = b""
@@ -139,6 +144,8 @@ class LineSearch:
         options = _native.LineOptions(output.name, output.mark, output.unmark)
         for name in ("is_inverted", "only_matching", "is_numbered", "before", "after"):
             setattr(options, name, getattr(output, name))
+        if output.max_count is not None:
+            options.max_count = output.max_count
         options.has_written = has_written
         selector = _native.LineSelector(wanted.native) if isinstance(wanted, Pattern) else wanted.selector
         try:
@@ -153,6 +160,11 @@ class LineSearch:
     def write(self, block: memoryview) -> bytes:
         """Return the lines to write for a block: selected ones and those near them, in order, and separators."""
         return self._native.write(block)
+
+    @property
+    def is_done(self) -> bool:
+        """True if later blocks cannot change the output, since the maximum number of lines is selected."""
+        return self._native.is_done
 
     @property
     def has_selected(self) -> bool:

@@ -6,6 +6,7 @@ from headrace.core.options import flag
 from headrace.query.find.pattern.pattern import contiguous_bytes
 from headrace.query.match.regex.nfa import Nfa
 from headrace.query.match.regex.parse import parse
+from headrace.query.match.regex.syntax import Characters, Sequence, both_cases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,13 @@ def syntax_of(pattern: Any, *, ignore_case: bool = False) -> tuple[Node, bool]:
     """Return the syntax tree of a valid expression, and whether its characters are those of Unicode."""
     text, is_text = characters_of(pattern)
     return parse(text, is_text=is_text, ignore_case=ignore_case), is_text
+
+
+def literal_syntax(pattern: Any, *, ignore_case: bool = False) -> tuple[Node, bool]:
+    """Return the syntax tree of a text without special characters, and whether its characters are those of Unicode."""
+    text, is_text = characters_of(pattern)
+    sets = [((ord(character), ord(character)),) for character in text]
+    return Sequence(tuple(Characters(both_cases(each) if ignore_case else each) for each in sets)), is_text
 
 
 def nfa_of(pattern: Any, ignore_case: bool) -> tuple[Nfa, int]:

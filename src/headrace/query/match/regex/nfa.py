@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from headrace.core.errors import OptionError
-from headrace.query.match.regex.syntax import LINE_FEED, Alternatives, Characters, LineEdge, Repeat, Sequence
+from headrace.query.match.regex.syntax import (
+    LINE_FEED,
+    WORD,
+    Alternatives,
+    Characters,
+    LineEdge,
+    Repeat,
+    Sequence,
+    complement,
+    union,
+)
 from headrace.query.match.regex.utf8 import byte_ranges
 
 TYPE_CHECKING = False
@@ -80,6 +90,16 @@ class Nfa:
             self.ranges[reader] = (first, last, loop)
             self.empty[loop].append(reader)
         return loop
+
+    def add_word_edge(self, after: int, *, is_end: bool) -> int:
+        """Return a node from which `after` is read at an edge of the line, or after a byte of it that is of no word."""
+        begin = self.node()
+        (self.line_end if is_end else self.line_start)[begin].append(after)
+        for first, last in complement(union([*WORD, (LINE_FEED, LINE_FEED)]), 255):
+            reader = self.node()
+            self.ranges[reader] = (first, last, after)
+            self.empty[begin].append(reader)
+        return begin
 
     def edges(self) -> list[tuple[int, int, int, int]]:
         """Return all edges as source, first and last byte, and target. The first byte of one that reads nothing is beyond 255."""

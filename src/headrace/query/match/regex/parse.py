@@ -8,6 +8,7 @@ from __future__ import annotations
 from headrace.core.errors import OptionError
 from headrace.query.match.regex.syntax import (
     LINE_FEED,
+    WORD,
     Alternatives,
     Characters,
     LineEdge,
@@ -26,9 +27,8 @@ MAX_REPEAT = 1000
 """Maximum number of repetitions that are counted."""
 _MAX_DEPTH = 50
 _DIGITS = ((48, 57),)
-_WORD = ((48, 57), (65, 90), (95, 95), (97, 122))
 _SPACE = ((9, 13), (32, 32))
-_SETS = {"d": _DIGITS, "w": _WORD, "s": _SPACE}
+_SETS = {"d": _DIGITS, "w": WORD, "s": _SPACE}
 _PUNCTUATION = ((33, 47), (58, 64), (91, 96), (123, 126))
 _POSIX = {
     "alnum": ((48, 57), (65, 90), (97, 122)),

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
 LINE_FEED = ord("\n")
+WORD = ((48, 57), (65, 90), (95, 95), (97, 122))
+"""Characters of words: digits, letters and the underscore, of ASCII."""
 
 
 class Characters:

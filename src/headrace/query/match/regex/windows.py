@@ -82,7 +82,9 @@ def required_windows(node: Node, *, is_text: bool) -> Windows | None:
     search.add(node)
     search.flush()
     best = min(search.found, key=lambda runs: _cut(runs)[1], default=None)
-    runs, share = ([], 1.0) if best is None else _cut(_without_longer(best))
+    if best is not None and len(best) <= _MAX_ALTERNATIVES:
+        best = _without_longer(best)
+    runs, share = ([], 1.0) if best is None else _cut(best)
     if share > MAX_SHARE:
         return None
     tables = [bytearray(256) for _ in runs[0]]
