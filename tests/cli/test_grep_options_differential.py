@@ -56,7 +56,7 @@ def texts(tmp_path: Path) -> list[str]:
     return [str(tmp_path / name) for name in ("one", "two", "empty")]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_options_as_in_grep(seed: int, texts: list[str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     source = random.Random(seed)
     for _ in range(4):

@@ -67,7 +67,7 @@ def run(given: Any) -> int:
     given.words_are_files = bool(names)
     names = names or (["."] if given.recursive else ["-"])
     errors = _FileErrors(is_silent=given.no_messages)
-    if output.max_count == 0:
+    if output.max_count == 0 and not given.files_without_match:
         return 1
     files = [file for name in names for file in errors.reported(files_of(name, given))]
     has_folder = given.recursive and any(os.path.isdir(name) for name in names)

@@ -92,7 +92,7 @@ class Nfa:
         return loop
 
     def add_word_edge(self, after: int, *, is_end: bool) -> int:
-        """Return a node from which `after` is read at an edge of the line, or after a byte of it that is of no word."""
+        """Return a node that leads to `after` at an edge of the line, or by a byte of the line that is of no word."""
         begin = self.node()
         (self.line_end if is_end else self.line_start)[begin].append(after)
         for first, last in complement(union([*WORD, (LINE_FEED, LINE_FEED)]), 255):
