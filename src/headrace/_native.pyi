@@ -241,7 +241,7 @@ def merge_texts(
     main: _DictionaryTexts,
     delta: _DictionaryTexts,
     tables: tuple[int, int],
-    allocate: Callable[[int, int], tuple[int, int]],
+    allocate: Callable[[int, int], tuple[int, int, int]],
     threads: int,
 ) -> None: ...
 def sort_texts(texts: _DictionaryTexts, order: int, threads: int) -> None: ...

@@ -30,6 +30,9 @@ using TablesGiven = std::tuple<std::uintptr_t, std::uintptr_t>;
 // Addresses of offsets and bytes, and the number of texts.
 using TextsGiven = std::tuple<std::uintptr_t, std::uintptr_t, u64>;
 
+// Addresses of offsets and bytes that are written, and the bytes of an offset.
+using NewTextsGiven = std::tuple<std::uintptr_t, std::uintptr_t, unsigned>;
+
 // Address of words, and bits of a code.
 using PackedGiven = std::tuple<std::uintptr_t, u32>;
 
@@ -39,6 +42,15 @@ CodeTables tables_at(const TablesGiven& tables) {
 
 TextValues texts_at(const TextsGiven& texts) {
     return {reinterpret_cast<const i64*>(std::get<0>(texts)), reinterpret_cast<const u8*>(std::get<1>(texts))};
+}
+
+// Returns texts that a callable of Python makes.
+template <class... Extents>
+NewTexts new_texts(const nb::callable& allocate, Extents... extents) {
+    return with_gil([&] {
+        const auto [offsets, data, width] = nb::cast<NewTextsGiven>(allocate(extents...));
+        return NewTexts{reinterpret_cast<void*>(offsets), reinterpret_cast<u8*>(data), width};
+    });
 }
 
 CodeSource source_of(const nb::bytes& packed) {
@@ -84,10 +96,7 @@ void merge_texts_at(const TextsGiven& main, const TextsGiven& delta, const Table
                     const nb::callable& allocate, unsigned threads) {
     const TextDictionaries given{{texts_at(main), texts_at(delta)}, {std::get<2>(main), std::get<2>(delta)}};
     const std::function<NewTexts(u64, u64)> allocated = [&](u64 count, u64 bytes) {
-        return with_gil([&] {
-            const auto [offsets, data] = nb::cast<std::tuple<std::uintptr_t, std::uintptr_t>>(allocate(count, bytes));
-            return NewTexts{reinterpret_cast<i64*>(offsets), reinterpret_cast<u8*>(data)};
-        });
+        return new_texts(allocate, count, bytes);
     };
     const LongCall call;
     merge_texts(given, tables_at(tables), allocated, threads);
@@ -155,17 +164,11 @@ u64 decode_numbers_at(const nb::bytes& codes, const std::tuple<std::uintptr_t, u
 // the bytes of an offset.
 u64 decode_texts_at(const nb::bytes& codes, const TablesGiven& texts, const std::tuple<u64, u64, unsigned>& extents,
                     const nb::callable& allocate, unsigned threads) {
-    using Made = std::tuple<std::uintptr_t, std::uintptr_t, unsigned>;
     const CodeSource source = source_of(codes);
     const auto [count, bytes, width] = extents;
     const EncodedTextValues given{reinterpret_cast<const void*>(std::get<0>(texts)),
                                   reinterpret_cast<const u8*>(std::get<1>(texts)), count, bytes, width};
-    const std::function<DecodedTexts(u64)> allocated = [&](u64 needed) {
-        return with_gil([&] {
-            const auto [offsets, data, created] = nb::cast<Made>(allocate(needed));
-            return DecodedTexts{reinterpret_cast<void*>(offsets), reinterpret_cast<u8*>(data), created};
-        });
-    };
+    const std::function<NewTexts(u64)> allocated = [&](u64 needed) { return new_texts(allocate, needed); };
     const LongCall call;
     return decode_texts(source, given, allocated, threads);
 }

@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from headrace import _native
-from headrace.arrange.gather.take import take_rows
+from headrace.arrange.gather.take import MAX_INT32, take_rows, too_long
 from headrace.arrays.arrays import needed_numpy
 from headrace.columns.column import Column
-from headrace.columns.types import DataType
+from headrace.columns.types import DataType, has_offsets
+from headrace.core.buffer import Buffer, empty_buffer
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.options import choice, instance
@@ -95,17 +96,16 @@ def merge_dictionaries(
     needed_numpy("headrace.dictionary")
     old, new = items_of(main), items_of(delta)
     if isinstance(old, NumberItems) and isinstance(new, NumberItems):
-        found = _merged_numbers(old, new, context) if method == "merge_path" else _by_paper(method, old, new, context)
-    else:
-        assert isinstance(old, TextItems) and isinstance(new, TextItems)
-        found = _merged_texts(old, new, context) if method == "merge_path" else _by_hash(old, new, context)
-    return DictionaryMerge(column_of_items(found.items, main.type), found.main_codes, found.delta_codes)
+        items, *tables = _merged_numbers(old, new, context) if method == "merge_path" else _by_paper(method, old, new, context)
+        return DictionaryMerge(column_of_items(items, main.type), *tables)
+    assert isinstance(old, TextItems) and isinstance(new, TextItems)
+    return (_merged_texts if method == "merge_path" else _by_hash)(old, new, main.type, context)
 
 
 class _Merge(NamedTuple):
-    """The merged values and both tables."""
+    """Merged numbers and both tables."""
 
-    items: NumberItems | TextItems
+    items: NumberItems
     main_codes: Any
     delta_codes: Any
 
@@ -148,22 +148,29 @@ def _by_paper(method: str, main: NumberItems, delta: NumberItems, context: Conte
     return _Merge(main.of_codes(on_host(found.values, context)), *tables)
 
 
-def _merged_texts(main: TextItems, delta: TextItems, context: Context) -> _Merge:
-    import numpy as np
-
-    merged: list[TextItems] = []
+def _merged_texts(main: TextItems, delta: TextItems, type_: DataType, context: Context) -> DictionaryMerge:
+    created: list[Buffer] = []
     tables = new_table(len(main)), new_table(len(delta))
+    is_decimal = not has_offsets(type_)
+    width = 8 if is_decimal else type_.bits // 8
 
-    def allocated(count: int, nbytes: int) -> tuple[int, int]:
-        merged.append(TextItems(np.empty(count + 1, np.int64), np.empty(nbytes, np.uint8)))
-        return merged[0].given[:2]
+    def allocated(count: int, nbytes: int) -> tuple[int, int, int]:
+        if width == 4 and nbytes > MAX_INT32:
+            raise too_long(nbytes)
+        created.extend((empty_buffer((count + 1) * width), empty_buffer(nbytes)))
+        return created[0].address, created[1].address, width
 
     addresses = address_of(tables[0]), address_of(tables[1])
     _native.merge_texts(main.given, delta.given, addresses, allocated, context.thread_count)
-    return _Merge(merged[0], *tables)
+    offsets, values = created
+    count = offsets.nbytes // width - 1
+    if is_decimal:
+        texts = TextItems(items_at(offsets, "<i8", count + 1), items_at(values, "|u1", values.nbytes))
+        return DictionaryMerge(column_of_items(texts, type_), *tables)
+    return DictionaryMerge(Column(type_, count, 0, values, offsets=offsets), *tables)
 
 
-def _by_hash(main: TextItems, delta: TextItems, context: Context) -> _Merge:
+def _by_hash(main: TextItems, delta: TextItems, type_: DataType, context: Context) -> DictionaryMerge:
     """Number all texts with a hash table. Texts of delta with numbers of main are duplicates, so the others alone are merged."""
     import numpy as np
 
@@ -175,7 +182,7 @@ def _by_hash(main: TextItems, delta: TextItems, context: Context) -> _Merge:
     is_new = numbers >= len(main)
     added = items_of(take_rows(joined, len(main) + np.flatnonzero(is_new), threads))
     assert isinstance(added, TextItems)
-    found = _merged_texts(main, added, context)
+    found = _merged_texts(main, added, type_, context)
     codes = new_table(len(delta))
     codes[: len(delta)][is_new] = found.delta_codes[: len(added)]
     codes[: len(delta)][~is_new] = found.main_codes[numbers[~is_new]]

@@ -52,6 +52,31 @@ void translate_range(const CodeSource& source, u64 first, u64 count, u32* codes)
 
 void join_word(u64& word, u64 bits) { std::atomic_ref(word).fetch_or(bits, std::memory_order_relaxed); }
 
+// Packs blocks of 64 codes, which are `bits` words each. The places of codes in these are known when this is compiled.
+template <u32 bits>
+void pack_blocks(const u32* codes, u64 blocks, u64* words) {
+    for (u64 block = 0; block < blocks; ++block, codes += block_codes, words += bits) {
+        u64 word = 0;
+#pragma GCC unroll 64
+        for (u32 i = 0; i < block_codes; ++i) {
+            const u32 filled = i * bits % 64, end = filled + bits;
+            word |= u64{codes[i]} << filled;
+            if (end < 64) continue;
+            words[i * bits / 64] = word;
+            word = end == 64 ? 0 : u64{codes[i]} >> (64 - filled);
+        }
+    }
+}
+
+using Packer = void (*)(const u32*, u64, u64*);
+
+template <u32... bits>
+constexpr std::array<Packer, sizeof...(bits)> packers_of(std::integer_sequence<u32, bits...>) {
+    return {pack_blocks<bits + 1>...};
+}
+
+constexpr auto packers = packers_of(std::make_integer_sequence<u32, max_code_bits>());  // by bits - 1
+
 // Packs codes from code number `first` on. Neighbouring pieces may share the first and the last word, which are zero
 // before; the others are overwritten.
 void pack_range(const u32* codes, u64 count, u64 first, const PackedCodes& to) {
@@ -61,6 +86,13 @@ void pack_range(const u32* codes, u64 count, u64 first, const PackedCodes& to) {
     u32 filled = static_cast<u32>(begin % 64);
     bool is_shared = filled != 0;
     for (u64 i = 0; i < count; ++i) {
+        if (filled == 0 && count - i >= block_codes) {
+            const u64 blocks = (count - i) / block_codes;
+            packers[to.bits - 1](codes + i, blocks, to.words + at);
+            at += blocks * to.bits;
+            i += blocks * block_codes - 1;
+            continue;
+        }
         word |= u64{codes[i]} << filled;
         filled += to.bits;
         if (filled < 64) continue;

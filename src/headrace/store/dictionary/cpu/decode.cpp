@@ -119,7 +119,7 @@ public:
     u64 largest() const { return largest_.found(); }
 
     template <class Offset>
-    void write(u64 bytes, const DecodedTexts& to) const {
+    void write(u64 bytes, const NewTexts& to) const {
         u8* const offsets = static_cast<u8*>(to.offsets);
         for_each_codes(source_, threads_, [&](DecodedPiece& piece) {
             piece.places.resize(piece_codes);
@@ -191,12 +191,12 @@ u64 decode_numbers(const CodeSource& source, const NumberArray& values, void* to
     throw std::invalid_argument("values have 1, 2, 4, 8 or 16 bytes");
 }
 
-u64 decode_texts(const CodeSource& source, const EncodedTextValues& texts,
-                 const std::function<DecodedTexts(u64)>& allocate, unsigned threads) {
+u64 decode_texts(const CodeSource& source, const EncodedTextValues& texts, const std::function<NewTexts(u64)>& allocate,
+                 unsigned threads) {
     TextDecoder decoder(source, texts, threads);
     const u64 bytes = decoder.measure();
     if (decoder.largest() != 0) return decoder.largest();
-    const DecodedTexts to = allocate(bytes);
+    const NewTexts to = allocate(bytes);
     if (to.width == 8) {
         decoder.write<u64>(bytes, to);
     } else {

@@ -40,10 +40,11 @@ struct TextDictionaries {
     MergeCounts counts;
 };
 
-// A dictionary of texts that is written: offsets, one more than texts, and bytes.
+// Texts that are written: offsets of `width` bytes, 4 or 8, one more than texts, and bytes.
 struct NewTexts {
-    i64* offsets;
+    void* offsets;
     u8* bytes;
+    unsigned width;
 };
 
 // Writes both tables, calls `allocate` with the numbers of texts and bytes, and writes the merged dictionary there.
@@ -106,17 +107,10 @@ struct EncodedTextValues {
     unsigned width;
 };
 
-// Texts that are written: offsets of `width` bytes, one more than texts, and bytes.
-struct DecodedTexts {
-    void* offsets;
-    u8* bytes;
-    unsigned width;
-};
-
 // Calls `allocate` with the number of bytes, and writes the texts of the codes. Returns the largest code that has no
 // text, and then writes nothing; 0 if all codes have one.
-u64 decode_texts(const CodeSource& source, const EncodedTextValues& texts,
-                 const std::function<DecodedTexts(u64)>& allocate, unsigned threads);
+u64 decode_texts(const CodeSource& source, const EncodedTextValues& texts, const std::function<NewTexts(u64)>& allocate,
+                 unsigned threads);
 
 // Writes the codes of rows, each below `source.count`.
 void take_codes(const CodeSource& source, const i64* rows, u64 count, u32* codes, unsigned threads);

@@ -4,17 +4,19 @@
 //
 // Threads sort buckets. Their borders are texts of a sorted sample, so buckets have about equal sizes for any texts.
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
 #include "store/dictionary/cpu/dictionary_host.hpp"
+#include "store/dictionary/cpu/text_words.hpp"
 
 namespace headrace {
 namespace {
 
 constexpr u64 small_group = 12;       // texts that are compared as a whole
+constexpr u64 counted_group = 128;    // texts from which on passes by bytes are faster than comparisons
 constexpr u64 piece_texts = 1 << 12;  // texts that a thread takes at a time
 constexpr u64 sample_of_bucket = 32;
 constexpr u64 max_buckets = 256;
@@ -34,30 +36,40 @@ struct TextGroup {
     u64 size() const { return static_cast<u64>(end - begin); }
 };
 
+// Sorts by words: one stable pass for each byte of these in which two differ, from the lowest one up. `spare` has room
+// for all texts.
+void sort_by_words(const TextGroup& group, GroupedText* spare) {
+    std::array<std::array<u32, 256>, 8> places{};
+    u64 differing = 0;
+    for (const GroupedText* text = group.begin; text != group.end; ++text) {
+        differing |= text->word ^ group.begin->word;
+        for (u32 byte = 0; byte < 8; ++byte) ++places[byte][text->word >> 8 * byte & 0xFF];
+    }
+    GroupedText *from = group.begin, *to = spare;
+    for (u32 byte = 0; byte < 8; ++byte) {
+        if ((differing >> 8 * byte & 0xFF) == 0) continue;
+        u32 sum = 0;
+        for (u32& place : places[byte]) sum += std::exchange(place, sum);
+        for (u64 i = 0; i < group.size(); ++i) to[places[byte][from[i].word >> 8 * byte & 0xFF]++] = from[i];
+        std::swap(from, to);
+    }
+    if (from != group.begin) std::copy_n(from, group.size(), group.begin);
+}
+
 class TextOrder {
 public:
-    explicit TextOrder(const TextValues& texts) : texts_(texts) {}
+    TextOrder(const TextValues& texts, u64 count) : texts_(texts, count) {}
 
-    u64 size(u32 i) const { return static_cast<u64>(texts_.offsets[i + 1] - texts_.offsets[i]); }
-    u64 word(u32 i, u64 depth) const { return prefix_of_text(bytes(i), size(i), depth); }
-
-    // Returns the smaller of `limit` and the number of first bytes that two texts have in common. `depth`: bytes that
-    // are known to be equal.
+    u64 size(u32 i) const { return texts_.size(i); }
+    u64 word(u32 i, u64 depth) const { return texts_[i].word(depth); }
     u64 common_bytes(u32 i, u32 k, u64 depth, u64 limit) const {
-        const u64 end = std::min(limit, std::min(size(i), size(k)));
-        for (u64 at = depth; at < end; at += 8) {
-            const u64 differing = word(i, at) ^ word(k, at);
-            if (differing != 0) return std::min(end, at + static_cast<u64>(leading_zeros(differing)) / 8);
-        }
-        return end;
+        return texts_[i].common_bytes(texts_[k], depth, limit);
     }
 
     // Compares texts whose first `depth` bytes are equal. Equal texts are in the order of their numbers.
     bool is_before(u32 i, u32 k, u64 depth) const {
-        const u64 common = std::min(size(i), size(k)) - depth;
-        const int order = common != 0 ? std::memcmp(bytes(i) + depth, bytes(k) + depth, common) : 0;
-        if (order != 0) return order < 0;
-        return size(i) != size(k) ? size(i) < size(k) : i < k;
+        const int order = texts_[i].compare(texts_[k], depth);
+        return order != 0 ? order < 0 : i < k;
     }
 
     bool is_before(const GroupedText& a, const GroupedText& b, u64 depth) const {
@@ -67,6 +79,7 @@ public:
     // Sorts a group whose words are those at its depth.
     void sort(const TextGroup& whole) const {
         std::vector<TextGroup> groups{whole};  // no recursion: texts may have any size
+        std::vector<GroupedText> spare;
         while (!groups.empty()) {
             const TextGroup group = groups.back();
             groups.pop_back();
@@ -75,8 +88,13 @@ public:
                           [&](const GroupedText& a, const GroupedText& b) { return is_before(a, b, group.depth); });
                 continue;
             }
-            std::sort(group.begin, group.end,
-                      [](const GroupedText& a, const GroupedText& b) { return a.word < b.word; });
+            if (group.size() < counted_group) {
+                std::sort(group.begin, group.end,
+                          [](const GroupedText& a, const GroupedText& b) { return a.word < b.word; });
+            } else {
+                spare.resize(std::max<u64>(spare.size(), group.size()));
+                sort_by_words(group, spare.data());
+            }
             for (GroupedText* at = group.begin; at != group.end;) {
                 GroupedText* const next =
                     std::find_if(at, group.end, [&](const GroupedText& text) { return text.word != at->word; });
@@ -87,8 +105,6 @@ public:
     }
 
 private:
-    const u8* bytes(u32 i) const { return texts_.bytes + texts_.offsets[i]; }
-
     // Puts texts that end within the last word, which are prefixes of the others, first. The others become a group.
     void sort_equal_words(const TextGroup& equal, std::vector<TextGroup>& groups) const {
         GroupedText* const rest = std::partition(
@@ -106,7 +122,7 @@ private:
         groups.push_back({rest, equal.end, common});
     }
 
-    TextValues texts_;
+    DictionaryTexts texts_;
 };
 
 // Texts in the order of their numbers, in pieces, which are distributed to buckets.
@@ -199,7 +215,7 @@ private:
 }  // namespace
 
 void sort_texts(const TextValues& texts, u64 count, u32* order, unsigned threads) {
-    TextBuckets(TextOrder(texts), count, threads).sort(order);
+    TextBuckets(TextOrder(texts, count), count, threads).sort(order);
 }
 
 }  // namespace headrace
