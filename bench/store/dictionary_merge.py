@@ -1,6 +1,7 @@
 """Measures the merge of dictionary-encoded columns: whole columns, dictionaries by each method, and texts.
 
-usage: python -m bench.store.dictionary_merge [--rows LOG2] [--threads N] [--device cpu|cuda] [--out FILE]
+usage: python -m bench.store.dictionary_merge [--rows LOG2] [--threads N] [--device cpu|cuda] [--texts]
+           [--cpu-time] [--out FILE]
 
 A column of 8 bytes is merged with a delta, by shares of distinct values and of new rows, beside NumPy on one thread: `unique` of
 both dictionaries, `searchsorted` for both tables, and a look-up for each row. NumPy's codes stay unpacked. Texts are merged
@@ -21,9 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 import headrace
 from bench.machine import description_line
+from bench.store.measure import TEXTS, column_of, timed, values_of
 from bench.tables import Page
 from headrace import Context, dictionary
 from headrace.store.dictionary.dictionaries import NUMBER_METHODS
@@ -32,6 +35,7 @@ UNIQUES = (1, 10, 100)
 """Distinct values in percent of the rows."""
 DELTAS = (1, 10, 50)
 """New rows in percent of the rows."""
+_TURNS = 7
 
 
 def seconds(work: Callable[[], object], repeat: int = 3) -> float:
@@ -88,30 +92,42 @@ def dictionaries(page: Page, size: int, context: Context) -> None:
         page.figure(method=method, rate=rate)
 
 
-def texts(page: Page, rows: int, context: Context) -> None:
+def texts(page: Page, rows: int, context: Context, cpu_time: bool) -> None:
     """Add the table of texts beside Polars."""
     import polars as pl
 
-    page.head("Texts", "Milliseconds to add a tenth of new rows.", ["headrace", "Polars", "ratio"])
-    for distinct in (rows // 100, rows // 4):
-        random = np.random.default_rng(distinct)
-        names = np.array([f"customer {i * 7919:012d}" for i in range(distinct + distinct // 10)])
-        old, new = names[random.integers(0, distinct, rows)], names[random.integers(0, len(names), rows // 10)]
-        main, added = (headrace.Table.from_arrow(pl.DataFrame({"x": part}))["x"] for part in (old, new))
-        encoded, strings = dictionary.encode(main), pl.Series(new)
-        found = dictionary.decode(dictionary.merge(encoded, added, context=context)).to_pylist()
-        assert found == [*old.tolist(), *new.tolist()] == _appended(_categories(old), strings).cast(pl.String).to_list()
-        ours = seconds(partial(dictionary.merge, encoded, added, context=context))
-        theirs = statistics.median(_timed(partial(_appended, _categories(old), strings)) for _ in range(5))
-        page.say(f"| {distinct:,} texts in {rows:,} rows | {ours * 1e3:,.2f} | {theirs * 1e3:,.2f} | {theirs / ours:.2f} |")
-        page.figure(texts=distinct, ours=ours, polars=theirs)
+    page.head(
+        "Texts", f"Milliseconds to add {rows // 10:,} rows to {rows:,}, the least of {_TURNS}.", ["headrace", "Polars", "ratio"]
+    )
+    for kind in TEXTS:
+        for distinct in (1000, rows // 100, rows // 4, rows):
+            pool = values_of(kind, distinct + distinct // 10)
+            old, new = column_of(pool.slice(0, distinct), rows, 1), column_of(pool, rows // 10, 2)
+            main, added = (headrace.Table.from_arrow(pa.table({"x": part}))["x"] for part in (old, new))
+            encoded, strings, series = dictionary.encode(main), pl.from_arrow(new), pl.from_arrow(old)
+            found = dictionary.decode(dictionary.merge(encoded, added, context=context)).to_pylist()
+            assert found == [*old.to_pylist(), *new.to_pylist()]
+            assert found == _appended(_categories(series), strings).cast(pl.String).to_list()
+            turns = [(_categories(series), partial(dictionary.merge, encoded, added, context=context)) for _ in range(_TURNS)]
+            ours, theirs = (
+                min(times)
+                for times in zip(
+                    *(
+                        (timed(call, cpu_time=cpu_time), timed(partial(_appended, before, strings), cpu_time=cpu_time))
+                        for before, call in turns
+                    ),
+                    strict=True,
+                )
+            )
+            page.say(f"| {kind}, {distinct:,} distinct | {ours * 1e3:,.2f} | {theirs * 1e3:,.2f} | {theirs / ours:.2f} |")
+            page.figure(kind=kind, texts=distinct, ours=ours, polars=theirs)
 
 
 def _categories(texts: Any) -> Any:
     """Return texts as a series of categories of their own, so that no earlier call has added the new texts to them."""
     import polars as pl
 
-    return pl.Series(texts).cast(pl.Categorical(pl.Categories.random()))
+    return texts.cast(pl.Categorical(pl.Categories.random()))
 
 
 def _appended(series: Any, strings: Any) -> Any:
@@ -120,29 +136,26 @@ def _appended(series: Any, strings: Any) -> Any:
     return pl.concat([series, strings.cast(series.dtype)], rechunk=True)
 
 
-def _timed(call: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    call()
-    return time.perf_counter() - began
-
-
 def main() -> int:
     """Run the sizes of the command line and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=21)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--texts", action="store_true", help="measure texts alone")
+    parser.add_argument("--cpu-time", action="store_true", help="CPU seconds of texts, for a machine that is shared")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     page, context = Page(), Context(device=given.device, threads=given.threads)
     page.say("# Merge of dictionary-encoded columns\n")
     page.say(description_line())
-    columns(page, 1 << given.rows, context)
-    dictionaries(page, 1 << (given.rows - 1), context)
+    if not given.texts:
+        columns(page, 1 << given.rows, context)
+        dictionaries(page, 1 << (given.rows - 1), context)
     if find_spec("polars") is None:
         page.say("\nPolars is not installed, so texts are not measured.")
     else:
-        texts(page, 1 << (given.rows - 3), context)
+        texts(page, 1 << (given.rows - 3), context, given.cpu_time)
     page.keep(given.out)
     return 0
 

@@ -1,22 +1,25 @@
 """Measures a whole merge of a store, and queries while it runs.
 
-usage: python -m bench.store.store_merge [--rows N] [--columns N] [--delta PERCENT] [--threads N] [--folder PATH] [--out FILE]
+usage: python -m bench.store.store_merge [--rows N] [--columns N] [--delta PERCENT] [--threads N] [--folder PATH]
+           [--no-numpy] [--out FILE]
 
 The store has a key of int64, and columns of integers, floats, days and texts with 1,000 distinct values to a tenth of the rows.
 A delta is merged with the main in another thread. Meanwhile queries are made one after another: lookups of 100 keys, a read of
-one column of integers, and an append of 100 rows. Their latencies are compared with those before the merge. The rows after the
-merge are compared with those before it. NumPy merges the same columns of numbers on one thread, and its codes stay unpacked.
+one column of integers of a snapshot, and an append of 100 rows. Their latencies are compared with those before the merge. The
+rows after the merge are compared with those before it. NumPy merges the same columns of numbers on one thread, and its codes
+stay unpacked.
 100 million rows of 20 columns need 60 GB of memory.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,7 +74,7 @@ class Queries:
 
     def read(self) -> None:
         """Read a column."""
-        assert len(self._store.table(["c0"])) >= self._rows
+        assert len(self._store.snapshot().table(["c0"])) >= self._rows
 
     def append(self) -> None:
         """Append rows of which all columns but the key are null."""
@@ -100,7 +103,7 @@ def measured(page: Page, store: headrace.Store, rows: int, delta: int) -> float:
     queries = Queries(store, rows + delta)
     calls = queries.calls()
     quiet: dict[str, list[float]] = {name: [timed(call) for _ in range(_QUIET_TURNS)][1:] for name, call in calls.items()}
-    before = pa.table(store.table()).slice(0, rows + delta)
+    before = store.snapshot()
     seconds: list[float] = []
     thread = threading.Thread(target=lambda: seconds.append(timed(partial(store.merge))))
     busy: dict[str, list[float]] = {name: [] for name in calls}
@@ -109,14 +112,27 @@ def measured(page: Page, store: headrace.Store, rows: int, delta: int) -> float:
         for name, call in calls.items():
             busy[name].append(timed(call))
     thread.join()
-    assert pa.table(store.table()).slice(0, rows + delta).equals(before)
-    page.head("Queries", "Milliseconds before the merge and during it.", ["median", "median, merge", "longest, merge", "queries"])
+    for name in store.schema:  # one after another, so that the peak is that of the merge
+        found, expected = (pa.table(part.table([name])).slice(0, rows + delta) for part in (store.snapshot(), before))
+        assert found.equals(expected)
+    heads = ["p50", "p50, merge", "p99, merge", "longest, merge", "queries, merge"]
+    page.head("Queries", "Milliseconds before the merge and during it.", heads)
     for name in calls:
-        medians = [np.median(times[name]) * 1e3 for times in (quiet, busy)]
-        longest = max(busy[name]) * 1e3
-        page.say(f"| {name} | {medians[0]:,.2f} | {medians[1]:,.2f} | {longest:,.2f} | {len(busy[name])} |")
+        times = np.array(busy[name]) * 1e3
+        marks = [np.median(quiet[name]) * 1e3, *np.percentile(times, (50, 99)), times.max()]
+        page.say(f"| {name} | {' | '.join(f'{mark:,.2f}' for mark in marks)} | {len(times)} |")
         page.figure(query=name, quiet=quiet[name], busy=busy[name])
     return seconds[0]
+
+
+def appended(store: headrace.Store, parts: Iterable[Any]) -> float:
+    """Append tables, and return the seconds of the appends alone."""
+    return sum(timed(partial(store.append, part)) for part in parts)
+
+
+def peak_bytes() -> int:
+    """Return the largest number of bytes of memory that the process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def main() -> int:
@@ -127,6 +143,7 @@ def main() -> int:
     parser.add_argument("--delta", type=int, default=10, help="rows of the delta in percent of the main's")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--folder", type=Path, help="a folder for the store; without it, the store is in memory")
+    parser.add_argument("--no-numpy", action="store_true", help="leave out the merge of NumPy, which is slower")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     page, context = Page(), Context(threads=given.threads)
@@ -138,20 +155,27 @@ def main() -> int:
         schema = headrace.Table.from_arrow(first).schema
         path = Path(folder, "store") if given.folder else None
         store = headrace.Store(path, schema=schema, key="key", sync="never", merge_bytes=None, context=context)
-        for rows, begin in ((given.rows, 0), (delta, given.rows)):
-            if begin:
-                store.merge()
-            for part in batches(rows, given.columns, begin):
-                store.append(part)
-        alone = merge_of_numpy(
-            *(pa.concat_tables(batches(*one)) for one in ((given.rows, given.columns, 0), (delta, given.columns, given.rows)))
-        )
-        seconds = measured(page, store, given.rows, delta)
-        store.close()
-    cells = (given.rows + delta) * given.columns
-    page.head("Merge", f"{given.rows:,} rows of {given.columns} columns, {delta:,} new ones.", ["s", "10^6 values/s", "NumPy, s"])
-    page.say(f"| {'in files' if given.folder else 'in memory'} | {seconds:.3f} | {cells / seconds / 1e6:,.1f} | {alone:.3f} |")
-    page.figure(rows=given.rows, columns=given.columns, delta=delta, seconds=seconds, numpy=alone)
+        parts = ((given.rows, given.columns, 0), (delta, given.columns, given.rows))
+        steps = {"append of the main's rows": appended(store, batches(*parts[0]))}
+        steps["their merge"] = timed(store.merge)
+        steps["append of the delta"] = appended(store, batches(*parts[1]))
+        sizes = {"main, before": store.statistics.main_bytes, "delta": store.statistics.delta_bytes}
+        before = peak_bytes()
+        steps["merge of both, with queries"] = seconds = measured(page, store, given.rows, delta)
+        sizes |= {"peak of the process before the last merge": before, "peak with it": peak_bytes()}
+        sizes["main, after"] = store.statistics.main_bytes
+        steps["close"] = timed(store.close)
+    alone = None if given.no_numpy else merge_of_numpy(*(pa.concat_tables(batches(*one)) for one in parts))
+    place, cells = "in files" if given.folder else "in memory", (given.rows + delta) * given.columns
+    page.head("Steps", f"{given.rows:,} rows of {given.columns} columns, {delta:,} new ones, {place}.", ["s", "10^6 values/s"])
+    for (name, spent), rows in zip(steps.items(), (given.rows, given.rows, delta, given.rows + delta, 0), strict=True):
+        page.say(f"| {name} | {spent:.3f} | {rows * given.columns / spent / 1e6:,.1f} |")
+    if alone is not None:
+        page.say(f"| merge of NumPy, numbers alone | {alone:.3f} | {cells / alone / 1e6:,.1f} |")
+    page.head("Memory", "The peak has the main and the delta of before, which a snapshot keeps.", ["MB"])
+    for name, nbytes in sizes.items():
+        page.say(f"| {name} | {nbytes / 1e6:,.0f} |")
+    page.figure(rows=given.rows, columns=given.columns, delta=delta, seconds=seconds, numpy=alone, steps=steps, sizes=sizes)
     page.keep(given.out)
     return 0
 

@@ -240,5 +240,6 @@ NB_MODULE(_native, m) {
     headrace::bind_match(m);
     headrace::bind_lines(m);
     headrace::bind_dictionary(m);
+    headrace::bind_store_files(m);
     nanobind::register_exception_translator(&headrace::translate_exception);  // the last one is asked first
 }

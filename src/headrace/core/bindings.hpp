@@ -122,5 +122,6 @@ void bind_find(nanobind::module_& m);
 void bind_match(nanobind::module_& m);
 void bind_lines(nanobind::module_& m);
 void bind_dictionary(nanobind::module_& m);
+void bind_store_files(nanobind::module_& m);
 
 }  // namespace headrace

@@ -12,7 +12,7 @@ from headrace.columns.types import ENCODED, DataType, parse_type
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, OptionError, UnknownColumnError, nearest, shown
-from headrace.store.dictionary.plain import plain_column
+from headrace.store.dictionary.plain import column_of_nulls, plain_column
 from headrace.store.dictionary.validity import flags_of
 
 try:
@@ -51,7 +51,8 @@ def parsed_schema(schema: object) -> dict[str, DataType]:
 def fitted(columns: Mapping[str, Column], schema: Mapping[str, DataType], context: Context) -> dict[str, Column]:
     """Return columns in the order and of the types of a schema.
 
-    Texts of one form become those of another. Numbers become those of another type if it has each of them.
+    Texts of one form become those of another. Numbers become those of another type if it has each of them. A column without type
+    has nulls only, which every type has.
 
     Raises
     ------
@@ -86,6 +87,8 @@ def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Co
     column = from_first_row(column, context.thread_count)
     if column.type == type_:
         return column
+    if column.type.name == "null":  # other libraries give this type to a column without values
+        return column_of_nulls(type_, len(column))
     if (numbers := exact_numbers(column, type_)) is not None:
         return numbers
     plain = plain_column(column, context)

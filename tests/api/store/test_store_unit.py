@@ -310,3 +310,16 @@ def test_numbers_of_another_type_are_taken_if_each_value_stays(given, type_, wan
 def test_rows_that_are_no_table_say_how_to_make_one():
     with pytest.raises(OptionError, match=r"source is a list, which is no table; polars.DataFrame\(data\) makes a table of it"):
         Store(schema={"n": "int64"}).append([{"n": 1}])
+
+
+def test_columns_without_type_are_nulls_of_the_type_of_the_store():
+    store = Store(schema={"n": "int64", "city": "string", "cost": "decimal128(9, 2)"}, key="n")
+    for table in (
+        pa.table({"n": [1, 2], "city": [None, None], "cost": [None, None]}),
+        pl.DataFrame({"n": [3], "city": [None], "cost": [None]}),
+    ):
+        store.append(table)
+        store.merge()
+    assert store.table().to_pylist() == [{"n": n, "city": None, "cost": None} for n in (1, 2, 3)]
+    with pytest.raises(OptionError, match="the key of 1 row"):
+        store.append(pa.table({"n": [None], "city": ["Rome"], "cost": pa.nulls(1)}))

@@ -54,6 +54,30 @@ def test_methods_for_texts(type_name: str) -> None:
     check_methods(type_name, TEXT_METHODS, 4)
 
 
+def nested_texts(seed: int) -> list[bytes]:
+    """Return texts that share prefixes of many lengths, with zeros, and texts that are prefixes of others."""
+    random = np.random.default_rng(seed)
+    parts = [b"https://example.com/", b"abcdefgh", b"a", b"\0", b"\0\0\0\0\0\0\0\0", b"\xff", b"item 0041"]
+    chosen = random.integers(0, len(parts), (6000, 6)), random.integers(0, 7, 6000)
+    texts = {b"".join(parts[i] for i in row[:count]) for row, count in zip(*chosen, strict=True)}
+    return sorted(texts | {b"x" * count for count in range(seed % 2, 300, 2)})
+
+
+@pytest.mark.parametrize("type_name", ["binary", "large_binary"])
+def test_texts_with_nested_prefixes(type_name: str) -> None:
+    values = nested_texts(1), nested_texts(2)
+    assert min(map(len, values)) > 2500  # both together are more than a piece of the merge
+    joined = sorted({*values[0], *values[1]})
+    codes = {text: code for code, text in enumerate(joined)}
+    for context in (ONE, TWO):
+        merged = merge_dictionaries(*(column_of(type_name, part) for part in values), context=context)
+        assert raw_values(merged.dictionary) == joined
+        for table, part in zip((merged.main_codes, merged.delta_codes), values, strict=True):
+            assert table[: len(part)].tolist() == [codes[text] for text in part]
+    both = encode(column_of(type_name, [*values[1], *values[0]]), context=TWO)
+    assert raw_values(both.dictionary) == joined
+
+
 def pairs() -> list[tuple[Any, Any]]:
     """Return dictionaries that the paper's printed borders lose values of, one slice with all of delta, and empty ones."""
     even = np.arange(0, 400, 2)

@@ -9,7 +9,7 @@ import pytest
 
 from headrace.store.files.folder import StoreFolder, read_content
 from headrace.store.files.log import SyncPolicy
-from headrace.store.files.records import HEADER_BYTES, RecordKind, framed, parsed, record_parts
+from headrace.store.files.records import HEADER_BYTES, RecordKind, checksum, framed, parsed, record_parts
 from tests.store.files.crash_cases import FORMS, Crashed, CrashFiles
 from tests.store.files.folder_cases import SCHEMA, WHERE, payloads
 
@@ -29,6 +29,14 @@ def test_parts_are_the_bytes_of_the_record(payload):
     large = [part for part in payload if len(part) == len(LARGE)]
     assert [part for part in parts if any(part is given for given in large)] == large
     assert all(len(first) + len(second) > 1 << 16 for first, second in pairwise(parts))
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 63, 64, 65, 79, 80, 127, 128, 1000, 70_001])
+def test_checksums_are_those_of_zlib(size):
+    for begin in range(3):
+        part = memoryview(LARGE)[begin : begin + size]
+        for before in (0, 1, 0x12345678, 0xFFFFFFFF):
+            assert checksum(part, before) == crc32(part, before)
 
 
 def test_a_full_disk_after_some_parts_leaves_no_part():

@@ -16,6 +16,8 @@ from itertools import groupby
 from struct import Struct
 from zlib import crc32
 
+from headrace import _native
+
 MAGIC = b"HRSR"
 VERSION = 1
 ALIGNMENT = 8
@@ -109,9 +111,10 @@ class Records:
         return bool(self.records) and self.records[-1].kind == RecordKind.SEAL
 
 
-def checksum(data: bytes | memoryview) -> int:
-    """Return the CRC-32 of bytes, as zlib computes it."""
-    return crc32(data)
+def checksum(data: bytes | memoryview, before: int = 0) -> int:
+    """Return the CRC-32 of bytes, as zlib computes it, after bytes whose CRC-32 is `before`."""
+    done, found = _native.add_to_checksum(data, before)
+    return crc32(memoryview(data)[done:], found)
 
 
 def framed(kind: int, sequence: int, synced: int, payload: bytes) -> bytes:
@@ -138,7 +141,7 @@ def record_parts(kind: int, sequence: int, synced: int, payload: Sequence[bytes 
     padded = *payload, bytes(-nbytes % ALIGNMENT)
     content = 0
     for part in padded:
-        content = crc32(part, content)
+        content = checksum(part, content)
     start = _HEADER.pack(MAGIC, kind, VERSION, sequence, synced, nbytes, content, 0)[:-4]
     return _joined((start, checksum(start).to_bytes(4, "little"), *padded))
 

@@ -1,0 +1,28 @@
+#include "core/bindings.hpp"
+
+#include "store/files/checksum.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace headrace {
+namespace {
+
+// Returns the number of first bytes that were added to the checksum, and the checksum; (0, crc) without the
+// instructions.
+nb::tuple add_to_checksum(const nb::handle data, u32 crc) {
+    const BorrowedBytes bytes(data);
+    const u64 size = has_folding_checksum() ? bytes.size() / 16 * 16 : 0;
+    if (size < checksum_block) return nb::make_tuple(0, crc);
+    {
+        const GilRelease release;
+        crc = folding_checksum(static_cast<const u8*>(bytes.data()), size, crc);
+    }
+    return nb::make_tuple(size, crc);
+}
+
+}  // namespace
+
+void bind_store_files(nb::module_& m) { m.def("add_to_checksum", &add_to_checksum, "data"_a, "crc"_a); }
+
+}  // namespace headrace
