@@ -109,6 +109,13 @@ void test_multimap(unsigned threads) {
     }
 }
 
+// Takes a slot off a set if it is the first one, as a search does; returns whether it was.
+bool takes_first(TagGroup::Slots& slots, u32 slot) {
+    if (slots == 0 || TagGroup::first(slots) != slot) return false;
+    slots &= slots - 1;
+    return true;
+}
+
 void test_tags() {
     check::Random random("tags");
     for (int step = 0; step < 2000; ++step) {
@@ -117,14 +124,15 @@ void test_tags() {
         for (u8& tag : group.tags) tag = static_cast<u8>(random.below(span));
         group.passed = static_cast<u8>(random.below(span));
         const u8 wanted = static_cast<u8>(random.below(span));
-        u32 equal = 0, used = 0;
+        TagGroup::Slots equal = group.equal(wanted), used = group.used();
+        const u32 bytes = equal_bytes(group.tags, wanted);
         for (u32 slot = 0; slot < TagGroup::slot_count; ++slot) {
-            equal |= static_cast<u32>(group.tags[slot] == wanted) << slot;
-            used |= static_cast<u32>(group.tags[slot] != TagGroup::empty) << slot;
+            CHECK(takes_first(equal, slot) == (group.tags[slot] == wanted));
+            CHECK(takes_first(used, slot) == (group.tags[slot] != TagGroup::empty));
+            CHECK(slot >= 8 || (bytes >> slot & 1) == (group.tags[slot] == wanted));
         }
-        CHECK(group.equal(wanted) == equal);
-        CHECK(group.used() == used);
-        CHECK(equal_bytes(group.tags, wanted) == (equal & 0xFF));
+        CHECK(equal == 0 && used == 0 && bytes <= 0xFF);
+        CHECK(TagGroup::first(TagGroup::past_slots) == TagGroup::slot_count);
     }
 }
 

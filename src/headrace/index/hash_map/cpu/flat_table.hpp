@@ -63,9 +63,9 @@ public:
     [[gnu::always_inline]] void prefetch_tags(Key hash) const { __builtin_prefetch(groups_ + (hash & mask_)); }
     [[gnu::always_inline]] void prefetch_slot(Key hash, bool is_insertion) const {
         const u64 at = hash & mask_;
-        u32 found = groups_[at].equal(tag_of(hash));
+        TagGroup::Slots found = groups_[at].equal(tag_of(hash));
         if (is_insertion) found = found != 0 ? found : groups_[at].equal(TagGroup::empty);
-        const void* const place = first_slot(at) + trailing_zeros(found | 1u << TagGroup::slot_count);
+        const void* const place = first_slot(at) + TagGroup::first(found | TagGroup::past_slots);
         __builtin_prefetch(found != 0 ? place : groups_ + at);
     }
 
@@ -114,8 +114,8 @@ public:
     void each(const Visit& visit) const {
         const u64 count = group_count();
         for (u64 at = 0; at < count; ++at) {
-            for (u32 used = groups_[at].used(); used != 0; used &= used - 1) {
-                visit(first_slot(at)[trailing_zeros(used)]);
+            for (TagGroup::Slots used = groups_[at].used(); used != 0; used &= used - 1) {
+                visit(first_slot(at)[TagGroup::first(used)]);
             }
         }
     }
@@ -155,8 +155,8 @@ private:
 
     // Returns the slot of a key in a group, or null.
     [[gnu::always_inline]] FlatSlot* find_in(u64 group, Key key, u8 tag) const {
-        for (u32 found = groups_[group].equal(tag); found != 0; found &= found - 1) {
-            FlatSlot* const slot = first_slot(group) + trailing_zeros(found);
+        for (TagGroup::Slots found = groups_[group].equal(tag); found != 0; found &= found - 1) {
+            FlatSlot* const slot = first_slot(group) + TagGroup::first(found);
             if (slot->key == key) return slot;
         }
         return nullptr;
@@ -175,13 +175,13 @@ private:
     // Takes the first empty slot for a key that is absent.
     [[gnu::always_inline]] FlatSlot* add(Key key, Key hash) {
         u64 at = hash & mask_;
-        u32 empty = groups_[at].equal(TagGroup::empty);
+        TagGroup::Slots empty = groups_[at].equal(TagGroup::empty);
         while (empty == 0) {
             groups_[at].count_passed();
             at = (at + 1) & mask_;
             empty = groups_[at].equal(TagGroup::empty);
         }
-        const int place = trailing_zeros(empty);
+        const u32 place = TagGroup::first(empty);
         groups_[at].tags[place] = tag_of(hash);
         FlatSlot* const slot = first_slot(at) + place;
         slot->key = key;

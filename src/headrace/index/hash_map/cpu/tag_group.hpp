@@ -10,6 +10,8 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 namespace headrace {
@@ -27,26 +29,43 @@ struct alignas(16) TagGroup {
     static constexpr u8 empty = 0;
     static constexpr u8 max_passed = 255;  // a count that has reached it stays
 
+    // A set of slots: bit i * slot_bits for slot i. NEON has no instruction that collects one bit of each byte. A shift
+    // that narrows 16 bits to 8 keeps four of each byte.
+#if defined(__ARM_NEON)
+    using Slots = u64;
+    static constexpr u32 slot_bits = 4;
+#else
+    using Slots = u32;
+    static constexpr u32 slot_bits = 1;
+#endif
+    static constexpr Slots past_slots = Slots{1} << slot_count * slot_bits;
+
     u8 tags[slot_count];
     u8 passed;
 
-    // Returns bit i for each slot whose tag is equal.
-    u32 equal(u8 tag) const {
+    // Returns the first slot of a set that is not empty; slot_count for past_slots.
+    static u32 first(Slots slots) { return static_cast<u32>(trailing_zeros(slots)) / slot_bits; }
+
+    // Returns the slots whose tag is equal.
+    Slots equal(u8 tag) const {
 #if defined(__SSE2__)
         // _mm_set1_epi8 stores one byte and loads four, which stalls for the store.
         const __m128i wanted = _mm_shuffle_epi32(_mm_cvtsi32_si128(static_cast<int>(tag * 0x01010101u)), 0);
         const __m128i found = _mm_load_si128(reinterpret_cast<const __m128i*>(tags));
         return static_cast<u32>(_mm_movemask_epi8(_mm_cmpeq_epi8(found, wanted))) & all_slots;
+#elif defined(__ARM_NEON)
+        const uint16x8_t found = vreinterpretq_u16_u8(vceqq_u8(vld1q_u8(tags), vdupq_n_u8(tag)));
+        return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(found, 4)), 0) & all_slots;
 #else
         return (equal_bytes(tags, tag) | equal_bytes(tags + 8, tag) << 8) & all_slots;
 #endif
     }
-    u32 used() const { return equal(empty) ^ all_slots; }
+    Slots used() const { return equal(empty) ^ all_slots; }
     void count_passed() { passed = static_cast<u8>(passed + (passed != max_passed)); }
     void discount_passed() { passed = static_cast<u8>(passed - (passed != max_passed)); }
 
 private:
-    static constexpr u32 all_slots = (1u << slot_count) - 1;
+    static constexpr Slots all_slots = (past_slots - 1) / ((Slots{1} << slot_bits) - 1);
 };
 static_assert(sizeof(TagGroup) == 16);
 
