@@ -1,4 +1,4 @@
-"""Configures the suite: skips tests of a GPU where there is none, marks long tests, and records the kernels that tests launch.
+"""Configures the suite: skips tests that the machine cannot run, marks long tests, and records the kernels that tests launch.
 
 By default only tests without the mark `long` run (pytest.ini), and tests of drawn examples draw fewer of them (`examples.py`).
 """
@@ -75,6 +75,11 @@ def gpu_is_missing() -> str:
 def pytest_runtest_setup(item):
     if item.get_closest_marker("gpu") is not None and gpu_is_missing():
         pytest.skip(gpu_is_missing())
+    if item.get_closest_marker("fibers") is not None:
+        from headrace.testing.fibers.build import unsupported
+
+        if unsupported():
+            pytest.skip(unsupported())
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -59,6 +59,12 @@ def test_programs_that_are_none():
         program(text='extern "C" __global__ void broken( {}')
 
 
+def test_machines_that_it_does_not_run_on(monkeypatch):
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    with pytest.raises(BuildError, match="x86-64, and this machine is aarch64"):
+        program(text=TEXT + "  // for another machine")
+
+
 def test_types_that_cuda_has_no_overload_for():
     with pytest.raises(BuildError, match="atomicAdd has no overload"):
         program(text='extern "C" __global__ void add(long* x) { atomicAdd(x, 1l); }')

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import platform
 import re
 import subprocess
 import tempfile
@@ -51,7 +52,13 @@ _launching: dict[Path, threading.Lock] = {}
 
 
 class BuildError(HeadraceError, RuntimeError):
-    """g++ is missing or rejects the program; the message has its output."""
+    """g++ is missing or rejects the program; the message has its output. Or the machine is not x86-64."""
+
+
+def unsupported() -> str:
+    """Return the reason why this machine cannot run the harness; empty if it can."""
+    machine = platform.machine()
+    return "" if machine == "x86_64" else f"fibers switch stacks by instructions of x86-64, and this machine is {machine}"
 
 
 @dataclass(frozen=True)
@@ -206,6 +213,8 @@ def _macros(defines: Mapping[str, object] | None) -> tuple[str, ...]:
 
 def _preprocess(path: Path | None, text: str | None, defines: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """Return the preprocessed program and the names of its kernels."""
+    if unsupported():
+        raise BuildError(unsupported())
     given = ["-"] if path is None else [str(path)]
     include = ["-x", "c++", f"-I{_PACKAGE}", "-include", "testing/fibers/cuda.cuh"]
     preprocessed = _run(["g++", *_COMMON, *defines, "-E", *include, *given], stdin=text)
