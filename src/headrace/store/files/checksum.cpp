@@ -1,6 +1,7 @@
 // A CRC is a remainder of polynomials over one bit. A register of 16 bytes is moved by n bits if its halves are
 // multiplied by the remainders of two powers of x. The constants are these. So 64 bytes are folded into the next
 // 64, then 16 into 16, and the last ones are reduced by Barrett's method. Bits are in reverse order.
+//
 // Source: Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009.
 #include "store/files/checksum.hpp"
 
