@@ -4,16 +4,13 @@
 // Bytes moved per key of width w. A search: w, 8, and a sector of 32 bytes per halving that is not in a cache. A mark:
 // w + 1. A length of a run: 16.
 #include "arrange/search/search.hpp"
+#include "gpu/block/turns.cuh"
 
 using namespace headrace;
 
 using Key = HR_KEY;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 turns = 4;
-
-static __device__ __forceinline__ u64 item_of_turn(u32 turn) {
-    return static_cast<u64>(blockIdx.x) * (threads * turns) + turn * threads + threadIdx.x;
-}
 
 extern "C" __global__ void __launch_bounds__(threads)
     search_keys(const Key* sorted, u64 sorted_count, const Key* keys, u64 count, KeyRule<Key> rule,
@@ -22,8 +19,9 @@ extern "C" __global__ void __launch_bounds__(threads)
     u64 low[turns];
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
         low[turn] = 0;
-        wanted[turn] = item_of_turn(turn) < count ? rule.equal_code(keys[item_of_turn(turn)]) : Key{0};
+        wanted[turn] = i < count ? rule.equal_code(keys[i]) : Key{0};
     }
     for (u64 length = sorted_count; length > 1; length -= length / 2) {
 #pragma unroll
@@ -33,17 +31,18 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
-        if (item_of_turn(turn) >= count) continue;
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
+        if (i >= count) continue;
         const bool is_after =
             sorted_count > 0 && is_before(rule.equal_code(sorted[low[turn]]), wanted[turn], options.after_equal);
-        positions[item_of_turn(turn)] = result_position(low[turn] + is_after, sorted_count, options);
+        positions[i] = result_position(low[turn] + is_after, sorted_count, options);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
     mark_runs(const Key* keys, u64 count, KeyRule<Key> rule, u8* marks) {
     for (u32 turn = 0; turn < turns; ++turn) {
-        const u64 i = item_of_turn(turn);
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
         if (i < count) marks[i] = begins_run(keys, i, rule);
     }
 }
@@ -52,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 extern "C" __global__ void __launch_bounds__(threads)
     measure_runs(const i64* begins, u64 count, u64 end, i64* lengths) {
     for (u32 turn = 0; turn < turns; ++turn) {
-        const u64 i = item_of_turn(turn);
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
         if (i < count) lengths[i] = (i + 1 < count ? begins[i + 1] : static_cast<i64>(end)) - begins[i];
     }
 }

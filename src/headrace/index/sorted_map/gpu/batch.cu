@@ -2,6 +2,7 @@
 // into keys. Items are independent.
 //
 // Bytes moved per item of width w: 2 w, and 2 for a status.
+#include "gpu/block/turns.cuh"
 #include "index/sorted_map/level.hpp"
 
 using namespace headrace;
@@ -10,10 +11,6 @@ using Code = HR_CODE;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 turns = 4;
 
-static __device__ __forceinline__ u64 item_of_turn(u32 turn) {
-    return static_cast<u64>(blockIdx.x) * (threads * turns) + turn * threads + threadIdx.x;
-}
-
 // Writes codes, values and statuses from the last item to the first, so that a stable sort has the last of equal keys
 // first. `values` is null for deletes alone, `deletes` for a batch of one kind, the outputs if they are not needed.
 extern "C" __global__ void __launch_bounds__(threads)
@@ -21,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                   u32 value_width, Code* codes, void* moved, u8* tombstones) {
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
-        const u64 i = item_of_turn(turn);
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
         if (i >= count) continue;
         const u64 place = count - 1 - i;
         codes[place] = rule.equal_code(keys[i]);
@@ -39,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 extern "C" __global__ void __launch_bounds__(threads)
     mark_deleted(const Code* codes, u64 count, const u8* deleted, u8* tombstones) {
     for (u32 turn = 0; turn < turns; ++turn) {
-        const u64 i = item_of_turn(turn);
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
         if (i < count && deleted[i] != 0) tombstones[begin_of_run(codes, i + 1)] = 1;
     }
 }
@@ -47,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Writes 1 for each visible pair of a level without the other levels, and 0 for others.
 extern "C" __global__ void __launch_bounds__(threads) mark_visible(const __grid_constant__ MapLevel level, u8* marks) {
     for (u32 turn = 0; turn < turns; ++turn) {
-        const u64 i = item_of_turn(turn);
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
         if (i < level.count) marks[i] = is_visible<Code>(level, i) ? 1 : 0;
     }
 }
@@ -55,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(threads) mark_visible(const __grid_
 extern "C" __global__ void __launch_bounds__(threads)
     keys_of_codes(const Code* codes, u64 count, KeyRule<Code> rule, Code* keys) {
     for (u32 turn = 0; turn < turns; ++turn) {
-        const u64 i = item_of_turn(turn);
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
         if (i < count) keys[i] = key_of(rule, codes[i]);
     }
 }

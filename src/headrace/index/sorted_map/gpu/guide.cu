@@ -4,6 +4,7 @@
 // The ranks of a sample give its place in the guide.
 //
 // Bytes moved per sample of width w: the reads of its searches, w, and 4 for each level. Bytes per fence: 2 w.
+#include "gpu/block/turns.cuh"
 #include "index/sorted_map/gpu/samples.cuh"
 
 using namespace headrace;
@@ -11,10 +12,6 @@ using namespace headrace;
 using Code = HR_CODE;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 turns = 4;
-
-static __device__ __forceinline__ u64 item_of_turn(u32 turn) {
-    return static_cast<u64>(blockIdx.x) * (threads * turns) + turn * threads + threadIdx.x;
-}
 
 extern "C" __global__ void __launch_bounds__(tile::lanes* tile::lanes)
     write_guide(const __grid_constant__ MapLevels levels, u64 stride, Code* codes, u32* positions) {
@@ -38,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(tile::lanes* tile::lanes)
 extern "C" __global__ void __launch_bounds__(threads)
     write_fences(const __grid_constant__ MapLevel level, u64 count, Code* fences) {
     for (u32 turn = 0; turn < turns; ++turn) {
-        const u64 i = item_of_turn(turn);
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
         if (i >= count) continue;
         u64 shift = level.fence_shift, in_row = i;
         while (in_row >= whole_nodes(fences_of_row(level.count, shift))) {
