@@ -19,12 +19,13 @@ def test_dtype_and_packer_have_the_size_of_the_struct(name):
 
 def test_fields_have_their_offsets():
     rules = layout("FieldRules")
-    assert [(field.name, field.offset) for field in rules.fields[:5]] == [
+    assert [(field.name, field.offset) for field in rules.fields[:6]] == [
         ("nulls", 0),
-        ("true_words", 16),
-        ("false_words", 32),
-        ("empty_is_null", 48),
-        ("quoted_may_be_null", 49),
+        ("written_nulls", 16),
+        ("true_words", 32),
+        ("false_words", 48),
+        ("empty_is_null", 64),
+        ("quoted_may_be_null", 65),
     ]
     assert rules.dtype["marks"].fields["thousands"] == (np.dtype("i2"), 2)
     assert layout("DfaTask").dtype["reserved"].shape == (7,)
