@@ -13,7 +13,7 @@ import pytest
 
 import headrace
 from headrace import Context, concat
-from headrace.core.errors import OptionError, UnknownColumnError
+from headrace.core.errors import MemoryLimitError, OptionError, UnknownColumnError
 from tests.arrange.columns_cases import table_of
 
 
@@ -83,6 +83,22 @@ def test_tables_of_other_libraries() -> None:
     assert concat([table]).equals(table)
 
 
+def test_iterators_of_tables() -> None:
+    texts = [b"a\n1\n", b"a\n2\n"]
+    for tables in (map(headrace.read_csv, texts), iter([headrace.read_csv(text) for text in texts])):
+        assert concat(tables)["a"].to_pylist() == [1, 2]
+    text = b"a,b\n" + b"1,x\n" * 50
+    assert concat(headrace.scan_csv(text, batch_bytes=64).batches()).equals(headrace.read_csv(text))
+
+
+def test_the_memory_limit_is_that_of_all_columns() -> None:
+    """Each column alone is smaller than the limit."""
+    table = headrace.read_csv(b"a,b,c,d\n" + b"1,2,3,4\n" * 10_000)
+    with pytest.raises(MemoryLimitError):
+        concat([table, table], context=Context(memory_limit=400_000))
+    assert concat([table, table], context=Context(memory_limit=1_000_000)).shape == (20_000, 4)
+
+
 @pytest.mark.parametrize(
     "values",
     [
@@ -117,8 +133,13 @@ def test_types_of_one_width(values: Any) -> None:
             OptionError,
             r"column 'a' of tables\[2\] is of type string, and that of tables\[0\] is of type int64",
         ),
+        (
+            [pa.table({"a": pa.nulls(1)}), pa.table({"a": ["x"]}), pa.table({"a": [1]}), pa.table({"a": ["y"]})],
+            OptionError,
+            r"column 'a' of tables\[2\] is of type int64, and that of tables\[1\] is of type string",
+        ),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_misuse(tables: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):

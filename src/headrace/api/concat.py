@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence, ValuesView
+from collections.abc import Iterable, Iterator, Sequence, ValuesView
 from typing import TYPE_CHECKING, Any
 
 from headrace.api.table import Table
@@ -28,7 +28,8 @@ def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = N
     Parameters
     ----------
     tables
-        At least one table, of this package or of any library with an Arrow stream, in host memory.
+        At least one table, of this package or of any library with an Arrow stream, in host memory: a list, or an iterator such
+        as the batches of a scan.
     context
         Number of threads and memory limit. None for the defaults.
 
@@ -65,11 +66,12 @@ def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = N
         _check_names(number, table, names)
     if len(given) == 1:
         return Table(given[0].columns)
-    return Table({name: _joined(name, [table.columns[name] for table in given], context) for name in names})
+    loads = SharedLoads.of(len(names), context)  # one budget for all columns
+    return Table({name: _joined(name, [table.columns[name] for table in given], context, loads) for name in names})
 
 
 def _tables(tables: Any) -> list[Table]:
-    if not isinstance(tables, Sequence | Generator | ValuesView) or isinstance(tables, str | bytes):
+    if not isinstance(tables, Sequence | Iterator | ValuesView) or isinstance(tables, str | bytes):
         raise OptionError.wrong("tables", "a list of tables", tables)
     found = [_table(number, one) for number, one in enumerate(tables)]
     if not found:
@@ -97,22 +99,23 @@ def _check_names(number: int, table: Table, names: Sequence[str]) -> None:
             raise UnknownColumnError(f"tables[{number}] has the column {shown(name)}, and tables[0] has not")
 
 
-def _joined(name: str, columns: Sequence[Column], context: Context) -> Column:
+def _joined(name: str, columns: Sequence[Column], context: Context, loads: SharedLoads) -> Column:
     """Concatenate a column of all tables."""
     from headrace.encode.texts import encoded  # not needed to read
     from headrace.store.dictionary.plain import column_of_nulls
 
     kind = _common_type([column.type for column in columns])
     if kind is None:
-        others = (number for number, column in enumerate(columns) if _common_type([columns[0].type, column.type]) is None)
-        at = next(others, len(columns) - 1)
+        first = next(number for number, column in enumerate(columns) if column.type.name != "null")
+        others = (number for number, column in enumerate(columns) if _common_type([columns[first].type, column.type]) is None)
+        at = next(others)
         there = f"column {shown(name)} of tables[{at}] is of type {columns[at].type}"
-        raise OptionError(f"{there}, and that of tables[0] is of type {columns[0].type}; cast one of them")
+        raise OptionError(f"{there}, and that of tables[{first}] is of type {columns[first].type}; cast one of them")
     if kind.name == "null":
         return column_of_nulls(kind, sum(len(column) for column in columns))
     parts: list[JoinPart] = [_part(name, number, column, kind, context) for number, column in enumerate(columns)]
     plain = DataType("string") if kind.name in ENCODED else kind
-    return encoded(SharedLoads.of(1, context).join(parts, plain)[0], kind, None, context.thread_count)
+    return encoded(loads.join(parts, plain)[0], kind, None, context.thread_count)
 
 
 def _part(name: str, number: int, column: Column, kind: DataType, context: Context) -> JoinPart:
