@@ -283,7 +283,7 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
             Row numbers from 0: an array of integers of one dimension in host memory, a list, a Series or a column. Negative
             numbers are refused, since `lookup` returns -1 for rows without a match.
         context
-            Number of threads and memory limit. None for the defaults.
+            Number of threads; on a GPU the memory limit too. None for the defaults.
 
         Raises
         ------
