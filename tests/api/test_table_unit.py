@@ -67,6 +67,25 @@ def test_slice_is_a_table_on_the_same_memory(table):
         table[::-1]
 
 
+def test_a_report_that_another_thread_creates_meanwhile():
+    """The attribute is replaced between two reads of it."""
+    report = headrace.read_csv(b"a\n1\n").report
+
+    class Raced(Table):
+        reads = 0
+
+        @property
+        def _report(self):
+            Raced.reads += 1
+            return (lambda: report) if Raced.reads < 3 else report
+
+        @_report.setter
+        def _report(self, value):
+            pass
+
+    assert Raced({}, report=report).report is report
+
+
 def test_slice_has_neither_rejects_nor_report(table):
     assert len(table[:1].rejects) == 0
     with pytest.raises(AttributeError, match="has a report"):

@@ -114,11 +114,12 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
         AttributeError
             No read created the table, e.g. because it is a slice of another one, or a table of rejects.
         """
-        if self._report is None:
+        report = self._report  # read once: another thread may create it meanwhile
+        if report is None:
             raise AttributeError("only a table that a read returns has a report")
-        if callable(self._report):
-            self._report = self._report()
-        return self._report
+        if callable(report):
+            report = self._report = report()
+        return report
 
     @classmethod
     def from_arrow(cls, data: object) -> Table:
