@@ -28,7 +28,7 @@ def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = N
     Parameters
     ----------
     tables
-        At least one table, of this package or of any library with an Arrow stream, in host memory: a list, or an iterator such
+        At least one table, of this package or of any library with an Arrow stream, in host memory. A list, or an iterator such
         as the batches of a scan.
     context
         Number of threads and memory limit. None for the defaults.
@@ -63,7 +63,7 @@ def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = N
     given = _tables(tables)
     names = given[0].column_names
     for number, table in enumerate(given):
-        _check_names(number, table, names)
+        _check_names(number, table, given[0])
     if len(given) == 1:
         return Table(given[0].columns)
     loads = SharedLoads.of(len(names), context)  # one budget for all columns
@@ -90,12 +90,12 @@ def _table(number: int, given: Any) -> Table:
     return found
 
 
-def _check_names(number: int, table: Table, names: Sequence[str]) -> None:
-    for name in names:
+def _check_names(number: int, table: Table, first: Table) -> None:
+    for name in first.columns:
         if name not in table.columns:
             raise UnknownColumnError(f"tables[{number}] has no column {shown(name)}, and tables[0] has it")
-    for name in table.column_names:
-        if name not in names:
+    for name in table.columns:
+        if name not in first.columns:
             raise UnknownColumnError(f"tables[{number}] has the column {shown(name)}, and tables[0] has not")
 
 
