@@ -62,10 +62,13 @@ class GrepOption:
     def value_of(self, text: str) -> Any:
         """Return the value of a text, None if it is none."""
         if self.metavar == "N":
-            return int(text) if text.isascii() and text.lstrip("-").isdigit() else None
+            digits = text.removeprefix("-")
+            return int(text) if digits.isascii() and digits.isdigit() and len(digits) < _MAX_DIGITS else None
         return text if not self.choices or text in self.choices else None
 
 
+_MAX_DIGITS = 4300
+"""Digits from which on Python converts no text to an integer."""
 OPTIONS = (
     GrepOption("-e --regexp", "a pattern; several may be given, and PATTERN is then a file", metavar="PATTERN"),
     GrepOption("-f --file", "read patterns from the lines of a file (- for standard input)", metavar="FILE"),
@@ -144,6 +147,8 @@ def _set(given: GrepArguments, by_name: dict[str, GrepOption], word: str, left: 
     name, _, rest = word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
     option = by_name.get(name)
     if option is None:
+        if name[1].isdigit():  # argparse takes it for a pattern or a file
+            raise OptionError(f"{name}: there is no such option; -C {word[1:]} prints lines before and after each selected one")
         if name in _REFUSED:
             raise OptionError(f"{name}: {_REFUSED[name]}")
         return False
