@@ -94,6 +94,33 @@ def test_folders(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> N
             assert (code, lines) == (peer.returncode, sorted(peer.stdout.splitlines())), words
 
 
+def test_folders_that_cannot_be_read_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    for name in ("b/one", "c/d/two", "e"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x\n")
+    scandir = os.scandir
+
+    def refusing(path: str) -> object:
+        if path.endswith("b"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    monkeypatch.chdir(tmp_path)
+    assert main(["grep", "-r", "x"]) == 2
+    output = capfdbinary.readouterr()
+    assert output.out == b"c/d/two:x\ne:x\n" and b"Permission denied" in output.err
+
+
+def test_a_folder_without_the_option(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    (tmp_path / "a").write_text("x\n")
+    assert main(["grep", "x", str(tmp_path), str(tmp_path / "a")]) == 2
+    output = capfdbinary.readouterr()
+    assert output.out.endswith(b"a:x\n") and b"is a directory; pass -r" in output.err
+
+
 def test_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     (tmp_path / "a").write_text("x\n")
     monkeypatch.chdir(tmp_path)
@@ -103,7 +130,10 @@ def test_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     assert capfdbinary.readouterr().out == b"./a:x\n"
 
 
-@pytest.mark.parametrize("option", ["-P", "-G", "-z", "-b", "-nP", "-m", "--max-count=x", "--color=no", "--no-such", "-Q"])
+@pytest.mark.parametrize(
+    "option",
+    ["-P", "-G", "-z", "-b", "-nP", "-m", "--max-count=x", "--color=no", "--no-such", "-Q", "-5", "-m--5", "-m" + "9" * 5000],
+)
 def test_wrong_options(option: str, texts: list[str], capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["grep", "a", texts[0], option]) == 2
     output = capfdbinary.readouterr()

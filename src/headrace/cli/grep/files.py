@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from headrace.api.line_search import paths_of
+from headrace.core.errors import SourceError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,30 +15,49 @@ if TYPE_CHECKING:
 _STDIN = "-"
 
 
-def files_of(name: str, given: Any) -> Iterator[tuple[bytes, Any]]:
-    """Yield the name and the source of each file that an argument names; those in a folder with ``-r``."""
+def files_of(name: str, given: Any, reported: Any) -> Iterator[tuple[bytes, Any]]:
+    """Yield the name and the source of each file that an argument names; those in a folder with ``-r``.
+
+    `reported` yields the items of an iterator up to an error, which it prints.
+
+    Raises
+    ------
+    SourceError
+        The argument names a folder, without ``-r``, or no file.
+    """
     if name == _STDIN:
         from headrace.cli.common import options  # takes time to import
 
         yield b"(standard input)", options.source_of([name])
-    elif given.recursive and os.path.isdir(name):
-        for path in _files_below(name, given):
-            yield os.fsencode(path if given.words_are_files else path.removeprefix("./")), path
-    else:
+    elif not os.path.isdir(name):
         for path in paths_of(name):
             yield os.fsencode(str(path)), path
+    elif given.recursive:
+        for path in _files_below(name, given, reported):
+            yield os.fsencode(path if given.words_are_files else path.removeprefix("./")), path
+    else:
+        raise SourceError(f"{name!r} is a directory; pass -r to search the files in it")
 
 
-def _files_below(folder: str, given: Any) -> Iterator[str]:
-    """Yield the files in a folder and in those below it, ordered by name."""
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
-    for entry in entries:
+def _files_below(folder: str, given: Any, reported: Any) -> Iterator[str]:
+    """Yield the files in a folder and in those below it, ordered by name. A folder that cannot be read is left out."""
+
+    def entries_of(path: str) -> list[os.DirEntry[str]]:
+        return sorted(reported(_entries(path)), key=lambda entry: entry.name, reverse=True)
+
+    left = entries_of(folder)
+    while left:
+        entry = left.pop()
         if entry.is_dir(follow_symlinks=False):
             if not _matches(entry.name, given.exclude_dir):
-                yield from _files_below(entry.path, given)
+                left += entries_of(entry.path)
         elif entry.is_file(follow_symlinks=False) and _is_wanted(entry.name, given):
             yield entry.path
+
+
+def _entries(path: str) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(path) as found:
+        yield from found
 
 
 def _is_wanted(name: str, given: Any) -> bool:

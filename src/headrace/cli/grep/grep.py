@@ -69,7 +69,7 @@ def run(given: Any) -> int:
     errors = _FileErrors(is_silent=given.no_messages)
     if output.max_count == 0 and not given.files_without_match:
         return 1
-    files = [file for name in names for file in errors.reported(files_of(name, given))]
+    files = [file for name in names for file in errors.reported(files_of(name, given, errors.reported))]
     has_folder = given.recursive and any(os.path.isdir(name) for name in names)
     prefixes = given.with_filename or len(files) > 1 or len(names) > 1 or has_folder
     search = _Search(wanted, output, errors, prefixes=prefixes and not given.no_filename)
