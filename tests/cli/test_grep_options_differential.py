@@ -75,6 +75,7 @@ def test_folders(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> N
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"line\nof {name}\n")
     (tmp_path / "b" / "link.txt").symlink_to(tmp_path / "a.txt")
+    named = [str(tmp_path / name) for name in ("a.txt", "b/three.log", "d")]
     grep = shutil.which("grep")
     assert grep is not None
     for words in (
@@ -85,8 +86,11 @@ def test_folders(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> N
         ["-r", "--exclude-dir=c", "-l", "of"],
         ["-r", "--include=*.log", "--include=f*", "-n", "of"],
         ["-rL", "two"],
+        ["-r", "--exclude-dir=d", "of"],
+        ["--exclude=*.txt", "-s", "of"],
+        ["--include=*.log", "-n", "-s", "of"],
     ):
-        for names in ([str(tmp_path / "b")], [str(tmp_path / "b"), str(tmp_path / "d")]):
+        for names in ([str(tmp_path / "b")], [str(tmp_path / "b"), str(tmp_path / "d")], named):
             peer = subprocess.run([grep, *words, *names], capture_output=True, check=False, env=os.environ | {"LC_ALL": "C"})
             capfdbinary.readouterr()
             code = main(["grep", *words, *names])

@@ -16,7 +16,7 @@ _STDIN = "-"
 
 
 def files_of(name: str, given: Any, reported: Any) -> Iterator[tuple[bytes, Any]]:
-    """Yield the name and the source of each file that an argument names; those in a folder with ``-r``.
+    """Yield the name and the source of each wanted file that an argument names; those in a folder with ``-r``.
 
     `reported` yields the items of an iterator up to an error, which it prints.
 
@@ -31,9 +31,11 @@ def files_of(name: str, given: Any, reported: Any) -> Iterator[tuple[bytes, Any]
         yield b"(standard input)", options.source_of([name])
     elif not os.path.isdir(name):
         for path in paths_of(name):
-            yield os.fsencode(str(path)), path
+            if _is_wanted(os.path.basename(str(path)), given):
+                yield os.fsencode(str(path)), path
     elif given.recursive:
-        for path in _files_below(name, given, reported):
+        is_left_out = _matches(os.path.basename(name.rstrip("/")), given.exclude_dir)
+        for path in () if is_left_out else _files_below(name, given, reported):
             yield os.fsencode(path if given.words_are_files else path.removeprefix("./")), path
     else:
         raise SourceError(f"{name!r} is a directory; pass -r to search the files in it")
