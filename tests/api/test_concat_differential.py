@@ -45,6 +45,16 @@ def test_types_are_those_of_polars_where_it_is_exact(one: str, other: str) -> No
 
 
 def test_values_that_the_common_type_has_not_are_refused() -> None:
+    for values in ([2**60, -(2**63), 0, None], [2**63, 2**64 - 2048]):
+        exact = headrace.concat(
+            [pa.table({"a": pa.array(values, pa.int64() if None in values else pa.uint64())}), pa.table({"a": [0.5]})]
+        )
+        assert exact.to_pydict() == {"a": [*(None if one is None else float(one) for one in values), 0.5]}
+    for value in (2**63 - 1, 2**60 + 1, -(2**60) - 1, 2**64 - 1):
+        with pytest.raises(OptionError, match="has values that float64 has not"):
+            headrace.concat(
+                [pa.table({"a": [0.5]}), pa.table({"a": pa.array([value], pa.int64() if value < 2**63 else pa.uint64())})]
+            )
     large, floats = pa.table({"a": pa.array([2**53 + 1])}), pa.table({"a": pa.array([0.5])})
     with pytest.raises(OptionError, match=r"column 'a' of tables\[0\] is of type int64 and has values that float64 has not"):
         concat([large, floats])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, ValuesView
+from io import IOBase
 from typing import TYPE_CHECKING, Any
 
 from headrace.api.table import Table
@@ -71,7 +72,7 @@ def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = N
 
 
 def _tables(tables: Any) -> list[Table]:
-    if not isinstance(tables, Sequence | Iterator | ValuesView) or isinstance(tables, str | bytes):
+    if not isinstance(tables, Sequence | Iterator | ValuesView) or isinstance(tables, str | bytes | IOBase):
         raise OptionError.wrong("tables", "a list of tables", tables)
     found = [_table(number, one) for number, one in enumerate(tables)]
     if not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from headrace.arrange.gather.take import from_first_row
 from headrace.columns.column import Column
@@ -19,6 +20,9 @@ try:
     import numpy as np
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _MAX_OFFSET = 0x7FFFFFFF
 
@@ -108,12 +112,25 @@ def exact_numbers(column: Column, type_: DataType) -> Column | None:
     values = in_memory(column)
     if column.validity is not None:
         values = np.where(flags_of(column.validity, column.length), values, 0).astype(values.dtype)
-    if len(values) and not from_float:
-        limit = 1 << (np.finfo(type_.name).nmant + 1) if to_float else None
-        least, most = (-limit, limit) if limit else (np.iinfo(type_.name).min, np.iinfo(type_.name).max)
-        if int(values.min()) < least or int(values.max()) > most:
-            return None
-    return replace(column, type=type_, values=copy_of(values.astype(type_.name)))
+    with np.errstate(over="ignore"):
+        converted = values.astype(type_.name)
+    if not from_float and not (_are_same_in_floats(values, converted) if to_float else _are_inside(values, type_)):
+        return None
+    return replace(column, type=type_, values=copy_of(converted))
+
+
+def _are_inside(values: NDArray[Any], type_: DataType) -> bool:
+    """Return whether an integer type has each of the integers."""
+    limits = np.iinfo(type_.name)
+    return not len(values) or (limits.min <= int(values.min()) and int(values.max()) <= limits.max)
+
+
+def _are_same_in_floats(values: NDArray[Any], floats: NDArray[Any]) -> bool:
+    """Return whether floats have the values of integers: 2**60 is a float64, 2**60 + 1 is not."""
+    end = 2.0 ** np.iinfo(values.dtype).bits / (
+        2 if values.dtype.kind == "i" else 1
+    )  # the first one above all integers of the type
+    return bool((floats < end).all() and (floats.astype(values.dtype) == values).all())
 
 
 def _with_offsets(name: str, column: Column, type_: DataType) -> Column:
