@@ -30,6 +30,15 @@ def first_of_each_file() -> list[Variant]:
     return list({variant.file: variant for variant in reversed(list(all_variants()))}.values())
 
 
+def log_without_optimisations(variant: Variant, architecture: str) -> str:
+    """Compile for the sake of the compiler's messages, which are returned. Needs NVRTC."""
+    from headrace.gpu.kernels.compile import compile_source
+
+    compiled = compile_source(joined_source(variant), variant.file, architecture, ("--Ofast-compile=max",))
+    assert len(compiled.code) > 0
+    return compiled.log
+
+
 def that_differ_on_sm_80() -> list[Variant]:
     """Return programs whose text depends on the architecture, with each value of each macro, and one of each other file."""
     chosen = [variant for variant in with_each_value() if "__CUDA_ARCH__" in joined_source(variant)]

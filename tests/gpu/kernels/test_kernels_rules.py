@@ -19,7 +19,7 @@ from headrace.gpu.device.device import ARCHITECTURES
 from headrace.gpu.kernels.arguments import signature_codes
 from headrace.gpu.kernels.build import build_kernels
 from headrace.gpu.kernels.source import KernelSourceError, Variant, all_variants, joined_source
-from tests.gpu.kernels.some_programs import first_of_each_file, that_differ_on_sm_80
+from tests.gpu.kernels.some_programs import first_of_each_file, log_without_optimisations, that_differ_on_sm_80
 
 pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
 
@@ -78,13 +78,6 @@ def test_every_listed_program_compiles():
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         logs = pool.map(lambda item: log_without_optimisations(*item), work)
         assert {f"{variant} for {name}": log for (variant, name), log in zip(work, logs, strict=True) if log} == {}
-
-
-def log_without_optimisations(variant, architecture):
-    """Compile for the sake of the compiler's messages."""
-    compiled = kernels.compile_source(joined_source(variant), variant.file, architecture, ("--Ofast-compile=max",))
-    assert len(compiled.code) > 0
-    return compiled.log
 
 
 @pytest.mark.parametrize(
