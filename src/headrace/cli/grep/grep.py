@@ -124,7 +124,7 @@ class _FileErrors:
 
 
 class _Search:
-    """Searches files and prints what the options ask for.
+    """Searches files and prints lines, counts or names.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class _Search:
         return total > 0
 
     def print_name(self, name: bytes, source: Any, *, is_wanted: bool) -> bool:
-        """Print the name of a file if its having selected lines `is_wanted`, and return whether it has such lines.
+        """Print the name of a file with selected lines or, unless `is_wanted`, without them; return whether it has such lines.
 
         A file that cannot be read to its end, and has none up to there, is not printed.
         """

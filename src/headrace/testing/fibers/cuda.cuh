@@ -51,8 +51,8 @@ FIBERS_VECTOR(float, float, 8, 16)
 FIBERS_VECTOR(double, double, 16, 16)
 #undef FIBERS_VECTOR
 
-// The allocator of a kernel is the one of the process. A thread may hand out such memory but not access it: the harness
-// knows no array there.
+// The allocator of a kernel is the one of the process. Kernels may store addresses of such memory but not access it,
+// since the harness checks accesses against the arrays of a launch.
 extern "C" void* malloc(decltype(sizeof 0) bytes) noexcept;
 extern "C" void free(void* memory) noexcept;
 
