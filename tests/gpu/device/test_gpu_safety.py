@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from headrace.core.device import Device
-from headrace.core.errors import MissingDependencyError, UnsupportedDeviceError
+from headrace.core.errors import MemoryLimitError, MissingDependencyError, UnsupportedDeviceError
 from headrace.gpu.device import device as gpus
 from headrace.gpu.device import preload_context
 from headrace.gpu.device.device import ARCHITECTURES, architecture_of
@@ -153,6 +153,16 @@ def test_a_forked_process_is_told_to_be_spawned(monkeypatch):
     monkeypatch.setattr(gpus, "driver", lambda: SimpleNamespace(cuGetErrorString=lambda status: (0, b"initialization error")))
     with pytest.raises(gpus.GpuError, match=r"initialization error; .* fork .* 'spawn'"):
         gpus.checked((NotInitialized(3),))
+
+
+def test_a_full_gpu_is_an_error_of_memory(monkeypatch):
+    class OutOfMemory(int):
+        name = "CUDA_ERROR_OUT_OF_MEMORY"
+
+    monkeypatch.setattr(gpus, "driver", lambda: SimpleNamespace(cuGetErrorString=lambda status: (0, b"out of memory")))
+    with pytest.raises(MemoryLimitError, match="CUDA_ERROR_OUT_OF_MEMORY: out of memory") as caught:
+        gpus.checked((OutOfMemory(2),))
+    assert isinstance(caught.value, gpus.GpuError)
 
 
 def test_a_driver_that_is_too_old_is_named_with_what_is_needed(monkeypatch):

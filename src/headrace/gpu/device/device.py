@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from headrace.core.device import Device
-from headrace.core.errors import HeadraceError, MissingDependencyError, UnsupportedDeviceError
+from headrace.core.errors import HeadraceError, MemoryLimitError, MissingDependencyError, UnsupportedDeviceError
 from headrace.core.process_lock import process_lock
 from headrace.gpu.device.driver_calls import card_calls
 
@@ -45,6 +45,10 @@ _MIN_DRIVER = 13_000
 
 class GpuError(HeadraceError, RuntimeError):
     """The driver refused a call, or a kernel failed on the GPU."""
+
+
+class GpuMemoryError(GpuError, MemoryLimitError):
+    """The GPU has too little memory to load a kernel or to start it."""
 
 
 @cache
@@ -116,11 +120,12 @@ def checked(result: tuple[Any, ...]) -> Any:
     Raises
     ------
     GpuError
-        The call failed.
+        The call failed; `GpuMemoryError` if the GPU has no memory left.
     """
     status = result[0]
     if status:
-        raise GpuError(f"{status.name}: {_meaning(status)}")
+        kind = GpuMemoryError if status.name == "CUDA_ERROR_OUT_OF_MEMORY" else GpuError
+        raise kind(f"{status.name}: {_meaning(status)}")
     return result[1] if len(result) == 2 else result[1:]
 
 

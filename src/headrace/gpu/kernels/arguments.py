@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from headrace.gpu.device.device import driver
+from headrace.gpu.device.device import checked, driver
 from headrace.gpu.kernels.source import KernelSourceError
 
 Layout = list[tuple[int, int, str]]
@@ -19,14 +19,19 @@ def layout_of(handle: Any, name: str, signature: str) -> Layout:
     ------
     KernelSourceError
         The signature does not match the kernel.
+    GpuError
+        The kernel cannot be loaded: its device has no memory left, for example.
     """
     codes = signature_codes(signature)
     functions = driver()
     layout = []
     for number, code in enumerate(codes):
         status, offset, size = functions.cuKernelGetParamInfo(handle, number)
-        if status or size != struct.calcsize("=" + code):
-            found = "there are fewer parameters" if status else f"parameter {number} has {size} bytes"
+        is_missing = status == functions.CUresult.CUDA_ERROR_INVALID_VALUE
+        if not is_missing:
+            checked((status,))
+        if is_missing or size != struct.calcsize("=" + code):
+            found = "there are fewer parameters" if is_missing else f"parameter {number} has {size} bytes"
             raise KernelSourceError(
                 f"kernel {name}: signature {signature!r} says {len(codes)}, and {code!r} for {number}; {found}"
             )

@@ -139,7 +139,7 @@ class Kernel:
             try:
                 checked((names(status),))
             except GpuError as error:
-                raise GpuError(
+                raise type(error)(
                     f"kernel {self.name}, grid {call.grid}, block {call.block}, {call.shared} bytes shared: {error}"
                 ) from None
 
@@ -263,7 +263,7 @@ def _load(variant: Variant, architecture: str) -> Any:
     try:
         library = checked(driver().cuLibraryLoadData(code, [], [], 0, [], [], 0))
     except GpuError as error:
-        raise GpuError(f"{variant}, compiled for {architecture}, is rejected by {_driver_in_words()}: {error}") from error
+        raise type(error)(f"{variant}, compiled for {architecture}, is rejected by {_driver_in_words()}: {error}") from error
     return _libraries.setdefault((variant, architecture), library)
 
 

@@ -215,7 +215,7 @@ class LaunchPlan:
             try:
                 check_status(status)
             except GpuError as error:
-                raise GpuError(f"kernel {self._names[launched]}: {error}") from None
+                raise type(error)(f"kernel {self._names[launched]}: {error}") from None
         return not status
 
 

@@ -327,7 +327,7 @@ class GpuLauncher:
             try:
                 check_status(status)
             except GpuError as error:
-                raise GpuError(f"kernel {names[launched]}: {error}") from None
+                raise type(error)(f"kernel {names[launched]}: {error}") from None
         return result
 
     def _flush(self) -> None:

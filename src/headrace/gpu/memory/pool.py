@@ -269,5 +269,5 @@ def device_pool(gpu: Gpu) -> DevicePool:
                 try:
                     found = _pools[gpu.index] = DevicePool(gpu)
                 except GpuError as error:
-                    raise GpuError(f"{gpu} has no stream-ordered memory pools: {error}") from error
+                    raise type(error)(f"{gpu} has no stream-ordered memory pools: {error}") from error
     return found
