@@ -169,3 +169,16 @@ def test_all_of_it_together(seed):
     data = spoiled(rng, mangled(rng, table(rng, types, 60, junk=0.02, quoted=0.2), 8), 2)
     options = {"shrink": True, "row_index_name": "n", "encoding_errors": "replace", "header": False}
     check(data, seed, on_error=rng.choice(["null", "reject"]), long_records=rng.choice([None, "collect", "truncate"]), **options)
+
+
+@pytest.mark.parametrize(("sep", "decimal"), [("..", "."), (";.", "."), ("x,", ",")])
+def test_a_decimal_mark_at_the_end_of_the_separator_is_no_part_of_a_number(sep, decimal):
+    numbers = ["1", "12", "7.5", "1234", "0.25", "12345678901", "123456789012345678", "-3", "+40", "5e3", ""]
+    fields = [number.replace(".", decimal) for number in numbers]
+    rows = [
+        sep.join([fields[row % len(fields)], fields[(row * 7 + 3) % len(fields)], fields[(row * 3 + 1) % len(fields)]])
+        for row in range(60)
+    ]
+    data = ("\n".join(rows) + "\n").encode()
+    found = check(data, 5, header=False, sep=sep, decimal=decimal, schema=["float64"] * 3)
+    assert found is not None and found.report.faults == 0
