@@ -1,6 +1,6 @@
 """Configures the suite: skips tests that the machine cannot run, marks long tests, and records the kernels that tests launch.
 
-By default only tests without the mark `long` run (pytest.ini), and tests of drawn examples draw fewer of them (`examples.py`).
+By default only tests without the mark `long` run (`tiers.py`), and tests of drawn examples draw fewer of them (`examples.py`).
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ import gc
 import json
 import os
 import weakref
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests import examples
+from tests import examples, tiers
 
 try:
     from hypothesis import settings
@@ -84,21 +83,9 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark the long parameter sets, and start with the file that takes minutes, so that it ends when the others do."""
-    unused: dict[tuple[object, str], set[str]] = {}
-    for item in items:
-        marker = item.get_closest_marker("long_except")
-        if marker is None:
-            continue
-        left = unused.setdefault((item.path, item.originalname), set(marker.args))
-        matching = {pattern for pattern in marker.args if fnmatchcase(item.callspec.id, pattern)}
-        left -= matching
-        if not matching:
-            item.add_marker(pytest.mark.long)
+    """Set the tiers, and start with the file that takes minutes, so that it ends when the others do."""
     whole = not any("::" in argument for argument in items[0].config.args) if items else False
-    for (path, name), patterns in unused.items():
-        if patterns and whole:
-            raise pytest.UsageError(f"{path}: {name} has no parameters that match {sorted(patterns)} of its mark long_except")
+    tiers.set_tiers(items, whole=whole)
     items.sort(key=lambda item: item.path.name != "test_kernels_rules.py")
 
 

@@ -115,6 +115,7 @@ def test_sniffing_does_not_raise() -> None:
     assert read_csv(b"\xe4;b\n1;2\n", dialect="auto", on_error="reject").report.faults == 1
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.fibers
 @pytest.mark.parametrize("policy", ["null", "reject"])
 @pytest.mark.parametrize("given", [NAMES[0], NAMES[2]], ids=["names", "types"])

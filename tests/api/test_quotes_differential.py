@@ -84,6 +84,7 @@ def table_with_inches(rows: int, every: int, quoted: bool) -> str:
     return "id,name,text\n" + "\n".join(lines) + "\n"
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("quoted", [False, True])
 @pytest.mark.parametrize("every", [1, 25, 3001])
 @pytest.mark.parametrize("threads", [1, 4])

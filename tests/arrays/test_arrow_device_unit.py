@@ -94,6 +94,7 @@ def test_argument_types_that_other_libraries_set_do_no_harm(monkeypatch):
     assert watched() is None
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("held", ["pa.array(Exported())", "Exported().__arrow_c_device_array__()"], ids=["taken", "capsules"])
 @pytest.mark.parametrize("holder", ["__main__", "sys", "numpy"])
 def test_what_is_held_until_the_interpreter_ends_does_no_harm(holder, held):

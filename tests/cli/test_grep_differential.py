@@ -40,6 +40,7 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], *words: str, code: int = 0) -
     return capfdbinary.readouterr().out.splitlines()
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("block_bytes", [1, 7, 64, 1 << 20])
 @pytest.mark.parametrize("seed", range(4))
 def test_lines_and_their_neighbours(seed: int, block_bytes: int, tmp_path: Path) -> None:

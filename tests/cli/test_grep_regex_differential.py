@@ -96,6 +96,7 @@ def test_lines_as_in_re(seed: int) -> None:
             assert search.has_selected == bool(expected)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("pattern", ["[0-9]7+", "x?needle[0-9]", "e$", "^[0-9]*$", "(7|8)e", "absent.?word"])
 @pytest.mark.parametrize("line", ["%d\n", "%d needle%d\n"])
 def test_pieces_of_blocks_and_long_lines(pattern: str, line: str, tmp_path: Path) -> None:

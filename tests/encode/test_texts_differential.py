@@ -68,6 +68,7 @@ def test_any_texts(texts: list[str | None], kind: str, threads: int, data: Any) 
     assert as_dictionary(views, threads).to_pylist() == texts[begin:end]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("rows", [65535, 65536, 65537, 200_000])
 def test_many_rows(seed: int, rows: int) -> None:

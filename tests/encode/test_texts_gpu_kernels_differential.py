@@ -45,6 +45,7 @@ def bytes_of(launcher: FiberLauncher, buffer: Any) -> bytes:
     return launcher.fetch(buffer).tobytes()
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("few", [False, True])
@@ -76,6 +77,7 @@ def test_views_in_several_buffers(most):
     assert views.to_pylist() == column.to_pylist()
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("few", [False, True])

@@ -209,6 +209,7 @@ def test_decimals_are_exact(kind: pa.DataType, unscaled: list[int]) -> None:
     assert texts == [format(value if value else abs(value), "f") for value in values]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("batch", [1, 1000, 10**6])
 def test_text_does_not_depend_on_threads_or_batches(threads: int, batch: int) -> None:

@@ -37,6 +37,7 @@ def tile_of(items: NDArray[np.generic]) -> int:
     return THREADS * ROWS * 16 // items.dtype.itemsize
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("random-*")
 @pytest.mark.parametrize(("operator", "item"), OPERATORS)
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
@@ -61,6 +62,7 @@ def test_scan(operator: str, item: str, order: str) -> None:
                 np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize(("operator", "item"), OPERATORS)
 @pytest.mark.parametrize("blocks", [1, 3, 70])
 def test_reduce(operator: str, item: str, blocks: int) -> None:
@@ -97,6 +99,7 @@ def test_the_first_nan_wins_and_of_two_zeros_the_first() -> None:
         assert result.view("u4")[0] == wanted
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("share", [0, 0.03, 0.5, 1])
 def test_select(width: int, share: float) -> None:

@@ -14,6 +14,7 @@ from tests.primitives.scan_cases import CASES
 SIZES = (1, 2, 1000, (1 << 17) - 1, (1 << 17) + 3, 700_001)
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize(("join", "item"), CASES)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_scan_and_reduce(join: str, item: str, threads: int) -> None:

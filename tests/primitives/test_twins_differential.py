@@ -151,6 +151,7 @@ def test_the_context_names_the_instruction_set() -> None:
         np.testing.assert_array_equal(headrace.select(items, items % 3 == 0, context=context), items[::3])
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("0.5-*", "0-1-*", "1-16-*", "0.01-4-*")
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])

@@ -176,6 +176,7 @@ def test_types_and_counts(folder: Path, name: str) -> None:
     check_evidence(folder / name, table)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("peer", PEERS)
 @pytest.mark.parametrize("name", FORMATS)
 def test_cells(folder: Path, name: str, peer: str) -> None:
@@ -184,6 +185,7 @@ def test_cells(folder: Path, name: str, peer: str) -> None:
     assert cell_differences(peer, folder / name, FORMATS[name], table) == explained(CELLS, name, peer)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("peer", PEERS)
 @pytest.mark.parametrize("name", FORMATS)
 def test_inferred_types(folder: Path, name: str, peer: str) -> None:

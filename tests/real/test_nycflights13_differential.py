@@ -147,6 +147,7 @@ def test_na_is_text_unless_it_is_said_to_be_null(folder: Path) -> None:
             assert table[column.name][column.evidence.record - 1] == "NA"
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("peer", PEERS)
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_cells(folder: Path, name: str, peer: str) -> None:
@@ -155,6 +156,7 @@ def test_cells(folder: Path, name: str, peer: str) -> None:
     assert cell_differences(peer, folder / name, FORM, table) == explained(CELLS, name, peer)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("peer", PEERS)
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_inferred_types(folder: Path, name: str, peer: str) -> None:

@@ -104,6 +104,7 @@ STORED = pytest.param(zipfile.ZIP_STORED, False, id="stored")
 """A stored file without a size before it has no end that a reader could find, so no tool writes it to a stream."""
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize(
     ("method", "is_stream"),
     [STORED, pytest.param(zipfile.ZIP_DEFLATED, False, id="file"), pytest.param(zipfile.ZIP_DEFLATED, True, id="stream")],

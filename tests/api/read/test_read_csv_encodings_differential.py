@@ -192,6 +192,7 @@ def test_replacing_is_as_if_the_source_had_been_mended(case: tuple[str, Referenc
         assert table.report.replaced <= table.num_rows * len(table.columns)
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("codec", [*UTF16, "utf-16", "latin-1", "cp1252"])
 @pytest.mark.parametrize("source", ["bytes", "file"])
 @pytest.mark.parametrize(

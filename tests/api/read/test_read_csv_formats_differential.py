@@ -190,6 +190,7 @@ def _fits(text: str, formats: tuple[str, ...]) -> bool:
 STRPTIME = ["%d.%m.%Y %H:%M:%S", "%m/%d/%y", "%B %d, %Y %I:%M %p", "%d-%b-%Y %H:%M", "%Y%j", "%Y-%m-%d %H:%M:%S.%f"]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("form", STRPTIME)
 def test_as_pythons_strptime(form: str, isa: str) -> None:

@@ -100,6 +100,7 @@ ODD_INTS += [
 ]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("type_name", INT_TYPES)

@@ -85,6 +85,7 @@ ODD_DECIMALS = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("*-bare-*", "*-mixed-avx2")
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", QUOTING)
@@ -152,6 +153,7 @@ ODD_DURATIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("type_name", TIMES + DURATIONS)
@@ -203,6 +205,7 @@ def test_times_as_python_writes_them(isa: str) -> None:
     assert pc.equal(pa.array(column), pa.array(times)).to_pylist() == [True] * len(times)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", QUOTING)
 @pytest.mark.parametrize("type_name", [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)])

@@ -86,6 +86,7 @@ BAD_UTF8 = [
 ]
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("bad", BAD_UTF8)
 @pytest.mark.parametrize("before", ["", "x", "é", "x" * 62, "x" * 63, "é" * 32, "😀" * 33])
 @pytest.mark.parametrize("quoted", [False, True])

@@ -86,6 +86,7 @@ def restore(path: Path) -> None:
             file.write(b"\n")
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("to", [0, 1000, 3_999_999, 100 << 20])
 @pytest.mark.parametrize("delay", [0.0, 0.005, 0.03])
 def test_file_that_shrinks_while_it_is_read(sparse_file: Path, to: int, delay: float) -> None:

@@ -178,6 +178,7 @@ ODD += [
 ]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("quoting", ["bare", "quoted", "mixed"])
 @pytest.mark.parametrize("type_name", TYPES)

@@ -27,6 +27,7 @@ def text_of(rng: random.Random, rows: int) -> bytes:
     return "\n".join(["a,b,c,d", *lines, ""]).encode()
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("nulls", NULLS, ids=str)
 @pytest.mark.parametrize("given", [{}, {"quote_char": None}, {"skip_initial_space": True}], ids=str)

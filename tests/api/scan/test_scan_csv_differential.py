@@ -92,6 +92,7 @@ TEXT = (
 )
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("bytes-utf-8", "gzip-*", "file-*", "text-*", "*-utf-32", "*-be")
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize("form", ["bytes", "file", "gzip", "object", "text"])
@@ -150,6 +151,7 @@ def buffers(table: Table) -> list[tuple[bytes, ...]]:
     return made
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("chunk_bytes", [1 << 16, 1 << 18])
 def test_memory_that_was_used_before_does_not_show(threads: int, chunk_bytes: int) -> None:

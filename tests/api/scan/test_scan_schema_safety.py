@@ -26,6 +26,7 @@ def types_of(table: headrace.Table) -> dict[str, str]:
     return {name: str(kind) for name, kind in table.schema.items()}
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("infer", ["all", "first"])
 @pytest.mark.parametrize("batch_bytes", [2, 4, 100])

@@ -29,6 +29,7 @@ def same(sources: list[bytes], **options: Any) -> headrace.Table:
     return table
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("pair", OUTSIDE_NANOSECONDS.values(), ids=OUTSIDE_NANOSECONDS)
 @pytest.mark.parametrize("back", [False, True])
 def test_a_value_that_no_unit_of_all_files_holds(pair: tuple[bytes, bytes], back: bool) -> None:

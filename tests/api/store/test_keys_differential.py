@@ -29,6 +29,7 @@ def random_row(draw):
     return (draw.choice(CITIES), draw.choice(DAYS), draw.choice([-128, 0, 127]), draw.randrange(10**9))
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("on_duplicate", ["raise", "replace", "keep"])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))])

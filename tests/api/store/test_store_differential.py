@@ -9,6 +9,7 @@ from headrace import Context, Store
 from tests.api.store.store_cases import SCHEMA, Model, assert_equal, random_rows, rows_of, seeded, step, table_of
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("on_duplicate", ["raise", "replace", "keep"])
 @pytest.mark.parametrize("place", ["memory", "folder"])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 12))])

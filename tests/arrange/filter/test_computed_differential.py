@@ -59,6 +59,7 @@ def whole_table(nulls):
     return headrace.Table.from_arrow(random_table(SIZES[-1] + 3, 1, nulls))
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("name", EXPRESSIONS)
 @pytest.mark.parametrize("nulls", [0, 0.2])

@@ -152,6 +152,7 @@ LEAVES: list[Callable[[Any], Any]] = [
 ]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("rows", EDGES)
 @pytest.mark.parametrize("start", [0, 3])
 def test_combinations_are_those_of_polars(rows: int, start: int) -> None:

@@ -60,6 +60,7 @@ def test_the_last_texts_of_a_buffer(form: str) -> None:
             assert rows(table, col("x").is_in([text, "absent"])) == expected
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 40, 5000])
 def test_lists_of_texts(form: str, count: int) -> None:

@@ -27,6 +27,7 @@ def taker_of(launcher: FiberLauncher, rows: np.ndarray) -> Taker:
     return Taker(launcher, launcher.put(rows), len(rows), rows.itemsize, threads=64)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("random-*", "forward-u4-plain")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", ["u4", "u8"])

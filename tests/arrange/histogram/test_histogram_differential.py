@@ -20,6 +20,7 @@ from tests.arrange.histogram.histogram_kernels_cases import (
 DTYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("*-uniform-*", "256-*")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
@@ -36,6 +37,7 @@ def test_even(dtype: str, kind: str, bins: int) -> None:
             np.testing.assert_array_equal(result, expected_even(keys, low, high, bins))
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["spread", "crowded", "narrow"])
 @pytest.mark.parametrize("buckets", [2, 256, 10_000, 65536])

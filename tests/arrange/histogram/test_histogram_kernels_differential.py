@@ -73,6 +73,7 @@ def ranges(dtype: str, buckets: int) -> list[tuple[Any, Any]]:
     return [(a, b) for a, b in found if low <= a < b <= end and b - a >= buckets]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("32-uniform-*", "*-uniform-u4", "*-constant-f4", "32-skewed-u4")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])
@@ -88,6 +89,7 @@ def test_even(dtype: str, kind: str, buckets: int) -> None:
             np.testing.assert_array_equal(result, expected_even(keys[1:], low, high, buckets))
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("65536-uniform-*", "*-constant-u4")
 @pytest.mark.parametrize("dtype", ["u2", "u4", "i8", "f4", "f8"])
 @pytest.mark.parametrize("kind", ["uniform", "constant"])

@@ -31,6 +31,7 @@ RANGES = {
 }
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("uniform-*", "skewed-5000-f4", "constant-256-f8", "skewed-65536-u2", "constant-2-u2")
 @pytest.mark.parametrize("dtype", RANGES)
 @pytest.mark.parametrize("bins", [2, 256, 1000, 5000, 65536])
@@ -49,6 +50,7 @@ def test_even(dtype: str, bins: int, kind: str) -> None:
                     )
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("dtype", ["u4", "i4", "f4"])
 @pytest.mark.parametrize("buckets", [2, 3, 256, 10_000, 65_536])

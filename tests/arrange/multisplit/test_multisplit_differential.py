@@ -24,6 +24,7 @@ from tests.arrange.multisplit.multisplit_cases import (
 )
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("uniform-*", "*-u4", "*-f8")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "constant"])

@@ -65,6 +65,7 @@ def test_keys_of_16_bytes(kind: str) -> None:
             check(keys, values, own, function.count, launched(keys, values, function))
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("uniform-*-random", "constant-block-random")
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 @pytest.mark.parametrize("strategy", STRATEGIES)

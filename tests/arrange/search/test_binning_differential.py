@@ -25,6 +25,7 @@ def check(keys: np.ndarray, *args: Any, **options: Any) -> None:
     assert found.counts.dtype == counts.dtype and found.edges.dtype == edges.dtype
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.filterwarnings("ignore:invalid value")
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
 @pytest.mark.parametrize("bins", BINS, ids=lambda bins: str(bins)[:30])

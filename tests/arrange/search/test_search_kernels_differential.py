@@ -19,6 +19,7 @@ TILE = 4 * THREADS
 SIZES = (1, 31, TILE - 1, TILE, TILE + 1, 3 * TILE + 7)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f2", "u4", "f4", "i8", "f8", "M8[s]"])
 @pytest.mark.parametrize("order", ["forward", "random"])
 def test_positions(dtype: str, order: str) -> None:

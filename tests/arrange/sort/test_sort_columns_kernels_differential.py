@@ -61,6 +61,7 @@ def test_types(name: str, nulls: str) -> None:
         check(column_of(name, 700, "half", 13), descending=descending, nulls=nulls)
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("name", ["bool", "int16"])
 @pytest.mark.parametrize("nulls", ["first", "last"])
 @pytest.mark.parametrize("share", SHARES)

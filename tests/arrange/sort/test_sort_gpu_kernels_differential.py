@@ -49,6 +49,7 @@ def test_types_at_the_edges_of_every_way(dtype: str, columns: int) -> None:
         check(keys_of(dtype, count), columns_of(count, columns))
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.long_except("True-*-i2", "True-*-f4", "False-False-f4")
 @pytest.mark.parametrize("dtype", ["i2", "f4", "u8", "M8[s]"])
 @pytest.mark.parametrize("descending", [False, True])
@@ -112,6 +113,7 @@ def test_one_value_together_with_its_key_or_behind_it(dtype: str, follows: bool)
         check(keys, tuning=tuning, index_bytes=width, wants_keys=False)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("i4-*")
 @pytest.mark.parametrize("kind", ["sorted", "reversed", "rising", "constant", "few"])
 @pytest.mark.parametrize("in_place", [False, True])
@@ -217,6 +219,7 @@ def test_blocks_that_meet_by_other_shapes(in_place: bool) -> None:
                 check(keys_of(dtype, count, "few"), tuning=tuning, in_place=in_place)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("u4-*")
 @pytest.mark.parametrize("off", ["keeps_counts", "reduces", "looks_ahead", "merges", "by_size"])
 @pytest.mark.parametrize("ands", [0, 3, 8])

@@ -75,6 +75,7 @@ def at_case(case: str, dtype: str, count: int):
     return drawn(dtype, count, [value << 8 * (np.dtype(dtype).itemsize - 4) for value in heavy], share)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("i4-True-*", "u4-False-one")
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(("dtype", "descending"), [("u4", False), ("i4", True), ("u8", True), ("i8", False)])

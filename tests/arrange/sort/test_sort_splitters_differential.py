@@ -46,6 +46,7 @@ def drawn(kind: str, count: int) -> Any:
     }[kind]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("kind", ["normal", "narrow", "exponential", "outliers", "numbers", "uniform"])
 def test_distributions(kind: str, in_place: bool) -> None:

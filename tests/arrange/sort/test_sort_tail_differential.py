@@ -47,6 +47,7 @@ def values_of(keys, how: str):
     return {"alone": [], "one": [np.arange(count).astype(f"u{keys.itemsize}")], "two": columns_of(count, 2)}[how]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("u4-*")
 @pytest.mark.parametrize("number", [None, 0, 2, 3, 4])
 @pytest.mark.parametrize("values", ["alone", "one", "two"])

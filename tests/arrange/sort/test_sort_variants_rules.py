@@ -72,6 +72,7 @@ class Lister:
             assert not isinstance(arg, bytes) or len(arg) == struct.calcsize("=" + code)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("typestr", ["|u1", "|b1", "<i2", "<f2", "<u4", "<f4", "<i8", "<f8", "<M8[us]"])
 @pytest.mark.parametrize(
     "count",

@@ -95,6 +95,7 @@ def same_column(made: dict[str, Any], rows: int, kept: np.ndarray, sure: np.ndar
     assert np.array_equal(own[sure], values[sure]), name
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("*tile=1024*")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("type_", sorted(TEXTS))

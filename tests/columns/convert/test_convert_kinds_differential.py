@@ -49,6 +49,7 @@ OTHERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     "guess", [k for k in Kind if k not in (Kind.TEXT, Kind.TIMESTAMP_NS_UTC, Kind.TIME_NS, Kind.DURATION_NS, Kind.HEX_UINT64)]

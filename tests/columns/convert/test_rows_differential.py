@@ -96,6 +96,7 @@ def text_of(rng: random.Random, types: list[str], line_end: str, quotes: float) 
     return line_end.join(records) + (line_end if rng.random() < 0.7 else "")
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.long_except("0-*", "1-*")
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 @pytest.mark.parametrize("quotes", [0.0, 0.03, 0.5, 1.0])
@@ -134,6 +135,7 @@ def test_plain_tiles_are_read_by_rows(left, line_end):
         assert tiles > 40 and marked == 0
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("blocks", [1, 3, 2048])
 @pytest.mark.parametrize(
     "odd",

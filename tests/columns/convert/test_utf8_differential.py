@@ -91,6 +91,7 @@ def letters(rng: random.Random, size: int, invalid: float) -> bytes:
     return text + rng.choice(INVALID) if rng.random() < invalid else text
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("*-0.02", "True-*-0.5")
 @pytest.mark.parametrize("invalid", [0.0, 0.02, 0.5])
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])

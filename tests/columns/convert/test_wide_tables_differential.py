@@ -38,6 +38,7 @@ def text_of(rng: random.Random, types: list[str], rows: int, odd: float) -> byte
     return "".join(",".join(field(rng, type_, odd) for type_ in types) + "\n" for _ in range(rows)).encode()
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("odd", [0.0, 0.05, 0.9])
 @pytest.mark.parametrize("columns", [33, 60, 150, pytest.param(400, marks=pytest.mark.long)])
 def test_many_columns(columns, odd):
@@ -74,6 +75,7 @@ def test_a_wide_table_with_short_and_long_records():
         check(b"\n".join(rows), header=False, schema=types, shape=LARGER_SHAPE, **options)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.3])
 @pytest.mark.parametrize("quoted", [False, True])
 def test_columns_without_a_value_in_the_sample(share, quoted):

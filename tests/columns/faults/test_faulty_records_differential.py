@@ -30,6 +30,7 @@ def _faults(rng: np.random.Generator, count: int, records: int) -> np.ndarray:
     return faults
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("records", [1, 31, 32, 33, 300, 5000])
 @pytest.mark.parametrize("count", [1, 31, 33, 255, 256, 257, 700])
 def test_records_are_listed_in_order(records: int, count: int) -> None:

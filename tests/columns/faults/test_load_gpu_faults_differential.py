@@ -23,6 +23,7 @@ from tests.columns.faults.load_gpu_faults_cases import check, spoiled
 pytestmark = pytest.mark.fibers
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("*-reject", "None-*")
 @pytest.mark.parametrize("on_error", ["raise", "null", "reject"])
 @pytest.mark.parametrize("short_records", [None, "null", "error", "reject"])
@@ -38,6 +39,7 @@ def test_every_policy(on_error, short_records, long_records, monkeypatch):
         check(data, skew=rng.randrange(16), seed=times, on_error=on_error, **given, **typed)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("limit", [0, 1, 7])
 @pytest.mark.parametrize("options", [{"on_error": "null"}, {"on_error": "reject", "lenient_quotes": True}])
 def test_a_limited_table_has_the_first_faults(limit, options):
@@ -99,6 +101,7 @@ def test_more_faults_than_the_list_holds(monkeypatch):
         assert found is not None and len(found.rejects) == 200 and found.report.passes == 2
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("given", [{}, {"dtypes": {"b": "float64"}}, {"dtypes": {"b": "bool"}}], ids=str)
 @pytest.mark.parametrize("on_error", ["raise", "null", "reject"])
 def test_fields_that_a_kernel_leaves(on_error, given):
@@ -193,6 +196,7 @@ def test_texts_with_few_records_or_none(data):
     check(data, dtypes={"a": "string"})
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("rows", [1, 31, 32, 65, 2049, 2500])
 @pytest.mark.parametrize("gone", ["few", "half", "all"])
 def test_removed_rows(rows, gone):

@@ -60,6 +60,7 @@ def test_the_first_removed_row(memory_limit: int | None, place: int) -> None:
         assert table.report.rejected == 1
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("isa", _native.isas())
 @pytest.mark.parametrize("policy", ["null", "reject"])
 @pytest.mark.parametrize("density", [1.0, 0.5, 0.05])
@@ -85,6 +86,7 @@ def test_first_and_last_records_of_tiles(places: set[int], policy: str) -> None:
         assert_same_table(found, expected)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("options", [{}, {"lenient_quotes": True}, {"short_records": "null", "long_records": "truncate"}])
 @pytest.mark.parametrize("policy", ["null", "reject"])
 def test_a_limited_table_has_the_first_faults(policy: str, options: dict[str, Any]) -> None:

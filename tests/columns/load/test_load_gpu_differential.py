@@ -37,6 +37,7 @@ def test_one_more_wait_without_an_estimate():
     assert check(b"1,x", header=False) == 2
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("skew", [0, 1, 15])
 @pytest.mark.parametrize("quoted", [0.0, 0.3])
 def test_given_types(skew, quoted):

@@ -26,6 +26,7 @@ def around(field: bytes, rows: int) -> bytes:
     return b"a,b,c\n" + half + b"1," + field + b",2.5\n" + half
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("kind", LONG_FIELDS)
 @pytest.mark.parametrize("typed", [False, True])
 def test_a_long_field_in_the_middle(kind, typed):

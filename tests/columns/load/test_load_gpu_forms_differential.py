@@ -84,6 +84,7 @@ NUMBERS: list[list[str]] = [
 ]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("on_error", ["null", "reject"])
 def test_types_are_shrunk(seed, on_error):
@@ -143,6 +144,7 @@ def test_rows_are_numbered(seed):
         check(data, seed, on_error=on_error, **options)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize(
     "options",
     [

@@ -119,6 +119,7 @@ def test_a_text_of_no_bytes(behind):
     check(b"a,b,c,d" + behind)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 @pytest.mark.parametrize("quoted", [False, True])
 def test_records_at_every_place_of_a_tile(quoted, line_end):

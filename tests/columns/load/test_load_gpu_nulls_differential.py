@@ -22,6 +22,7 @@ FIELDS = {
 }
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("nulls", NULLS, ids=str)
 @pytest.mark.parametrize("seed", range(4))
 def test_empty_fields_and_texts_that_mean_null(seed: int, nulls: Any) -> None:
@@ -43,6 +44,7 @@ def test_columns_without_a_value(texts: str) -> None:
     check(data.encode(), null_values="auto")
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize(
     "wide", ["12345678901234567890123", "-9223372036854775809", "18446744073709551616", "9223372036854775808"]
 )
@@ -66,6 +68,7 @@ def test_rounded_integers(fields: str, marks: bool) -> None:
 WRITTEN = [r"\N", r"\\N", "N", r"\\\N", r"x\N", "", "5", r"\5", '"\\N"', '"N"', "\\N" * 40, "y" * 70 + r"\,"]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("given", [{}, {"quote_char": None}, {"skip_initial_space": True}], ids=str)
 @pytest.mark.parametrize("seed", range(3))
 def test_nulls_with_the_escape(seed: int, given: dict[str, Any]) -> None:

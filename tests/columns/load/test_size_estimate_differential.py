@@ -44,6 +44,7 @@ def estimated(monkeypatch: pytest.MonkeyPatch):
     return tell
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize(
     ("rows", "strings", "waits"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import groupby
 
 from headrace.gpu.kernels.source import Variant, all_variants, joined_source
@@ -39,8 +40,18 @@ def log_without_optimisations(variant: Variant, architecture: str) -> str:
     return compiled.log
 
 
+def asks_for_architecture(variant: Variant) -> bool:
+    """Return True if the text of a program depends on the architecture."""
+    return variant.file in _files_that_ask()
+
+
+@cache
+def _files_that_ask() -> set[str]:
+    return {variant.file for variant in first_of_each_file() if "__CUDA_ARCH__" in joined_source(variant)}
+
+
 def that_differ_on_sm_80() -> list[Variant]:
     """Return programs whose text depends on the architecture, with each value of each macro, and one of each other file."""
-    chosen = [variant for variant in with_each_value() if "__CUDA_ARCH__" in joined_source(variant)]
+    chosen = [variant for variant in with_each_value() if asks_for_architecture(variant)]
     files = {variant.file for variant in chosen}
     return chosen + [variant for variant in first_of_each_file() if variant.file not in files]

@@ -1,8 +1,8 @@
 """Tests that every program compiles, without a driver and without a warning; by default those of a few files.
 
-One of each third file is compiled for sm_90 as calls compile it, and each other program without optimisations, in a third of
-the time. For sm_80, which some files ask for, these with each value of each macro, and one of each other file. Of the two newest,
-each has one of every second file.
+One of each third file is compiled for sm_90 as calls compile it, and others without optimisations, in a third of the time. Long
+tests compile programs with each value of each macro for sm_90, and for sm_80 those of files that ask for the architecture.
+Nightly ones compile all others for sm_90, one of each other file for sm_80, and of half of the files for each of the newest two.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,8 +19,14 @@ from headrace.core.errors import OptionError
 from headrace.gpu.device.device import ARCHITECTURES
 from headrace.gpu.kernels.arguments import signature_codes
 from headrace.gpu.kernels.build import build_kernels
-from headrace.gpu.kernels.source import KernelSourceError, Variant, all_variants, joined_source
-from tests.gpu.kernels.some_programs import first_of_each_file, log_without_optimisations, that_differ_on_sm_80
+from headrace.gpu.kernels.source import KernelSourceError, Variant, all_variants
+from tests.gpu.kernels.some_programs import (
+    asks_for_architecture,
+    first_of_each_file,
+    log_without_optimisations,
+    that_differ_on_sm_80,
+    with_each_value,
+)
 
 pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
 
@@ -62,22 +69,37 @@ def test_one_program_of_each_third_file_compiles_as_calls_compile_it(folder):
     assert {str(each.variant): each.log for each in built if each.log} == {}
 
 
+def soon() -> dict[str, set[Variant]]:
+    """Programs by the architecture that a long test compiles them for."""
+    return {"sm_90": set(with_each_value()) - set(OPTIMISED), "sm_80": set(filter(asks_for_architecture, with_each_value()))}
+
+
+def later() -> dict[str, set[Variant]]:
+    """Those that a nightly test does."""
+    others = set(all_variants()) - set(OPTIMISED) - soon()["sm_90"]
+    newest = {name: set(first_of_each_file()[begin::2]) for begin, name in enumerate(("sm_100", "sm_120"))}
+    return {"sm_90": others, "sm_80": set(that_differ_on_sm_80()) - soon()["sm_80"], **newest}
+
+
 @pytest.mark.long
-def test_every_listed_program_compiles():
-    others = set(all_variants()) - set(OPTIMISED)  # the test above compiles those
-    compiled = {"sm_90": list(others), "sm_80": that_differ_on_sm_80()}
-    compiled |= {name: first_of_each_file()[begin::2] for begin, name in enumerate(("sm_100", "sm_120"))}
-    assert set(compiled) == set(ARCHITECTURES)
-    files = {variant.file for variant in all_variants()}
-    asking = {variant.file for variant in all_variants() if "__CUDA_ARCH__" in joined_source(variant)}
-    defines = {(variant.file, define) for variant in all_variants() if variant.file in asking for define in variant.defines}
-    assert {(variant.file, define) for variant in compiled["sm_80"] for define in variant.defines} >= defines
-    assert {variant.file for variant in compiled["sm_80"]} == files
-    assert {variant.file for name in ("sm_100", "sm_120") for variant in compiled[name]} == files
-    work = [(variant, name) for name, variants in compiled.items() for variant in variants]
+@pytest.mark.parametrize("programs", [soon, pytest.param(later, marks=pytest.mark.nightly)])
+def test_listed_programs_compile(programs: Callable[[], dict[str, set[Variant]]]) -> None:
+    work = [(variant, name) for name, variants in programs().items() for variant in variants]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         logs = pool.map(lambda item: log_without_optimisations(*item), work)
         assert {f"{variant} for {name}": log for (variant, name), log in zip(work, logs, strict=True) if log} == {}
+
+
+def test_every_program_and_architecture_is_compiled_by_a_test() -> None:
+    by_long, by_nightly = soon(), later()
+    files = {variant.file for variant in all_variants()}
+    assert by_long["sm_90"] | by_nightly["sm_90"] | set(OPTIMISED) == set(all_variants())
+    assert {variant.file for variant in by_long["sm_90"] | set(OPTIMISED)} == files
+    defines = {(variant.file, each) for variant in all_variants() if asks_for_architecture(variant) for each in variant.defines}
+    assert {(variant.file, each) for variant in by_long["sm_80"] for each in variant.defines} == defines
+    assert {variant.file for variant in by_long["sm_80"] | by_nightly["sm_80"]} == files
+    assert {variant.file for name in ("sm_100", "sm_120") for variant in by_nightly[name]} == files
+    assert set(by_nightly) == set(ARCHITECTURES)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,17 @@ import pytest
 
 from headrace.gpu.kernels.source import Variant, joined_source
 from headrace.testing import fibers
-from tests.gpu.kernels.some_programs import with_each_value
+from tests.gpu.kernels.some_programs import first_of_each_file, with_each_value
+
+FIRST = set(first_of_each_file())
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("variant", with_each_value(), ids=str)
+@pytest.mark.parametrize(
+    "variant",
+    [variant if variant in FIRST else pytest.param(variant, marks=pytest.mark.nightly) for variant in with_each_value()],
+    ids=str,
+)
 def test_a_listed_program_compiles_for_the_harness(variant: Variant) -> None:
     entries = fibers.kernels_of(variant.file, dict(variant.defines))
     # Macros may build names of kernels, as in label.cu.

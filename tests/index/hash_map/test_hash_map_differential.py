@@ -11,6 +11,7 @@ from tests.index.hash_map.hash_map_cases import PAIRS, MapOracle, MultiMapOracle
 BATCHES = (0, 1, 2, 15, 16, 17, 100, 700)
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize(("key", "value"), PAIRS)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_map_histories(key: str, value: str, threads: int) -> None:

@@ -43,6 +43,7 @@ def test_first_rows(names: list[str], bits: int) -> None:
             assert found.tolist() == [inner.setdefault(row, number) for number, row in enumerate(rows[3:300])]
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("encode", ["none", "string_view", "dictionary"])
 @pytest.mark.parametrize("names", NAMES, ids="".join)
 @pytest.mark.parametrize("bits", [HASH_BITS, 2])

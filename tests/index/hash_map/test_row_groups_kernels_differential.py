@@ -45,6 +45,7 @@ def numbers_of(launcher: FiberLauncher, buffer: Any, dtype: str) -> NDArray[Any]
     return launcher.fetch(buffer).view(dtype)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.long_except("64-*", "1-s-random", "1-sfb-*")
 @pytest.mark.parametrize("order", ["random", "forward", "reverse"])
 @pytest.mark.parametrize("names", NAMES, ids="".join)

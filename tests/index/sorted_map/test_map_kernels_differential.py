@@ -102,6 +102,7 @@ def expected_items(levels: list[HostLevel]) -> dict[int, int]:
     return found
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("key_type", ["u4", "u8"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_merge(key_type: str, order: str) -> None:
@@ -149,6 +150,7 @@ def test_merge_of_many_tiles(spread: int, is_apart: bool) -> None:
     assert (device.fetch(codes, "u4") == np.sort(np.concatenate([level.codes for level in levels]))).all()
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("dtype", ["u4", "f4", "f8", "M8[s]"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_reversed_batches(dtype: str, order: str) -> None:
@@ -236,6 +238,7 @@ def test_guides(key_type: str, order: str) -> None:
         assert (found[:, : len(sizes)] == before).all()
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("aids", [{}, {"has_fences": True}, {"guide_stride": 4}])
 @pytest.mark.parametrize("key_type", ["u4", "u8"])
 @pytest.mark.parametrize("order", ORDERS)

@@ -118,6 +118,7 @@ def check(launcher: FiberLauncher, target: Level, parts: list[Items]) -> None:
         assert (launcher.fetch(target.tombstones.owner) == deleted[order]).all()
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize("kind", ["pairs", "mixed", "deletes"])
 @pytest.mark.parametrize(("key_type", "value_type"), [("u4", "u4"), ("u8", "i4"), ("u4", None)])
 @pytest.mark.parametrize("older", [(), (700,), (90, 200, 2500)])

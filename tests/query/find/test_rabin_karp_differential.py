@@ -26,6 +26,7 @@ def check(text: bytes, pattern: bytes, name: str, threads: int = 2) -> None:
     assert headrace.count(text, pattern, method=name, context=context) == len(positions)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("letters", BITS)
 def test_lengths_and_alphabets(name: str, letters: int) -> None:

@@ -96,6 +96,7 @@ def test_matches_in_a_line(pattern: str, line: str, ignore_case: bool, max_items
     assert search(expression).count(text + b"\n") >= (len(matches) > 0)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("max_items", [0, 1, MAX_ITEMS])
 @pytest.mark.parametrize(
     ("pattern", "count"), [("a|a.*b", 1), ("[ab]|(aa)*c", 1), ("[ab]|(a{7})*c", 1), ("a{2}|a{3}.*c", 2), ("a|(a|aa){9}b", 1)]
@@ -107,6 +108,7 @@ def test_matches_take_linear_time(pattern: str, count: int, max_items: int) -> N
         assert search_in_line.match_steps <= 8 * size + 2048
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("max_items", [0, 1, 2000, MAX_ITEMS])
 @pytest.mark.parametrize(
     ("pattern", "in_re"),

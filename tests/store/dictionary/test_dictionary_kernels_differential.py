@@ -68,6 +68,7 @@ def cases(tile: int, largest: int) -> list[tuple[Any, Any]]:
     return [*found, (low, low[:0]), (low[:0], low), (low[:0], low[:0])]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize(("dtype", "thread_values"), [("u1", 8), ("i2", 15), ("u4", 8), ("i8", 7)])
 @pytest.mark.parametrize("order", ORDERS)
 def test_merge_of_numbers(dtype: str, thread_values: int, order: str) -> None:
@@ -114,6 +115,7 @@ def test_merge_of_texts(order: str) -> None:
             assert device.fetch(codes, "u4", len(some)).tolist() == [expected.index(text) for text in some]
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("bits", [1, 2, 3, 5, 8, 13, 16, 17, 20, 31, 32])
 @pytest.mark.parametrize("order", ORDERS)
 def test_translation(bits: int, order: str) -> None:
@@ -171,6 +173,7 @@ def test_counts_and_bits(largest_gap: int, order: str) -> None:
         assert device.launcher.fetch(device.kernels.translate(main, none, wide)).tobytes() == packed(table[codes].tolist(), wide)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("type_name", ["int16", "uint32", "float64", "bool", "timestamp[us, UTC]", "decimal128(38, 2)", "string"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_columns_in_slices(type_name: str, order: str) -> None:

@@ -61,6 +61,7 @@ def test_hash_equals_sort(type_name: str) -> None:
         check(encode(column_of(type_name, values), method="hash"), type_name, values)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("type_name", TYPES)
 @pytest.mark.parametrize("context", [ONE, TWO], ids=["one", "two"])
 def test_merge(type_name: str, context: Context) -> None:

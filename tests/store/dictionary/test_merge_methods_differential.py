@@ -106,6 +106,7 @@ def test_slices(slices: int, dtype: str) -> None:
             assert (found.delta_codes == np.searchsorted(joined, delta)).all()
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.fibers
 @pytest.mark.parametrize("has_begins", [False, True])
 @pytest.mark.parametrize("dtype", ["u4", "u8"])

@@ -14,6 +14,7 @@ LOOK_AHEAD = 4096
 """Bytes that are read along with a tile."""
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("tile", [1, 64, 100])
 @pytest.mark.parametrize("behind", [b'"b', b'""b', b'"b"c', b'" ,', b'"'])

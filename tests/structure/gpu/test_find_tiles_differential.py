@@ -70,6 +70,7 @@ def test_text_that_masks_misread(place: int) -> None:
     check(FiberLauncher("random"), data, dialect, "dfa", replace(SMALL, only_dfa=True))
 
 
+@pytest.mark.covering(default=2)
 @pytest.mark.parametrize(("data", "dialect", "variant"), cases(2000))
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_entries_under_the_harness(data: bytes, dialect: Dialect, variant: str, order: str) -> None:
