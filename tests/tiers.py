@@ -25,7 +25,7 @@ def covering(rows: Sequence[Sequence[object]], strength: int, chosen: Iterable[i
     rows
         The values of each parameter, in each row the same parameters.
     strength
-        1 for each value, 2 for each pair of values of two parameters.
+        1 for each value, 2 for each pair of values of two parameters, 0 for any one row.
     chosen
         Numbers of rows that are taken anyway. They are in the result.
 

@@ -57,6 +57,7 @@ def ran(path: Path, how: str, more: int) -> str:
     return ended.stdout.strip()
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.long_except("read-*", "stream-*")
 @pytest.mark.parametrize(("how", "more"), [("read", 400), ("again", 400), ("files", 500), ("stream", 400)])
 def test_little_address_space(path: Path, how: str, more: int) -> None:

@@ -134,6 +134,7 @@ def test_python_code_inside_native_code_ends_without_a_word(name):
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.long_except("read_csv", "scan_csv", "sort", "write_csv", "reduce")
 @pytest.mark.parametrize("call", _CALLS)
 def test_daemon_threads_end_without_a_word(call):

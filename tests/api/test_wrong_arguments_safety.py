@@ -65,7 +65,6 @@ MADE_ELSEWHERE = {
 """Names without an argument of the caller."""
 
 
-@pytest.mark.covering(default=1)
 @pytest.mark.parametrize(("call", "parameter"), PAIRS, ids=lambda one: getattr(one, "name", one))
 @pytest.mark.parametrize("begin", [0, *(pytest.param(begin, marks=pytest.mark.long) for begin in (1, 2, 3))])
 def test_one_wrong_argument(begin: int, call: Call, parameter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

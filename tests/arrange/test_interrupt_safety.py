@@ -41,6 +41,7 @@ _CALLS = {
 }
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.long_except("2-sort-*", "1-multisplit-*", "2-argsort-*")
 @pytest.mark.parametrize(
     ("call", "count"), [("sort", 30_000_000), ("argsort", 20_000_000), ("sort_pairs", 15_000_000), ("multisplit", 20_000_000)]

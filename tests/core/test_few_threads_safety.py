@@ -55,6 +55,7 @@ resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 28), resource.RLIM_INFINITY
 """
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.parametrize(("limit", "threads"), [(_NO_PROCESSES, 8), (_ADDRESS_SPACE, 500)], ids=["processes", "address space"])
 def test_calls_do_with_the_threads_there_are(limit, threads):
     # Stacks of threads may take the address space that a result needs.

@@ -256,6 +256,7 @@ time.sleep(0.2)
 """
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("0", "2")
 @pytest.mark.parametrize("attempt", range(4))
 def test_arrays_may_be_released_while_the_interpreter_ends(attempt):

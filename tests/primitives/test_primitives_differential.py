@@ -37,7 +37,6 @@ def tile_of(items: NDArray[np.generic]) -> int:
     return THREADS * ROWS * 16 // items.dtype.itemsize
 
 
-@pytest.mark.covering(default=1)
 @pytest.mark.long_except("random-*")
 @pytest.mark.parametrize(("operator", "item"), OPERATORS)
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])

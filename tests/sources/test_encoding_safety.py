@@ -12,6 +12,7 @@ from headrace import Context, OptionError, ParseError, SourceError, _native
 UTF16 = pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.long_except("avx2-utf-16-le", "scalar-utf-16-be")
 @UTF16
 @pytest.mark.parametrize("isa", _native.isas())

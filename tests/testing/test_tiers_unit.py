@@ -74,7 +74,9 @@ def test_rows_that_are_chosen_count():
     assert covering([(0, 0), (0, 1)], 1, [0, 1]) == [0, 1]
 
 
-def test_no_rows():
+def test_one_row_or_none():
+    assert covering([(0, 0), (0, 1)], 0) == [0]
+    assert covering([(0, 0), (0, 1)], 0, [1]) == [1]
     assert covering([], 1) == []
 
 

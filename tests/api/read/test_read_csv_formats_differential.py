@@ -212,6 +212,7 @@ def _strptime(text: str, form: str) -> datetime.datetime | None:
         return None
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("Africa/Casablanca", "+05:30")
 @pytest.mark.parametrize("zone", ZONES)
 def test_local_times(zone: str) -> None:
@@ -243,6 +244,7 @@ LATE = [
 ]
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("0", "3")
 @pytest.mark.parametrize("seed", range(6))
 def test_what_turns_up_late(seed: int) -> None:

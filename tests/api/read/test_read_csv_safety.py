@@ -224,6 +224,7 @@ def test_texts_of_more_than_31_bits_count(tmp_path: Path) -> None:
         assert table["a"][row - 1] == "\0" * (2**20 - 5) + f"{row:04}"
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.parametrize("quoted", [False, True])
 def test_a_field_of_50_mb(quoted: bool) -> None:
     field = b"0123456789" * 5_000_000

@@ -27,6 +27,7 @@ __all__ = ["on_fibers"]
 pytestmark = pytest.mark.fibers
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("2", "3")
 @pytest.mark.usefixtures("on_fibers")
 @pytest.mark.parametrize("seed", range(6))

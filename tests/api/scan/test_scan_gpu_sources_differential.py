@@ -52,6 +52,7 @@ def test_compressed_texts(batch_bytes: int) -> None:
     check(gzip.compress(FAULTY), batch_bytes, dtypes={"n": "int64", "day": "date32"}, on_error="reject")
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.parametrize("options", [{}, {"on_error": "null", "dtypes": {"n": "int32"}}, {"dtypes": {"n": "int32"}}])
 def test_file_objects(options: dict[str, Any]) -> None:
     expected = outcome(lambda: headrace.read_csv(FAULTY, **options))
@@ -102,6 +103,7 @@ def test_resumption_of_a_text_that_comes_in_order(records: int) -> None:
     assert rest.rejects["line"].to_pylist() == lines[len(lines) - rest.rejects.num_rows :]
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("True-utf-16-le", "False-cp1252")
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-16", "cp1252", "iso8859-15", "cp037"])
 @pytest.mark.parametrize("packed", [False, True])
@@ -128,6 +130,7 @@ def test_cuts_of_encoded_texts_are_where_records_begin() -> None:
             assert split_points(source, CSV, 0, end)[0] == max(start for start in starts if start < end)
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.parametrize(
     "options",
     [

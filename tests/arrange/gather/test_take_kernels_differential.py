@@ -74,6 +74,7 @@ def test_places_that_are_not_there() -> None:
         taker.check(4, 4)
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.parametrize("form", FORMS)
 def test_partition(form: str) -> None:
     for part in (table_of(form), table_of(form)[7:1011], table_of(form)[5:5]):
@@ -89,6 +90,7 @@ def test_partition(form: str) -> None:
                 check_same(fetched(found[each]), expected[each])
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.parametrize("form", FORMS)
 def test_partition_by_hash(form: str) -> None:
     for part in (table_of(form), table_of(form)[3:1999], table_of(form)[5:5]):

@@ -12,6 +12,7 @@ from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 pytestmark = pytest.mark.fibers
 
 
+@pytest.mark.long_except("partition")
 @pytest.mark.parametrize("name", ["3.4", "3.6", "partition"])
 def test_a_table_is_made(name: str, capsys) -> None:
     gpu_multisplit.TABLES[name](Harness(200))

@@ -104,6 +104,7 @@ def test_encodings(codec, seed):
     check(data, seed, lenient_quotes=True, **options)
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.parametrize("codec", ["utf-16-le", "cp1252"])
 def test_faults_in_other_encodings(codec):
     rng = random.Random(codec)

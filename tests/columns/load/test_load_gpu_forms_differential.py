@@ -42,6 +42,7 @@ def test_text_is_mended(seed):
     check(data, seed, **options)
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.parametrize("seed", range(4))
 def test_long_text_is_mended(seed):
     long = ("x€y" * 900).encode()

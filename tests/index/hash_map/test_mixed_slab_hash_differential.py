@@ -56,6 +56,7 @@ def test_histories(order: str, widths: tuple[int, int], schedule: str, seed: int
         _check(table, oracle, _batch(table, random, int(random.choice([1, 33, 64, 150]))), order)
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("1-*")
 @pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -153,6 +153,7 @@ def test_a_small_batch_without_memory_changes_nothing_if_the_table_cannot_grow(r
     assert table.upsert(keys, keys.astype("u4"), reduce) == 48
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("4-4", "8-8")
 @pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 def test_flushed_lists_have_no_slab_too_many(widths: tuple[int, int]) -> None:
@@ -196,6 +197,7 @@ def test_a_copy_does_not_change(seed: int) -> None:
     assert copied.find(keys)[1] == [True] * 80
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("1-*")
 @pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 @pytest.mark.parametrize("seed", [1, 2, 3])

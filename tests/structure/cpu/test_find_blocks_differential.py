@@ -45,6 +45,7 @@ def texts_of(dialect: Dialect) -> list[tuple[bytes, Structure]]:
     return [(data, expected(data, dialect)) for data in texts]
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: repr(dialect)[:80])
 def test_all_texts_of_four_bytes_across_a_border(dialect: Dialect, isa: str) -> None:

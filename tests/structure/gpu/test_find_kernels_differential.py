@@ -98,6 +98,7 @@ def check_masks(data: bytes, dialect: Dialect, how: How) -> None:
     assert misplaced or found == expected(data, dialect, how)
 
 
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("0", "7")
 @pytest.mark.parametrize("skew", [0, 1, 7, 8, 15])
 def test_edges(skew: int) -> None:
@@ -143,6 +144,7 @@ def test_edges_of_the_dfa(options: dict[str, str]) -> None:
                     assert with_dfa(data, dialect, how) == expected(data, dialect, how)
 
 
+@pytest.mark.covering(default=0)
 @pytest.mark.parametrize("order", [ORDERS[2]])
 @pytest.mark.parametrize(
     "options", [{}, {"comment": "#"}, {"escape_char": "\\"}, {"sep": "||", "lineterminator": "\r\n"}], ids=str
