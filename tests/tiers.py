@@ -1,6 +1,6 @@
 """Chooses the tier of each test from the marks of its function: default, long or nightly (CONTRIBUTING.md, Tests).
 
-A test of many parameters runs by default for a covering set: a few parameter sets that together have each value, or each pair of
+A test of many parameters runs by default for a covering set. These few parameter sets together have each value, or each pair of
 values, at least once. Most faults depend on one value or on two (Kuhn, Wallace and Gallo, 2004).
 """
 

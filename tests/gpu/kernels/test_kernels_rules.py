@@ -1,8 +1,9 @@
 """Tests that every program compiles, without a driver and without a warning; by default those of a few files.
 
 One of each third file is compiled for sm_90 as calls compile it, and others without optimisations, in a third of the time. Long
-tests compile programs with each value of each macro for sm_90, and for sm_80 those of files that ask for the architecture.
-Nightly ones compile all others for sm_90, one of each other file for sm_80, and of half of the files for each of the newest two.
+tests compile programs with each value of each macro for sm_90, and one of each file that asks for the architecture for sm_80.
+Nightly ones compile all others for sm_90, and for sm_80 each value of those files' macros, and one of each other file. They also
+compile one of each file for one of the newest two.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def test_one_program_of_each_third_file_compiles_as_calls_compile_it(folder):
 
 def soon() -> dict[str, set[Variant]]:
     """Programs by the architecture that a long test compiles them for."""
-    return {"sm_90": set(with_each_value()) - set(OPTIMISED), "sm_80": set(filter(asks_for_architecture, with_each_value()))}
+    return {"sm_90": set(with_each_value()) - set(OPTIMISED), "sm_80": set(filter(asks_for_architecture, first_of_each_file()))}
 
 
 def later() -> dict[str, set[Variant]]:
@@ -96,8 +97,9 @@ def test_every_program_and_architecture_is_compiled_by_a_test() -> None:
     assert by_long["sm_90"] | by_nightly["sm_90"] | set(OPTIMISED) == set(all_variants())
     assert {variant.file for variant in by_long["sm_90"] | set(OPTIMISED)} == files
     defines = {(variant.file, each) for variant in all_variants() if asks_for_architecture(variant) for each in variant.defines}
-    assert {(variant.file, each) for variant in by_long["sm_80"] for each in variant.defines} == defines
-    assert {variant.file for variant in by_long["sm_80"] | by_nightly["sm_80"]} == files
+    on_sm_80 = by_long["sm_80"] | by_nightly["sm_80"]
+    assert {(variant.file, each) for variant in on_sm_80 for each in variant.defines} >= defines
+    assert {variant.file for variant in on_sm_80} == files
     assert {variant.file for name in ("sm_100", "sm_120") for variant in by_nightly[name]} == files
     assert set(by_nightly) == set(ARCHITECTURES)
 
