@@ -55,7 +55,11 @@ def test_lines_and_their_neighbours(seed: int, block_bytes: int, tmp_path: Path)
                 search = LineSearch(headrace.Pattern(word), output)
                 found = b"".join(search.write(block) for block in blocks_of(str(path), block_bytes))
                 assert found == expected(text, word, inverted, before, after)
-                assert search.has_selected == search.has_written == bool(found)
+                assert search.has_selected == bool(found)
+                search.begin_file(b"")
+                assert not search.has_selected
+                again = b"".join(search.write(block) for block in blocks_of(str(path), block_bytes))
+                assert again == (b"--\n" if found and (before or after) else b"") + found
                 plain = LineSearch(headrace.Pattern(word), LineOutput(is_inverted=inverted, before=before, after=after))
                 unnumbered = b"".join(plain.write(block) for block in blocks_of(str(path), block_bytes))
                 assert unnumbered == re.sub(rb"(?m)^\d+[:-]", b"", found)
@@ -81,6 +85,14 @@ def test_texts_of_wide_characters(codec: str, tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     for source in (str(plain), str(packed), io.BytesIO(plain.read_bytes())):
         assert b"".join(map(bytes, blocks_of(source, 16))) == lines.encode()
+
+
+@pytest.mark.parametrize("size", [0, 1, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 1 << 18])
+def test_files_that_are_read_and_mapped(size: int, tmp_path: Path) -> None:
+    text = (b"0123456\n" * (size // 8 + 1))[:size]
+    (tmp_path / "text").write_bytes(text)
+    blocks = [bytes(block) for block in blocks_of(tmp_path / "text", 4096)]
+    assert b"".join(blocks) == text and len(blocks) == -(-size // 4096)
 
 
 @pytest.mark.skipif(not Path("/proc/version").exists(), reason="needs files below /proc")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from headrace.cli.grep import arguments
+from headrace.cli.grep.files import files_of
 from headrace.cli.main import main
 
 WORDS = ["a", "ab", "b_", "x", "aab", "a b", ".", "$", "", "A"]
@@ -116,6 +118,24 @@ def test_folders_that_cannot_be_read_are_left_out(
     assert main(["grep", "-r", "x"]) == 2
     output = capfdbinary.readouterr()
     assert output.out == b"c/d/two:x\ne:x\n" and b"Permission denied" in output.err
+
+
+def test_a_folder_is_listed_during_the_search(tmp_path: Path) -> None:
+    for name in ("b/2", "a/z/1", "a/y", "c"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x\n")
+    given = arguments.parsed(["-r", "x"])
+    given.words_are_files = True
+    found = files_of(f"{tmp_path}/", given, iter)
+    assert next(found)[1] == f"{tmp_path}/a/y"
+    (tmp_path / "b" / "10").write_text("x\n")  # in a folder that is listed later
+    assert [path for _, path in found] == [f"{tmp_path}/{name}" for name in ("a/z/1", "b/10", "b/2", "c")]
+
+
+def test_a_selected_line_ends_a_quiet_search(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    (tmp_path / "a").write_text("x\n")
+    for names in (["a", "missing"], [".", "missing"]):
+        check(["-rq", "x", *(str(tmp_path / name) for name in names)], tmp_path, capfdbinary)
 
 
 def test_a_folder_without_the_option(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -89,7 +89,7 @@ OPTIONS = (
     GrepOption("-q --quiet", "print no lines, and end with the first selected one"),
     GrepOption("-s --no-messages", "print no errors of files"),
     GrepOption("-a --text", "no effect: each file is searched as text"),
-    GrepOption("-r --recursive", "search the files in folders; links in them are not followed"),
+    GrepOption("-r --recursive", "search the files in folders, in the order of their names; links in them are not followed"),
     GrepOption("--include", "search only files whose name matches", metavar="GLOB"),
     GrepOption("--exclude", "skip files whose name matches", metavar="GLOB"),
     GrepOption("--exclude-dir", "with -r, skip folders whose name matches", metavar="GLOB"),

@@ -42,7 +42,11 @@ def files_of(name: str, given: Any, reported: Any) -> Iterator[tuple[bytes, Any]
 
 
 def _files_below(folder: str, given: Any, reported: Any) -> Iterator[str]:
-    """Yield the files in a folder and in those below it, ordered by name. A folder that cannot be read is left out."""
+    """Yield the files in a folder and in those below it while they are found. A folder that cannot be read is left out.
+
+    The entries of a folder are ordered by name, and a folder's files come at its place among them: ``a/z``, ``b``, ``c/a``.
+    Only entries of the open folders are in memory.
+    """
 
     def entries_of(path: str) -> list[os.DirEntry[str]]:
         return sorted(reported(_entries(path)), key=lambda entry: entry.name, reverse=True)

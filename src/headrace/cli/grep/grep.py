@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import chain, islice
 
 from headrace.api.line_search import BLOCK_BYTES, FEW_BYTES, LineOutput, LineSearch, blocks_of
 from headrace.cli.common.messages import message_of, print_error
@@ -69,12 +70,13 @@ def run(given: Any) -> int:
     errors = _FileErrors(is_silent=given.no_messages)
     if output.max_count == 0 and not given.files_without_match:
         return 1
-    files = [file for name in names for file in errors.reported(files_of(name, given, errors.reported))]
-    has_folder = given.recursive and any(os.path.isdir(name) for name in names)
-    prefixes = given.with_filename or len(files) > 1 or len(names) > 1 or has_folder
-    search = _Search(wanted, output, errors, prefixes=prefixes and not given.no_filename)
+    files = (file for name in names for file in errors.reported(files_of(name, given, errors.reported)))
+    # A folder is listed during the search. Of a pattern of names, two files show that lines need the names.
+    prefixes = given.with_filename or len(names) > 1 or (given.recursive and os.path.isdir(names[0]))
+    first = () if prefixes else tuple(islice(files, 2))
+    search = _Search(wanted, output, errors, prefixes=(prefixes or len(first) > 1) and not given.no_filename)
     found = False
-    for name, source in files:
+    for name, source in chain(first, files):
         if given.quiet:
             if search.selects(source):
                 return 0
@@ -139,18 +141,17 @@ class _Search:
     """
 
     def __init__(self, wanted: Any, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
-        self._wanted, self._output, self._errors, self._prefixes = wanted, output, errors, prefixes
-        self._has_written = False
+        self._search, self._max_count = LineSearch(wanted, output), output.max_count
+        self._errors, self._prefixes, self._is_terminal = errors, prefixes, sys.stdout.buffer.isatty()
 
     def write(self, name: bytes, source: Any) -> bool:
         """Print the lines of a file, and return whether one was selected."""
-        output = self._output.with_name(name) if self._prefixes else self._output
-        search = LineSearch(self._wanted, output, has_written=self._has_written)
-        for block in self._blocks(source, output.max_count):
+        search = self._search
+        search.begin_file(name if self._prefixes else b"")
+        for block in self._blocks(source, self._max_count):
             self._print(search.write(block))
             if search.is_done:
                 break
-        self._has_written = search.has_written
         return search.has_selected
 
     def count(self, name: bytes, source: Any) -> bool:
@@ -158,11 +159,11 @@ class _Search:
 
         A file that cannot be read to its end has no number.
         """
-        search, total = LineSearch(self._wanted, self._output), 0
-        earlier = self._errors.count
-        for block in self._blocks(source, self._output.max_count):
-            total += search.count(block)
-            if search.is_done:
+        total, earlier = 0, self._errors.count
+        self._search.begin_file(name)
+        for block in self._blocks(source, self._max_count):
+            total += self._search.count(block)
+            if self._search.is_done:
                 break
         if self._errors.count == earlier:
             self._print((name + b":" if self._prefixes else b"") + b"%d\n" % total)
@@ -181,13 +182,17 @@ class _Search:
 
     def selects(self, source: Any) -> bool:
         """Return whether a file has a selected line."""
-        search = LineSearch(self._wanted, self._output)
-        return any(search.count(block) for block in self._blocks(source, 1))
+        self._search.begin_file(b"")
+        return any(self._search.count(block) for block in self._blocks(source, 1))
 
     def _blocks(self, source: Any, max_count: int | None) -> Iterator[memoryview]:
         return self._errors.reported(blocks_of(source, BLOCK_BYTES if max_count is None else FEW_BYTES))
 
     def _print(self, lines: bytes) -> None:
+        if not lines:
+            return
         left = memoryview(lines)
         while left:  # standard output without a buffer (PYTHONUNBUFFERED) takes a part
             left = left[sys.stdout.buffer.write(left) :]
+        if self._is_terminal:
+            sys.stdout.buffer.flush()

@@ -13,13 +13,50 @@ HR_BEGIN_NAMESPACE
 
 constexpr usize BLOCK = 64;
 
+// Places are positions of a block, in the form that a comparison gives them; their bits take further instructions.
+#if defined(HR_ISA_AVX2)
+
+class Places {
+public:
+    Places(__m256i low, __m256i high) : low_(low), high_(high) {}
+    Places operator&(const Places& other) const {
+        return {_mm256_and_si256(low_, other.low_), _mm256_and_si256(high_, other.high_)};
+    }
+    Places operator|(const Places& other) const {
+        return {_mm256_or_si256(low_, other.low_), _mm256_or_si256(high_, other.high_)};
+    }
+    u64 bits() const {
+        return static_cast<u32>(_mm256_movemask_epi8(low_)) |
+               static_cast<u64>(static_cast<u32>(_mm256_movemask_epi8(high_))) << 32;
+    }
+
+private:
+    __m256i low_, high_;
+};
+
+#else
+
+class Places {
+public:
+    explicit Places(u64 bits) : bits_(bits) {}
+    Places operator&(const Places& other) const { return Places(bits_ & other.bits_); }
+    Places operator|(const Places& other) const { return Places(bits_ | other.bits_); }
+    u64 bits() const { return bits_; }
+
+private:
+    u64 bits_;
+};
+
+#endif
+
 // HighBytes accumulates whether any of several blocks has a byte outside ASCII.
 #if defined(HR_ISA_AVX512)
 
 class Block {
 public:
     explicit Block(const u8* p) : bytes_(_mm512_loadu_si512(p)) {}
-    u64 equals(u8 c) const { return _mm512_cmpeq_epi8_mask(bytes_, _mm512_set1_epi8(static_cast<char>(c))); }
+    Places places(u8 c) const { return Places(_mm512_cmpeq_epi8_mask(bytes_, _mm512_set1_epi8(static_cast<char>(c)))); }
+    u64 equals(u8 c) const { return places(c).bits(); }
     u64 looked_up(const u8* table) const {
         const __m512i found = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
         return _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(found, bytes_), bytes_);
@@ -46,22 +83,20 @@ public:
     explicit Block(const u8* p)
         : low_(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))),
           high_(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32))) {}
-    u64 equals(u8 c) const {
+    Places places(u8 c) const {
         const __m256i wanted = _mm256_set1_epi8(static_cast<char>(c));
-        return join(_mm256_cmpeq_epi8(low_, wanted), _mm256_cmpeq_epi8(high_, wanted));
+        return {_mm256_cmpeq_epi8(low_, wanted), _mm256_cmpeq_epi8(high_, wanted)};
     }
+    u64 equals(u8 c) const { return places(c).bits(); }
     u64 looked_up(const u8* table) const {
         const __m256i found = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
-        return join(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(found, low_), low_),
-                    _mm256_cmpeq_epi8(_mm256_shuffle_epi8(found, high_), high_));
+        const Places places(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(found, low_), low_),
+                            _mm256_cmpeq_epi8(_mm256_shuffle_epi8(found, high_), high_));
+        return places.bits();
     }
 
 private:
     friend class HighBytes;
-    static u64 join(__m256i low, __m256i high) {
-        return static_cast<u32>(_mm256_movemask_epi8(low)) |
-               static_cast<u64>(static_cast<u32>(_mm256_movemask_epi8(high))) << 32;
-    }
     __m256i low_, high_;
 };
 
@@ -79,6 +114,7 @@ private:
 class Block {
 public:
     explicit Block(const u8* p) { __builtin_memcpy(words_, p, BLOCK); }
+    Places places(u8 c) const { return Places(equals(c)); }
     u64 equals(u8 c) const {
         u64 mask = 0;
         for (usize i = 0; i < 8; ++i) mask |= gather(zero_bytes(words_[i] ^ c * EACH)) << (8 * i);

@@ -90,14 +90,16 @@ void bind_lines(nb::module_& m) {
         .def_rw("is_numbered", &LineOptions::is_numbered)
         .def_rw("before", &LineOptions::before)
         .def_rw("after", &LineOptions::after)
-        .def_rw("max_count", &LineOptions::max_count)
-        .def_rw("has_written", &LineOptions::has_written);
+        .def_rw("max_count", &LineOptions::max_count);
     nb::class_<LineSearch>(m, "LineSearch")
         .def(
             "__init__",
             [](LineSearch* self, const LineSelector& selector, const LineOptions& options, unsigned threads,
                std::string_view isa) { new (self) LineSearch(selector, options, {choose_isa(isa), threads}); },
             nb::keep_alive<1, 2>(), "selector"_a, "options"_a, "threads"_a, "isa"_a = "")
+        .def(
+            "begin_file", [](LineSearch& self, const nb::bytes& name) { self.begin_file({name.c_str(), name.size()}); },
+            "name"_a)
         .def("count",
              [](LineSearch& self, const nb::handle& block) {
                  return with_block(self, block,
@@ -111,7 +113,6 @@ void bind_lines(nb::module_& m) {
              })
         .def_prop_ro("is_done", &LineSearch::is_done)
         .def_prop_ro("has_selected", &LineSearch::has_selected)
-        .def_prop_ro("has_written", &LineSearch::has_written)
         .def_prop_ro("match_steps", &LineSearch::match_steps);
 }
 

@@ -22,6 +22,7 @@ namespace {
 
 constexpr u64 few_bytes = 4096;   // in which line ends are counted without a search
 constexpr u64 words_an_item = 8;  // memory of sets of nodes, by entries of the table of states
+constexpr u64 hits_ahead = 8;     // whose lines are read ahead
 constexpr u64 many_share = 128;   // with more than one candidate in as many bytes, the automaton reads all lines
 
 // Counts line ends in words of 8 bytes. A byte of `found` counts those at its place, in at most 255 words.
@@ -63,6 +64,14 @@ u64 LineSearch::line_end_before(u64 most, u64 at) const {
 u64 LineSearch::line_ends(u64 begin, u64 end) const {
     if (end - begin < few_bytes) return count_line_ends(block_.substr(begin, end - begin));
     return pattern_count(newline_, {reinterpret_cast<const u8*>(block_.data()) + begin, end - begin}, true, resources_);
+}
+
+// Reads the line of the hit of a number ahead. The search for hits has passed it long ago, so it is not in the cache.
+void LineSearch::prefetch_line(u64 hit) const {
+    if (hit >= hits_.size()) return;
+    constexpr u64 cache_line = 64;
+    const char* const at = block_.data() + hits_[hit];
+    for (const char* each : {at - cache_line, at, at + cache_line}) __builtin_prefetch(each);
 }
 
 void LineSearch::find_hits() {
@@ -175,14 +184,25 @@ std::span<const MatchSpan> LineSearch::matches_in(Lines line, std::span<const u6
     return matches_;
 }
 
+void LineSearch::begin_file(std::string name) {
+    options_.name = std::move(name);
+    has_selected_ = false;
+    was_dropped_ = true;
+    selected_left_ = options_.max_count;
+    after_left_ = counted_ = counted_upto_ = 0;
+    preceding_.clear();
+    rest_ = {};
+}
+
 u64 LineSearch::count(std::string_view block) {
     block_ = block;
     find_hits();
     u64 selected = 0, end = 0;
-    for (const u64 hit : hits_) {
-        if (hit < end) continue;
+    for (u64 i = 0; i < hits_.size(); ++i) {
+        prefetch_line(i + hits_ahead);
+        if (hits_[i] < end) continue;
         ++selected;
-        end = line_end(hit);
+        end = line_end(hits_[i]);
     }
     if (options_.is_inverted) {
         const u64 lines = line_ends(0, block.size()) + (!block.empty() && block.back() != '\n');
@@ -213,6 +233,7 @@ std::span<const u64> LineSearch::hits_in(Lines lines, u64& next) const {
 void LineSearch::divide() {
     u64 at = 0;
     for (u64 next = 0; next < hits_.size();) {
+        prefetch_line(next + hits_ahead);
         const Lines line{line_begin(at, hits_[next]), line_end(hits_[next])};
         const auto hits = hits_in(line, next);
         if (options_.is_inverted) {

@@ -36,7 +36,6 @@ struct LineOptions {
     u64 before;          // lines that are written before and after a selected one, unless only_matching
     u64 after;
     u64 max_count;     // lines that are selected at most; later ones are read as not selected
-    bool has_written;  // lines of another file were written before, from which a separator separates
     std::string name;  // lines begin with it; empty for none
     std::string mark;  // written before each hit; empty for none
     std::string unmark;
@@ -48,9 +47,11 @@ public:
     // The pattern has no line end.
     LineSearch(const LineSelector& selector, LineOptions options, FindResources resources)
         : selector_(selector), options_(std::move(options)), resources_(resources), newline_("\n", false) {
-        has_written_ = options_.has_written;
         selected_left_ = options_.max_count;
     }
+
+    // Begins the next file, whose lines get the name. States of the automaton are kept.
+    void begin_file(std::string name);
 
     // Returns the number of selected lines of a block.
     u64 count(std::string_view block);
@@ -64,9 +65,6 @@ public:
     // Whether no later block can change the output.
     bool is_done() const { return selected_left_ == 0 && after_left_ == 0; }
 
-    // Whether a line of this or another file was written.
-    bool has_written() const { return has_written_; }
-
     // Number of steps that searches for matches in selected lines took (matches_in_line).
     u64 match_steps() const { return match_steps_; }
 
@@ -77,6 +75,7 @@ private:
         u64 end;
     };
 
+    void prefetch_line(u64 hit) const;
     void find_hits();
     void find_lines();
     bool find_candidates(Lines lines, const FindPlan* plan, std::vector<u64>& found) const;
@@ -108,7 +107,7 @@ private:
     FindResources resources_;
     FindPattern newline_;
     bool has_selected_ = false;
-    bool has_written_ = false;
+    bool has_written_ = false;           // a line of this or an earlier file
     bool was_dropped_ = true;            // the lines since the last written one are not all in `preceding_`
     u64 selected_left_;                  // lines that may still be selected
     u64 after_left_ = 0;                 // lines that are written after the last selected one

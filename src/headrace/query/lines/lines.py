@@ -15,19 +15,22 @@ from headrace.sources.foreign_formats import check_is_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, BinaryIO
+    from typing import Any
 
     from headrace.query.lines.line_expression import LineExpression
 
 BLOCK_BYTES = 16 << 20
 FEW_BYTES = 1 << 18
 """Bytes of a block if the first selected lines end the search."""
+_READ_BYTES = 1 << 16
+"""Bytes of a file up to which it is read, because a map takes longer."""
+_MARKS = (*ALL_MARKS, *WIDE_MARKS)
 
 
 def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryview]:
     """Yield a source in blocks of whole lines, decompressed and in UTF-8 if a byte-order mark names another encoding.
 
-    Files of UTF-8 that are not compressed are mapped and not copied.
+    Large files of UTF-8 that are not compressed are mapped and not copied.
 
     Parameters
     ----------
@@ -42,12 +45,12 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
         As in `headrace.sources.open.open_source`.
     """
     if isinstance(source, str | os.PathLike) and os.path.isfile(source):
-        with open(source, "rb") as file:
-            start = file.read(MARK_BYTES)
-            if start and not start.startswith((*ALL_MARKS, *WIDE_MARKS)):
-                check_is_text(start, os.fspath(source))
-                yield from _cut(_content(file), block_bytes)
-                return
+        content = _content(source)
+        start = content[:MARK_BYTES]
+        if not start.startswith(_MARKS):
+            check_is_text(start, os.fspath(source))
+            yield from _cut(content, block_bytes)
+            return
     # These take time to import, and a plain file does not need them.
     from headrace.sources.open import SourceOptions
     from headrace.sources.registry import source_of
@@ -66,13 +69,22 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
         yield memoryview(b"".join(pending))
 
 
-def _content(file: BinaryIO) -> mmap.mmap | bytes:
-    """Map a file. One that cannot be mapped is read, such as those below /proc, whose size is 0."""
+def _content(path: str | os.PathLike[str]) -> mmap.mmap | bytes:
+    """Map a file. A small one is read, and one that cannot be mapped, such as those below /proc, whose size is 0."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (ValueError, OSError):
-        file.seek(0)
-        return file.read()
+        size = os.fstat(descriptor).st_size
+        if size > _READ_BYTES:
+            try:
+                return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+            except (ValueError, OSError):
+                size = 0
+        parts = [os.read(descriptor, size or _READ_BYTES)]
+        while parts[-1] and len(parts[0]) != size:
+            parts.append(os.read(descriptor, _READ_BYTES))
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+    finally:
+        os.close(descriptor)
 
 
 def _cut(whole: mmap.mmap | bytes, block_bytes: int) -> Iterator[memoryview]:
@@ -99,8 +111,6 @@ class LineOutput:
         Number of lines before and after a selected one that are written.
     max_count
         Maximum number of selected lines; None for no limit. Later lines are as if they were not selected.
-    name
-        Text that begins each line, with ``:`` for a selected line and ``-`` for one near it; empty for none.
     mark, unmark
         Texts before and after each hit in a selected line; empty for none.
     """
@@ -111,7 +121,6 @@ class LineOutput:
     before: int = 0
     after: int = 0
     max_count: int | None = None
-    name: bytes = b""
     mark: bytes = b""
     unmark: bytes = b""
 
@@ -120,13 +129,9 @@ class LineOutput:
             getattr(self, name)  # raises for a name that is none of these
             setattr(self, name, value)
 
-    def with_name(self, name: bytes) -> LineOutput:
-        """Return the same output, with the name of a file."""
-        return LineOutput(**(vars(self) | {"name": name}))
-
 
 class LineSearch:
-    """Selects lines of one file, whose blocks it gets in order.
+    """Selects lines of files, whose blocks it gets in order.
 
     Parameters
     ----------
@@ -134,24 +139,29 @@ class LineSearch:
         Pattern without a line end, or an expression.
     output
         The lines to write.
-    has_written
-        Whether lines of another file were written before. Then the first lines near a selected one follow a separator.
     """
 
     __slots__ = ("_native",)
 
-    def __init__(self, wanted: Pattern | LineExpression, output: LineOutput, *, has_written: bool = False) -> None:
-        options = _native.LineOptions(output.name, output.mark, output.unmark)
+    def __init__(self, wanted: Pattern | LineExpression, output: LineOutput) -> None:
+        options = _native.LineOptions(b"", output.mark, output.unmark)
         for name in ("is_inverted", "only_matching", "is_numbered", "before", "after"):
             setattr(options, name, getattr(output, name))
         if output.max_count is not None:
             options.max_count = output.max_count
-        options.has_written = has_written
         selector = _native.LineSelector(wanted.native) if isinstance(wanted, Pattern) else wanted.selector
         try:
             self._native = _native.LineSearch(selector, options, _native.hardware_threads())
         except ValueError as error:
             raise OptionError(f"isa: {error}") from None
+
+    def begin_file(self, name: bytes) -> None:
+        """Begin the next file. Its lines begin with the name, and ``:`` for a selected line, ``-`` for one near it.
+
+        An empty name is not written. The first selected line follows a separator if output has lines near them, and lines of
+        another file were written before.
+        """
+        self._native.begin_file(name)
 
     def count(self, block: memoryview) -> int:
         """Return the number of selected lines of a block."""
@@ -168,10 +178,5 @@ class LineSearch:
 
     @property
     def has_selected(self) -> bool:
-        """True if a line was selected in the blocks that were written."""
+        """True if a line of the file was selected in the blocks that were written."""
         return self._native.has_selected
-
-    @property
-    def has_written(self) -> bool:
-        """True if a line of this file or of another one was written."""
-        return self._native.has_written

@@ -67,7 +67,8 @@ public:
     u64 prepare(bool overlapping) {
         selects_ = !overlapping && plan_.period < plan_.length;
         found_.resize(starts_.number());
-        const auto scratch = [&] { return std::vector<u64>(starts_.length / stored_share); };
+        const u64 capacity = std::min(starts_.count, starts_.length / stored_share);
+        const auto scratch = [&] { return std::vector<u64>(capacity); };
         for_each_piece(
             starts_.number(), threads_, scratch,
             [&](std::vector<u64>& out, u64 piece) {

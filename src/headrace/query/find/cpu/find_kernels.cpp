@@ -34,10 +34,10 @@ HR_HOT u8 byte_at(const u8* p) {
 }
 
 template <bool ignore_case>
-HR_HOT u64 probed(const Probe& probe, const u8* text) {
+HR_HOT Places probed(const Probe& probe, const u8* text) {
     const Block block(text + probe.offset);
-    if constexpr (ignore_case) return block.equals(probe.byte) | block.equals(probe.other);
-    return block.equals(probe.byte);
+    if constexpr (ignore_case) return block.places(probe.byte) | block.places(probe.other);
+    return block.places(probe.byte);
 }
 
 template <bool ignore_case>
@@ -56,6 +56,7 @@ public:
             return;
         }
         const bool verify = plan_.probe_count < plan_.length;
+        if (!verify && plan_.probe_count == head && is_count()) return count<head>();
         for (u64 at = begin_; at < end_; at += BLOCK) {
             // The last block of a range begins earlier, so that it ends in the text.
             const u64 block = at + BLOCK <= end_ ? at : end_ - BLOCK;
@@ -70,15 +71,35 @@ public:
 private:
     template <u32 head>
     HR_MEMBER u64 candidates(const u8* text) const {
-        u64 mask = ~u64{0};
-        for (u32 i = 0; i < head; ++i) mask &= probed<ignore_case>(plan_.probes[i], text);
-        for (u32 i = head; mask != 0 && i < plan_.probe_count; ++i) mask &= probed<ignore_case>(plan_.probes[i], text);
+        Places places = probed<ignore_case>(plan_.probes[0], text);
+        for (u32 i = 1; i < head; ++i) places = places & probed<ignore_case>(plan_.probes[i], text);
+        u64 mask = places.bits();
+        for (u32 i = head; mask != 0 && i < plan_.probe_count; ++i) {
+            mask &= probed<ignore_case>(plan_.probes[i], text).bits();
+        }
         return mask;
+    }
+
+    bool is_count() const { return found_.capacity == 0 && found_.limit == ~u64{0}; }
+
+    // Counts the hits of a pattern of `head` bytes, without a branch that depends on the text.
+    template <u32 head>
+    HR_MEMBER void count() {
+        u64 at = begin_, total = 0;
+        for (; at + BLOCK <= end_; at += BLOCK) {
+            read_ahead(text_ + at);
+            total += static_cast<u64>(count_ones(candidates<head>(text_ + at)));
+        }
+        if (at < end_) {
+            const u64 block = end_ - BLOCK;
+            total += static_cast<u64>(count_ones(candidates<head>(text_ + block) & ~low_bits(at - block)));
+        }
+        found_.count += total;
     }
 
     // Adds the hits among the positions base + i of the set bits i. Returns whether the search goes on after them.
     bool check(u64 base, u64 mask, bool verify) {
-        if (!verify && found_.capacity == 0 && found_.limit == ~u64{0}) {
+        if (!verify && is_count()) {
             found_.count += static_cast<u64>(count_ones(mask));
             return true;
         }

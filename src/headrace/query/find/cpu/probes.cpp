@@ -10,17 +10,21 @@ namespace headrace {
 namespace {
 
 constexpr u64 samples = 4096;
+constexpr u64 run_bytes = 64;  // sampled at one place, since each place costs a cache miss, or a page fault in a map
+constexpr u64 few_probes = 3;  // up to as many are compared before the first branch, in any order
 constexpr u64 compared_all = 256;  // longer patterns have their bytes' last offsets and a few even ones as candidates
 
-// Counts of the bytes of a sample. Places are not even, so that no period of the text hides a byte.
+// Counts of the bytes of a sample: all bytes of a short text, otherwise runs. Places are not even, so that no period of
+// the text hides a byte.
 std::array<u32, 256> sampled_counts(const FindText& text, bool ignore_case) {
     std::array<u32, 256> counts{};
-    const u64 sampled = std::min(samples, text.size), step = sampled == 0 ? 0 : text.size / sampled;
+    const bool has_all = text.size <= samples;
+    const u64 run = has_all ? text.size : run_bytes, runs = has_all ? 1 : samples / run_bytes, step = text.size / runs;
     u64 random = 0x9E3779B97F4A7C15;
-    for (u64 i = 0; i < sampled; ++i) {
+    for (u64 i = 0; i < runs; ++i) {
         random = random * 6364136223846793005 + 1442695040888963407;
-        const u8 byte = text.bytes[i * step + (random >> 33) % step];
-        ++counts[ignore_case ? fold_byte(byte) : byte];
+        const u8* const bytes = text.bytes + i * step + (random >> 33) % (step - run + 1);
+        for (u64 k = 0; k < run; ++k) ++counts[ignore_case ? fold_byte(bytes[k]) : bytes[k]];
     }
     return counts;
 }
@@ -55,7 +59,8 @@ FindPlan find_plan(const FindPattern& pattern, const FindText& text) {
                   pattern.ignore_case,
                   static_cast<u32>(std::min<u64>(length, max_probes)),
                   {}};
-    const std::array<u32, 256> counts = sampled_counts(text, pattern.ignore_case);
+    std::array<u32, 256> counts{};
+    if (length > few_probes) counts = sampled_counts(text, pattern.ignore_case);
     std::vector<u64> offsets = candidate_offsets(bytes);
     std::stable_sort(offsets.begin(), offsets.end(), [&](u64 a, u64 b) { return counts[bytes[a]] < counts[bytes[b]]; });
     // The third byte is the middle one, whose distance makes it independent of two rare neighbours.
