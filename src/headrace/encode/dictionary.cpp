@@ -131,8 +131,11 @@ struct TextList {
 };
 
 u64 random_seed() {
-    std::random_device device;
-    return (static_cast<u64>(device()) << 32 | device()) | 1;
+    static const u64 seed = [] {
+        std::random_device device;
+        return (static_cast<u64>(device()) << 32 | device()) | 1;
+    }();
+    return seed;
 }
 
 // Returns texts as a column with offsets of 32 bits. Throws `length_error` if they have too many bytes.

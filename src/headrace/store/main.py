@@ -83,30 +83,30 @@ class Main:
         """Yield the records of the main's file."""
         described = [{"name": name, "type": str(column.type)} for name, column in self.columns.items()]
         text = json.dumps({"columns": described, "rows": len(self.rows)}, ensure_ascii=False)
-        yield MainRecord(RecordKind.MAIN, text.encode())
+        yield MainRecord(RecordKind.MAIN, (text.encode(),))
         runs = self.rows.starts, np.diff(self.rows.places)
-        yield MainRecord(RecordKind.ROWS, b"".join(np.ascontiguousarray(part, "<u8").tobytes() for part in runs))
+        yield MainRecord(RecordKind.ROWS, tuple(np.ascontiguousarray(part, "<u8").tobytes() for part in runs))
         for column in self.columns.values():
-            yield MainRecord(RecordKind.COLUMN, _payload(column))
+            yield MainRecord(RecordKind.COLUMN, _parts(column))
 
     @classmethod
     def of_records(cls, records: Sequence[MainRecord]) -> Main:
         """Return the main of the records of a file."""
-        description, runs, *columns = records
-        described = json.loads(bytes(description.payload))
-        starts, lengths = np.frombuffer(runs.payload, "<u8").reshape(2, -1)
+        description, runs, *columns = (record.parts[0] for record in records)
+        described = json.loads(bytes(description))
+        starts, lengths = np.frombuffer(runs, "<u8").reshape(2, -1)
         rows = RowRuns.of_runs(starts, lengths)
         names = [column["name"] for column in described["columns"]]
-        return cls({name: _column(part.payload, len(rows)) for name, part in zip(names, columns, strict=True)}, rows)
+        return cls({name: _column(part, len(rows)) for name, part in zip(names, columns, strict=True)}, rows)
 
 
-def _payload(column: EncodedColumn) -> bytes:
-    """Return the payload of a column: sizes, the dictionary as an Arrow IPC stream, codes, validity."""
-    dictionary = b"".join(ipc_parts({_VALUES: column.dictionary}))
-    words = bytes(memoryview(column.words))
-    validity = b"" if column.validity is None else bytes(memoryview(column.validity))
-    sizes = _SIZES.pack(column.null_count, len(dictionary), len(words), len(validity))
-    return b"".join((sizes, dictionary, words, validity))
+def _parts(column: EncodedColumn) -> tuple[bytes | memoryview, ...]:
+    """Return the content of a column: sizes, the dictionary as an Arrow IPC stream, codes, validity. Buffers are not copied."""
+    dictionary = ipc_parts({_VALUES: column.dictionary})
+    words = memoryview(column.words)
+    validity = memoryview(b"" if column.validity is None else column.validity)
+    sizes = _SIZES.pack(column.null_count, sum(map(len, dictionary)), len(words), len(validity))
+    return sizes, *dictionary, words, validity
 
 
 def _column(payload: memoryview | bytes, length: int) -> EncodedColumn:

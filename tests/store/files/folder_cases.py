@@ -47,7 +47,7 @@ class History:
         merged = list(self.acknowledged)
         if between:
             self.append(folder, 17)
-        folder.write_main(MainRecord(RecordKind.COLUMN, payload) for payload in merged)
+        folder.write_main(MainRecord(RecordKind.COLUMN, (payload,)) for payload in merged)
         folder.use_main(first, 0)
 
     def check(self, files):
@@ -58,7 +58,7 @@ class History:
 
 def payloads(content):
     """Return the payloads of main and log."""
-    return [bytes(record.payload) for record in content.main] + [bytes(change) for change in content.changes]
+    return [bytes(record.parts[0]) for record in content.main] + [bytes(change) for change in content.changes]
 
 
 def is_right(history, files):

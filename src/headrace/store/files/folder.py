@@ -25,10 +25,10 @@ _READ_ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class MainRecord:
-    """A record of a main: its kind, and its content."""
+    """A record of a main: its kind, and its content in parts. A record that was read has one part."""
 
     kind: int
-    payload: bytes | memoryview
+    parts: tuple[bytes | memoryview, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _read(files: FileSystem, manifest: Manifest) -> Undamaged:
             fault = Fault(found.end, 0, "the file ends before its last record", is_damage=True)
         if fault is not None:
             return Undamaged(_with_logs(files, start).content, Damage(manifest.main, fault))
-        start = replace(start, main=tuple(MainRecord(record.kind, record.payload) for record in found.records[:-1]))
+        start = replace(start, main=tuple(MainRecord(record.kind, (record.payload,)) for record in found.records[:-1]))
     return _with_logs(files, start)
 
 
@@ -282,7 +282,7 @@ class StoreFolder:
         try:
             number = 1
             for record in records:
-                for part in record_parts(record.kind, number, 0, (record.payload,)):
+                for part in record_parts(record.kind, number, 0, record.parts):
                     file.write(part)
                 number += 1
             file.sync()

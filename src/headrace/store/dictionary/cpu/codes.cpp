@@ -11,22 +11,27 @@
 namespace headrace {
 namespace {
 
-constexpr u64 piece_codes = 1 << 14;
+constexpr u64 piece_codes = 1 << 12;  // as u32 they fit the L1 cache
 static_assert(piece_codes % 64 == 0);
 
 // 8 codes begin and end with whole bytes, so their places in these are known when this is compiled.
 constexpr u64 group_codes = 8;
 
-template <u32 bits>
-void unpack_groups(const u8* from, u64 groups, u32* codes) {
-    for (u64 i = 0; i < groups; ++i, from += bits, codes += group_codes) {
+template <u32 bits, class Use>
+void read_groups(const u8* from, u64 groups, const Use& use) {
+    for (u64 i = 0; i < groups; ++i, from += bits) {
 #pragma GCC unroll 8
         for (u32 k = 0; k < group_codes; ++k) {
             u64 word;
             std::memcpy(&word, from + k * bits / 8, 8);
-            codes[k] = static_cast<u32>(word >> k * bits % 8 & code_mask(bits));
+            use(i * group_codes + k, static_cast<u32>(word >> k * bits % 8 & code_mask(bits)));
         }
     }
+}
+
+template <u32 bits>
+void unpack_groups(const u8* from, u64 groups, u32* codes) {
+    read_groups<bits>(from, groups, [codes](u64 i, u32 code) { codes[i] = code; });
 }
 
 using Unpacker = void (*)(const u8*, u64, u32*);
@@ -38,11 +43,66 @@ constexpr std::array<Unpacker, sizeof...(bits)> unpackers_of(std::integer_sequen
 
 constexpr auto unpackers = unpackers_of(std::make_integer_sequence<u32, max_code_bits>());  // by bits, below 32
 
-// Translates codes [first, first + count) of the words, which are unpacked, in place. Counts and bits are no faster
-// than the table on a CPU.
+// Gathers items by codes. A code without an item has the last one, so that no code is checked by a branch.
+template <class Item>
+class ItemGather {
+public:
+    ItemGather(const CodedItems& items, u8* out) : items_(items), out_(out) {}
+
+    void operator()(u64 i, u32 code) {
+        largest_ = std::max(largest_, code);
+        std::memcpy(out_ + i * sizeof(Item), items_.items + std::min(code, items_.last) * u64{sizeof(Item)},
+                    sizeof(Item));
+    }
+    u32 largest() const { return largest_; }
+
+private:
+    CodedItems items_;
+    u8* out_;
+    u32 largest_ = 0;
+};
+
+template <u32 bits, class Item>
+u32 gather_groups(const u8* from, u64 groups, const CodedItems& items, u8* out) {
+    ItemGather<Item> gather(items, out);
+    read_groups<bits>(from, groups, [&gather](u64 i, u32 code) { gather(i, code); });
+    return gather.largest();
+}
+
+using Gatherer = u32 (*)(const u8*, u64, const CodedItems&, u8*);
+
+template <class Item, u32... bits>
+constexpr std::array<Gatherer, sizeof...(bits)> gatherers_of(std::integer_sequence<u32, bits...>) {
+    return {gather_groups<bits, Item>...};
+}
+
+template <class Item>
+constexpr auto gatherers = gatherers_of<Item>(std::make_integer_sequence<u32, max_code_bits>());  // by bits, below 32
+
+// The codes [first, first + count) of the words: `groups` whole groups of 8 codes, whose 8 bytes are in the words, and
+// then the others.
+struct CodeRun {
+    const u8* from;
+    u64 groups;
+};
+
+CodeRun run_of(const CodeSource& source, u64 first, u64 count) {
+    const u64 bytes = words_of_codes(source.first + source.count, static_cast<u32>(source.bits)) * 8;
+    const u64 loads = bytes < 8 ? 0 : (bytes - 8) * 8 / source.bits + 1;  // codes whose 8 bytes are in the words
+    const u64 fast = std::clamp<u64>(loads, first, first + count) - first;
+    const u8* const from = reinterpret_cast<const u8*>(source.words) + first * source.bits / 8;
+    return {from, first % group_codes == 0 ? fast / group_codes : 0};
+}
+
+// Writes the new codes of codes [first, first + count) of the words. Counts and bits are no faster than the table on a
+// CPU.
 void translate_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
-    const u32* const table = source.blocks.table;
-    for (u64 i = 0; table != nullptr && i < count; ++i) codes[i] = table[codes[i]];
+    if (source.blocks.table == nullptr) {
+        unpack_piece(source, first, count, codes);
+    } else {
+        const auto* const table = reinterpret_cast<const u8*>(source.blocks.table);
+        gather_piece<u32>(source, first, count, {table, ~u32{0}}, reinterpret_cast<u8*>(codes));
+    }
     if (source.validity == nullptr) return;
     for (u64 i = 0; i < count; ++i) {
         const u64 row = first + i;
@@ -142,20 +202,40 @@ void unpack_piece(const CodeSource& source, u64 first, u64 count, u32* codes) {
         std::memcpy(codes, reinterpret_cast<const u8*>(source.words) + first * 4, count * 4);
         return;
     }
-    const u64 bytes = words_of_codes(source.first + source.count, bits) * 8;
-    const u64 loads = bytes < 8 ? 0 : (bytes - 8) * 8 / bits + 1;  // codes whose 8 bytes are in the words
-    const u64 fast = std::clamp<u64>(loads, first, first + count) - first;
-    const u8* const memory = reinterpret_cast<const u8*>(source.words);
-    const u64 groups = first % group_codes == 0 ? fast / group_codes : 0, mask = code_mask(bits);
-    unpackers[bits](memory + first * bits / 8, groups, codes);
-    u64 bit = (first + groups * group_codes) * bits;
-    for (u64 i = groups * group_codes; i < fast; ++i, bit += bits) {
-        u64 word;
-        std::memcpy(&word, memory + bit / 8, 8);
-        codes[i] = static_cast<u32>(word >> bit % 8 & mask);
-    }
-    for (u64 i = fast; i < count; ++i) codes[i] = code_at(source.words, first + i, bits);
+    const CodeRun run = run_of(source, first, count);
+    unpackers[bits](run.from, run.groups, codes);
+    for (u64 i = run.groups * group_codes; i < count; ++i) codes[i] = code_at(source.words, first + i, bits);
 }
+
+template <class Item>
+u32 gather_piece(const CodeSource& source, u64 first, u64 count, const CodedItems& items, u8* out) {
+    const u32 bits = static_cast<u32>(source.bits);
+    ItemGather<Item> gather(items, out);
+    u64 at = 0;
+    u32 largest = 0;
+    if (bits != 0 && bits != 32) {
+        const CodeRun run = run_of(source, first, count);
+        largest = gatherers<Item>[bits](run.from, run.groups, items, out);
+        at = run.groups * group_codes;
+    }
+    const u8* const array = reinterpret_cast<const u8*>(source.words) + first * 4;
+    for (; at < count; ++at) {
+        u32 code;
+        if (bits == 32) {  // an array, which need not have whole words
+            std::memcpy(&code, array + at * 4, 4);
+        } else {
+            code = code_at(source.words, first + at, bits);
+        }
+        gather(at, code);
+    }
+    return std::max(largest, gather.largest());
+}
+
+template u32 gather_piece<u8>(const CodeSource&, u64, u64, const CodedItems&, u8*);
+template u32 gather_piece<u16>(const CodeSource&, u64, u64, const CodedItems&, u8*);
+template u32 gather_piece<u32>(const CodeSource&, u64, u64, const CodedItems&, u8*);
+template u32 gather_piece<Bytes16>(const CodeSource&, u64, u64, const CodedItems&, u8*);
+template u32 gather_piece<u64>(const CodeSource&, u64, u64, const CodedItems&, u8*);
 
 void translate_codes(const CodeSource& first, const CodeSource& second, const PackedCodes& to, unsigned threads) {
     clear_edges(0, first.count, to);
@@ -169,7 +249,6 @@ void translate_codes(const CodeSource& first, const CodeSource& second, const Pa
             const u64 begin = (piece < pieces ? piece : piece - pieces) * piece_codes;
             const u64 count = std::min(piece_codes, source.count - begin);
             if (piece < pieces && stays) return copy_range(source, begin, count, to);
-            unpack_piece(source, source.first + begin, count, codes.data());
             translate_range(source, source.first + begin, count, codes.data());
             pack_range(codes.data(), count, (piece < pieces ? 0 : first.count) + begin, to);
         },

@@ -18,17 +18,11 @@ static_assert(piece_codes % 64 == 0);
 constexpr u64 short_text = 32;   // bytes that are copied at once
 constexpr u64 texts_ahead = 16;  // texts between a prefetch and its copy
 
-struct Bytes16 {
-    u8 byte[16];
-};
-
 // The largest code of pieces of several threads.
 class LargestCode {
 public:
-    // Returns whether all codes of a piece are below `count`.
-    bool are_below(const u32* codes, u64 number, u64 count) {
-        u32 largest = 0;
-        for (u64 i = 0; i < number; ++i) largest = std::max(largest, codes[i]);
+    // Returns whether the largest code of a piece is below `count`.
+    bool is_below(u32 largest, u64 count) {
         if (largest < count) return true;
         u64 seen = found_.load(std::memory_order_relaxed);
         while (seen < largest && !found_.compare_exchange_weak(seen, largest, std::memory_order_relaxed)) {
@@ -77,18 +71,14 @@ void for_each_codes(const CodeSource& source, unsigned threads, const Work& work
 }
 
 template <class Item>
-u64 decode_items(const CodeSource& source, const void* values, u64 count, void* to, unsigned threads) {
-    const auto* const from = static_cast<const u8*>(values);
+u64 decode_items(const CodeSource& source, const NumberArray& values, void* to, unsigned threads) {
+    const CodedItems items{static_cast<const u8*>(values.items), static_cast<u32>(values.count - 1)};
     auto* const out = static_cast<u8*>(to);
     LargestCode largest;
-    for_each_codes(source, threads, [&](const DecodedPiece& piece) {
-        const u32* const codes = piece.codes;
-        const u64 number = piece.number;
-        if (!largest.are_below(codes, number, count)) return;
-        u8* const first = out + piece.begin * sizeof(Item);
-        for (u64 i = 0; i < number; ++i) {
-            std::memcpy(first + i * sizeof(Item), from + codes[i] * u64{sizeof(Item)}, sizeof(Item));
-        }
+    for_each_piece((source.count + piece_codes - 1) / piece_codes, threads, [&](u64 i) {
+        const u64 begin = i * piece_codes, count = std::min(piece_codes, source.count - begin);
+        largest.is_below(gather_piece<Item>(source, source.first + begin, count, items, out + begin * sizeof(Item)),
+                         values.count);
     });
     return largest.found();
 }
@@ -102,7 +92,9 @@ public:
     u64 measure() {
         for_each_codes(source_, threads_, [&](const DecodedPiece& piece) {
             const u32* const codes = piece.codes;
-            if (!largest_.are_below(codes, piece.number, texts_.count)) return;
+            u32 largest = 0;
+            for (u64 i = 0; i < piece.number; ++i) largest = std::max(largest, codes[i]);
+            if (!largest_.is_below(largest, texts_.count)) return;
             u64 bytes = 0;
             for (u64 i = 0; i < piece.number; ++i) bytes += place(codes[i]).size;
             begins_[piece.begin / piece_codes] = bytes;
@@ -183,11 +175,12 @@ private:
 }  // namespace
 
 u64 decode_numbers(const CodeSource& source, const NumberArray& values, void* to, unsigned threads) {
-    if (values.width == 1) return decode_items<u8>(source, values.items, values.count, to, threads);
-    if (values.width == 2) return decode_items<u16>(source, values.items, values.count, to, threads);
-    if (values.width == 4) return decode_items<u32>(source, values.items, values.count, to, threads);
-    if (values.width == 8) return decode_items<u64>(source, values.items, values.count, to, threads);
-    if (values.width == 16) return decode_items<Bytes16>(source, values.items, values.count, to, threads);
+    if (values.count == 0) return 0;
+    if (values.width == 1) return decode_items<u8>(source, values, to, threads);
+    if (values.width == 2) return decode_items<u16>(source, values, to, threads);
+    if (values.width == 4) return decode_items<u32>(source, values, to, threads);
+    if (values.width == 8) return decode_items<u64>(source, values, to, threads);
+    if (values.width == 16) return decode_items<Bytes16>(source, values, to, threads);
     throw std::invalid_argument("values have 1, 2, 4, 8 or 16 bytes");
 }
 

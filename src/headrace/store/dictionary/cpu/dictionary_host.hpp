@@ -94,6 +94,21 @@ void unpack_codes(const CodeSource& source, u32* codes, unsigned threads);
 // Writes codes [first, first + count) of the words as u32, without translation.
 void unpack_piece(const CodeSource& source, u64 first, u64 count, u32* codes);
 
+struct Bytes16 {
+    u8 byte[16];
+};
+
+// Items by code, up to code `last`.
+struct CodedItems {
+    const u8* items;
+    u32 last;
+};
+
+// Writes the items of codes [first, first + count) of the words; those of larger codes than the last one are undefined.
+// Returns the largest code. An item has 1, 2, 4, 8 or 16 bytes. No array of codes is written.
+template <class Item>
+u32 gather_piece(const CodeSource& source, u64 first, u64 count, const CodedItems& items, u8* out);
+
 // Writes the values of the codes. Returns the largest code that has no value; 0 if all codes have one. Bytes moved per
 // value of width w: 2 w, and bits / 8.
 u64 decode_numbers(const CodeSource& source, const NumberArray& values, void* to, unsigned threads);
