@@ -158,6 +158,7 @@ TAKES: dict[str, set[str]] = {
 TAKES |= dict.fromkeys(
     ("infer_schema", "shrink", "quoted_null", "dayfirst", "double_quote", "lenient_quotes", "strict_quotes"), FLAG
 )
+TAKES |= {"escape_sequences": {"false"}}
 TAKES |= dict.fromkeys(
     ("skip_initial_space", "skip_blank_lines", "glob", "union_by_name", "include_missing_columns", "strip", "views"), FLAG
 )
@@ -171,10 +172,13 @@ TAKES_IN: dict[str, set[str]] = {
     "scan_csv.shrink": {"false"},
     "sniff_csv.header": FLAG,
     "write_csv.quote_char": NONE,
+    "write_csv.escape_char": NONE,
     "sniff_csv.quote_char": NONE,
     "sniff_csv.escape_char": NONE,
     "Dialect.quote_char": NONE,
     "Dialect.escape_char": NONE,
+    "Dialect.escape_sequences": FLAG,
+    "sniff_csv.escape_sequences": FLAG,
     "sniff_csv.comment": NONE,
     "write_csv.header": FLAG,
     "write_csv.line_end": BYTES - {"surrogate"} | {"digits"},

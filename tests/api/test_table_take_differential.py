@@ -12,7 +12,7 @@ import pytest
 
 import headrace
 from headrace import Context
-from headrace.arrange.gather.take_gpu import take_columns_with
+from headrace.arrange.gather.take_gpu import PlacedRows, take_columns_placed, take_columns_with
 from headrace.core.errors import OptionError, OutOfRangeError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.columns_cases import check_same, fetched, on_fibers, table_of
@@ -44,6 +44,39 @@ def test_rows_on_a_gpu(form: str) -> None:
         check_same(fetched(found[name]), expected[name])
 
 
+@pytest.mark.fibers
+@pytest.mark.parametrize("typestr", ["<i4", "<u4", "<i8", "<u8"])
+def test_rows_at_numbers_on_a_gpu(typestr: str) -> None:
+    table, launcher = table_of("plain"), FiberLauncher("random", 7)
+    placed = {name: on_fibers(launcher, column) for name, column in table.columns.items()}
+    for count in (0, 1, 511, 513):
+        rows = np.random.default_rng(count).integers(0, len(table), count).astype(typestr)
+        at = PlacedRows(launcher.put(rows), typestr)
+        found, expected = take_columns_placed(launcher, placed, at, len(table), threads=64), table.take(rows)
+        for name in table.column_names:
+            check_same(fetched(found[name]), expected[name])
+    for wrong in (len(table), -1):
+        at = PlacedRows(launcher.put(np.array([0, 1, wrong, wrong], "i8").astype(typestr)), typestr)
+        with pytest.raises(OutOfRangeError, match=r"rows\[2\] is "):
+            take_columns_placed(launcher, placed, at, len(table), threads=64)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64", "uint64"])
+def test_numbers_of_libraries_on_a_gpu(dtype: str) -> None:
+    cupy, torch = pytest.importorskip("cupy", reason="a peer"), pytest.importorskip("torch", reason="a peer")
+    table = table_of("plain")
+    placed, rows = table.to("cuda"), np.random.default_rng(3).integers(0, 200, 5000).astype(dtype)
+    expected = table.take(rows).to_pydict()
+    others = [torch.from_numpy(rows).cuda()] if dtype in {"int32", "int64", "uint8"} else []
+    for at in (cupy.asarray(rows), headrace.DeviceArray.from_host(rows), *others):
+        assert placed.take(at).to("cpu").to_pydict() == expected
+    with pytest.raises(OutOfRangeError, match=r"rows\[1\] is"):
+        placed.take(cupy.array([0, 1 << 20]))
+    with pytest.raises(OptionError, match="rows lie on cuda:0, and the table on cpu"):
+        table.take(cupy.asarray(rows))
+
+
 @pytest.mark.parametrize(
     "rows",
     [
@@ -58,7 +91,7 @@ def test_numbers_of_any_library(rows: Any) -> None:
 
 
 def test_no_rows_have_the_types() -> None:
-    for rows in ([], range(0), np.array([], "i8")):
+    for rows in ([], range(0), np.array([], "i8"), pd.Series([]), pl.Series([]), pa.array([]), pd.Series([], dtype="float64")):
         assert TABLE.take(rows).schema == TABLE.schema
         assert TABLE.take(rows).shape == (0, 2)
     assert TABLE[:0].take([]).shape == (0, 2)

@@ -281,8 +281,8 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
         Parameters
         ----------
         rows
-            Row numbers from 0: an array of integers of one dimension in host memory, a list, a Series or a column. Negative
-            numbers are refused, since `lookup` returns -1 for rows without a match.
+            Row numbers from 0: an array of integers of one dimension, a list, a Series or a column. An array may lie on the GPU
+            of the table. Negative numbers are refused, since `lookup` returns -1 for rows without a match.
         context
             Number of threads; on a GPU the memory limit too. None for the defaults.
 

@@ -114,6 +114,9 @@ TextOptions text_options(nb::handle given) {
     options.quote = quote.empty() ? u8{0} : static_cast<u8>(quote[0]);
     const auto quoting = nb::cast<std::string>(given.attr("quoting"));
     options.quoting = quoting == "all" ? Quoting::all : quoting == "none" ? Quoting::none : Quoting::minimal;
+    const std::string escape = bytes_of(given.attr("escape"));
+    options.escape = escape.empty() ? -1 : static_cast<u8>(escape[0]);
+    options.escape_sequences = nb::cast<bool>(given.attr("escape_sequences"));
     options.header = nb::cast<bool>(given.attr("header"));
     options.plain_nan = nb::cast<bool>(given.attr("plain_nan"));
     return options;

@@ -74,6 +74,7 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     d.line_end_length = d.universal_line_end ? 1 : static_cast<u32>(bytes_of(line_end).size());
     d.quote = byte_or_none(given.attr("quote_char"));
     d.escape = byte_or_none(given.attr("escape_char"));
+    d.escape_sequences = nb::cast<bool>(given.attr("escape_sequences"));
     d.double_quote = nb::cast<bool>(given.attr("double_quote"));
     d.lenient = nb::cast<bool>(given.attr("lenient_quotes"));
     if (d.lenient) d.unreal_group = nb::cast<u32>(automaton.attr("unreal_group"));

@@ -30,8 +30,9 @@ struct Dialect {
     Automaton automaton;
     u32 separator_length;
     u32 line_end_length;
-    i32 quote;   // a byte, or -1 for none
-    i32 escape;  // a byte, or -1 for none
+    i32 quote;              // a byte, or -1 for none
+    i32 escape;             // a byte, or -1 for none
+    bool escape_sequences;  // an escaped letter may stand for another byte (columns/rules/escape_sequences.hpp)
     bool double_quote;
     bool lenient;      // malformed quotes are text (cpu/lenient.hpp)
     bool strict;       // quotes in unquoted fields are malformed

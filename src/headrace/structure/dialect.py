@@ -21,6 +21,9 @@ from headrace.structure.automaton import Automaton, Emit, Transition, reachable
 MAX_SEP_BYTES = 8
 """Greatest length of a separator, a comment prefix and a line terminator, in bytes."""
 
+ESCAPE_LETTERS = b"0bfnrtvZ"
+"""Bytes that stand for others after an escape: 00, 08, 0C, 0A, 0D, 09, 0B and 1A (columns/rules/escape_sequences.hpp)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Dialect:
@@ -37,6 +40,9 @@ class Dialect:
     escape_char
         Byte that makes the next byte data, inside and outside quotes. `escape_char` equal to `quote_char` means
         ``double_quote=True`` and no escape.
+    escape_sequences
+        After `escape_char`, the letters of `ESCAPE_LETTERS` stand for other bytes: ``\\n`` for a line feed. No delimiter may
+        contain one of these letters. Without `escape_char` it has no effect.
     comment
         Prefix of comment lines, 1 to 8 bytes. It counts only as the first bytes of a record.
     lineterminator
@@ -72,6 +78,7 @@ class Dialect:
     quote_char: bytes | None
     double_quote: bool
     escape_char: bytes | None
+    escape_sequences: bool
     comment: bytes | None
     lineterminator: bytes | None
     skip_initial_space: bool
@@ -87,6 +94,7 @@ class Dialect:
         quote_char: bytes | str | None = b'"',
         double_quote: bool = True,
         escape_char: bytes | str | None = None,
+        escape_sequences: bool = False,
         comment: bytes | str | None = None,
         lineterminator: bytes | str | None = None,
         skip_initial_space: bool = False,
@@ -100,6 +108,7 @@ class Dialect:
             "quote_char": None if quote_char is None else as_bytes("quote_char", quote_char, 1),
             "double_quote": flag("double_quote", double_quote),
             "escape_char": None if escape_char is None else as_bytes("escape_char", escape_char, 1),
+            "escape_sequences": flag("escape_sequences", escape_sequences),
             "comment": None if comment is None else as_bytes("comment", comment, MAX_SEP_BYTES),
             "lineterminator": None if lineterminator is None else as_bytes("lineterminator", lineterminator, MAX_SEP_BYTES),
             "strip": flag("strip", strip),
@@ -110,6 +119,8 @@ class Dialect:
         }
         if values["escape_char"] is not None and values["escape_char"] == values["quote_char"]:
             values |= {"escape_char": None, "double_quote": True}
+        if values["escape_char"] is None:
+            values["escape_sequences"] = False
         for name, value in values.items():
             object.__setattr__(self, name, value)
         for name, byte in (("quote_char", self.quote_char), ("escape_char", self.escape_char)):
@@ -141,6 +152,11 @@ class Dialect:
         }
         notes = {} if self.lineterminator else {"lineterminator": " (lineterminator=None stands for LF, CR and CRLF)"}
         check_distinct_bytes(roles, notes)
+        for name, value in roles.items() if self.escape_sequences else ():
+            if letters := bytes(sorted(set(value) & set(ESCAPE_LETTERS))):
+                raise OptionError(
+                    f"with escape_sequences=True, {name} may not contain {letters[:1]!r}, which is a letter of them"
+                )
         for name, value in roles.items():
             if self.skip_initial_space and value.startswith(b" "):
                 option = "strip" if self.strip else "skip_initial_space"

@@ -234,11 +234,17 @@ def _skip_spaces(data: bytes, start: int, end: int, dialect: Dialect) -> int:
     return start
 
 
+_SEQUENCES = {
+    b"0": b"\x00", b"b": b"\x08", b"t": b"\x09", b"n": b"\x0a", b"v": b"\x0b", b"f": b"\x0c", b"r": b"\x0d", b"Z": b"\x1a",
+}  # fmt: skip
+
+
 def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[bytes, bool]:
     """Return the content of the raw field ``data[start:end]``, and whether it is quoted.
 
     A quoted field loses its opening quote and the first closing one, and doubled quotes between them count once. Text after the
-    closing quote, which is malformed, is kept unchanged. Escapes are removed everywhere; an escape at the end is text.
+    closing quote, which is malformed, is kept unchanged. Escapes are removed everywhere; an escape at the end is text. The byte
+    after one may be decoded.
 
     Examples
     --------
@@ -257,7 +263,7 @@ def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[byt
         byte, following = data[pos : pos + 1], data[pos + 1 : min(pos + 2, end)]
         pos += 1
         if byte == dialect.escape_char and following:
-            text += following
+            text += _SEQUENCES.get(following, following) if dialect.escape_sequences else following
             pos += 1
         elif inside and byte == dialect.quote_char and dialect.lenient_quotes:
             text += byte

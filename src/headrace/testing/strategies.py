@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from headrace.structure.dialect import Dialect
+from headrace.structure.dialect import ESCAPE_LETTERS, Dialect
 
 _PLAIN = (b"x", b"yz", b"0", b" ", "é".encode(), b"\0")
 
@@ -42,13 +42,16 @@ def _dialects(draw: st.DrawFn) -> Dialect:
     sep = draw(st.sampled_from(seps) | _words(b"ab"))
     escape_char = draw(st.sampled_from([None, None, b"\\", b'"']))
     lineterminator = draw(st.sampled_from(line_ends) | _words(b"\n;"))
+    comment = draw(st.sampled_from(comments) | _words(b"#/"))
+    has_letters = not set(sep + (lineterminator or b"")) & set(ESCAPE_LETTERS)
     may_strip = skip_initial_space and escape_char is None and len(sep) == len(lineterminator or b"\n") == 1
     return Dialect(
         sep=sep,
         quote_char=draw(st.sampled_from([b'"', b'"', b"'", None])),
         double_quote=draw(st.booleans()),
         escape_char=escape_char,
-        comment=draw(st.sampled_from(comments) | _words(b"#/")),
+        escape_sequences=has_letters and escape_char is not None and draw(st.booleans()),
+        comment=comment,
         lineterminator=lineterminator,
         skip_initial_space=skip_initial_space,
         strip=may_strip and draw(st.booleans()),
@@ -65,6 +68,8 @@ def texts(dialect: Dialect, max_tokens: int = 40) -> st.SearchStrategy[bytes]:
     """Generate texts of special bytes, delimiters and some content in any order, or well-formed tables."""
     parts = [*_line_ends(dialect), dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment]
     whole = [part for part in parts if part]
+    if dialect.escape_sequences:
+        whole += [(dialect.escape_char or b"") + bytes([letter]) for letter in ESCAPE_LETTERS]
     single = [bytes([byte]) for byte in b"".join(whole)]
     # An incomplete delimiter, followed by a special text.
     begun = [part[:length] for part in whole for length in range(1, len(part))]

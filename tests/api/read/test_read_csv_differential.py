@@ -96,6 +96,7 @@ def read_csv(data: bytes, options: ReferenceOptions, isa: str, chunk: int, threa
         double_quote=dialect.double_quote,
         strict_quotes=dialect.strict_quotes,
         escape_char=dialect.escape_char,
+        escape_sequences=dialect.escape_sequences,
         comment=dialect.comment,
         lineterminator=dialect.lineterminator,
         skip_initial_space=dialect.skip_initial_space,

@@ -120,7 +120,8 @@ def lenient_texts(draw: st.DrawFn) -> tuple[Dialect, bytes]:
 def dialect_options(dialect: Dialect) -> dict[str, Any]:
     return {
         "sep": dialect.sep, "quote_char": dialect.quote_char, "double_quote": dialect.double_quote,
-        "escape_char": dialect.escape_char, "comment": dialect.comment, "strict_quotes": dialect.strict_quotes,
+        "escape_char": dialect.escape_char, "escape_sequences": dialect.escape_sequences,
+        "comment": dialect.comment, "strict_quotes": dialect.strict_quotes,
         "lineterminator": dialect.lineterminator, "skip_initial_space": dialect.skip_initial_space, "strip": dialect.strip,
         "skip_blank_lines": dialect.skip_blank_lines, "lenient_quotes": dialect.lenient_quotes,
     }  # fmt: skip

@@ -18,6 +18,8 @@ DIALECTS: list[dict[str, Any]] = [
     {"escape_char": "\\"},
     {"escape_char": "\\", "double_quote": False},
     {"escape_char": "\\", "quote_char": None},
+    {"escape_char": "\\", "escape_sequences": True},
+    {"escape_char": "\\", "escape_sequences": True, "quote_char": None, "sep": "||", "skip_initial_space": True},
     {"comment": "#"},
     {"comment": "//", "skip_blank_lines": False},
     {"sep": "||"},
@@ -41,6 +43,7 @@ DIALECTS: list[dict[str, Any]] = [
     {"lenient_quotes": True, "double_quote": False, "escape_char": "\\", "sep": "||"},
     {"lenient_quotes": True, "skip_initial_space": True},
     {"lenient_quotes": True, "escape_char": "\\"},
+    {"lenient_quotes": True, "escape_char": "\\", "escape_sequences": True},
     {"lenient_quotes": True, "sep": "||", "comment": "#"},
     {"lenient_quotes": True, "lineterminator": "\r\n"},
     # Of more than sixteen states:
@@ -57,6 +60,10 @@ def field(rng: random.Random, type_: str, given: dict[str, Any]) -> str:
     end = given.get("lineterminator", "\n")
     text = rng.choice([one for one in TEXTS[type_] if one.isascii()] or [b""]).decode("latin-1")
     is_text = type_ == "string"
+    sequences = given.get("escape_sequences", False)
+    if is_text and sequences and escape:
+        text = "".join(rng.choices([*"0bfnrtvZNx", "a" * 70], k=rng.choice([1, 3, 40])))
+        return "".join(escape + c if rng.random() < 0.7 else c for c in text)
     if is_text and rng.random() < 0.4:
         parts = [sep, end, sep[0], end[0], " ", "  x", "y", "#", "//", quote or "", quote * 2 if quote else "", "a" * 70]
         text = "".join(rng.choices(parts, k=rng.choice([1, 2, 5])))

@@ -221,3 +221,20 @@ def test_refused_calls() -> None:
     found = one.find(torch.zeros(3, dtype=torch.int32, device="cuda"))
     assert found.values.device.type == "cuda"
     assert found.found.tolist() == [False] * 3
+
+
+def test_instants_and_durations() -> None:
+    random = np.random.default_rng(12)
+    keys, values = random.integers(-500, 500, 5000).astype("M8[us]"), random.integers(-9, 9, 5000).astype("m8[ms]")
+    one, other = (HashMap("timestamp[us]", "duration[ms]", context=Context(device=device)) for device in ("cuda", "cpu"))
+    for reduce in ("last", "sum", "min", "max"):
+        assert one.upsert(keys, values, reduce=reduce) == other.upsert(keys, values, reduce=reduce)
+        check_same(one, other, keys)
+    assert on_host(one.items().keys).dtype == "M8[us]"
+    several, expected = (HashMultiMap("date32", "timestamp[us]", context=Context(device=device)) for device in ("cuda", "cpu"))
+    days = keys.astype("i8").astype("M8[D]")
+    for table in (several, expected):
+        table.insert(days, keys)
+        table.erase_all(days[:9])
+    for ours, theirs in zip(several.find_all(days), expected.find_all(days), strict=True):
+        assert on_host(ours).tolist() == theirs.tolist()

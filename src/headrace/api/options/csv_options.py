@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
@@ -30,7 +31,7 @@ from headrace.encode.texts import FORMS
 from headrace.gpu.device.preload_context import start_early
 from headrace.sources.encoding.encoding import TextEncoding
 from headrace.sources.open import SourceOptions
-from headrace.structure.dialect import Dialect
+from headrace.structure.dialect import ESCAPE_LETTERS, Dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +191,8 @@ def _parse(values: Keywords, context: Context) -> CsvOptions:
     _check_bytes(parsed, source.encoding)
     dialect, value_options = _group(Dialect, parsed), _value_options(parsed, source.encoding)
     value_options = replace(value_options, forms=replace(value_options.forms, escape=dialect.escape_char or b""))
+    if parsed["escape_sequences"]:
+        _check_sequences(parsed["dialect"], dialect, value_options.forms)
     _check_marks(*value_options.marks, dialect)
     return CsvOptions(
         source=source,
@@ -264,8 +267,7 @@ def _check_bytes(parsed: Parsed, encoding: TextEncoding) -> None:
 def _schema_options(parsed: Parsed, values: ValueOptions) -> SchemaOptions:
     has_indexes = isinstance(parsed["header"], tuple)
     forms = values.forms
-    listed = (*forms.null_texts, *forms.null_words, *(text for texts in forms.null_texts_of.values() for text in texts))
-    nulls = {b"", *(text.replace(forms.escape, b"") if forms.escape else text for text in listed)}
+    nulls = {b"", *(text.replace(forms.escape, b"") if forms.escape else text for text in forms.all_null_texts)}
     names = parsed["names"]
     new_names = names if isinstance(names, Mapping) else None
     words = frozenset((*values.true_words, *values.false_words))
@@ -318,6 +320,20 @@ def _value_options(parsed: Parsed, encoding: TextEncoding) -> ValueOptions:
         marks=(decimal, thousands),
         replace_invalid=encoding.replace,
     )
+
+
+def _check_sequences(found: str | None, dialect: Dialect, forms: FormOptions) -> None:
+    r"""Refuse sequences without an escape, and null texts with one: of a field ``\n``, one text is ``\n`` and one a line feed."""
+    if dialect.escape_char is None:
+        if found is None:
+            raise OptionError(r"escape_sequences=True needs an escape_char, such as escape_char='\\'")
+        return
+    pair = re.compile(re.escape(dialect.escape_char) + rb"(?:([" + ESCAPE_LETTERS + rb"])|.)", re.DOTALL)
+    for text in forms.all_null_texts:
+        if any(found[1] for found in pair.finditer(text)):
+            raise OptionError(
+                f"the null text {shown(text.decode(errors='replace'))} has an escape sequence; give the text itself"
+            )
 
 
 def _check_marks(decimal: int, thousands: int | None, dialect: Dialect) -> None:

@@ -64,6 +64,7 @@ class CsvKeywords(TypedDict, total=False):
     lenient_quotes: bool
     strict_quotes: bool
     escape_char: str | bytes | None
+    escape_sequences: bool
     comment: str | bytes | None
     lineterminator: str | bytes | None
     skip_initial_space: bool

@@ -66,6 +66,13 @@ TEXT_OPTIONS = (
         flags=(Flag("--escape", "none_if_empty", metavar="CHAR", default="none"),),
     ),
     Option(
+        "escape_sequences",
+        default=False,
+        parse=flag,
+        help=r"after the escape character, letters stand for other bytes: \n for a line feed",
+        flags=(Flag("--escape-sequences", "on"),),
+    ),
+    Option(
         "comment",
         default=None,
         parse=parsers.literal_text,

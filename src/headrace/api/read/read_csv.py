@@ -63,6 +63,7 @@ def read_csv(
     lenient_quotes: bool = False,
     strict_quotes: bool = False,
     escape_char: str | bytes | None = None,
+    escape_sequences: bool = False,
     comment: str | bytes | None = None,
     lineterminator: str | bytes | None = None,
     skip_initial_space: bool = False,
@@ -189,6 +190,10 @@ def read_csv(
         Excludes `lenient_quotes`.
     escape_char
         Escape character, one byte; None, False or the empty text for none. The byte after it is data.
+    escape_sequences
+        Whether letters after `escape_char` stand for other bytes, so that texts of PostgreSQL, MySQL and ClickHouse are read as
+        they were. Backspace, form feed, line feed, carriage return, tab and vertical tab are ``b f n r t v``. A zero byte is
+        ``0``, and byte 1A is ``Z``. Codes in octal and hexadecimal are not decoded.
     comment
         Prefix of lines to leave out, 1 to 8 bytes; None for none.
     lineterminator
@@ -352,6 +357,7 @@ def read_csv(
         lenient_quotes=lenient_quotes,
         strict_quotes=strict_quotes,
         escape_char=escape_char,
+        escape_sequences=escape_sequences,
         comment=comment,
         lineterminator=lineterminator,
         skip_initial_space=skip_initial_space,

@@ -64,8 +64,9 @@ def take(items: Any, rows: Any, *, axis: int = 0, context: Context | None = None
            [6, 4]])
     """
     items, rows = as_array(items, "items"), as_array(rows, "rows")
-    is_empty = dimensions(rows) == 1 and type_of(rows) == "float64" and len(rows) == 0
-    if is_empty or type_of(rows) in {"int8", "int16", "uint8", "uint16"}:
+    if _is_empty(rows):
+        rows = rows.astype("int64")
+    if type_of(rows) in {"int8", "int16", "uint8", "uint16"}:
         rows = converted(rows, "int64", "rows")
     count = dimensions(items)
     axis = checked_axis(axis, count, "items")
@@ -117,9 +118,9 @@ def check_outside(outside: int, there: int) -> None:
         raise OptionError(f"{rows} outside of the {there:_} items; nothing was taken")
 
 
-def row_limit(places: Array, there: int) -> int:
+def row_limit(typestr: str, there: int) -> int:
     """Return the limit of row numbers as the kernels read them: negative numbers of 4 bytes are read as 2**31 or more."""
-    return min(there, 1 << 31) if places.typestr == "<i4" else there
+    return min(there, 1 << 31) if typestr == "<i4" else there
 
 
 def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
@@ -166,10 +167,19 @@ def take_columns(columns: Mapping[str, Column], rows: Any, context: Context) -> 
     OutOfRangeError
         A row number is negative or too large.
     OptionError
-        `rows` are no row numbers in host memory, or the columns lie on several devices.
+        `rows` are no row numbers, or the columns or the rows lie on another device. Numbers in host memory may be for columns of
+        a GPU.
     """
-    numbers = _row_numbers(rows, len(next(iter(columns.values()), ())), context)
-    if one_device(columns).kind == "cpu":
+    there, device = len(next(iter(columns.values()), ())), one_device(columns)
+    places = _places(rows, context)
+    if places.device.kind != "cpu" and places.device != device:
+        raise OptionError(f"rows lie on {places.device}, and the table on {device}; pass row numbers in host memory")
+    if places.device.kind != "cpu":
+        from headrace.arrange.gather.take_gpu import take_columns_at  # needs cuda-core
+
+        return take_columns_at(columns, places, there, context)
+    numbers = check_numbers(places.as_numpy(), there)
+    if device.kind == "cpu":
         return {name: take_rows(column, numbers, context.thread_count) for name, column in columns.items()}
     from headrace.arrange.gather.take_gpu import columns_launcher, take_columns_with  # needs cuda-core
 
@@ -177,20 +187,36 @@ def take_columns(columns: Mapping[str, Column], rows: Any, context: Context) -> 
         return take_columns_with(launcher, columns, numbers)
 
 
-def _row_numbers(rows: Any, there: int, context: Context) -> Any:
-    """Return row numbers as uint64 after a check that each is one of `there` rows."""
+def _places(rows: Any, context: Context) -> Array:
+    """Return row numbers of 4 or 8 bytes where they lie."""
     np = needed_numpy("take()")
     given = as_array(rows, "rows")
     if dimensions(given) == 1 and type_of(given) == "bool":
         raise OptionError("rows are bools; pass numpy.flatnonzero(rows), or a condition to table.filter(...)")
-    if dimensions(given) == 1 and type_of(given) == "float64" and len(given) == 0:
-        return np.zeros(0, "u8")
+    if _is_empty(given):
+        given = np.zeros(0, "u8")
+    if type_of(given) in {"int8", "int16", "uint8", "uint16"}:
+        given = converted(given, "int64", "rows")
     places = placed(given, "rows", replace(context, device=Device()))
-    if places.device.kind != "cpu":
-        raise OptionError(f"rows lie on {places.device}; a table takes row numbers in host memory")
-    if places.typestr[1] not in "iu":
+    if places.typestr not in _NUMBERS:
         raise OptionError(f"rows are of type {places.typestr!r}; row numbers are integers")
-    found = places.as_numpy()
+    return places
+
+
+def _is_empty(rows: Any) -> bool:
+    """Return whether rows are an empty list or Series, whose items have no type, or one that says nothing."""
+    return dimensions(rows) == 1 and library_of(rows) == "numpy" and len(rows) == 0 and rows.dtype.kind in "fO"
+
+
+def check_numbers(found: Any, there: int) -> Any:
+    """Return row numbers of NumPy as uint64 after a check that each is one of `there` rows.
+
+    Raises
+    ------
+    OutOfRangeError
+        A row number is negative or too large; the error names the first one.
+    """
+    np = needed_numpy("take()")
     if len(outside := np.flatnonzero((found < 0) | (found >= there))):
         at = int(outside[0])
         known = f"the rows 0 to {there - 1}" if there else "no rows"

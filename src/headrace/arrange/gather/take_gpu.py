@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
-from headrace.arrange.gather.take import MAX_INT32, WIDTHS, check_outside, row_limit, too_long
+from headrace.arrange.gather.take import MAX_INT32, WIDTHS, check_numbers, check_outside, row_limit, too_long
 from headrace.arrange.gather.tuning import TAKE_THREADS
-from headrace.arrays.arrays import Array
+from headrace.arrays.arrays import Array, width_of
 from headrace.arrays.placement import in_stream_of
 from headrace.columns.column import Column
 from headrace.core.budget import Budget
 from headrace.core.context import Context
+from headrace.core.errors import OptionError
 from headrace.core.layouts.layout import layout
 from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.device.event import Event
@@ -53,7 +54,7 @@ def take_on_gpu(source: Array, places: Array, result: Array, context: Context, b
     with card.current(), in_stream_of(source, places, result):
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         taker = Taker(launcher, places, places.length, places.width)
-        taker.check(row_limit(places, source.length), source.length)
+        taker.check(row_limit(places.typestr, source.length), source.length)
         taker.items(source, source.width, result)
 
 
@@ -235,6 +236,44 @@ def take_columns_with(
 ) -> dict[str, Column]:
     """Return the rows of columns at row numbers in host memory, all in range; tests use fewer threads per block."""
     return Taker(launcher, launcher.put(numbers), len(numbers), 8, threads=threads).columns(columns)
+
+
+class PlacedRows(NamedTuple):
+    """Row numbers in device memory, of a NumPy type of 4 or 8 bytes."""
+
+    buffer: DeviceBuffer
+    typestr: str
+
+
+def take_columns_at(columns: Mapping[str, Column], places: Array, there: int, context: Context) -> dict[str, Column]:
+    """Return the rows of columns at row numbers on their GPU.
+
+    Raises
+    ------
+    OutOfRangeError
+        A row number is negative or too large; the error names the first one.
+    """
+    with columns_launcher(columns, context) as (launcher, card):
+        assert places.stream is not None
+        Event.order(card, places.stream, launcher.stream)
+        try:
+            return take_columns_placed(launcher, columns, PlacedRows(places, places.typestr), there)
+        finally:
+            Event.order(card, launcher.stream, places.stream)
+
+
+def take_columns_placed(
+    launcher: Launcher, columns: Mapping[str, Column], rows: PlacedRows, there: int, *, threads: int = TAKE_THREADS
+) -> dict[str, Column]:
+    """Return the rows of columns at row numbers in device memory after a check of these; tests use fewer threads per block."""
+    width = width_of(rows.typestr)
+    taker = Taker(launcher, rows.buffer, rows.buffer.nbytes // width, width, threads=threads)
+    try:
+        taker.check(row_limit(rows.typestr, there), there)
+    except OptionError:
+        check_numbers(launcher.fetch(rows.buffer).view(rows.typestr), there)  # names the first one
+        raise
+    return taker.columns(columns)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TypeVar
 
 from headrace.columns.date_format import DateForms, DateOptions
@@ -83,6 +84,11 @@ class FormOptions:
     null_texts_of: Mapping[str | int, tuple[bytes, ...]] = field(default_factory=dict)
     dates: DateOptions = field(default_factory=DateOptions)
     escape: bytes = b""
+
+    @property
+    def all_null_texts(self) -> tuple[bytes, ...]:
+        """The texts and words that are null in all columns or in some."""
+        return (*self.null_texts, *self.null_words, *chain.from_iterable(self.null_texts_of.values()))
 
     def without_dates_of(self, names: Container[object]) -> FormOptions:
         """Return the options without the date formats of some columns."""

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "columns/rules/escape_sequences.hpp"
 #include "export/text/value_text.hpp"
 
 namespace headrace {
@@ -11,6 +12,7 @@ namespace {
 std::string special_bytes(const TextOptions& options) {
     std::string bytes = options.sep + "\r\n" + options.line_end;
     if (options.has_quote) bytes += static_cast<char>(options.quote);
+    if (options.escape >= 0) bytes += static_cast<char>(options.escape);
     return bytes;
 }
 
@@ -20,6 +22,15 @@ bool is_blank(u8 byte) { return byte == ' ' || byte == '\t'; }
 // file unquoted.
 constexpr std::string_view FIRST_BYTES[] = {"\xEF\xBB\xBF", "\xFE\xFF",         "\xFF\xFE",         "\x1F\x8B",  "BZh",
                                             "\xFD\x37\x7A", "\x28\xB5\x2F\xFD", "\x04\x22\x4D\x18", "PK\x03\x04"};
+
+// Returns the letter that stands for a byte after an escape; the byte itself if no letter does. A zero byte and 1A are
+// written as they are, since PostgreSQL reads their letters otherwise.
+u8 escape_letter(u8 byte) {
+    for (const char letter : {'b', 'f', 'n', 'r', 't', 'v'}) {
+        if (escaped_byte(static_cast<u8>(letter)) == byte) return static_cast<u8>(letter);
+    }
+    return byte;
+}
 
 // Copies a short text, as a whole word if there is room after it.
 u8* put_short(u8* out, const std::string& text) {
@@ -177,10 +188,27 @@ void RowsText::add_text(const Text& text, usize column) {
             return;
         }
     }
-    if (quoting == Quoting::none) refuse_quotes(column);
+    if (quoting == Quoting::none) return add_escaped({reinterpret_cast<const char*>(text.begin), n}, column);
     *end_++ = plan_.options.quote;
     end_ = copy_doubled(text.begin, n, readable, plan_.options.quote, end_);
     *end_++ = plan_.options.quote;
+}
+
+// Adds a text that needs quotes with escapes in their place, for which there is room. An empty text has no byte to
+// escape. A text that equals the null text without an escape would be null whatever is escaped.
+void RowsText::add_escaped(std::string_view text, usize column) {
+    const TextOptions& options = plan_.options;
+    const char escape = static_cast<char>(options.escape);
+    const bool is_null = text == options.null && row_ >= 0 && text.find(escape) == std::string_view::npos;
+    if (options.escape < 0 || text.empty() || is_null) refuse_quotes(column);
+    bool needs_escape = column == 0 && begins_specially(text);
+    for (const char c : text) {
+        const u8 byte = static_cast<u8>(c);
+        needs_escape |= plan_.special.listed(byte);
+        if (needs_escape) *end_++ = static_cast<u8>(escape);
+        *end_++ = needs_escape && options.escape_sequences ? escape_letter(byte) : byte;
+        needs_escape = false;
+    }
 }
 
 void RowsText::refuse_value(const ColumnView& column, usize number, i64 row) const {

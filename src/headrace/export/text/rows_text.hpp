@@ -21,6 +21,8 @@ struct TextOptions {
     u8 quote = '"';
     bool has_quote = true;
     Quoting quoting = Quoting::minimal;
+    i32 escape = -1;  // a byte, or -1 for none; only with Quoting::none
+    bool escape_sequences = false;
     bool header = true;
     bool plain_nan = false;  // every NaN is NaN
 };
@@ -66,6 +68,7 @@ private:
     void add_null();
     bool add_short_text(const Text& text, usize column);
     void add_text(const Text& text, usize column);
+    void add_escaped(std::string_view text, usize column);
     void add_checked(const ColumnView& column, usize number, i64 row);
     Need need_of_quotes(const Text& text, usize column) const;
     bool begins_specially(std::string_view text) const;

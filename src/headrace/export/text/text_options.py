@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from headrace.core.context import context_of
 from headrace.core.errors import OptionError, shown
-from headrace.core.options import Given, resolve_aliases
+from headrace.core.options import Given, flag, resolve_aliases
 from headrace.export.target.compression import OutputCompression, compression_of
-from headrace.structure.dialect import MAX_SEP_BYTES, Dialect, as_bytes, check_distinct_bytes
+from headrace.structure.dialect import ESCAPE_LETTERS, MAX_SEP_BYTES, Dialect, as_bytes, check_distinct_bytes
 
 ALIASES = {
     "delimiter": "sep",
@@ -19,6 +20,8 @@ ALIASES = {
     "quotechar": "quote_char",
     "quote_style": "quoting",
     "quoting_style": "quoting",
+    "escapechar": "escape_char",
+    "escape": "escape_char",
     "na_rep": "null",
     "null_value": "null",
     "null_values": "null",
@@ -37,8 +40,6 @@ _ELSEWHERE = {
     "storage_options": "pass fsspec.open(url, 'wb', **storage_options) as the file",
     "decimal": f"the decimal point is '.'; {_CONVERTED}",
     "decimal_comma": f"the decimal point is '.'; {_CONVERTED}",
-    "escapechar": "quotes are doubled",
-    "escape": "quotes are doubled",
     **dict.fromkeys(
         ("float_format", "float_precision", "float_scientific"), f"floats are the shortest text of the same bits; {_CONVERTED}"
     ),
@@ -54,6 +55,8 @@ _DEFAULTS: dict[str, object] = {
     "header": True,
     "quote_char": '"',
     "quoting": "minimal",
+    "escape_char": None,
+    "escape_sequences": False,
     "null": "",
     "line_end": "\n",
     "comment": None,
@@ -72,10 +75,12 @@ class TextOptions:
     ----------
     sep, line_end, null
         As for `write_csv`.
-    comment, quote
+    comment, quote, escape
         As for `write_csv`; empty if there is none.
     quoting
         ``"minimal"``, ``"all"`` or ``"none"``.
+    escape_sequences
+        Whether escaped control characters are written as letters.
     header
         Whether the first record contains the names.
     plain_nan
@@ -88,6 +93,8 @@ class TextOptions:
     comment: bytes
     quote: bytes
     quoting: str
+    escape: bytes
+    escape_sequences: bool
     header: bool
     plain_nan: bool
 
@@ -139,10 +146,28 @@ def _dialect(values: Mapping[str, object], line_end: bytes) -> Dialect:
     is_usual = line_end in _USUAL_LINE_ENDS
     sep = as_bytes("sep", values["sep"], MAX_SEP_BYTES)
     quote_char = None if values["quote_char"] is None else as_bytes("quote_char", values["quote_char"], 1)
+    escape_char = None if values["escape_char"] is None else as_bytes("escape_char", values["escape_char"], 1)
     comment = None if values["comment"] is None else as_bytes("comment", values["comment"], MAX_SEP_BYTES)
     roles = {"sep": sep, "quote_char": quote_char or b"", "comment": comment or b""}
+    roles["escape_char"] = b"" if escape_char in (None, quote_char) else escape_char
     check_distinct_bytes({**roles, "line_end": b"\r\n" if is_usual else line_end})
-    return Dialect(sep=sep, quote_char=quote_char, comment=comment, lineterminator=None if is_usual else line_end)
+    return Dialect(
+        sep=sep,
+        quote_char=quote_char,
+        escape_char=escape_char,
+        escape_sequences=flag("escape_sequences", values["escape_sequences"]),
+        comment=comment,
+        lineterminator=None if is_usual else line_end,
+    )
+
+
+def _is_whole(null: bytes, options: TextOptions) -> bool:
+    r"""Return whether no escape of a null text means the byte after the text, or is a sequence: ``\N`` is whole."""
+    if not options.escape:
+        return True
+    escape = re.escape(options.escape)
+    others = re.escape(options.comment[:1] + (ESCAPE_LETTERS if options.escape_sequences else b""))
+    return re.fullmatch(b"(?:[^" + escape + b"]|" + escape + b"[^" + others + escape + b"])*", null, re.DOTALL) is not None
 
 
 def _text_options(values: dict[str, object], given: Given) -> TextOptions:
@@ -151,16 +176,27 @@ def _text_options(values: dict[str, object], given: Given) -> TextOptions:
     quoting = given.choice("quoting", ("minimal", "all", "none"))
     if dialect.quote_char is None and quoting == "all":
         raise OptionError("quoting='all' needs a quote_char")
+    quoting = "none" if dialect.quote_char is None else quoting
+    if dialect.escape_char is not None and quoting != "none":
+        raise OptionError("escape_char needs quoting='none'; in quotes, a quote is doubled")
+    if dialect.escape_char is None and flag("escape_sequences", values["escape_sequences"]):
+        raise OptionError(r"escape_sequences=True needs an escape_char, such as escape_char='\\'")
     options = TextOptions(
         sep=dialect.sep,
         line_end=line_end,
         null=given.text("null"),
         comment=dialect.comment or b"",
         quote=dialect.quote_char or b"",
-        quoting="none" if dialect.quote_char is None else quoting,
+        quoting=quoting,
+        escape=dialect.escape_char or b"",
+        escape_sequences=dialect.escape_sequences,
         header=given.flag("header"),
         plain_nan=given.flag("plain_nan"),
     )
+    if not _is_whole(options.null, options):
+        raise OptionError(
+            f"null={shown(options.null.decode(errors='replace'))} has an escape that has another meaning in this text"
+        )
     special = set(options.sep + options.line_end + options.quote + b"\r\n")
     if (shared := special & set(options.null)) or (options.comment and options.null.startswith(options.comment)):
         what = repr(bytes(sorted(shared)[:1])) if shared else "the beginning of a comment"

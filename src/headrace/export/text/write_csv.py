@@ -45,6 +45,8 @@ def write_csv(
     header: bool = ...,
     quote_char: str | bytes | None = ...,
     quoting: Literal["minimal", "all", "none"] = ...,
+    escape_char: str | bytes | None = ...,
+    escape_sequences: bool = ...,
     null: str | bytes = ...,
     line_end: str | bytes = ...,
     comment: str | bytes | None = ...,
@@ -63,6 +65,8 @@ def write_csv(
     header: bool = ...,
     quote_char: str | bytes | None = ...,
     quoting: Literal["minimal", "all", "none"] = ...,
+    escape_char: str | bytes | None = ...,
+    escape_sequences: bool = ...,
     null: str | bytes = ...,
     line_end: str | bytes = ...,
     comment: str | bytes | None = ...,
@@ -80,6 +84,8 @@ def write_csv(
     header: bool = True,
     quote_char: str | bytes | None = '"',
     quoting: Literal["minimal", "all", "none"] = "minimal",
+    escape_char: str | bytes | None = None,
+    escape_sequences: bool = False,
     null: str | bytes = "",
     line_end: str | bytes = "\n",
     comment: str | bytes | None = None,
@@ -118,7 +124,13 @@ def write_csv(
         Quoting character, doubled inside a quoted field; None for ``quoting="none"``.
     quoting
         ``"minimal"``: only where needed; ``"all"``: every field except nulls; ``"none"``: never, and a field that needs quotes
-        is an error.
+        is an error, unless there is an `escape_char`.
+    escape_char
+        With ``quoting="none"``, the character before each byte that needs quotes otherwise; None for none. An empty text that
+        needs quotes is an error still.
+    escape_sequences
+        Whether a letter follows the escape in place of a tab, a line end or another control character: ``\n`` for a line feed.
+        Then ``sep="\t", quote_char=None, escape_char="\\", null="\\N"`` is the text format of PostgreSQL's COPY.
     null
         Text of a null.
     line_end
@@ -171,6 +183,8 @@ def write_csv(
         "header": header,
         "quote_char": quote_char,
         "quoting": quoting,
+        "escape_char": escape_char,
+        "escape_sequences": escape_sequences,
         "null": null,
         "line_end": line_end,
         "comment": comment,

@@ -18,6 +18,7 @@ from headrace.index.arrow_file import MapFile, on_host, read_items, write_items
 from headrace.index.hash_map.backend import TableBackend
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes, array_of, check_length
 from headrace.index.hash_map.results import DeviceRef
+from headrace.index.item_types import time_type
 
 _LABEL = "hash_map"
 BackendType = TypeVar("BackendType", bound=TableBackend)
@@ -201,8 +202,8 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         if is_set != (values is None):
             raise OptionError(f"{file} has {'a column' if is_set else 'no column'} of values, unlike a {name}")
         make: Any = cls
-        columns = [column for column in (keys, values) if column is not None]
         try:
+            columns = [_of_time(column, type_) for column, type_ in zip((keys, values), types, strict=True) if column is not None]
             result: Self = make(*types[: len(columns)], capacity=len(keys), seed=int(seed), context=context)
             added = make.insert(result, *columns)
         except OptionError as error:
@@ -237,3 +238,9 @@ class HashContainer(ForeignNames, Generic[BackendType]):
         found_values = array_of(values, "values", self._types.value, self._context, budget)
         check_length(found_values, found_keys)
         return found_keys, found_values
+
+
+def _of_time(items: Any, typestr: str) -> Any:
+    """Return integers of a file as instants or durations if these have a unit that Arrow lacks; other items as they are."""
+    is_number = items.dtype.str == "<i8" and time_type(typestr) == typestr
+    return items.view(typestr) if is_number else items

@@ -41,7 +41,7 @@ class DeviceMultiMap(MapOnDevice):
     def key_count(self) -> int:
         """Number of distinct keys. All pairs are copied and sorted."""
         keys = self.items()[0]
-        bits = DeviceArray(keys.owner.buffer, "<u" + keys.typestr[2:], keys.length)
+        bits = DeviceArray(keys.owner.buffer, f"<u{keys.width}", keys.length)
         found: DeviceArray = unique(bits, context=self._context)
         return found.length
 

@@ -28,7 +28,7 @@ class HashMap(HashContainer[MapBackend]):
     ----------
     key_type, value_type
         Types of keys and values, in any spelling: ``"int32"``, ``"uint32"``, ``"int64"``, ``"uint64"``, ``"float32"`` or
-        ``"float64"``.
+        ``"float64"``; instants and durations, such as ``"datetime64[us]"``, ``"timestamp[us]"`` or ``"duration[ms]"``.
     capacity
         Number of pairs for which a map on a GPU allocates memory first. Maps grow in any case.
     seed
@@ -46,6 +46,8 @@ class HashMap(HashContainer[MapBackend]):
     -----
     Every key may be stored. Keys are equal if their bits are: -0.0 and 0.0 are two keys, and so are NaN of different bits. Arrays
     have the map's types; lists are converted. Arrays of the host are copied to a map on a GPU.
+
+    Instants and durations are reduced and ordered as their integers, so NaT is the smallest one.
 
     If memory is refused, a call raises `MemoryLimitError` and the map is as before the call.
 

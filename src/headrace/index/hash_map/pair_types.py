@@ -12,11 +12,12 @@ from headrace.arrays.placement import apart_error, placed
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
+from headrace.index.item_types import items_of_type, time_type
 
 MAX_BATCH = (1 << 32) - 2
 """Maximum number of keys in a call."""
 TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
-"""Types of keys and values."""
+"""Types of keys and values that are numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class PairTypes:
         Raises
         ------
         OptionError
-            A type is not a number of 4 or 8 bytes.
+            A type is neither a number of 4 or 8 bytes nor one of instants or durations.
 
         Examples
         --------
@@ -56,8 +57,8 @@ class PairTypes:
 
     @property
     def value_kind(self) -> str:
-        """NumPy's letter of the values' type: ``"i"``, ``"u"`` or ``"f"``; ``"u"`` for a set."""
-        return self.value[1] if self.value else "u"
+        """Letter of the values' type: ``"i"`` (also for instants and durations), ``"u"`` or ``"f"``; ``"u"`` for a set."""
+        return {"m": "i", "M": "i"}.get(self.value[1], self.value[1]) if self.value else "u"
 
     @property
     def value_rule(self) -> bytes:
@@ -103,7 +104,8 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
     Parameters
     ----------
     value
-        Array of one dimension of that type, a Series, or a list whose items the type has.
+        Array of one dimension of that type, a Series, or a list whose items the type has. Items that are instants or durations
+        may be those of Python, and texts of ISO 8601.
     name
         Name in error messages.
     typestr
@@ -116,7 +118,10 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
     OptionError
         The items have another type, are too many, or are on another device.
     """
-    value = _listed(value, name, typestr) if isinstance(value, (list, tuple, range)) else as_line(value, name)
+    if typestr[1] in "mM" and not (isinstance(value, (list, tuple)) and not value):
+        value = as_line(items_of_type(value, typestr, name), name)
+    else:
+        value = _listed(value, name, typestr) if isinstance(value, (list, tuple, range)) else as_line(value, name)
     found = placed(value, name, context, budget)
     if found.typestr != typestr:
         wanted = _name_of(typestr)
@@ -151,6 +156,8 @@ def _listed(value: Any, name: str, typestr: str) -> Any:
 
 
 def _typestr(name: str, given: Any) -> str:
+    if (times := time_type(given)) is not None:
+        return times
     found = named_type(given, name)
     if found not in TYPES:
         raise OptionError.unknown(name, found, TYPES)
@@ -158,5 +165,6 @@ def _typestr(name: str, given: Any) -> str:
 
 
 def _name_of(typestr: str) -> str:
-    kind = {"i": "int", "u": "uint", "f": "float"}.get(typestr[1])
-    return typestr if kind is None else f"{kind}{8 * width_of(typestr)}"
+    kinds = {"i": "int", "u": "uint", "f": "float", "m": "timedelta", "M": "datetime"}
+    kind = kinds.get(typestr[1])
+    return typestr if kind is None else f"{kind}{8 * width_of(typestr)}{typestr[3:]}"

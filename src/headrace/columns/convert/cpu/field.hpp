@@ -2,6 +2,7 @@
 #pragma once
 
 #include "columns/convert/cpu/convert.hpp"
+#include "columns/rules/escape_sequences.hpp"
 #include "columns/rules/special_words.hpp"
 #include "core/cpu/simd.hpp"
 
@@ -100,20 +101,38 @@ HR_HOT usize copy_except(const u8* p, usize n, u64 dropped, u8* to) {
 #endif
 }
 
+// Copies the first n bytes of a block except those that are marked, and decodes each byte after an escape among those.
+// `decodes`: the block's first byte is such a byte. Returns the number of bytes copied, with buffers as above.
+HR_FN usize copy_decoded(const Dialect& dialect, const u8* p, usize n, u64 dropped, bool decodes, u8* to) {
+    u8* out = to;
+    for (usize at = 0;; dropped &= dropped - 1) {
+        const usize next = dropped == 0 ? n : static_cast<usize>(trailing_zeros(dropped));
+        __builtin_memcpy(out, p + at, BLOCK);
+        if (decodes && at < n) *out = escaped_byte(p[at]);
+        out += next - at;
+        if (dropped == 0) return static_cast<usize>(out - to);
+        decodes = p[next] == dialect.escape;
+        at = next + 1;
+    }
+}
+
 // Copies text of a dialect with lenient quotes and escapes, by bytes.
 [[gnu::noinline]] HR_FN usize copy_lenient(const Dialect& dialect, const FieldBytes& field, u8* to) {
     const bool doubled = field.quoted && dialect.double_quote;
     const u8* const end = field.text + field.size;
     u8* out = to;
-    for (const u8* p = field.text; p < end; *out++ = *p++) {
-        const bool drops_quote = doubled && *p == dialect.quote && p[1] == *p;
-        if ((drops_quote || *p == dialect.escape) && end - p > 1) ++p;
+    for (const u8* p = field.text; p < end; ++p) {
+        const bool drops_quote = doubled && *p == dialect.quote && p[1] == *p, is_escape = *p == dialect.escape;
+        const bool drops = (drops_quote || is_escape) && end - p > 1;
+        p += drops;
+        *out++ = drops && is_escape && dialect.escape_sequences ? escaped_byte(*p) : *p;
     }
     return static_cast<usize>(out - to);
 }
 
 // Copies text and removes escapes, and the first of two quotes inside quotes. Either way one byte is dropped, and the
-// byte after it is literal. The last byte has none after it and is literal, as is a lenient quote that is not doubled.
+// byte after it is literal, or a letter to decode. The last byte has none after it and is literal, as is a lenient
+// quote that is not doubled.
 HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
     const bool doubled = field.quoted && dialect.double_quote, escapes = dialect.escape >= 0;
     if (!doubled && !escapes) return copy_blocks(field.text, field.size, to);
@@ -133,10 +152,14 @@ HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) 
             found = 0;
             continue;
         }
-        found = find_escapes(marks, found >> 63);
+        const bool is_literal = found >> 63 != 0;
+        found = find_escapes(marks, is_literal);
         u64 dropped = left <= BLOCK ? found & ~(u64{1} << (left - 1)) : found;
         if (dialect.lenient) dropped &= marks >> 1 | u64{p[BLOCK] == dialect.quote} << 63;
-        out += copy_except(p, left < BLOCK ? left : BLOCK, dropped, out);
+        const usize size = left < BLOCK ? left : BLOCK;
+        out += escapes && dialect.escape_sequences
+                   ? copy_decoded(dialect, p, size, dropped, is_literal && p[-1] == dialect.escape, out)
+                   : copy_except(p, size, dropped, out);
     }
     return static_cast<usize>(out - to);
 }

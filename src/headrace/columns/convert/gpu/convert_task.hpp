@@ -110,7 +110,8 @@ enum DfaFlag : u8 {
     DFA_LENIENT = 4,
     DFA_HIGH_BYTES = 8,  // a delimiter has bytes outside ASCII: it may be a part of a character
     DFA_STRIPS = 16,     // spaces at the end of a field are skipped; the delimiters are in PlainDialect
-    DFA_UNIVERSAL = 32   // LF, CR LF and CR end a line
+    DFA_UNIVERSAL = 32,  // LF, CR LF and CR end a line
+    DFA_SEQUENCES = 64   // an escaped letter may stand for another byte
 };
 
 // Arguments that all tiles share.

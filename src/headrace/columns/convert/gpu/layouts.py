@@ -186,7 +186,7 @@ def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
     delimiters = [dialect.sep, dialect.lineterminator, dialect.quote_char, dialect.escape_char, dialect.comment]
     has_high = max(b"".join(filter(None, delimiters))) >= 128
     flags = (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes + 8 * has_high
-    flags += 16 * dialect.strip + 32 * (dialect.lineterminator is None)
+    flags += 16 * dialect.strip + 32 * (dialect.lineterminator is None) + 64 * dialect.escape_sequences
     values = {
         "tables": dfa.tables.address,
         "states": dfa.states.address,

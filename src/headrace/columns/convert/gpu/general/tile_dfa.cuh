@@ -7,6 +7,7 @@
 #pragma once
 
 #include "columns/convert/gpu/general/tile_text.cuh"
+#include "columns/rules/escape_sequences.hpp"
 
 namespace headrace {
 
@@ -62,14 +63,24 @@ HR_FN void run_vectors(ConvertMemory& memory, const DfaTask& steps, structure::E
     }
 }
 
+// Returns the number of a staged word among the words of the text, counted from the 16-byte boundary before it, as in
+// the search. It is negative for words before that boundary.
+HR_FN i64 word_of_text(const ConvertTile& tile, u32 word) {
+    return static_cast<i64>(u64{tile.number} * (tile_bytes / 32)) + word - head_chunks;
+}
+
+// Returns the state before a staged word, which is one of the text.
+HR_FN u32 state_before(const DfaTask& steps, const ConvertTile& tile, u32 word) {
+    const u64 number = static_cast<u64>(word_of_text(tile, word));
+    return steps.states[number / steps.chunk * steps.stride + number % steps.chunk];
+}
+
 // Runs the DFA over `words` of 32 bytes.
 HR_FN void run_words(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 first, u32 words) {
     const DfaTask& steps = task.dfa;
-    // Words are counted from the 16-byte boundary before the text, as in the search.
-    const i64 number = static_cast<i64>(u64{tile.number} * (tile_bytes / 32)) + first - head_chunks;
+    const i64 number = word_of_text(tile, first);
     if (number < 0 || words == 0) return;
-    const u64 chunk = static_cast<u64>(number) / steps.chunk;
-    const u32 state = steps.states[chunk * steps.stride + static_cast<u64>(number) % steps.chunk];
+    const u32 state = state_before(steps, tile, first);
     const u16* const marks =
         steps.marks == nullptr ? nullptr : reinterpret_cast<const u16*>(steps.marks) + 2 * (number - first);
     const structure::Extent extent = {tile.origin < 0 ? static_cast<i32>(-tile.origin) : 0, static_cast<i32>(tile.end)};
@@ -128,6 +139,24 @@ HR_FN void keep_quotes(ConvertMemory& memory, const PlainDialect& dialect, u32 f
         if (in_head[i] != 0) atomicAnd(&memory.dropped[threadIdx.x + i - 1], ~in_head[i]);
     }
     __syncthreads();
+}
+
+// Decodes letters after escapes in the staged text: of "a\\tb" the t becomes a tab, and the escape stays a dropped
+// byte. A byte is decoded by the thread that has the word of its escape. The state before the staged head says whether
+// the head's first byte is escaped.
+HR_FN void decode_sequences(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 first) {
+    const DfaTask& steps = task.dfa;
+    u8* const text = reinterpret_cast<u8*>(memory.text);
+    const auto decode_after = [&](u32 word) {
+        for (u32 left = memory.dropped[word]; left != 0; left &= left - 1) {
+            const u32 at = 32 * word + static_cast<u32>(__ffs(static_cast<int>(left))) - 1;
+            if (text[at] == steps.escape && at + 1 < tile.end) text[at + 1] = escaped_byte(text[at + 1]);
+        }
+    };
+    if (threadIdx.x < head_chunks) decode_after(threadIdx.x);
+    for (u32 word = first; word < first + chunks_per_thread && word < chunks; ++word) decode_after(word);
+    if (threadIdx.x != 0 || tile.number == 0) return;
+    if (is_in(steps, StepSet::escaped, state_before(steps, tile, 0))) text[0] = escaped_byte(text[0]);
 }
 
 // Returns the last byte up to staged byte `at` that begins a record, or `otherwise` if there is none in the tile.

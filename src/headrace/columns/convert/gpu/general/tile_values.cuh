@@ -3,6 +3,7 @@
 #pragma once
 
 #include "columns/convert/gpu/convert_task.hpp"
+#include "columns/rules/escape_sequences.hpp"
 #include "columns/rules/numbers/parse_decimal.hpp"
 #include "columns/rules/numbers/parse_real.hpp"
 #include "columns/rules/special_words.hpp"
@@ -188,12 +189,17 @@ struct TextMarks {
     bool doubles;  // two quotes inside quotes mean one
     bool escapes;
     bool lenient;
+    bool sequences;
 };
 
 HR_FN TextMarks marks_of(const ConvertTask& task) {
     const DfaTask& steps = task.dfa;
-    return {task.dialect.quote, steps.escape, (task.dialect.flags & PLAIN_DOUBLES) != 0,
-            (steps.flags & DFA_ESCAPES) != 0, (steps.flags & DFA_LENIENT) != 0};
+    return {task.dialect.quote,
+            steps.escape,
+            (task.dialect.flags & PLAIN_DOUBLES) != 0,
+            (steps.flags & DFA_ESCAPES) != 0,
+            (steps.flags & DFA_LENIENT) != 0,
+            (steps.flags & DFA_SEQUENCES) != 0};
 }
 
 // Returns the index of the literal byte at or after byte `i`: `i`, or `i + 1` if byte `i` is an escape or the first of
@@ -204,6 +210,14 @@ HR_FN usize undone(const TextMarks& marks, const FieldText& field, usize i) {
     if (!is_quote && !(marks.escapes && byte == marks.escape)) return i;
     if (i + 1 == field.n || (marks.lenient && byte == marks.quote && field.p[i + 1] != byte)) return i;
     return i + 1;
+}
+
+// Returns the literal byte at or after byte `i`, and moves `i` to it.
+HR_FN u8 literal_at(const TextMarks& marks, const FieldText& field, usize& i) {
+    const usize begin = i;
+    i = undone(marks, field, i);
+    const bool decodes = marks.sequences && i != begin && field.p[begin] == marks.escape;
+    return decodes ? escaped_byte(field.p[i]) : field.p[i];
 }
 
 HR_COLD bool has_marks(const TextMarks& marks, const FieldText& field) {
@@ -233,8 +247,8 @@ HR_COLD bool is_enclosed(const TextMarks& marks, const u8* p, usize n) {
 HR_COLD bool equals_undone(const FieldText& field, const TextMarks& marks, const Word& word) {
     usize at = 0;
     for (usize i = 0; i < field.n; ++i, ++at) {
-        i = undone(marks, field, i);
-        if (at == word.size || field.p[i] != word.text[at]) return false;
+        const u8 byte = literal_at(marks, field, i);
+        if (at == word.size || byte != word.text[at]) return false;
     }
     return at == word.size;
 }
@@ -281,10 +295,7 @@ HR_COLD FieldOutcome resolve_field(const ConvertColumn& column, const FieldText&
     if (field.doubled && has_marks(marks, field)) {
         if (n > max_plain_bytes) return FieldOutcome::deferred;
         n = 0;
-        for (usize i = 0; i < field.n; ++i) {
-            i = undone(marks, field, i);
-            whole[n++] = p[i];
-        }
+        for (usize i = 0; i < field.n; ++i) whole[n++] = literal_at(marks, field, i);
         p = whole;
     }
     if (!are_usual(rules.marks) && n > max_plain_bytes) return FieldOutcome::deferred;
