@@ -226,7 +226,7 @@ void RowsText::refuse_quotes(usize column) const {
     const std::string where = row_ < 0 ? "the name of column '" : "row " + std::to_string(row_) + " of column '";
     throw std::invalid_argument(where + plan_.columns[column].name +
                                 "' cannot be written without quotes so that it reads back the same; pass "
-                                "quoting='minimal', or another sep or null");
+                                "quoting='minimal', an escape_char, or another sep or null");
 }
 
 }  // namespace headrace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ ALIASES = {
     "delim": "sep",
     "include_header": "header",
     "quotechar": "quote_char",
+    "quote": "quote_char",
     "quote_style": "quoting",
     "quoting_style": "quoting",
     "escapechar": "escape_char",
@@ -25,6 +27,7 @@ ALIASES = {
     "na_rep": "null",
     "null_value": "null",
     "null_values": "null",
+    "nullstr": "null",
     "lineterminator": "line_end",
     "line_terminator": "line_end",
     "eol": "line_end",
@@ -46,9 +49,24 @@ _ELSEWHERE = {
     **dict.fromkeys(
         ("date_format", "datetime_format", "time_format", "dateformat", "timestampformat"), f"times are in ISO 8601; {_CONVERTED}"
     ),
-    **dict.fromkeys(("chunksize", "batch_size", "doublequote"), "remove it: it changes nothing here"),
+    "force_quote": "pass quoting='all', which quotes all fields but nulls",
+    "quoting_header": "names are quoted as texts are",
+    "include_bom": "write the mark to an open file first: file.write(codecs.BOM_UTF8)",
+    "partition_by": "write each part of the table: table.filter(...)",
+    **dict.fromkeys(
+        ("chunksize", "batch_size", "doublequote", "errors", "overwrite", "use_tmp_file"), "remove it: it changes nothing here"
+    ),
 }
 """Options that other writers have, and what to do instead."""
+
+_QUOTING = {
+    **dict.fromkeys((csv.QUOTE_MINIMAL, "necessary", "needed"), "minimal"),
+    **dict.fromkeys((csv.QUOTE_ALL, "always", "all_valid", 5), "all"),
+    **dict.fromkeys((csv.QUOTE_NONE, "never"), "none"),
+}
+"""Values of `quoting` by those of Python's `csv`, Polars and PyArrow; 5 is QUOTE_NOTNULL of Python 3.12."""
+_QUOTES_TEXTS = (csv.QUOTE_NONNUMERIC, "non_numeric", 4)
+"""Values that stand for quotes around texts alone; 4 is QUOTE_STRINGS of Python 3.12."""
 
 _DEFAULTS: dict[str, object] = {
     "sep": ",",
@@ -130,11 +148,21 @@ class WriteOptions:
             if name in _ELSEWHERE:
                 raise OptionError(f"write_csv has no {name}: {_ELSEWHERE[name]}")
         values = resolve_aliases(given, aliases, ALIASES, _DEFAULTS)
+        values["quoting"] = _quoting(values["quoting"])
         checked = Given(values)
         context = context_of(values["context"])
         if (threads := checked.count("threads")) is not None:
             context = replace(context, threads=threads)
         return cls(_text_options(values, checked), compression_of(values["compression"], path_or_file), context.thread_count)
+
+
+def _quoting(value: object) -> object:
+    """Return a value of `quoting` as one of this package, if other writers have it."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return value
+    if value in _QUOTES_TEXTS:
+        raise OptionError(f"quoting={shown(value)} quotes texts alone; pass 'all' for quotes around numbers too, or 'minimal'")
+    return _QUOTING.get(value, value)
 
 
 _USUAL_LINE_ENDS = (b"\n", b"\r\n", b"\r")

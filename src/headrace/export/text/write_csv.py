@@ -124,7 +124,7 @@ def write_csv(
         Quoting character, doubled inside a quoted field; None for ``quoting="none"``.
     quoting
         ``"minimal"``: only where needed; ``"all"``: every field except nulls; ``"none"``: never, and a field that needs quotes
-        is an error, unless there is an `escape_char`.
+        is an error, unless there is an `escape_char`. Values of Python's `csv`, Polars and PyArrow are accepted.
     escape_char
         With ``quoting="none"``, the character before each byte that needs quotes otherwise; None for none. An empty text that
         needs quotes is an error still.
@@ -148,8 +148,8 @@ def write_csv(
     threads
         Largest number of threads; replaces that of `context`.
     **aliases
-        Names that other writers use: ``delimiter``, ``na_rep``, ``lineterminator``, ... With ``index=False`` the index of a
-        pandas frame is not written if it has a name, either.
+        Names that other writers use: ``delimiter``, ``na_rep``, ``lineterminator``, ``nullstr``, ... With ``index=False``
+        the index of a pandas frame is not written if it has a name, either.
 
     Returns
     -------
