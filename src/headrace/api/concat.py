@@ -29,8 +29,9 @@ def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = N
     Parameters
     ----------
     tables
-        At least one table, of this package or of any library with an Arrow stream, in host memory. A list, or an iterator such
-        as the batches of a scan.
+        At least one table, of this package or of any library with an Arrow stream. A list, or an iterator such as the batches of
+        a scan. Tables on a GPU are concatenated there. Their columns must have equal types, and may be string views but no
+        dictionaries.
     context
         Number of threads and memory limit. None for the defaults.
 
@@ -42,7 +43,8 @@ def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = N
     Raises
     ------
     OptionError
-        There is no table, a table is on a GPU, or a column's types have no common type. The error names table and column.
+        There is no table, the tables are on several devices, or a column's types have no common type. The error names table and
+        column.
     UnknownColumnError
         A table lacks a column of another one. The error is a `KeyError` too.
     MemoryLimitError
@@ -67,6 +69,8 @@ def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = N
         _check_names(number, table, given[0])
     if len(given) == 1:
         return Table(given[0].columns)
+    if given[0].device.kind != "cpu":
+        return _joined_on_gpu(given, context)
     loads = SharedLoads.of(len(names), context)  # one budget for all columns
     return Table({name: _joined(name, [table.columns[name] for table in given], context, loads) for name in names})
 
@@ -77,6 +81,9 @@ def _tables(tables: Any) -> list[Table]:
     found = [_table(number, one) for number, one in enumerate(tables)]
     if not found:
         raise OptionError("tables is empty; pass at least one table")
+    for number, table in enumerate(found):
+        if table.device != found[0].device:
+            raise OptionError(f"tables[{number}] is on {table.device}, and tables[0] on {found[0].device}; pass table.to('cpu')")
     return found
 
 
@@ -86,8 +93,6 @@ def _table(number: int, given: Any) -> Table:
             raise OptionError.wrong(f"tables[{number}]", "a table", given)
         given = Table.from_arrow(given)
     found: Table = given
-    if found.device.kind != "cpu":
-        raise OptionError(f"tables[{number}] is on {found.device}; pass table.to('cpu')")
     return found
 
 
@@ -105,6 +110,16 @@ def _joined(name: str, columns: Sequence[Column], context: Context, loads: Share
     from headrace.encode.texts import encoded  # not needed to read
     from headrace.store.dictionary.plain import column_of_nulls
 
+    kind = _type_of_all(name, columns)
+    if kind.name == "null":
+        return column_of_nulls(kind, sum(len(column) for column in columns))
+    parts: list[JoinPart] = [_part(name, number, column, kind, context) for number, column in enumerate(columns)]
+    plain = DataType("string") if kind.name in ENCODED else kind
+    return encoded(loads.join(parts, plain)[0], kind, None, context.thread_count)
+
+
+def _type_of_all(name: str, columns: Sequence[Column]) -> DataType:
+    """Return the common type of a column of all tables."""
     kind = _common_type([column.type for column in columns])
     if kind is None:
         first = next(number for number, column in enumerate(columns) if column.type.name != "null")
@@ -112,11 +127,21 @@ def _joined(name: str, columns: Sequence[Column], context: Context, loads: Share
         at = next(others)
         there = f"column {shown(name)} of tables[{at}] is of type {columns[at].type}"
         raise OptionError(f"{there}, and that of tables[{first}] is of type {columns[first].type}; cast one of them")
-    if kind.name == "null":
-        return column_of_nulls(kind, sum(len(column) for column in columns))
-    parts: list[JoinPart] = [_part(name, number, column, kind, context) for number, column in enumerate(columns)]
-    plain = DataType("string") if kind.name in ENCODED else kind
-    return encoded(loads.join(parts, plain)[0], kind, None, context.thread_count)
+    return kind
+
+
+def _joined_on_gpu(tables: Sequence[Table], context: Context) -> Table:
+    from headrace.arrange.gather.concat_gpu import concat_columns  # needs cuda-core
+
+    columns = {name: [table.columns[name] for table in tables] for name in tables[0].column_names}
+    kinds = {name: _type_of_all(name, parts) for name, parts in columns.items()}
+    for name, parts in columns.items():
+        for number, part in enumerate(parts):
+            is_plain = {part.type.name, kinds[name].name} <= {"string", "large_string"}
+            if part.type.name == "dictionary" or not (is_plain or part.type == kinds[name] or part.type.name == "null"):
+                there = f"column {shown(name)} of tables[{number}] is of type {part.type}"
+                raise OptionError(f"{there}, which is not converted to {kinds[name]} on a GPU; pass table.to('cpu')")
+    return Table(concat_columns(columns, kinds, context))
 
 
 def _part(name: str, number: int, column: Column, kind: DataType, context: Context) -> JoinPart:

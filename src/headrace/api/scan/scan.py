@@ -206,7 +206,7 @@ class Scan(ArrowWrites, ForeignNames):
     def read(self) -> Table:
         """Return all batches as one table, with all rejects and one report. Batches are concatenated where they are.
 
-        Several batches with dictionaries need NumPy. On a GPU, columns of views and of dictionaries are not joined.
+        Several batches with dictionaries need NumPy. On a GPU, dictionaries are not joined.
         """
         with self._lock:
             return self._read()

@@ -184,9 +184,11 @@ class ScanState:
         """Concatenate a column of all batches."""
         if len(parts) < 2:
             return parts[0] if parts else like
-        if like.type.name not in ENCODED:
+        is_on_gpu = any(part.device.kind != "cpu" for part in parts)
+        is_joined = like.type.name == "string_view" and all(part.type == like.type for part in parts)
+        if like.type.name not in ENCODED or (is_on_gpu and is_joined):
             return self.parts.joined(parts, like.type)
-        if any(part.device.kind != "cpu" for part in parts):
+        if is_on_gpu:
             raise OptionError(f"columns of type {like.type} are not joined on a GPU; read_csv reads them as a whole")
         texts = [plain_column(part, self.options.context) for part in parts]
         return self.parts.encoded(self.parts.joined(texts, parse_type("string")), like.type)

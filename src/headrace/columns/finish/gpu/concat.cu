@@ -18,10 +18,28 @@ HR_FN void copy_items(const u8* from, u8* to, u64 first, u64 count) {
     }
 }
 
+// Copies string views. Those of texts of more than 12 bytes have the number of a buffer, which counts from the first
+// part.
+HR_FN void copy_views(const JoinedPart& part, u8* to) {
+    for (u64 i = first_item(); i < part.rows; i += stride()) {
+        uint4 view = reinterpret_cast<const uint4*>(part.values)[i];
+        if (view.x > 12) view.z += part.buffers_before;
+        reinterpret_cast<uint4*>(to)[part.to + i] = view;
+    }
+}
+
+// Returns bits [32 i, 32 i + 32) of `count`. The buffer may end after the byte of the last one.
+HR_FN u32 word_at(const u32* from, u64 i, u64 count) {
+    if (32 * i + 32 <= count) return from[i];
+    u32 bits = 0;
+    for (u32 k = 0; 32 * i + 8 * k < count; ++k) bits |= u32{reinterpret_cast<const u8*>(from)[4 * i + k]} << (8 * k);
+    return bits;
+}
+
 // Copies bits; adjacent parts may share a word. `from` is null if all bits are one.
 HR_FN void copy_bits(const u32* from, u32* to, u64 first, u64 count) {
     for (u64 i = first_item(); 32 * i < count; i += stride()) {
-        const u32 bits = (from == nullptr ? ~0u : from[i]) & low_mask(count - 32 * i);
+        const u32 bits = (from == nullptr ? ~0u : word_at(from, i, count)) & low_mask(count - 32 * i);
         const u64 at = first + 32 * i;
         const u32 shift = static_cast<u32>(at % 32);
         if (bits << shift != 0) atomicOr(&to[at / 32], bits << shift);
@@ -52,6 +70,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (!part.is_rows) return;
     copy_bits(part.validity, column.validity, part.to, part.rows);
     if (column.strings) return copy_items<u8>(part.values, column.values, part.to_bytes, part.bytes);
+    if (column.views) return copy_views(part, column.values);
     switch (column.width) {
         case 0:
             if (part.values != nullptr) {

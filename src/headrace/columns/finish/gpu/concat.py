@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,13 @@ def concat_on_gpu(
     """Concatenate columns on a GPU and numbers of nulls, as `headrace.columns.finish.concat.SharedLoads.join` does on the host.
 
     There must be at least one part. The host waits for the string bytes of each part, and for shrinking. Memory: the result.
+    String views are copied, and the buffers of their texts are shared with the parts.
     """
     rows = sum(part if isinstance(part, int) else part.length for part in parts)
     nulls = sum(part if isinstance(part, int) else part.null_count for part in parts)
     strings = has_offsets(kind)
     table: NDArray[np.void] = np.zeros(len(parts), _PART.dtype)
+    data: list[Any] = []
     to = to_bytes = 0
     for entry, part in zip(table, parts, strict=True):
         entry["to"], entry["to_bytes"] = to, to_bytes
@@ -45,6 +48,8 @@ def concat_on_gpu(
         if not isinstance(part, int):
             entry["bytes"] = _describe(launcher, entry, part)
             to_bytes += int(entry["bytes"])
+            entry["buffers_before"] = len(data)
+            data += part.data
     result = ColumnBuffers(0, kind, _INFERRED)
     result.large = strings and kind.bits == 32 and to_bytes > _MAX_STRING_BYTES
     result.nulls = nulls
@@ -59,13 +64,13 @@ def concat_on_gpu(
         result.buffers["values"].address if result.buffers["values"].nbytes else 0,
         result.buffers["validity"].address,
     )
-    column[0] = (values, offsets, validity, result.stored_type.bits // 8, strings)
+    column[0] = (values, offsets, validity, result.stored_type.bits // 8, strings, kind.name == "string_view", 0)
     items = max(int(max(entry["rows"], entry["bytes"])) for entry in table)
     # Each part writes the offsets from its first row to one past its last, so together they write all.
     shape = Shape(_DEFINES, (len(parts), min(items // _THREADS + 1, _MAX_BLOCKS), 1), _THREADS)
     launcher.launch(_JOIN, shape, [launcher.put(table), column.tobytes()])
     deciding_rows = shrink_columns(launcher, [result], rows) if shrink else {}
-    return result.column(launcher, rows), deciding_rows.get(0)
+    return replace(result.column(launcher, rows), data=tuple(data)), deciding_rows.get(0)
 
 
 def _describe(launcher: Launcher, entry: np.void, part: Column) -> int:

@@ -16,6 +16,8 @@ struct JoinedPart {
     u64 bytes;     // strings: bytes of its text
     u32 width;     // bytes of an offset
     u32 is_rows;
+    u32 buffers_before;  // views: number of buffers of long texts in the parts before
+    u32 reserved;
 };
 
 // The result. Values and validity are zero before the launch.
@@ -25,6 +27,8 @@ struct JoinedColumn {
     u32* validity;
     u32 width;  // bytes of a value, or of an offset; 0: bits
     u32 strings;
+    u32 views;
+    u32 reserved;
 };
 
 HR_END_NAMESPACE
