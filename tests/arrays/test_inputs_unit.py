@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from array import array
 from typing import Any
 
@@ -116,6 +117,27 @@ def test_instants_of_pandas_with_a_zone_are_those_of_polars() -> None:
     assert headrace.sort(of_pandas).tolist() == headrace.sort(of_polars).tolist()
     with_a_null = pd.concat([of_pandas, pd.Series([pd.NaT], dtype=of_pandas.dtype)])
     assert headrace.sort(with_a_null).tolist()[-1] is None
+
+
+def test_lists_of_dates_and_times_of_python() -> None:
+    days = [datetime.date(2024, 1, 2), datetime.date(2023, 1, 1), datetime.date(2024, 1, 2)]
+    assert headrace.unique(days).tolist() == [days[1], days[0]]
+    assert headrace.argsort(tuple(days)).tolist() == [1, 0, 2]
+    times = [datetime.datetime(2024, 1, 2, 3), datetime.datetime(2024, 1, 2)]
+    assert headrace.sort(times).tolist() == times[::-1]
+    at = headrace.read_csv(b"at\n2024-01-02 00:00:00\n2024-01-03 00:00:00\n")["at"]
+    assert headrace.searchsorted(at, times).tolist() == [1, 0]
+    assert headrace.sort([datetime.timedelta(2), datetime.timedelta(1)]).tolist() == [
+        datetime.timedelta(1),
+        datetime.timedelta(2),
+    ]
+    exact = headrace.sort([pd.Timestamp(5), pd.Timestamp(1)])
+    assert exact.view("i8").tolist() == [1, 5]
+    with pytest.raises(OptionError, match="have a time zone; pass instants in UTC without one"):
+        headrace.sort([datetime.datetime(2024, 1, 2, tzinfo=datetime.UTC)])
+    for wrong in ([days[0], 1], [datetime.time(1)], [days[0], "x"]):
+        with pytest.raises(OptionError):
+            headrace.sort(wrong)
 
 
 def test_an_array_without_a_dimension() -> None:

@@ -55,6 +55,11 @@ def _from_list(value: Any, name: str) -> Any:
         raise OptionError(f"{name}: {error}") from None
     if found.dtype.kind == "O" and isinstance(value, (list, tuple)) and any(item is None for item in value):
         raise nulls_error(name)
+    if found.dtype.kind == "O":
+        from headrace.arrays.moments import moments_of  # seldom needed
+
+        moments = moments_of(value, name)
+        found = found if moments is None else moments
     if found.dtype.kind not in _KINDS:
         raise OptionError(f"{name} has items that are not all numbers of up to 64 bits; convert them first")
     return found

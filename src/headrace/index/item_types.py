@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from typing import Any
 
 from headrace.arrays.arrays import needed_numpy
 from headrace.arrays.inputs import as_array
+from headrace.arrays.moments import are_equal, moments_of
 from headrace.columns.types import parse_type
 from headrace.core.errors import OptionError
-
-_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?")
 
 
 def time_type(given: Any) -> str | None:
@@ -45,7 +43,7 @@ def time_type_of_column(given: Any) -> Any:
 def items_of_type(given: Any, typestr: str, name: str) -> Any:
     """Return a list or one item as an array of the type; other values as they are."""
     np = needed_numpy("a map")
-    moments = _moments(given, name) if typestr[1] in "mM" else None
+    moments = moments_of(given, name) if typestr[1] in "mM" else None
     given = given if moments is None else moments
     is_item = moments is not None or (isinstance(given, np.generic) and given.ndim == 0)
     if not is_item and not isinstance(given, (int, float, list, tuple, range)):
@@ -62,48 +60,9 @@ def items_of_type(given: Any, typestr: str, name: str) -> Any:
     with np.errstate(all="ignore"):
         result = found.astype(typestr) if _is_convertible(found.dtype, np.dtype(typestr)) else None
         is_rounded = found.dtype.kind == "f" and typestr[1] == "f"
-        if result is None or not (is_rounded or _are_equal(result, found)):
+        if result is None or not (is_rounded or are_equal(result, found)):
             raise OptionError(f"{name} have items that are not of type {typestr!r}, which the map has")
     return result
-
-
-def _are_equal(converted: Any, given: Any) -> bool:
-    """Return whether converted items are the given ones. NumPy does not see instants that another unit cannot hold."""
-    if given.dtype.kind in "mM":
-        is_kind = given.dtype.kind == converted.dtype.kind
-        return is_kind and bool((converted.astype(given.dtype).view("i8") == given.view("i8")).all())
-    return bool((converted == given).all())
-
-
-def _moments(given: Any, name: str) -> Any:
-    """Return dates, times and durations of Python, and texts of ISO 8601, as an array of NumPy; None for other values."""
-    items = given if isinstance(given, (list, tuple)) else [given]
-    if not items or not all(isinstance(item, (datetime.date, datetime.timedelta, str)) for item in items):
-        return None
-    np = needed_numpy("a map of instants")
-    if any(getattr(item, "tzinfo", None) is not None for item in items):
-        raise OptionError(f"{name} have a time zone; pass instants in UTC without one")
-    moments = [_moment(np, item, name) for item in items]
-    found = np.array(moments)
-    if len({moment.dtype for moment in moments}) > 1 and not all(map(_are_equal, found, moments)):
-        raise OptionError(f"{name} have items that one type of instants or durations cannot hold")
-    return found
-
-
-def _moment(np: Any, item: Any, name: str) -> Any:
-    """Return a date, time or duration as a scalar of NumPy, with the nanoseconds that pandas has."""
-    for conversion in ("to_datetime64", "to_timedelta64"):
-        if hasattr(item, conversion):
-            return getattr(item, conversion)()
-    if not isinstance(item, str):
-        return np.timedelta64(item) if isinstance(item, datetime.timedelta) else np.datetime64(item)
-    try:
-        found = np.datetime64(item) if _ISO.fullmatch(item) else None
-    except ValueError:
-        found = None
-    if found is None or str(found)[:10] != item[:10]:  # NumPy does not see a date that nanoseconds cannot hold
-        raise OptionError(f"{name} have texts other than dates and times such as '2024-01-31T12:30'")
-    return found
 
 
 def _is_convertible(given: Any, wanted: Any) -> bool:
