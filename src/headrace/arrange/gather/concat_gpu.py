@@ -27,18 +27,24 @@ def concat_columns(columns: Mapping[str, Sequence[Column]], kinds: Mapping[str, 
     context
         Memory limit.
     """
-    every = {f"{name} {number}": part for name, parts in columns.items() for number, part in enumerate(parts)}
-    with columns_launcher(every, context) as (launcher, _):
+    every = [part for parts in columns.values() for part in parts if part.type.name != "null"]
+    if not every:
+        return {name: _nulls(parts) for name, parts in columns.items()}
+    with columns_launcher({str(number): part for number, part in enumerate(every)}, context) as (launcher, _):
         return {name: concat_column_with(launcher, parts, kinds[name]) for name, parts in columns.items()}
 
 
 def concat_column_with(launcher: Launcher, parts: Sequence[Column], kind: DataType, *, threads: int = TAKE_THREADS) -> Column:
     """Concatenate parts of one column; tests use fewer threads per block."""
     if kind.name == "null":
-        rows = sum(map(len, parts))
-        return replace(parts[0], length=rows, null_count=rows, offset=0)
+        return _nulls(parts)
     whole = [len(part) if part.type.name == "null" else _from_first_row(launcher, part, threads) for part in parts]
     return concat_on_gpu(launcher, whole, kind)[0]
+
+
+def _nulls(parts: Sequence[Column]) -> Column:
+    rows = sum(map(len, parts))
+    return replace(parts[0], length=rows, null_count=rows, offset=0)
 
 
 def _from_first_row(launcher: Launcher, part: Column, threads: int) -> Column:
