@@ -61,22 +61,6 @@ def test_rows_at_numbers_on_a_gpu(typestr: str) -> None:
             take_columns_placed(launcher, placed, at, len(table), threads=64)
 
 
-@pytest.mark.gpu
-@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64", "uint64"])
-def test_numbers_of_libraries_on_a_gpu(dtype: str) -> None:
-    cupy, torch = pytest.importorskip("cupy", reason="a peer"), pytest.importorskip("torch", reason="a peer")
-    table = table_of("plain")
-    placed, rows = table.to("cuda"), np.random.default_rng(3).integers(0, 200, 5000).astype(dtype)
-    expected = table.take(rows).to_pydict()
-    others = [torch.from_numpy(rows).cuda()] if dtype in {"int32", "int64", "uint8"} else []
-    for at in (cupy.asarray(rows), headrace.DeviceArray.from_host(rows), *others):
-        assert placed.take(at).to("cpu").to_pydict() == expected
-    with pytest.raises(OutOfRangeError, match=r"rows\[1\] is"):
-        placed.take(cupy.array([0, 1 << 20]))
-    with pytest.raises(OptionError, match="rows lie on cuda:0, and the table on cpu"):
-        table.take(cupy.asarray(rows))
-
-
 @pytest.mark.parametrize(
     "rows",
     [
