@@ -33,7 +33,7 @@ class CountedList(list):
 
 def counted_engine(on_duplicate="raise"):
     """Return an engine in memory, and the list of its changes."""
-    source = Source(None, None, SyncPolicy(), MergeTriggers(), CONTEXT)
+    source = Source(None, None, SyncPolicy(), MergeTriggers(), CONTEXT, CONTEXT)
     engine = opened(source, StoreRequest.of(SCHEMA, "n", on_duplicate, is_read_only=False)).engine
     changes = CountedList()
     engine.state = replace(engine.state, added=Prefix(changes))

@@ -29,7 +29,8 @@ CHANGES = [
 
 
 def open_store(files):
-    source = Source("store", files, SyncPolicy(), MergeTriggers(), Context(threads=1))
+    context = Context(threads=1)
+    source = Source("store", files, SyncPolicy(), MergeTriggers(), context, context)
     return opened(source, StoreRequest.of(SCHEMA, "n", "raise", is_read_only=False))
 
 
@@ -135,7 +136,8 @@ def test_a_full_disk_in_every_operation(fails):
 
 def test_an_error_of_a_merge_in_a_thread_is_raised_later():
     files = CrashFiles()
-    source = Source("store", files, SyncPolicy(), MergeTriggers(rows=4), Context(threads=1))
+    context = Context(threads=1)
+    source = Source("store", files, SyncPolicy(), MergeTriggers(rows=4), context, context)
     engine = opened(source, StoreRequest.of(SCHEMA, "n", "raise", is_read_only=False)).engine
     engine.append(columns_of([(1, "a"), (2, "b")]))
     files.fail_at, files.fails = files.operations + 5, 1

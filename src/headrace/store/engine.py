@@ -49,13 +49,16 @@ class StoreRules:
     triggers
         Thresholds of merges.
     context
-        Threads and memory of each call.
+        Threads and memory of each call, on the host.
+    merge_context
+        The same of a merge, which may run on a GPU.
     """
 
     key: StoreKey | None
     on_duplicate: str
     triggers: MergeTriggers
     context: Context
+    merge_context: Context
 
 
 class StoreEngine:
@@ -331,7 +334,7 @@ class StoreEngine:
             if not before.delta_rows and not before.removed_rows:
                 return False
             first_sequence = 0 if self.folder is None else self.folder.begin_merge()
-        main = before.merged_main(self.rules.context)
+        main = before.merged_main(self.rules.context, self.rules.merge_context)
         if self.folder is not None:
             self.folder.write_main(main.records())
         with self._write_lock:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from struct import Struct
 from typing import Any
@@ -16,9 +15,10 @@ from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
 from headrace.store.arrow_columns import columns_of, ipc_parts
-from headrace.store.dictionary.encode import encode, merge
+from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.items import empty_column
+from headrace.store.dictionary.merge_columns import merge_columns
 from headrace.store.files.folder import MainRecord
 from headrace.store.files.records import RecordKind
 from headrace.store.row_runs import RowRuns
@@ -59,7 +59,7 @@ class Main:
         return sum(column.nbytes for column in self.columns.values())
 
     def merged(self, delta: Mapping[str, Column], rows: RowRuns, keep: Any, context: Context) -> Main:
-        """Return a main of these rows and then those of a delta. Columns are merged in parallel.
+        """Return a main of these rows and then those of a delta, on the host or the context's GPU, with the same bits.
 
         Parameters
         ----------
@@ -72,11 +72,7 @@ class Main:
         context
             Threads and memory that may be used.
         """
-        workers = max(min(context.thread_count, len(self.columns)), 1)
-        each = replace(context, threads=max(context.thread_count // workers, 1))
-        with ThreadPoolExecutor(workers) as pool:
-            merged = pool.map(lambda name: merge(self.columns[name], delta[name], keep, context=each), self.columns)
-            columns = dict(zip(self.columns, merged, strict=True))
+        columns = merge_columns(self.columns, delta, keep, context=context)
         return Main(columns, rows if keep is None else RowRuns.of_numbers(rows.numbers()[keep]))
 
     def records(self) -> Iterator[MainRecord]:

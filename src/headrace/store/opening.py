@@ -9,7 +9,8 @@ from typing import Any
 
 from headrace.columns.types import DataType, parse_type
 from headrace.core.context import Context
-from headrace.core.errors import OptionError, SourceError, UnknownColumnError, UnsupportedDeviceError, shown
+from headrace.core.device import Device
+from headrace.core.errors import OptionError, SourceError, UnknownColumnError, shown
 from headrace.core.expressions.column_expression import ColumnExpression
 from headrace.core.options import choice
 from headrace.sources.kinds.file import checked_path, is_path
@@ -38,8 +39,12 @@ class Source:
         The folder, for messages; None for a store in memory.
     files
         Its files; None for a store in memory.
-    policy, triggers, context
-        Times of syncs, thresholds of merges, threads and memory.
+    policy, triggers
+        Times of syncs, thresholds of merges.
+    context
+        Threads and memory of each call, on the host.
+    merge_context
+        The same of a merge, which may run on a GPU.
     """
 
     where: str | None
@@ -47,6 +52,7 @@ class Source:
     policy: SyncPolicy
     triggers: MergeTriggers
     context: Context
+    merge_context: Context
 
     @classmethod
     def of(cls, path: Any, policy: SyncPolicy, triggers: MergeTriggers, context: Context) -> Source:
@@ -57,19 +63,23 @@ class Source:
         OptionError
             `path` is no path.
         UnsupportedDeviceError
-            The context names a GPU.
+            The context names a GPU that is not there.
         MissingDependencyError
-            There is a path, and PyArrow is not installed.
+            There is a path, and PyArrow is not installed; or the context names a GPU, and CUDA's package is not installed.
         """
+        host = context
         if context.device.kind != "cpu":
-            raise UnsupportedDeviceError(f"a store lies in host memory, and the context names {context.device}")
+            from headrace.gpu.device.device import gpu  # needs cuda-core
+
+            gpu(context.device)
+            host = replace(context, device=Device())
         if path is None:
-            return cls(None, None, policy, triggers, context)
+            return cls(None, None, policy, triggers, host, context)
         if not is_path(path):
             raise OptionError.wrong("path", "a path or None", path)
         where = str(os.fsdecode(checked_path(path, "path")))
         needed_arrow()
-        return cls(where, HostFiles(where), policy, triggers, context)
+        return cls(where, HostFiles(where), policy, triggers, host, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +208,8 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
 
 
 def _writer(source: Source, manifest: Manifest, folder: StoreFolder | None, content: Content | None) -> OpenedStore:
-    rules = StoreRules(_key_of(manifest, source.context), manifest.on_duplicate, source.triggers, source.context)
+    key = _key_of(manifest, source.context)
+    rules = StoreRules(key, manifest.on_duplicate, source.triggers, source.context, source.merge_context)
     if content is None:
         schema = schema_of(manifest)
         state, next_row, torn = StoreState(schema, Main.empty(schema)), 0, 0

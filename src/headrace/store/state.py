@@ -177,9 +177,9 @@ class StoreState:
             begin = end
         return found
 
-    def merged_main(self, context: Context) -> Main:
-        """Return a main of all rows that are not removed (Krueger et al. 2011, section 2.2)."""
-        return self.main.merged(self.delta(context), self.rows, self.keep, context)
+    def merged_main(self, context: Context, merge_context: Context) -> Main:
+        """Return a main of all rows that are not removed (Krueger et al. 2011, section 2.2), merged in the second context."""
+        return self.main.merged(self.delta(context), self.rows, self.keep, merge_context)
 
     def _parts(self, name: str) -> list[Column]:
         return [change.columns[name] for change in self.added]

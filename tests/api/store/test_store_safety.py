@@ -41,7 +41,7 @@ SCHEMA = {"n": "int64", "t": "string"}
         ({"merge_ratio": 0}, "merge_ratio must be"),
         ({"merge_seconds": "1"}, "merge_seconds must be"),
         ({"read_only": True}, "read_only=True needs the path"),
-        ({"context": Context(device="cuda")}, "a store lies in host memory"),
+        ({"context": Context(device="cuda:999")}, "no NVIDIA driver|no GPU 999|finds no GPU"),
     ],
 )
 def test_options_that_are_refused(options, message):

@@ -61,7 +61,8 @@ class Store(ForeignNames):
         rows, the second bytes of the delta. The ratio divides such rows by the main's, and the last counts seconds since a merge
         began. None for no such threshold.
     context
-        Threads and memory of each call. None for the defaults.
+        Threads and memory of each call. None for the defaults. If its device is a GPU, merges run there, column by column, and
+        files have the same bytes. Rows stay in host memory: those of a table on a GPU are copied when they are appended.
 
     Raises
     ------
