@@ -41,7 +41,7 @@ struct LineOptions {
     std::string unmark;
 };
 
-// Selects lines of one file, whose blocks of whole lines it gets in order. The last one may lack its line end.
+// Selects lines of files, whose blocks of whole lines it gets in order. The last one of a file may lack its line end.
 class LineSearch {
 public:
     // The pattern has no line end.
