@@ -1,8 +1,8 @@
-"""Defines how many examples a test draws: an eighth of them, 25 at least, unless long tests run too.
+"""Defines how many examples a test draws: all, or by default an eighth of them, 25 at least.
 
 A test that states no count draws 25 of hypothesis' 100 (`conftest.py`).
 
-Long runs (`pytest -m "long or hypothesis"`, or `-m ""`) draw all of them.
+Runs of other selections (`.ci/nightly`, or `pytest -m ""`) draw all of them.
 """
 
 from __future__ import annotations

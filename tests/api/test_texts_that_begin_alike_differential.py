@@ -116,7 +116,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.covering(default=0)
+@pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("no*", "comments", "a header", "lenient quotes", "types by name")
 @pytest.mark.parametrize("options", OPTIONS)
 def test_each_text_is_read_as_if_it_were_the_first(options):

@@ -31,6 +31,7 @@ disable_error_code = attr-defined
 """The page on other readers uses aliases, such as `height`, which a type checker does not know."""
 
 
+@pytest.mark.long
 def test_strict_type_checks(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     programs = [Path(__file__).parent / "user_program.py"]

@@ -84,6 +84,7 @@ def test_one_wrong_argument(begin: int, call: Call, parameter: str, tmp_path: Pa
     assert not faults, "\n".join(faults)
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except(
     "read_csv-*", "write_csv-*", "sort-*", "top_k-*", "bucket_counts-*", "multisplit-*", "find-*", "reduce-*"
 )

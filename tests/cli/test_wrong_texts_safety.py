@@ -68,6 +68,7 @@ def options() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("0-load-*")
 @pytest.mark.parametrize(
     ("begin", "command", "option"),

@@ -43,6 +43,7 @@ def test_reduce(dtype: str, threads: int) -> None:
         assert headrace.reduce(items, context=context).tobytes() == summed(items).tobytes()
 
 
+@pytest.mark.long
 def test_reduce_with_three_levels() -> None:
     items = floats_of("f4", PIECE * PIECE + 5 * PIECE + 3)
     assert headrace.reduce(items).tobytes() == summed(items).tobytes()
@@ -83,6 +84,7 @@ def test_kernel(item: str, dtype: str, order: str) -> None:
             assert ended.tolist() == [0, 0]
 
 
+@pytest.mark.long
 def test_kernel_with_three_levels() -> None:
     program = fibers.program(
         source="primitives/float_sum.cu", defines={"HR_ITEM": "float", "HR_THREADS": 64, "HR_ROWS": 4}, build="fast"

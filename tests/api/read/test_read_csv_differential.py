@@ -217,6 +217,7 @@ LATE = [
 """Cells at the begin of a column, and cells that may occur once its type seems clear."""
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("4")
 @pytest.mark.parametrize("seed", range(0, 8, 2))
 def test_types_and_faults_that_turn_up_late(seed: int) -> None:

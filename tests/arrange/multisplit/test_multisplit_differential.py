@@ -38,6 +38,7 @@ def test_multisplit(dtype: str, kind: str) -> None:
                 check(keys, values, own, function.count, split)
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("near")
 @pytest.mark.parametrize("kind", ["uniform", "few", "near"])
 def test_keys_of_16_bytes(kind: str) -> None:

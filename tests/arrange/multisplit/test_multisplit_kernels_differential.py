@@ -44,6 +44,7 @@ def few(function, own, count):
     return function.count <= max(256, count)
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("f4")
 @pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "f4", "f8"])
 def test_functions(dtype: str) -> None:
@@ -84,6 +85,7 @@ def test_strategies(order: str, strategy: str, kind: str) -> None:
             check(keys, values, own, function.count, found)
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("f4-look_back", "f4-recursive", "f4-reduced_bit")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("dtype", ["u2", "u8", "f4", "V16"])

@@ -75,6 +75,7 @@ def test_interleavings(dtype: str, columns: int, how: tuple[str, int]) -> None:
     check(keys, columns_of(1500, 2), strategy="hybrid", stable=False, how=how)
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("u4-0", "u4-8", "u4--1")
 @pytest.mark.parametrize("ands", ENTROPIES)
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
@@ -98,6 +99,7 @@ def test_parts_whatever_the_plan_would_say(dtype: str, ands: int) -> None:
         check(keys, [np.arange(count).astype(f"u{keys.itemsize}")], sorter=MsdSorter, in_place=ands % 2 == 1)
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("u4-False")
 @pytest.mark.parametrize("follows", [False, True])
 @pytest.mark.parametrize("dtype", ["u4", "u8", "f4", "f8"])
@@ -168,6 +170,7 @@ def test_digits_of_other_widths(bits: int) -> None:
         check(keys_of("u4", 700), tuning=tuning, in_place=in_place, strategy="digits")
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("128-4-False")
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize(("threads", "own"), [(64, 1), (64, 2), (128, 4), (256, 8), (256, 1)])
@@ -259,6 +262,7 @@ def is_sorted(keys, order) -> bool:
     return Sorter(launcher, len(keys), HARNESS_TUNING, lambda: None).is_sorted(SortRequest(order, launcher.put(keys), None))
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("8-i4")
 @pytest.mark.parametrize("dtype", ["u1", "f2", "i4", "f8"])
 @pytest.mark.parametrize("index_bytes", [4, 8])

@@ -111,6 +111,7 @@ def test_tables(seed, quotes, line_end):
     check(data, header=False, schema=types, columns=[len(types) - 1], skew=skew, seed=seed)
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("1-0.3")
 @pytest.mark.parametrize("quotes", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(4))

@@ -122,6 +122,7 @@ def test_edges(skew: int) -> None:
                         assert by_masks(data, dialect, how, quoted=False) == expected(data, dialect, how)
 
 
+@pytest.mark.covering(long=0)
 @pytest.mark.long_except("options1")
 @pytest.mark.parametrize(
     "options", [{"lineterminator": "\r\n"}, {"sep": "||", "comment": "//"}, {"escape_char": "\\", "comment": "#"}]
