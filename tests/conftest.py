@@ -22,7 +22,7 @@ except ImportError:  # tests that draw examples set this themselves
     settings = None
 else:
     settings.register_profile("all", deadline=None, derandomize=True)
-    settings.register_profile("some", settings.get_profile("all"), max_examples=25)
+    settings.register_profile("some", settings.get_profile("all"), max_examples=examples.SOME)
 
 _launched: set[tuple[str, str]] = set()
 """Kernels that this process has launched under the fiber harness: the stem of the file, the name of the kernel."""

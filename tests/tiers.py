@@ -46,6 +46,11 @@ def covering(rows: Sequence[Sequence[object]], strength: int, chosen: Iterable[i
     return sorted(taken)
 
 
+def seeds(count: int) -> list[object]:
+    """Return `count` seeds for a parameter: a fifth of them, two at least, in the default tier, and others for nightly runs."""
+    return [seed if seed < max(2, count // 5) else pytest.param(seed, marks=pytest.mark.nightly) for seed in range(count)]
+
+
 def set_tiers(items: Iterable[pytest.Item], *, whole: bool) -> None:
     """Mark tests as long and nightly; a nightly test has both marks. `whole` is False if single tests are asked for."""
     functions: dict[tuple[object, str], list[pytest.Item]] = defaultdict(list)

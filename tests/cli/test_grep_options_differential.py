@@ -13,6 +13,7 @@ import pytest
 from headrace.cli.grep import arguments
 from headrace.cli.grep.files import files_of
 from headrace.cli.main import main
+from tests.tiers import seeds
 
 WORDS = ["a", "ab", "b_", "x", "aab", "a b", ".", "$", "", "A"]
 ATOMS = ["a", "b", ".", "[ab]", "[^a]", "[[:alpha:]]", "_", "^", "$", "aab", "(a|bb)", "(|a)", "a*", "b+", "(ab)?"]
@@ -58,7 +59,7 @@ def texts(tmp_path: Path) -> list[str]:
     return [str(tmp_path / name) for name in ("one", "two", "empty")]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_options_as_in_grep(seed: int, texts: list[str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     source = random.Random(seed)
     for _ in range(4):

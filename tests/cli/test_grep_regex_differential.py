@@ -14,6 +14,7 @@ import pytest
 
 from headrace.api.line_search import LineOutput, LineSearch, blocks_of, expression_of
 from headrace.cli.main import main
+from tests.tiers import seeds
 
 ATOMS = ["a", "b", ".", "[ab]", "[^a]", "[[:alpha:]]", "x", "^", "$", "aab", "(a|bb)", "(|a)"]
 COUNTS = ["*", "+", "?", "{2}", "{1,3}", "{0,2}"]
@@ -51,7 +52,7 @@ def in_re(pattern: str) -> str:
     return pattern.replace("[[:alpha:]]", "[a-zA-Z]").replace("$", r"\Z")
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_options_as_in_grep(seed: int, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     grep = shutil.which("grep")
     assert grep is not None
@@ -79,7 +80,7 @@ def test_options_as_in_grep(seed: int, tmp_path: Path, capfdbinary: pytest.Captu
         assert found(capfdbinary, *words, "--", pattern, str(path)) == (peer.returncode, peer.stdout), pattern
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", seeds(100))
 def test_lines_as_in_re(seed: int) -> None:
     source = random.Random(seed)
     for _ in range(5):

@@ -13,6 +13,7 @@ from headrace import Context, read_csv, scan_csv, sniff_csv
 from headrace.testing.compare import assert_same_table
 from headrace.testing.reference import ReferenceOptions
 from headrace.testing.reference import read as read_reference
+from tests.tiers import seeds
 
 HEADERS = {
     "years beside a name": b"name,2023,2024\nRome,1,2\n",
@@ -150,7 +151,7 @@ def test_a_quote_that_never_closes_is_looked_at_up_to_a_limit() -> None:
     assert (table.num_rows, table.report.header.is_header) == (2, False)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_agrees_with_the_reference(seed: int) -> None:
     chosen = random.Random(seed)
     fields = [b"a", b"b", b"", b"1", b"2", b"2024", b"1.5", b"2024-01-01", b"true", b"12:30:15", b"n/a"]

@@ -14,6 +14,7 @@ from headrace.structure import RangeStart, StateMap, range_starts, summarize
 from headrace.structure.automaton import Emit
 from headrace.testing.oracle import opens_field, split
 from headrace.testing.strategies import dialects, lenient_dialects, texts
+from tests.examples import examples
 
 pytestmark = pytest.mark.isas
 
@@ -64,19 +65,19 @@ def check(case: tuple[Dialect, bytes, list[int]], tile: int, threads: int, isa: 
 
 
 @given(cases(lenient=False), st.sampled_from(TILES), st.sampled_from([1, 3]), st.sampled_from(ISAS))
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=examples(400), deadline=None, derandomize=True)
 def test_any_cut_of_any_dialect(case: tuple[Dialect, bytes, list[int]], tile: int, threads: int, isa: str) -> None:
     check(case, tile, threads, isa)
 
 
 @given(cases(lenient=True), st.sampled_from(TILES), st.sampled_from([1, 3]), st.sampled_from(ISAS))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=examples(200), deadline=None, derandomize=True)
 def test_any_cut_with_lenient_quotes(case: tuple[Dialect, bytes, list[int]], tile: int, threads: int, isa: str) -> None:
     check(case, tile, threads, isa)
 
 
 @given(cases(lenient=False), st.sampled_from(TILES), st.sampled_from(ISAS))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=examples(200), deadline=None, derandomize=True)
 def test_every_state_before_a_range(case: tuple[Dialect, bytes, list[int]], tile: int, isa: str) -> None:
     dialect, data, borders = case
     begin, end = borders[len(borders) // 2], borders[-1]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import covering
+from tests.tiers import covering, seeds
 
 pytestmark = pytest.mark.pure
 
@@ -78,6 +78,12 @@ def test_one_row_or_none():
     assert covering([(0, 0), (0, 1)], 0) == [0]
     assert covering([(0, 0), (0, 1)], 0, [1]) == [1]
     assert covering([], 1) == []
+
+
+@pytest.mark.parametrize(("count", "default"), [(2, [0, 1]), (8, [0, 1]), (30, [0, 1, 2, 3, 4, 5])])
+def test_a_fifth_of_the_seeds_is_default(count, default):
+    given = seeds(count)
+    assert len(given) == count and [seed for seed in given if isinstance(seed, int)] == default
 
 
 @pytest.fixture(scope="module")

@@ -197,7 +197,7 @@ def test_typed_text(case: tuple[bytes, ReferenceOptions]) -> None:
 
 
 @given(typed_text(max_rows=300))
-@settings(SETTINGS, max_examples=40)
+@settings(SETTINGS, max_examples=examples(40))
 def test_long_text(case: tuple[bytes, ReferenceOptions]) -> None:
     check_all(*case)
 

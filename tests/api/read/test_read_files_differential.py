@@ -10,6 +10,7 @@ import pytest
 
 from headrace import Context, ParseError, Table, _native, read_csv
 from headrace.testing.compare import raw_values
+from tests.tiers import seeds
 
 HEADER = b"a,b,c\n"
 POOLS = [
@@ -125,14 +126,14 @@ def options_of(rng: random.Random) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("seed", [*range(200), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(200, 600))])
+@pytest.mark.parametrize("seed", seeds(600))
 def test_cut_anywhere(seed: int) -> None:
     rng = random.Random(seed)
     cut = Cut(rng, make_records(rng, rng.choice([0, 1, 2, 5, 20, 70, 200])))
     check(cut, **options_of(rng))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_types_that_turn_up_late(seed: int) -> None:
     """Values that change the type after the first 256 KB of a file, which determine its first guess."""
     rng = random.Random(seed)

@@ -28,6 +28,7 @@ from tests.columns.convert.convert_kernels_cases import table
 from tests.columns.faults.load_gpu_faults_cases import spoiled
 from tests.columns.load.load_gpu_cases import OTHER_SHAPE, record_searches, same_table, view_of
 from tests.columns.load.load_gpu_dialects_cases import outcome
+from tests.tiers import seeds
 
 pytestmark = pytest.mark.fibers
 
@@ -76,7 +77,7 @@ def check(files: list[Any], **options: Any) -> headrace.Table | None:
     return found
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_files_of_given_types_and_of_none(seed):
     rng = random.Random(seed)
     types = rng.sample(["string", "int64", "float64", "bool", "date32", "int8", "decimal128(12, 2)", "binary"], 4)

@@ -6,6 +6,7 @@ import time
 import pytest
 
 import headrace
+from tests.tiers import seeds
 
 
 @pytest.mark.parametrize("text", [b"", b"\n\n", b"\xef\xbb\xbf", b"# only\n# comments\n"[:0], b"\r\n"])
@@ -27,7 +28,7 @@ def test_one_byte(byte):
     table.report.check()
 
 
-@pytest.mark.parametrize("seed", [*range(16), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(16, 40))])
+@pytest.mark.parametrize("seed", seeds(40))
 def test_junk(seed):
     chosen = random.Random(seed)
     alphabet = bytes(range(256)) if seed % 2 else b"ab1,;\"'\\#\t|\r\n \0"

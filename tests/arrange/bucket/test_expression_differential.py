@@ -14,6 +14,7 @@ from headrace import key
 from headrace.core.errors import OptionError
 from headrace.testing import fibers
 from tests.arrange.bucket.expression_cases import CASES
+from tests.tiers import seeds
 
 KEYS = np.concatenate([np.random.default_rng(1).integers(0, 2**32, 3000, dtype="u4"), np.array([0, 1, 2**31, 2**32 - 1], "u4")])
 
@@ -54,7 +55,7 @@ def drawn(random: np.random.Generator, depth: int) -> tuple[Any, Any]:
     return work(left, right), lambda k: work(of_left(k), of_right(k)) % 2**32
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_drawn_expressions(seed: int) -> None:
     random = np.random.default_rng(seed)
     expression, plain = drawn(random, int(random.integers(1, 7)))

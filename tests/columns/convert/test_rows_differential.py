@@ -13,6 +13,7 @@ import pytest
 from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.load.load_gpu_cases import LARGER_SHAPE, check, shape_of
+from tests.tiers import seeds
 
 pytestmark = pytest.mark.fibers
 
@@ -199,7 +200,7 @@ def test_tiles_that_begin_and_end_between_cr_and_lf(skew):
         check(data, header=False, schema=["string"], skew=skew)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_line_ends_of_all_kinds(seed):
     rng = random.Random(seed)
     ends = rng.choice(

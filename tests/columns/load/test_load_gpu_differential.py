@@ -13,6 +13,7 @@ import headrace
 from headrace.columns.infer import infer_gpu
 from tests.columns.convert.convert_kernels_cases import TEXTS, table
 from tests.columns.load.load_gpu_cases import SHAPE, check, read_on_fibers, same_table
+from tests.tiers import seeds
 
 pytestmark = pytest.mark.fibers
 
@@ -48,7 +49,7 @@ def test_given_types(skew, quoted):
         check(data, header=False, schema=types, skew=skew, seed=rng.randrange(1000))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_inferred_types(seed):
     rng = random.Random(seed)
     types = rng.sample(["int64", "float64", "date32", "timestamp[us]", "bool", "string", "uint64", "time64[us]"], 4)

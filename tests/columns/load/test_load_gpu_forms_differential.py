@@ -12,6 +12,7 @@ import pytest
 from tests.columns.convert.convert_kernels_cases import TEXTS, table
 from tests.columns.faults.load_gpu_faults_cases import spoiled
 from tests.columns.load.load_gpu_forms_cases import check
+from tests.tiers import seeds
 
 pytestmark = pytest.mark.fibers
 
@@ -28,7 +29,7 @@ def mangled(rng: random.Random, data: bytes, times: int) -> bytes:
     return bytes(text)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_text_is_mended(seed):
     rng = random.Random(seed)
     types = rng.choices(["string", "int64", "binary", "string", "large_string", "float64"], k=rng.choice([1, 3, 5]))
@@ -165,7 +166,7 @@ def test_no_columns(options, on_error):
         check(data, number, on_error=on_error, **options)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_all_of_it_together(seed):
     rng = random.Random(seed)
     types = rng.choices(["string", "int64", "float64", "uint8", "date32"], k=4)

@@ -9,6 +9,7 @@ import pytest
 
 from headrace import Context, SortedMap
 from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random_batch
+from tests.tiers import seeds
 
 
 @pytest.mark.long_except("u4", "f4", "i8", "M8*")
@@ -32,7 +33,7 @@ def test_every_pattern_of_levels(dtype: str) -> None:
         model.check_items(snapshot)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_random_histories(seed: int) -> None:
     random = np.random.default_rng(seed)
     dtype = KEY_TYPES[seed % len(KEY_TYPES)]
