@@ -109,7 +109,8 @@ def test_every_program_and_architecture_is_compiled_by_a_test() -> None:
     [
         ("fast/convert_rows.cu", "HR_KINDS", 1 << 8),
         pytest.param("fast/convert_rows.cu", "HR_KINDS", 1 << 4 | 1 << 5 | 1 << 10, marks=pytest.mark.long),
-        *(pytest.param("general/convert.cu", "HR_FAMILIES", 1 << bit, marks=pytest.mark.long) for bit in range(11)),
+        *(pytest.param("general/convert.cu", "HR_FAMILIES", 1 << bit, marks=pytest.mark.long) for bit in (0, 4, 8)),
+        *(pytest.param("general/convert.cu", "HR_FAMILIES", 1 << bit, marks=pytest.mark.nightly) for bit in range(11) if bit % 4),
     ],
 )
 def test_programs_of_masks_with_few_bits_compile(file, macro, mask):
