@@ -382,6 +382,7 @@ void bind_arrange(nb::module_& m) {
     register_rule_layouts<u64>("u64");
     register_rule_layouts<float>("f32");
     register_rule_layouts<double>("f64");
+    register_layout<HashBitsOf<u32>>("HashBitsOf<u32>");
     register_layout<BitsOf<WideKey>>("BitsOf<WideKey>");
     register_layout<BetweenOf<WideKey>>("BetweenOf<WideKey>");
     register_layout<AnyOf<WideKey>>("AnyOf<WideKey>");

@@ -35,7 +35,7 @@ VALUE_BYTES = 4
 """Shared memory for a value of each key (split_tile.cuh)."""
 PLACES = layout("SplitPlaces").packer()
 _CHUNKS, _PACKED_COLUMNS = layout("ChunkLayout"), COLUMNS.packer()
-_BITS = rule_layout("BitsOf", np.dtype("u4"))
+_BITS, _HASH_BITS = (rule_layout(rule, np.dtype("u4")) for rule in ("BitsOf", "HashBitsOf"))
 BUCKET_LIMIT = layout("BucketLimit").packer()
 """End of a ``Digit`` (split_rule.cuh), after the rule."""
 DIGIT_OF_BITS = f"{_BITS.size + BUCKET_LIMIT.size}s"
@@ -101,6 +101,12 @@ def bits_pass(key: str, low: int, high: int) -> Pass:
     """Return the pass over the bits from `low` up to, and without, `high`."""
     count = 1 << (high - low)
     return Pass(key, "BitsOf", digit_bytes(_BITS.pack(low, count - 1), count), count)
+
+
+def hash_pass(key: str, low: int, high: int, seed: int) -> Pass:
+    """Return the pass that replaces keys by their seeded hashes, of unsigned words, and splits by bits of the hash."""
+    count = 1 << (high - low)
+    return Pass(key, "HashBitsOf", digit_bytes(_HASH_BITS.pack(low, count - 1, seed), count), count)
 
 
 class Splitter:

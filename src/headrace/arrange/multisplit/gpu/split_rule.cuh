@@ -36,6 +36,11 @@ struct DigitBy {
         const u32 bucket = rule.of(key);
         return Rule::total ? bucket : at_most(bucket, last.value);
     }
+    // Returns the key that is moved in place of a loaded one. Digits are those of moved keys.
+    __device__ __forceinline__ Key taken(Key key) const {
+        if constexpr (requires { rule.taken(key); }) return rule.taken(key);
+        return key;
+    }
     // Returns four times the digit, by different instructions if the rule has some. The compiler then does not keep the
     // digits in registers from counting to ranking, where registers are short.
     template <class Word>

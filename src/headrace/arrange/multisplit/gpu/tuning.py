@@ -25,6 +25,8 @@ KERNEL_BITS = (1, 5, DIGIT_BITS)
 KEY_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
 LABEL_THREADS = 256
 RULES = ("BitsOf", "AnyOf", "BetweenOf")
+BIT_RULES = ("BitsOf", "HashBitsOf")
+"""Rules that take few instructions: bits of a key, or of the hash that replaces it."""
 LABEL_KEYS = ("u8", "u16", "u32", "u64", "float", "double", "WideKey")
 SAMPLE_BUCKET = "(key >> 24u)"
 """User expression that is compiled ahead of time, as an example; any other is compiled when it is first used."""
@@ -125,7 +127,7 @@ class SplitTuning:
             return self.long_keys_with_values if widths else self.long_keys
         if places == BY_CHUNKS and moves_together(kind, widths):
             return self.together
-        if places == BY_CHUNKS and (kind.key, kind.rule, set(widths)) == ("u32", "BitsOf", {4}):
+        if places == BY_CHUNKS and kind.key == "u32" and kind.rule in BIT_RULES and set(widths) == {4}:
             return self.alone
         return self.with_values if widths else self.keys
 
@@ -164,7 +166,7 @@ def kernel_bits(key: str, count: int, min_bits: int = 1) -> int:
 
 def moves_together(kind: PassKind, widths: Sequence[int]) -> bool:
     """Return whether a column of values moves together with its keys, instead of after them."""
-    return (kind.key, kind.rule, list(widths)) == ("u32", "BitsOf", [4]) and kind.bits < DIGIT_BITS
+    return kind.key == "u32" and kind.rule in BIT_RULES and list(widths) == [4] and kind.bits < DIGIT_BITS
 
 
 def value_mode(kind: PassKind, places: int, widths: Sequence[int]) -> int:
@@ -176,7 +178,7 @@ def value_mode(kind: PassKind, places: int, widths: Sequence[int]) -> int:
 
 def has_wide_and_narrow_positions(kind: PassKind, places: int) -> bool:
     """Return whether split kernels exist for output positions of 32 and of 64 bits, and not of 64 alone."""
-    return places == BY_CHUNKS and kind.rule == "BitsOf" and kind.key in {"u32", "u64"}
+    return places == BY_CHUNKS and kind.rule in BIT_RULES and kind.key in {"u32", "u64"}
 
 
 def rule_defines(kind: PassKind, bucket: str = "") -> dict[str, Any]:
@@ -249,6 +251,10 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
                 if key in {"u8", "u16"} and not widths:
                     continue  # labels are never split alone
                 yield "split.cu", _listed({**named, **split_defines(tuning, kind, BY_CHUNKS, widths, 1)})
+    for key, widths in product(("u32", "u64"), ((), (4,), (8,))):
+        kind = PassKind(key, "HashBitsOf", DIGIT_BITS)
+        yield "count.cu", _listed({**rule_defines(kind), **count_defines(tunings[0])})
+        yield "split.cu", _listed({**rule_defines(kind), **split_defines(tunings[0], kind, BY_CHUNKS, widths, 1)})
     for key in ("u32", "u64"):
         sizes = {**reserve_defines(tunings[0], key, 1 << DIGIT_BITS, 1), "HR_TO": ["u32", ANY]}
         yield "reserve.cu", _listed({**rule_defines(PassKind(key, "BitsOf", DIGIT_BITS)), **sizes})
@@ -257,7 +263,7 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
         buckets = [SAMPLE_BUCKET, ANY] if key == "u32" else [ANY]
         yield "label.cu", _listed({"HR_KEY": key, "HR_BUCKET": buckets, "HR_THREADS": LABEL_THREADS})
     sizes = {"HR_THREADS": ANY, "HR_ITEMS": ANY, "HR_BLOCKS": ANY}
-    keys = {"HR_KEY": ["u32", "u64"], "HR_RULE": "BitsOf", "HR_BITS": [*KERNEL_BITS], "HR_PLACES": BY_CHUNKS}
+    keys = {"HR_KEY": ["u32", "u64"], "HR_RULE": [*BIT_RULES], "HR_BITS": [*KERNEL_BITS], "HR_PLACES": BY_CHUNKS}
     yield "split.cu", _listed({**keys, **sizes, "HR_VALUES": [0, 1, 4, 8], "HR_TOGETHER": [0, 1], "HR_TO": ["u32", "u64"]})
     yield "split.cu", _listed({**keys, **sizes, "HR_VALUES": [0, 1], "HR_PLACES": BY_LOOK_BACK})
 

@@ -18,7 +18,7 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
-from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder
+from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder, whole_blocks
 from headrace.index.hash_map.gpu.slab_kernels import (
     ANSWER_BYTES,
     BLOCK_SLABS,
@@ -290,6 +290,7 @@ class SlabHash:
 
     def _allocate(self, launcher: Launcher, buckets: int, *, is_built: bool = False) -> Memory:
         """Allocate an empty table. `is_built`: the first slabs will be written."""
+        buckets = whole_blocks(buckets, self._tuning.build.buckets)
         blocks = ceil(buckets * self._tuning.list_slabs / BLOCK_SLABS)
         if buckets + 1 + blocks * BLOCK_SLABS > MAX_SLABS:
             raise MemoryLimitError(f"a map on a GPU has at most {MAX_SLABS} slabs of {SLAB_BYTES} bytes; split the keys")

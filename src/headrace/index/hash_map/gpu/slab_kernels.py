@@ -37,9 +37,8 @@ _SIGNATURES = {
     "flush_lists": "",
     "reduce_values": "PQPI",
     "upsert_rows": "PPIIP",
-    "hash_keys": "PQP",
-    "build_lists": "PPPIIIP",
-    "move_lists": f"{_TABLE.argument}P",
+    "build_lists": "IPPPIIIP",
+    "move_lists": f"I{_TABLE.argument}P",
     "append_pairs": "PPQIPP",
     "count_values": "PQP",
     "copy_values": "PQPPP",
@@ -51,7 +50,7 @@ _SIGNATURES = {
 _FILES = {
     "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
     "block_batch/small_batch.cu": ("upsert_rows",),
-    "block_batch/bulk_build.cu": ("hash_keys", "build_lists", "move_lists"),
+    "block_batch/bulk_build.cu": ("build_lists", "move_lists"),
     "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
     "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),
 }

@@ -9,18 +9,32 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.multisplit.gpu.labels import DigitRule, find_buckets
-from headrace.arrange.multisplit.gpu.launches import Splitter, bits_pass
+from headrace.arrange.multisplit.gpu.launches import Splitter, bits_pass, hash_pass
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SplitTuning
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
 from headrace.index.hash_map.gpu.slab_kernels import ANSWER_BYTES, SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
 from headrace.index.hash_map.gpu.tuning import BuildTuning
 
 _MAX_BITS = 2 * DIGIT_BITS
-_ROWS_OF_A_PREFIX = 1 << 10
-_HASHED_ROWS = 4
-"""Rows of a thread of ``hash_keys``."""
 _MAX_SKEW = 8
 """A block with more than that many times its part of the rows ends the build."""
+
+
+def block_bits(buckets: int, max_buckets: int) -> int:
+    """Return the logarithm of the number of blocks that build a table, each at most `max_buckets` buckets."""
+    return (-(-buckets // max_buckets) - 1).bit_length()
+
+
+def whole_blocks(buckets: int, max_buckets: int) -> int:
+    """Return the number of buckets, rounded up so that blocks have equal numbers of them.
+
+    Examples
+    --------
+    >>> whole_blocks(257, 256), whole_blocks(1000, 256)
+    (258, 1000)
+    """
+    bits = block_bits(buckets, max_buckets)
+    return -(-buckets >> bits) << bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +64,9 @@ class ListBuilder:
         """
         assert self.tuning.split is not None
         totals = self.launcher.allocate(ANSWER_BYTES, fill=0)
-        ordered, starts, bits = self._ordered(rows, self.tuning.split)
-        max_rows = _MAX_SKEW * (rows.count // self._blocks + 2 * (rows.count >> bits) + self.tuning.buckets)
+        bits = min(_MAX_BITS, max(1, self._block_bits))
+        ordered, starts = self._ordered(rows, bits, self.tuning.split)
+        max_rows = _MAX_SKEW * ((rows.count >> bits) + self.tuning.buckets)
         self._empty(first_slab=self.memory.buckets)
         args = (ordered.keys, ordered.values, starts, bits, min(max_rows, 0xFFFFFFFF), reduction)
         added = self._build("build_lists", args, totals)
@@ -71,41 +86,34 @@ class ListBuilder:
         self.launcher.fill(BufferSlice(self.memory.slabs, first_slab * SLAB_BYTES), 0xFF)
         self.launcher.fill(self.memory.bitmaps, 0)
 
-    def _ordered(self, rows: Rows, split: SplitTuning) -> tuple[Rows, DeviceBuffer, int]:
-        """Return hashes and values in the order of the first bits of the hash, the first row of each, and the number of bits."""
+    def _ordered(self, rows: Rows, bits: int, split: SplitTuning) -> tuple[Rows, DeviceBuffer]:
+        """Return hashes and values in the order of the first bits of the hash, and the first row of each."""
         launcher, count, (width, value_width) = self.launcher, rows.count, self.widths
-        bits = min(_MAX_BITS, max(DIGIT_BITS, (count // _ROWS_OF_A_PREFIX).bit_length()))
-        keys = [launcher.allocate(count * width) for _ in range(2)]
+        keys = [rows.keys, *(launcher.allocate(count * width) for _ in range(2))]
         values = [rows.values, *(launcher.allocate(count * value_width) for _ in range(2 if value_width else 0))]
         starts = launcher.allocate(((1 << bits) + 1) * 8)
-        threads = self.tuning.threads
-        shape = Shape(self._defines, -(-count // (threads * _HASHED_ROWS)), threads)
-        launcher.launch(slab_entry("hash_keys"), shape, (self.memory.packed, rows.keys, count, keys[0]))
         splitter, word = Splitter(launcher, count, split), f"u{8 * width}"
-        high = 8 * width
-        for low, end in ((high - bits, high - DIGIT_BITS), (high - DIGIT_BITS, high)):
-            if low == end:
-                continue
+        high, seed = 8 * width, self.memory.seed if width == 8 else (self.memory.seed ^ self.memory.seed >> 32) & 0xFFFFFFFF
+        passes = [(high - bits, high - DIGIT_BITS), (high - DIGIT_BITS, high)] if bits > DIGIT_BITS else [(high - bits, high)]
+        for low, end in passes:
             moved = [MovedItems(keys[0], keys[1], width)]
             if value_width:
                 moved.append(MovedItems(values[0], values[1], value_width))
-                values = [values[1], values[2], values[1]]
-            splitter.run(bits_pass(word, low, end), moved, None)
-            keys.reverse()
+            by = hash_pass(word, low, end, seed) if keys[0] is rows.keys else bits_pass(word, low, end)
+            splitter.run(by, moved, None)
+            keys, values = [keys[1], keys[2], keys[1]], [*values[1:], *values[1:2]]
         digit = bits_pass(word, high - bits, high).digit
         find_buckets(splitter, DigitRule(word, "BitsOf", digit), keys[0], 1 << bits, starts)
-        return Rows(keys[0], values[0], count), starts, bits
+        return Rows(keys[0], values[0] if value_width else None, count), starts
 
     @property
-    def _blocks(self) -> int:
-        return -(-self.memory.buckets // self.tuning.buckets)
-
-    @property
-    def _defines(self) -> dict[str, int]:
-        return slab_defines(self.widths, self.tuning.threads, HR_BUCKETS=self.tuning.buckets)
+    def _block_bits(self) -> int:
+        return block_bits(self.memory.buckets, self.tuning.buckets)
 
     def _build(self, name: str, args: tuple[Any, ...], totals: DeviceBuffer) -> int | None:
-        shape = Shape(self._defines, self._blocks, self.tuning.threads, (self.tuning.buckets + 1) * SLAB_BYTES)
-        self.launcher.launch(slab_entry(name), shape, (self.memory.packed, *args, totals))
+        threads, buckets, bits = self.tuning.threads, self.tuning.buckets, self._block_bits
+        defines = slab_defines(self.widths, threads, HR_BUCKETS=buckets)
+        shape = Shape(defines, 1 << bits, threads, (buckets + 1) * SLAB_BYTES)
+        self.launcher.launch(slab_entry(name), shape, (self.memory.packed, bits, *args, totals))
         added, failed = self.launcher.fetch(totals).view(np.uint64).tolist()
         return None if failed else int(added)

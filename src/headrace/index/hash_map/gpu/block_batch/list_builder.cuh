@@ -1,20 +1,26 @@
 // Builds the lists of neighbouring buckets by one block. Their first slabs are filled in shared memory and written to
 // the table in order, each slab once.
 //
+// A counter of each slab numbers its pairs as they come, and the number is the slot. So a pair costs one atomic
+// operation and one store, also if its key is repeated. As a group of lanes writes a slab, its lanes compare their keys
+// in a ring. Slabs that may have equal keys are marked instead, and filled again by search (`add`).
+//
 // A pair that its first slab has no slot for is left to a second step, and its source is kept in a list. After the
 // slabs are written, the block inserts these pairs into the table. With 65 % of the slots in use, they are 0.8 % of the
 // pairs. The keys of a block are in no other block's lists, so no other block is waited for.
 //
-// In shared memory, the first slot that is looked at depends on the key. Otherwise all threads would begin at the same
-// memory bank.
+// In shared memory, the 16-byte parts of slab s are in the order of part ^ s % 8. Otherwise the slots that fill at the
+// same time would be in few memory banks.
 #pragma once
 #include "index/hash_map/gpu/block_batch/block_upsert.cuh"
 
 namespace headrace {
 namespace slab {
 
-constexpr u32 block_buckets = HR_BUCKETS;
-constexpr u32 block_slab_count = block_buckets + 1;  // the last one is for the key that marks empty slots
+constexpr u32 block_buckets = HR_BUCKETS;              // at most
+constexpr u32 block_slab_count = block_buckets + 1;    // the last one is for the key that marks empty slots
+constexpr u32 marked = 1u << 31;                       // of a slab that may have equal keys
+constexpr u32 dropped = ~0u;                           // source of a pair that is no longer left
 
 // Returns the hash of which `seeded_hash` gives the key.
 __device__ __forceinline__ u32 hashed_key(u32 hash, u64 seed) {
@@ -35,11 +41,44 @@ __device__ __forceinline__ u32 bucket_of(const SlabTable& table, u64 hash) {
     return static_cast<u32>(multiply_wide(hash, table.buckets).high);
 }
 
+// Returns a word that is equal for equal keys.
+__device__ __forceinline__ u32 digest(u32 key) { return key; }
+__device__ __forceinline__ u32 digest(u64 key) { return low_word(key) ^ high_word(key) * 0x9E3779B1u; }
+
+// Returns whether two keys in the words of a group of lanes may be equal, to one lane at least. All lanes of the warp
+// take part.
+template <class L>
+__device__ __forceinline__ bool may_repeat(const tile::WordPair& words) {
+    constexpr u32 key_lanes = (L::slots + L::lane_keys - 1) / L::lane_keys;
+    constexpr u32 ring = key_lanes > group_lanes / 2 ? group_lanes : group_lanes / 2;
+    u32 own[L::lane_keys];
+#pragma unroll
+    for (u32 p = 0; p < L::lane_keys; ++p) {
+        const u32 number = group_lane() * L::lane_keys + p;
+        const auto key = L::lane_key(words, p);
+        own[p] = number < L::slots && key != L::empty_key ? digest(key) : ~number;
+    }
+    bool repeats = false;
+#pragma unroll
+    for (u32 p = 1; p < L::lane_keys; ++p) {
+        for (u32 q = 0; q < p; ++q) repeats |= own[p] == own[q];
+    }
+#pragma unroll
+    for (u32 distance = 1; distance <= ring / 2; ++distance) {
+#pragma unroll
+        for (u32 p = 0; p < L::lane_keys; ++p) {
+            const u32 other = tile::shuffle(own[p], first_lane() + (group_lane() + distance) % ring);
+            for (u32 q = 0; q < L::lane_keys; ++q) repeats |= other == own[q];
+        }
+    }
+    return repeats;
+}
+
 // Shared memory of a block besides the slabs. `threads` pairs are left to the second step at most.
 struct BuilderShared {
+    u32 counts[block_slab_count];  // pairs that were placed in each slab or left; perhaps with `marked`
     u32 left[threads];
     u32 left_count;
-    u32 has_escaped;  // whether the last slab has a key
 };
 
 template <class L>
@@ -53,97 +92,174 @@ struct ListBuilder {
     BuilderShared& shared;
     u32 first, count;  // the buckets
     u32 added = 0;     // of this thread
-    bool has_repeated = false;
+    bool has_repeated = false, has_marked = false, is_over = false;  // of this thread
 
-    __device__ ListBuilder(const SlabTable& memory, u8* shared_slabs, BuilderShared& others)
-        : table(memory), slabs(shared_slabs), shared(others), first(blockIdx.x * block_buckets) {
-        count = table.buckets - first < block_buckets ? table.buckets - first : block_buckets;
-        for (u32 i = threadIdx.x; i < block_slab_count * slab_bytes / 16; i += threads) {
-            reinterpret_cast<uint4*>(slabs)[i] = {~0u, ~0u, ~0u, ~0u};
-        }
-        if (threadIdx.x == 0) shared.left_count = shared.has_escaped = 0;
+    // The table has 2 to the `block_bits` times the buckets of a block.
+    __device__ ListBuilder(const SlabTable& memory, u32 block_bits, u8* shared_slabs, BuilderShared& others)
+        : table(memory), slabs(shared_slabs), shared(others), count(memory.buckets >> block_bits) {
+        first = blockIdx.x * count;
+        for (u32 i = threadIdx.x; i < block_slab_count * slab_bytes / 16; i += threads) clear(i);
+        for (u32 i = threadIdx.x; i < block_slab_count; i += threads) shared.counts[i] = 0;
+        if (threadIdx.x == 0) shared.left_count = 0;
         __syncthreads();
     }
 
     // Returns whether the block has the bucket of a hash.
     __device__ bool has(Key hash) const { return bucket_of(table, hash) - first < count; }
 
-    __device__ Value* value_at(Key* at) const {
-        u8* const key = reinterpret_cast<u8*>(at);
-        if constexpr (L::is_paired) return reinterpret_cast<Value*>(key + 4);
-        const u32 offset = static_cast<u32>(key - slabs) % slab_bytes;
-        return reinterpret_cast<Value*>(key - offset + L::values_begin + offset / sizeof(Key) * sizeof(Value));
+    // Number in shared memory of a key's slab. `slab(i)`: the same for each of count + 1 slabs.
+    __device__ u32 slab_of(Key key, Key hash) const {
+        return key == L::empty_key ? block_buckets : bucket_of(table, hash) - first;
+    }
+    __device__ u32 slab(u32 i) const { return i < count ? i : block_buckets; }
+
+    __device__ Key* key_at(u32 slab, u32 number) const {
+        return reinterpret_cast<Key*>(byte_at(slab, number * key_step));
+    }
+    __device__ Value* value_at(u32 slab, u32 number) const {
+        const u32 offset = L::is_paired ? number * 8 + 4 : L::values_begin + number * sizeof(Value);
+        return reinterpret_cast<Value*>(byte_at(slab, offset));
     }
 
-    // Number of slots of the block's buckets and of the last slab, and one of them.
-    __device__ u32 slot_count() const { return (count + 1) * L::slots; }
-    __device__ Key* slot(u32 i) const {
-        const u32 slab = i < count * L::slots ? i / L::slots : block_buckets;
-        return reinterpret_cast<Key*>(slabs + slab * slab_bytes + i % L::slots * key_step);
+    __device__ bool is_marked(u32 slab) const { return (shared.counts[slab] & marked) != 0; }
+
+    // Puts a pair of the block's buckets into the next slot. `source`: the number that `pair_of` gets it back by.
+    __device__ void place(const NewPair<L>& pair, Key hash, u32 source) {
+        const u32 slab = slab_of(pair.key, hash), number = atomicAdd(&shared.counts[slab], 1u);
+        if (number >= L::slots) {
+            leave(source);
+            return;
+        }
+        const Key key = pair.key == L::empty_key ? static_cast<Key>(~pair.key) : pair.key;
+        if constexpr (L::is_paired) {
+            *reinterpret_cast<u64*>(key_at(slab, number)) = key | static_cast<u64>(pair.value) << 32;
+        } else {
+            *key_at(slab, number) = key;
+            if constexpr (L::has_values) *value_at(slab, number) = pair.value;
+        }
     }
 
-    // Returns the slot that has the key; null if its slab is full. A slot that was empty gets the key if `fills`.
+    // Marks all slabs, and begins a new list of pairs that are left.
+    __device__ void mark_all() {
+        for (u32 i = threadIdx.x; i < block_slab_count; i += threads) shared.counts[i] = marked;
+        if (threadIdx.x == 0) shared.left_count = 0;
+        has_marked = true;
+    }
+
+    // Marks the slabs that have the key of a pair that is left.
+    template <class PairOf>
+    __device__ void mark_left(const PairOf& pair_of) {
+        if (threadIdx.x >= shared.left_count) return;
+        const Key key = pair_of(shared.left[threadIdx.x]).key, hash = seeded_hash(key, table.seed);
+        bool unused;
+        if (number_of<false>(key, hash, unused) < L::slots) mark(slab_of(key, hash));
+    }
+
+    // Empties the marked slabs, and drops the pairs of their buckets that are left.
+    template <class PairOf>
+    __device__ void clear_marked(const PairOf& pair_of) {
+        if (threadIdx.x < shared.left_count) {
+            const Key key = pair_of(shared.left[threadIdx.x]).key;
+            if (is_marked(slab_of(key, seeded_hash(key, table.seed)))) shared.left[threadIdx.x] = dropped;
+        }
+        for (u32 i = threadIdx.x; i < block_slab_count * slab_bytes / 16; i += threads) {
+            if (is_marked(i / (slab_bytes / 16))) clear(i);
+        }
+    }
+
+    // Returns the number of the slot that has the key; L::slots if its slab is full. An empty slot gets the key if `fills`.
     template <bool fills>
-    __device__ Key* slot_of(Key key, Key hash, bool& is_fresh) const {
-        const bool is_escaped = key == L::empty_key;
-        u8* const slab = slabs + (is_escaped ? block_buckets : bucket_of(table, hash) - first) * slab_bytes;
-        if (is_escaped) key = static_cast<Key>(~key);
+    __device__ u32 number_of(Key key, Key hash, bool& is_fresh) const {
+        const u32 slab = slab_of(key, hash);
+        if (key == L::empty_key) key = static_cast<Key>(~key);
         u32 number = static_cast<u32>(hash & 0xFFFF) * L::slots >> 16;
         for (u32 tries = 0; tries < L::slots; ++tries) {
-            Key* const at = reinterpret_cast<Key*>(slab + number * key_step);
+            Key* const at = key_at(slab, number);
             Key held = *static_cast<const volatile Key*>(at);
             if (fills && held == L::empty_key) {
                 held = atomicCAS(at, L::empty_key, key);
                 is_fresh = held == L::empty_key;
-                if (is_fresh) return at;
+                if (is_fresh) return number;
             }
-            if (held == key) return at;
+            if (held == key) return number;
             number = number + 1 == L::slots ? 0 : number + 1;
         }
-        return nullptr;
+        return L::slots;
     }
 
-    // Adds a pair of the block's buckets. `source`: the number that `finish` gets it back by.
+    // Adds a pair to a marked slab.
     __device__ void add(const NewPair<L>& pair, Key hash, u32 source) {
         bool is_fresh = false;
-        Key* const at = slot_of<true>(pair.key, hash, is_fresh);
-        if (pair.key == L::empty_key) shared.has_escaped = 1;
-        if (at == nullptr) {
-            const u32 number = atomicAdd(&shared.left_count, 1u);
-            if (number < threads) shared.left[number] = source;
+        const u32 number = number_of<true>(pair.key, hash, is_fresh);
+        if (number == L::slots) {
+            leave(source);
         } else if (is_fresh) {
-            if constexpr (L::has_values) *value_at(at) = pair.value;
+            if constexpr (L::has_values) *value_at(slab_of(pair.key, hash), number) = pair.value;
             ++added;
         } else {
             has_repeated = true;
         }
     }
 
-    // Writes the slabs to the table, and inserts the pairs that are left. `pair_of(source)` returns a pair. `totals`:
-    // keys added, and pairs without memory. All threads call it after a barrier.
-    template <class PairOf>
-    __device__ void finish(SlotReduction how, const PairOf& pair_of, u64* totals) {
-        const uint4* const from = reinterpret_cast<const uint4*>(slabs);
-        uint4* const to = reinterpret_cast<uint4*>(slab_at(table, first));
-        for (u32 i = threadIdx.x; i < count * (slab_bytes / 16); i += threads) to[i] = from[i];
-        if (shared.has_escaped != 0 && threadIdx.x < slab_bytes / 16) {
-            reinterpret_cast<uint4*>(slab_at(table, table.buckets))[threadIdx.x] =
-                from[block_buckets * (slab_bytes / 16) + threadIdx.x];
+    // Writes the slabs that are marked, or those that are not, to the table. With `checks`, slabs that may have equal
+    // keys are marked instead. The key that marks empty slots has a slab in one block.
+    template <bool of_marked, bool checks>
+    __device__ void write_slabs() {
+        const bool has_escaped = has(seeded_hash(static_cast<Key>(L::empty_key), table.seed));
+        for (u32 begin = 0; begin <= count; begin += threads / group_lanes) {
+            const u32 i = begin + threadIdx.x / group_lanes, number = slab(i);
+            const bool is_wanted = (i < count || (i == count && has_escaped)) && is_marked(number) == of_marked;
+            const uint4 part = *reinterpret_cast<const uint4*>(byte_at(number, 16 * group_lane()));
+            bool repeats = false;
+            if constexpr (checks) {
+                const u32 lanes = __ballot_sync(tile::all_lanes, may_repeat<L>(bits_as<tile::WordPair>(part)));
+                repeats = is_wanted && (lanes >> first_lane() & 0xFF) != 0;
+                __syncwarp();  // all lanes have read the mark
+            }
+            if (repeats && group_lane() == 0) mark(number);
+            if (!is_wanted || repeats) continue;
+            u8* const to = slab_at(table, i < count ? first + i : table.buckets);
+            reinterpret_cast<uint4*>(to)[group_lane()] = part;
+            const u32 pairs = shared.counts[number];
+            if (!of_marked && group_lane() == 0) added += pairs < L::slots ? pairs : L::slots;
         }
+    }
+
+    // Inserts the pairs that are left into the table, and adds to `totals`: keys added, and pairs without memory. All
+    // threads call it after a barrier.
+    template <class PairOf>
+    __device__ void insert_left(SlotReduction how, const PairOf& pair_of, u64* totals) {
         const u32 left = shared.left_count;
-        __syncthreads();
         BlockCounts found{0, left};
         if (left != 0 && left <= threads) {
             const u32 turn = threadIdx.x % group_lanes * (tile::lanes / group_lanes) + tile::lane() / group_lanes;
             const u32 number = turn * (threads / tile::lanes) + tile::warp();  // warps and groups have as many pairs
-            const bool is_active = number < left;
-            const u32 source = is_active ? shared.left[number] : 0;
+            const u32 source = number < left ? shared.left[number] : dropped;
+            const bool is_active = source != dropped;
             const NewPair<L> pair = is_active ? pair_of(source) : NewPair<L>{0, 0};
             found = upsert_by_block<L>(table, {pair, source, is_active}, how);
         }
         const u32 sum = tile::reduce_warp<Sum<u32>>(added) + (threadIdx.x == 0 ? found.added : 0);
         if (tile::lane() == 0 && sum != 0) atomicAdd(totals, static_cast<u64>(sum));
         if (threadIdx.x == 0 && found.failed != 0) atomicAdd(totals + 1, static_cast<u64>(found.failed));
+    }
+
+private:
+    __device__ u8* byte_at(u32 slab, u32 offset) const {
+        return slabs + slab * slab_bytes + (offset ^ slab % 8 * 16);
+    }
+    __device__ void clear(u32 part) const { reinterpret_cast<uint4*>(slabs)[part] = {~0u, ~0u, ~0u, ~0u}; }
+    __device__ void mark(u32 slab) {
+        atomicOr(&shared.counts[slab], marked);
+        has_marked = true;
+    }
+    __device__ void leave(u32 source) {
+        const u32 number = atomicAdd(&shared.left_count, 1u);
+        if (number < threads) {
+            shared.left[number] = source;
+        } else {
+            is_over = true;
+        }
     }
 };
 
