@@ -115,7 +115,8 @@ def test_a_small_batch_is_one_launch(widths: tuple[int, int]) -> None:
     launcher = CountingLauncher()
     table, oracle = FiberMap.of(widths, launcher, UNLIMITED), MapOracle()
     random = np.random.default_rng(widths)
-    for count, of_values in ((1, "last"), (96, "last"), (96, "sum"), (95, "min"), (33, "max"), (96, "last")):
+    batches = ((1, "last"), (60, "first"), (96, "last"), (96, "sum"), (95, "min"), (33, "max"), (96, "last"), (96, "first"))
+    for count, of_values in batches:
         reduce = of_values if table.value else "first"
         keys = random.integers(-40, 40, count).astype(f"i{widths[0]}").view(table.key)
         values = numbers_of(table.value or "uint32", random, count) if table.value else np.zeros(count, "u4")
@@ -123,8 +124,16 @@ def test_a_small_batch_is_one_launch(widths: tuple[int, int]) -> None:
         assert added == oracle.upsert(keys, values, reduce)
         assert launcher.names.pop() == "upsert_rows"
         assert not launcher.names
-    assert launcher.waits == 6
+    assert launcher.waits == len(batches)
     assert table.items() == oracle.items(table.value or "uint32")
+    for count in (1, 96, 50):
+        keys = random.integers(-60, 60, count).astype(f"i{widths[0]}").view(table.key)
+        found = launcher.allocate(count)
+        launcher.names.clear()
+        table.map.erase(launcher, table.rows(keys), found)
+        assert launcher.names == ["erase_rows"]
+        assert table.flags(found) == oracle.erase(keys)
+        assert table.items() == oracle.items(table.value or "uint32")
 
 
 def test_a_small_batch_without_memory_changes_nothing_before_the_table_grows() -> None:

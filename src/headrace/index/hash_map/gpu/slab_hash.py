@@ -116,7 +116,7 @@ class SlabHash:
             The map does not fit; it is as before.
         """
         self._reserve(launcher, rows.count)
-        if self._is_small(rows, reduce):
+        if self._is_small(rows.count):
             added = self._upsert_small(launcher, rows, reduction_number(reduce, kind))
             if added is not None:
                 return added
@@ -145,22 +145,25 @@ class SlabHash:
             self._resolve(launcher, rows, _Located(slots, BufferSlice(counts, 32, 8)), (reduce, kind))
         return int(added)
 
-    def _is_small(self, rows: Rows, reduce: str) -> bool:
-        """Return whether one block inserts a batch. Then no value may depend on a key's absence before the batch."""
-        is_unique = self._insertion == "insert_pairs"
-        return is_unique and rows.count <= self._tuning.block_rows and (reduce != "first" or not self._widths[1])
+    def _is_small(self, count: int) -> bool:
+        """Return whether one block inserts or erases that number of rows."""
+        return self._insertion == "insert_pairs" and count <= self._tuning.block_rows
 
     def _upsert_small(self, launcher: Launcher, rows: Rows, reduction: int) -> int | None:
         """Insert a batch by one launch. Return the number of keys added, or None if slabs are missing."""
-        threads = self._tuning.block_rows
-        shape = Shape(slab_defines(self._widths, threads), 1, threads)
-        args = (self._memory.packed, rows.keys, rows.values, rows.count, reduction)
-        answer = launcher.answer(slab_entry("upsert_rows"), shape, args, ANSWER_BYTES)
-        added, failed = answer.view(np.uint64).tolist()
+        added, failed = self._block_answer(launcher, "upsert_rows", (rows.keys, rows.values, rows.count, reduction))
         if failed:
             return None
         self.size += added
-        return int(added)
+        return added
+
+    def _block_answer(self, launcher: Launcher, name: str, args: tuple[Any, ...]) -> list[int]:
+        """Run a kernel of one block, and return its answer, two numbers. The host waits."""
+        threads = self._tuning.block_rows
+        shape = Shape(slab_defines(self._widths, threads), 1, threads)
+        answer = launcher.answer(slab_entry(name), shape, (self._memory.packed, *args), ANSWER_BYTES)
+        found: list[int] = answer.view(np.uint64).tolist()
+        return found
 
     def _is_bulk(self, rows: Rows) -> bool:
         """Return whether lists are built from a batch."""
@@ -219,6 +222,9 @@ class SlabHash:
 
     def erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
         """Erase keys, and write for each whether it was present before its row. The host waits."""
+        if self._is_small(keys.count):
+            self.size -= self._block_answer(launcher, "erase_rows", (keys.keys, keys.count, found))[0]
+            return
         located = self._locate(launcher, keys)
         self._contest(launcher, located, keys.count, Contest(is_for_key=1), found)
         self._launch(launcher, "clear_slots", keys.count, (located.slots, keys.count, 0))

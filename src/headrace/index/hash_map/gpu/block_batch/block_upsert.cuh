@@ -22,6 +22,19 @@ struct BlockCounts {
     u32 failed;  // rows without memory
 };
 
+// Returns whether a thread's rank is the smallest of those that threads of the block have for one word, which is
+// overwritten. `word`: null for a thread without a row. All threads of the block take part.
+template <class Word>
+__device__ __forceinline__ bool wins_word(Word* word, u32 rank) {
+    if (word != nullptr) tile::store_relaxed(word, static_cast<Word>(~Word{0}));
+    __syncthreads();
+    if (word != nullptr) atomicMin(word, Word{rank});
+    __syncthreads();
+    const bool has_won = word != nullptr && tile::load_relaxed(word) == rank;
+    __syncthreads();
+    return has_won;
+}
+
 // Gives a value the first or the last of the values of its rows. `held`: null for a thread without a row. All threads
 // of the block take part.
 template <class Value>
@@ -30,14 +43,7 @@ __device__ __forceinline__ void keep_in_order(Value* held, Value value, u32 numb
     if (how == SlotReduction::last && is_active) tile::store_relaxed(held, value);
     __syncthreads();
     if (__syncthreads_or(is_active && tile::load_relaxed(held) != value) == 0) return;
-    const Value rank = how == SlotReduction::last ? 0xFFFFFFFDu - number : number;
-    if (is_active) tile::store_relaxed(held, static_cast<Value>(~Value{0}));
-    __syncthreads();
-    if (is_active) atomicMin(held, rank);
-    __syncthreads();
-    const bool has_won = is_active && tile::load_relaxed(held) == rank;
-    __syncthreads();
-    if (has_won) tile::store_relaxed(held, value);
+    if (wins_word(held, how == SlotReduction::last ? 0xFFFFFFFDu - number : number)) tile::store_relaxed(held, value);
 }
 
 // Inserts rows, and reduces the values of present and repeated keys. With `first`, no key is present before. If a row

@@ -1,4 +1,4 @@
-// Inserts a batch of at most one row a thread by one block, in one launch.
+// Inserts or erases a batch of at most one row a thread by one block, in one launch.
 //
 // Bytes moved: those of insert_pairs (hash_map.cu), and a sector of 32 bytes for each repeated key. The time is that of
 // the longest chain of dependent accesses: each group of lanes serves 8 rows one after the other. So the first slabs
@@ -16,8 +16,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     upsert_rows(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u32 count, u32 how,
                 u64* answer) {
     const u32 row = threadIdx.x;
-    const bool is_active = row < count;
     const Key key = key_of_row(keys, row, count);
+    bool is_active = row < count;
+    if (L::has_values && static_cast<slab::SlotReduction>(how) == slab::SlotReduction::first) {
+        is_active &= slab::search<L>(table, key, is_active).slot == slab::no_slot;  // present keys keep their values
+        __syncthreads();
+    }
     if (is_active) tile::prefetch(slab::slab_at(table, slab::stored_key<L>(table, key).slab));
     const Value value = is_active && L::has_values ? values[row] : Value{0};
     const slab::BlockCounts found =
@@ -26,4 +30,20 @@ extern "C" __global__ void __launch_bounds__(threads)
         answer[0] = found.added;
         answer[1] = found.failed;
     }
+}
+
+// Erases keys, and writes for each row whether its key was present before it. `answer`, in memory of the host: erased
+// keys.
+extern "C" __global__ void __launch_bounds__(threads)
+    erase_rows(const __grid_constant__ SlabTable table, const Key* keys, u32 count, u8* found, u64* answer) {
+    const u32 row = threadIdx.x;
+    const slab::Match match = slab::search<L>(table, key_of_row(keys, row, count), row < count);
+    const bool is_located = row < count && match.slot != slab::no_slot;
+    u8* const slab = slab::slab_of_slot(table, is_located ? match.slot : 0);
+    __syncthreads();  // all searches have ended
+    const bool has_won = slab::wins_word(is_located ? slab::key_in<L>(slab, match.slot & 31) : nullptr, row);
+    if (has_won) slab::clear_slot<L>(slab, match.slot & 31);
+    if (row < count) found[row] = has_won;
+    const u32 erased = static_cast<u32>(__syncthreads_count(has_won));
+    if (row == 0) answer[0] = erased;
 }
