@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
+from headrace.gpu.kernels.launcher import Entry, Shape
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import BuildTuning, SlabTuning
@@ -102,3 +104,16 @@ class LimitedLauncher(FiberLauncher):
         if nbytes > self.max_bytes:
             raise MemoryLimitError("no more memory")
         return super().allocate(nbytes, fill=fill)
+
+
+class ListingLauncher(LimitedLauncher):
+    """A launcher that lists the kernels that it launches."""
+
+    def __init__(self, order: str = "random", seed: int = 1) -> None:
+        super().__init__(order, seed)
+        self.names: list[str] = []
+
+    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
+        """List the kernel, and launch it."""
+        self.names.append(entry.name)
+        super().launch(entry, shape, args)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,28 +10,14 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
-from headrace.gpu.kernels.launcher import Entry, Shape
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import MapOracle, numbers_of
-from tests.index.hash_map.slab_hash_cases import SMALL, WIDTHS, FiberMap, LimitedLauncher
+from tests.index.hash_map.slab_hash_cases import SMALL, WIDTHS, FiberMap, ListingLauncher
 
 pytestmark = pytest.mark.fibers
 
 REDUCTIONS = ("last", "first", "sum", "min", "max")
-
-
-class ListingLauncher(LimitedLauncher):
-    """A launcher that lists the kernels that it launches."""
-
-    def __init__(self, order: str = "random", seed: int = 1) -> None:
-        super().__init__(order, seed)
-        self.names: list[str] = []
-
-    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """List the kernel, and launch it."""
-        self.names.append(entry.name)
-        super().launch(entry, shape, args)
 
 
 def filled(
@@ -80,6 +65,26 @@ def test_batches_of_an_empty_map(widths: tuple[int, int], reduce: str) -> None:
         filled(widths, launcher, keys, how)
         assert "build_lists" in launcher.names
         assert "insert_pairs" not in launcher.names
+
+
+@pytest.mark.parametrize(("buckets", "max_bits", "splits"), [(1, 16, 2), (8, 2, 1)])
+def test_order_of_a_batch(buckets: int, max_bits: int, splits: int) -> None:
+    """Two passes order a batch by more than 8 bits. With fewer bits than blocks need, some read the same rows."""
+    launcher = ListingLauncher(seed=9)
+    tuning = replace(SMALL, load=0.3, build=replace(SMALL.build, buckets=buckets, max_bits=max_bits))
+    filled((4, 4), launcher, np.arange(1300, dtype="i4") % 1250 * np.int32(7919), "last", tuning)
+    assert launcher.names.count("split") == splits
+    assert "insert_pairs" not in launcher.names
+
+
+def test_a_few_repeated_keys() -> None:
+    """Most slabs are written as they were placed, those with equal keys are filled again."""
+    launcher = ListingLauncher(seed=10)
+    keys = np.arange(1000, dtype="i8") << 33  # the words of these keys differ in their high halves alone
+    keys[::97] = keys[5]
+    for reduce in ("last", "sum"):
+        filled((8, 8), launcher, keys, reduce)
+    assert "insert_pairs" not in launcher.names
 
 
 @pytest.mark.parametrize("reduce", REDUCTIONS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
-from headrace.gpu.kernels.launcher import Entry, Shape
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedSlabHash
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.index.hash_map.hash_map_cases import MapOracle, numbers_of
-from tests.index.hash_map.slab_hash_cases import SHORT, UNLIMITED, WIDTHS, FiberMap, LimitedLauncher
+from tests.index.hash_map.slab_hash_cases import SHORT, UNLIMITED, WIDTHS, FiberMap, LimitedLauncher, ListingLauncher
 
 pytestmark = pytest.mark.fibers
 
@@ -95,24 +93,11 @@ def test_an_insertion_waits_once(reduce: str, block_rows: int) -> None:
     assert launcher.waits == before + 1
 
 
-class CountingLauncher(FiberLauncher):
-    """A launcher that lists the kernels that it launches."""
-
-    def __init__(self) -> None:
-        super().__init__("random", 3)
-        self.names: list[str] = []
-
-    def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """List the kernel, and launch it."""
-        self.names.append(entry.name)
-        super().launch(entry, shape, args)
-
-
 @pytest.mark.long_except("4-4", "8-8", "8-0")
 @pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 def test_a_small_batch_is_one_launch(widths: tuple[int, int]) -> None:
     """Also if keys are repeated with several values, or lists get slabs. All keys have few buckets."""
-    launcher = CountingLauncher()
+    launcher = ListingLauncher(seed=3)
     table, oracle = FiberMap.of(widths, launcher, UNLIMITED), MapOracle()
     random = np.random.default_rng(widths)
     batches = ((1, "last"), (60, "first"), (96, "last"), (96, "sum"), (95, "min"), (33, "max"), (96, "last"), (96, "first"))
@@ -137,7 +122,7 @@ def test_a_small_batch_is_one_launch(widths: tuple[int, int]) -> None:
 
 
 def test_a_small_batch_without_memory_changes_nothing_before_the_table_grows() -> None:
-    launcher = CountingLauncher()
+    launcher = ListingLauncher(seed=3)
     table = FiberMap.of((4, 4), launcher, SlabTuning(threads=64, block_rows=96, max_load=1e9, list_slabs=0))
     keys = np.arange(90, dtype="i4") % 60
     assert table.upsert(keys, np.arange(90, dtype="u4"), "sum") == 60

@@ -127,6 +127,13 @@ class MapOnDevice:
                 launch(launcher, Rows(keys, None, keys.length), result)
         return result
 
+    def _tuned(self, tuning: SlabTuning) -> SlabTuning:
+        """Return the sizes with those of the device's passes, if bulk builds have none."""
+        if tuning.build.split is not None:
+            return tuning
+        split = tuning_of(self._card.multiprocessors, self._card.capability)
+        return replace(tuning, build=replace(tuning.build, split=split))
+
     @contextmanager
     def _launches(self, *arrays: Array | None) -> Iterator[GpuLauncher]:
         """Yield a launcher for work on the map, after the earlier work of the arrays' streams and before their later work.
@@ -186,11 +193,8 @@ class DeviceMap(MapOnDevice):
         self, types: PairTypes, context: Context, capacity: int, tuning: SlabTuning = SLAB_TUNING, *, seed: int = 0
     ) -> None:
         super().__init__(types, context)
-        if tuning.build.split is None:
-            split = tuning_of(self._card.multiprocessors, self._card.capability)
-            tuning = replace(tuning, build=replace(tuning.build, split=split))
         with self._launches() as launcher:
-            self._map = MixedSlabHash(launcher, types.widths, capacity, tuning=tuning, seed=seed)
+            self._map = MixedSlabHash(launcher, types.widths, capacity, tuning=self._tuned(tuning), seed=seed)
 
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added.

@@ -17,6 +17,7 @@ from headrace.gpu.memory.pool import PoolBuffer
 from headrace.index.hash_map.device_map import MapOnDevice
 from headrace.index.hash_map.gpu.multi_slab_hash import MultiSlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.tuning import MULTI_TUNING
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.primitives.scan import scan_line
 
@@ -35,7 +36,7 @@ class DeviceMultiMap(MapOnDevice):
     def __init__(self, types: PairTypes, context: Context, capacity: int, *, seed: int = 0) -> None:
         super().__init__(types, context)
         with self._launches() as launcher:
-            self._map = MultiSlabHash(launcher, types.widths, capacity, seed=seed)
+            self._map = MultiSlabHash(launcher, types.widths, capacity, tuning=self._tuned(MULTI_TUNING), seed=seed)
 
     @property
     def key_count(self) -> int:

@@ -168,7 +168,7 @@ class SlabHash:
     def _is_bulk(self, rows: Rows) -> bool:
         """Return whether lists are built from a batch."""
         build = self._tuning.build
-        if self.size or self._insertion != "insert_pairs" or build.split is None:
+        if self.size or build.split is None:
             return False
         return build.min_rows <= rows.count <= self._tuning.max_load * self.capacity
 

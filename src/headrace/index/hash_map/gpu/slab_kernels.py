@@ -39,6 +39,7 @@ _SIGNATURES = {
     "upsert_rows": "PPIIP",
     "erase_rows": "PIPP",
     "build_lists": "IPPPIIIP",
+    "build_multi_lists": "IPPPIIPPPP",
     "move_lists": f"I{_TABLE.argument}P",
     "append_pairs": "PPQIPP",
     "count_values": "PQP",
@@ -51,7 +52,7 @@ _SIGNATURES = {
 _FILES = {
     "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
     "block_batch/small_batch.cu": ("upsert_rows", "erase_rows"),
-    "block_batch/bulk_build.cu": ("build_lists", "move_lists"),
+    "block_batch/bulk_build.cu": ("build_lists", "build_multi_lists", "move_lists"),
     "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
     "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),
 }

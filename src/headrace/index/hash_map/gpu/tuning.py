@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from headrace.arrange.gather.tuning import ROW_TYPES, SELECTED_THREADS
-from headrace.arrange.multisplit.gpu.tuning import SplitTuning
+from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SplitTuning
 from headrace.gpu.kernels.source import Programs, Value
 
 HASH_MAP_THREADS = 128
@@ -25,6 +25,8 @@ class BuildTuning:
         Threads per block, and buckets whose first slabs a block has in shared memory, 128 bytes each.
     min_rows
         Rows of a batch from which it is ordered and built, instead of inserted.
+    max_bits
+        Maximum number of bits of the hash by which a batch is ordered, in one pass or two.
     split
         Sizes of the passes that order a batch; None if batches are always inserted.
     """
@@ -32,6 +34,7 @@ class BuildTuning:
     threads: int = 256
     buckets: int = 256
     min_rows: int = 1 << 24
+    max_bits: int = 2 * DIGIT_BITS
     split: SplitTuning | None = None
 
 

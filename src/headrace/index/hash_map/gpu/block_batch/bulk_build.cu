@@ -22,13 +22,12 @@ using slab::Key, slab::L, slab::Value;
 using slab::ListBuilder, slab::NewPair, slab::SlotReduction, slab::threads;
 
 // A batch whose hashes are in the order of their highest `bits`. `starts`: row of the first hash that begins with each
-// number. Equal keys are in the order of the batch. `max_rows`: rows that a block reads at most.
+// number. Equal keys are in the order of the batch.
 struct OrderedBatch {
     const Key* hashes;
     const Value* values;
     const u64* starts;
     u32 bits;
-    u32 max_rows;
     u64 seed;
 
     __device__ NewPair<L> pair_at(u64 row, Key hash) const {
@@ -80,9 +79,18 @@ static __device__ __forceinline__ void reduce_repeated(const ListBuilder<L>& bui
     __syncthreads();
 }
 
-// Places all rows in slabs. Several rows are loaded before one is placed.
+// Returns the rows that a block reads.
+static __device__ __forceinline__ RowRange rows_of_block(const OrderedBatch& batch, u32 block_bits) {
+    const u64 begin = static_cast<u64>(blockIdx.x) << batch.bits;
+    const u64 last = (static_cast<u64>(blockIdx.x + 1) << batch.bits) - 1;
+    return {batch.starts[begin >> block_bits], batch.starts[(last >> block_bits) + 1]};
+}
+
+// Places all rows in slabs, and calls `leave` for rows whose slab is full. Several rows are loaded before one is
+// placed.
+template <class Leave>
 static __device__ __forceinline__ void place_rows(ListBuilder<L>& builder, const OrderedBatch& batch,
-                                                  const RowRange& rows) {
+                                                  const RowRange& rows, const Leave& leave) {
     constexpr u32 loads = 4;
     for (u64 first = rows.begin + threadIdx.x; first < rows.end; first += loads * threads) {
         Key hashes[loads];
@@ -97,7 +105,8 @@ static __device__ __forceinline__ void place_rows(ListBuilder<L>& builder, const
 #pragma unroll
         for (u32 i = 0; i < loads; ++i) {
             const u64 row = first + i * threads;
-            if (row < rows.end && builder.has(hashes[i])) builder.place(pairs[i], hashes[i], static_cast<u32>(row));
+            if (row >= rows.end || !builder.has(hashes[i])) continue;
+            if (!builder.place(pairs[i], hashes[i])) leave(static_cast<u32>(row));
         }
     }
 }
@@ -120,18 +129,18 @@ static __device__ __forceinline__ void fill_marked(ListBuilder<L>& builder, cons
     builder.template write_slabs<true, false>();
 }
 
-// Builds all lists from a batch, a block for each 2^-`block_bits` of the buckets. The memory blocks are unused. `totals`:
-// keys added; and pairs without memory, or rows of blocks that have too many. If there are any, the table is of no use.
+// Builds all lists from a batch, a block for each 2^-`block_bits` of the buckets. The memory blocks are unused.
+// `totals`: keys added; and pairs without memory, or rows of blocks with more than `max_rows`. If there are any, the
+// table is of no use.
 extern "C" __global__ void __launch_bounds__(threads)
     build_lists(const __grid_constant__ SlabTable table, u32 block_bits, const Key* hashes, const Value* values,
                 const u64* starts, u32 bits, u32 max_rows, u32 reduction, u64* totals) {
     HR_DYNAMIC_SHARED(u8, slabs);
     __shared__ slab::BuilderShared shared;
     ListBuilder<L> builder(table, block_bits, slabs, shared);
-    const OrderedBatch batch{hashes, values, starts, bits, max_rows, table.seed};
+    const OrderedBatch batch{hashes, values, starts, bits, table.seed};
     const SlotReduction how = static_cast<SlotReduction>(reduction);
-    const u64 begin = static_cast<u64>(blockIdx.x) << bits, end = (static_cast<u64>(blockIdx.x + 1) << bits) - 1;
-    const RowRange rows{starts[begin >> block_bits], starts[(end >> block_bits) + 1]};
+    const RowRange rows = rows_of_block(batch, block_bits);
     const u64 count = rows.end - rows.begin;
     if (count > max_rows) {
         if (threadIdx.x == 0) atomicAdd(totals + 1, count);
@@ -139,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     const auto pair_of = [&](u32 source) { return batch.pair_at(source, batch.hashes[source]); };
     const bool is_full = bits >= block_bits && count > builder.count * L::slots;
-    if (!is_full) place_rows(builder, batch, rows);
+    if (!is_full) place_rows(builder, batch, rows, [&](u32 row) { builder.leave(row); });
     if (__syncthreads_or(is_full || builder.is_over) != 0) {
         builder.mark_all();
     } else {
@@ -150,6 +159,38 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (__syncthreads_or(builder.has_marked) != 0) fill_marked(builder, batch, rows, how, pair_of);
     __syncthreads();
     builder.insert_left(how, pair_of, totals);
+}
+
+// Builds all lists of a multimap. Pairs whose first slab is full are written to `left_keys` and `left_values`.
+// `left_rows`: memory for the number of each row. No two blocks read the same rows. `totals`: pairs in slabs, pairs
+// that are left, and rows of blocks with more than `max_rows`. If there are any of these, the table is of no use.
+extern "C" __global__ void __launch_bounds__(threads)
+    build_multi_lists(const __grid_constant__ SlabTable table, u32 block_bits, const Key* hashes, const Value* values,
+                      const u64* starts, u32 bits, u32 max_rows, u32* left_rows, Key* left_keys, Value* left_values,
+                      u64* totals) {
+    HR_DYNAMIC_SHARED(u8, slabs);
+    __shared__ slab::BuilderShared shared;
+    __shared__ u64 left_begin;
+    ListBuilder<L> builder(table, block_bits, slabs, shared);
+    const OrderedBatch batch{hashes, values, starts, bits, table.seed};
+    const RowRange rows = rows_of_block(batch, block_bits);
+    if (rows.end - rows.begin > max_rows) {
+        if (threadIdx.x == 0) atomicAdd(totals + 2, rows.end - rows.begin);
+        return;
+    }
+    u32* const own_rows = left_rows + rows.begin;
+    place_rows(builder, batch, rows, [&](u32 row) { own_rows[atomicAdd(&shared.left_count, 1u)] = row; });
+    __syncthreads();
+    builder.template write_slabs<false, false>();
+    builder.total_added(totals);
+    const u32 left = shared.left_count;
+    if (threadIdx.x == 0) left_begin = left == 0 ? 0 : atomicAdd(totals + 1, static_cast<u64>(left));
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < left; i += threads) {
+        const NewPair<L> pair = batch.pair_at(own_rows[i], hashes[own_rows[i]]);
+        left_keys[left_begin + i] = pair.key;
+        if constexpr (L::has_values) left_values[left_begin + i] = pair.value;
+    }
 }
 
 // Adds the pairs of a slab of an old table, whose words a group of lanes has loaded.
@@ -167,7 +208,7 @@ static __device__ __forceinline__ void add_slab(ListBuilder<L>& builder, const S
         } else if constexpr (L::has_values) {
             value = *slab::value_in<L>(slab::slab_at(old, slab), position);
         }
-        builder.place({key, value}, hash, slab::slot_number(slab, position));
+        if (!builder.place({key, value}, hash)) builder.leave(slab::slot_number(slab, position));
     }
 }
 
@@ -199,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         Value value = 0;
         if constexpr (L::has_values) value = *slab::value_in<L>(slab, position);
         const bool is_held = *slab::key_in<L>(slab, position) != L::empty_key;
-        if (is_held) builder.place({L::empty_key, value}, escaped_hash, 0);
+        if (is_held) builder.place({L::empty_key, value}, escaped_hash);
     }
     __syncthreads();
     const auto pair_of = [&](u32 source) {

@@ -10,12 +10,12 @@ import numpy as np  # a dependency of cuda-core
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.multisplit.gpu.labels import DigitRule, find_buckets
 from headrace.arrange.multisplit.gpu.launches import Splitter, bits_pass, hash_pass
-from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SplitTuning
+from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
-from headrace.index.hash_map.gpu.slab_kernels import ANSWER_BYTES, SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
+from headrace.index.hash_map.gpu.slab_kernels import SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
 from headrace.index.hash_map.gpu.tuning import BuildTuning
 
-_MAX_BITS = 2 * DIGIT_BITS
+_TOTALS_BYTES = 24
 _MAX_SKEW = 8
 """A block with more than that many times its part of the rows ends the build."""
 
@@ -62,32 +62,63 @@ class ListBuilder:
         MemoryLimitError
             There is no memory to order the batch. The table is as before.
         """
-        assert self.tuning.split is not None
-        totals = self.launcher.allocate(ANSWER_BYTES, fill=0)
-        bits = min(_MAX_BITS, max(1, self._block_bits))
-        ordered, starts = self._ordered(rows, bits, self.tuning.split)
-        max_rows = _MAX_SKEW * ((rows.count >> bits) + self.tuning.buckets)
-        self._empty(first_slab=self.memory.buckets)
-        args = (ordered.keys, ordered.values, starts, bits, min(max_rows, 0xFFFFFFFF), reduction)
-        added = self._build("build_lists", args, totals)
-        if added is None:
-            self._empty(first_slab=0)
-        return added
+        ordered, _, args = self._ordered(rows)
+        self.empty(first_slab=self.memory.buckets)
+        added, failed, _ = self._build("build_lists", (ordered.keys, ordered.values, *args, reduction))
+        if failed:
+            self.empty()
+        return None if failed else added
+
+    def fill_multi(self, rows: Rows) -> Rows | None:
+        """Fill a table of a multimap that has no pairs.
+
+        Memory: as for `fill`, and 4 bytes for each row.
+
+        Returns
+        -------
+        Rows | None
+            The pairs that are still to be inserted; None if the table is empty as the batch cannot be built.
+
+        Raises
+        ------
+        MemoryLimitError
+            As for `fill`.
+        """
+        if self._block_bits > self.tuning.max_bits:
+            return None
+        left_rows = self.launcher.allocate(rows.count * 4)
+        ordered, left, args = self._ordered(rows)
+        self.empty(first_slab=self.memory.buckets)
+        all_args = (ordered.keys, ordered.values, *args, left_rows, left.keys, left.values)
+        _, left_count, failed = self._build("build_multi_lists", all_args)
+        if failed:
+            self.empty()
+        return None if failed else Rows(left.keys, left.values, left_count)
 
     def move(self, old: Memory) -> bool:
         """Move the pairs of a table with the same seed. Return False if there is no room for some of them.
 
         The first slabs need not be initialised. After a failure the table is of no use.
         """
-        return self._build("move_lists", (old.packed,), self.launcher.allocate(ANSWER_BYTES, fill=0)) is not None
+        return not self._build("move_lists", (old.packed,))[1]
 
-    def _empty(self, first_slab: int) -> None:
+    def empty(self, first_slab: int = 0) -> None:
         """Empty the slabs from a number on, and free all memory blocks."""
         self.launcher.fill(BufferSlice(self.memory.slabs, first_slab * SLAB_BYTES), 0xFF)
         self.launcher.fill(self.memory.bitmaps, 0)
 
-    def _ordered(self, rows: Rows, bits: int, split: SplitTuning) -> tuple[Rows, DeviceBuffer]:
-        """Return hashes and values in the order of the first bits of the hash, and the first row of each."""
+    def _ordered(self, rows: Rows) -> tuple[Rows, Rows, tuple[DeviceBuffer, int, int]]:
+        """Order a batch by the first bits of the hash.
+
+        Returns
+        -------
+        tuple
+            Hashes and values in that order, memory for as many rows, and three arguments of the kernels: the first row of each
+            number of these bits, the number of bits, and the maximum number of rows of a block.
+        """
+        split = self.tuning.split
+        assert split is not None
+        bits = min(self.tuning.max_bits, max(1, self._block_bits))
         launcher, count, (width, value_width) = self.launcher, rows.count, self.widths
         keys = [rows.keys, *(launcher.allocate(count * width) for _ in range(2))]
         values = [rows.values, *(launcher.allocate(count * value_width) for _ in range(2 if value_width else 0))]
@@ -104,16 +135,20 @@ class ListBuilder:
             keys, values = [keys[1], keys[2], keys[1]], [*values[1:], *values[1:2]]
         digit = bits_pass(word, high - bits, high).digit
         find_buckets(splitter, DigitRule(word, "BitsOf", digit), keys[0], 1 << bits, starts)
-        return Rows(keys[0], values[0] if value_width else None, count), starts
+        max_rows = min(_MAX_SKEW * ((count >> bits) + self.tuning.buckets), 0xFFFFFFFF)
+        ordered, others = (Rows(keys[i], values[i] if value_width else None, count) for i in range(2))
+        return ordered, others, (starts, bits, max_rows)
 
     @property
     def _block_bits(self) -> int:
         return block_bits(self.memory.buckets, self.tuning.buckets)
 
-    def _build(self, name: str, args: tuple[Any, ...], totals: DeviceBuffer) -> int | None:
+    def _build(self, name: str, args: tuple[Any, ...]) -> tuple[int, int, int]:
+        """Run a kernel, and return its totals. The host waits."""
+        totals = self.launcher.allocate(_TOTALS_BYTES, fill=0)
         threads, buckets, bits = self.tuning.threads, self.tuning.buckets, self._block_bits
         defines = slab_defines(self.widths, threads, HR_BUCKETS=buckets)
         shape = Shape(defines, 1 << bits, threads, (buckets + 1) * SLAB_BYTES)
         self.launcher.launch(slab_entry(name), shape, (self.memory.packed, bits, *args, totals))
-        added, failed = self.launcher.fetch(totals).view(np.uint64).tolist()
-        return None if failed else int(added)
+        first, second, third = self.launcher.fetch(totals).view(np.uint64).tolist()
+        return first, second, third

@@ -17,10 +17,10 @@
 namespace headrace {
 namespace slab {
 
-constexpr u32 block_buckets = HR_BUCKETS;              // at most
-constexpr u32 block_slab_count = block_buckets + 1;    // the last one is for the key that marks empty slots
-constexpr u32 marked = 1u << 31;                       // of a slab that may have equal keys
-constexpr u32 dropped = ~0u;                           // source of a pair that is no longer left
+constexpr u32 block_buckets = HR_BUCKETS;            // at most
+constexpr u32 block_slab_count = block_buckets + 1;  // the last one is for the key that marks empty slots
+constexpr u32 marked = 1u << 31;                     // of a slab that may have equal keys
+constexpr u32 dropped = ~0u;                         // source of a pair that is no longer left
 
 // Returns the hash of which `seeded_hash` gives the key.
 __device__ __forceinline__ u32 hashed_key(u32 hash, u64 seed) {
@@ -90,8 +90,8 @@ struct ListBuilder {
     const SlabTable& table;
     u8* slabs;
     BuilderShared& shared;
-    u32 first, count;  // the buckets
-    u32 added = 0;     // of this thread
+    u32 first, count;                                                // the buckets
+    u32 added = 0;                                                   // of this thread
     bool has_repeated = false, has_marked = false, is_over = false;  // of this thread
 
     // The table has 2 to the `block_bits` times the buckets of a block.
@@ -123,19 +123,27 @@ struct ListBuilder {
 
     __device__ bool is_marked(u32 slab) const { return (shared.counts[slab] & marked) != 0; }
 
-    // Puts a pair of the block's buckets into the next slot. `source`: the number that `pair_of` gets it back by.
-    __device__ void place(const NewPair<L>& pair, Key hash, u32 source) {
+    // Puts a pair of the block's buckets into the next slot. Returns false if its first slab is full.
+    __device__ bool place(const NewPair<L>& pair, Key hash) {
         const u32 slab = slab_of(pair.key, hash), number = atomicAdd(&shared.counts[slab], 1u);
-        if (number >= L::slots) {
-            leave(source);
-            return;
-        }
+        if (number >= L::slots) return false;
         const Key key = pair.key == L::empty_key ? static_cast<Key>(~pair.key) : pair.key;
         if constexpr (L::is_paired) {
             *reinterpret_cast<u64*>(key_at(slab, number)) = key | static_cast<u64>(pair.value) << 32;
         } else {
             *key_at(slab, number) = key;
             if constexpr (L::has_values) *value_at(slab, number) = pair.value;
+        }
+        return true;
+    }
+
+    // Leaves a pair to the second step. `source`: the number that `pair_of` gets it back by.
+    __device__ void leave(u32 source) {
+        const u32 number = atomicAdd(&shared.left_count, 1u);
+        if (number < threads) {
+            shared.left[number] = source;
+        } else {
+            is_over = true;
         }
     }
 
@@ -167,7 +175,8 @@ struct ListBuilder {
         }
     }
 
-    // Returns the number of the slot that has the key; L::slots if its slab is full. An empty slot gets the key if `fills`.
+    // Returns the number of the slot that has the key; L::slots if its slab is full. An empty slot gets the key if
+    // `fills`.
     template <bool fills>
     __device__ u32 number_of(Key key, Key hash, bool& is_fresh) const {
         const u32 slab = slab_of(key, hash);
@@ -239,27 +248,23 @@ struct ListBuilder {
             const NewPair<L> pair = is_active ? pair_of(source) : NewPair<L>{0, 0};
             found = upsert_by_block<L>(table, {pair, source, is_active}, how);
         }
-        const u32 sum = tile::reduce_warp<Sum<u32>>(added) + (threadIdx.x == 0 ? found.added : 0);
-        if (tile::lane() == 0 && sum != 0) atomicAdd(totals, static_cast<u64>(sum));
+        if (threadIdx.x == 0) added += found.added;
+        total_added(totals);
         if (threadIdx.x == 0 && found.failed != 0) atomicAdd(totals + 1, static_cast<u64>(found.failed));
     }
 
-private:
-    __device__ u8* byte_at(u32 slab, u32 offset) const {
-        return slabs + slab * slab_bytes + (offset ^ slab % 8 * 16);
+    // Adds the keys that the block's threads have added to a total.
+    __device__ void total_added(u64* total) const {
+        const u32 sum = tile::reduce_warp<Sum<u32>>(added);
+        if (tile::lane() == 0 && sum != 0) atomicAdd(total, static_cast<u64>(sum));
     }
+
+private:
+    __device__ u8* byte_at(u32 slab, u32 offset) const { return slabs + slab * slab_bytes + (offset ^ slab % 8 * 16); }
     __device__ void clear(u32 part) const { reinterpret_cast<uint4*>(slabs)[part] = {~0u, ~0u, ~0u, ~0u}; }
     __device__ void mark(u32 slab) {
         atomicOr(&shared.counts[slab], marked);
         has_marked = true;
-    }
-    __device__ void leave(u32 source) {
-        const u32 number = atomicAdd(&shared.left_count, 1u);
-        if (number < threads) {
-            shared.left[number] = source;
-        } else {
-            is_over = true;
-        }
     }
 };
 
