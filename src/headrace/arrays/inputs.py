@@ -105,6 +105,8 @@ def as_line(value: Any, name: str = "array") -> Any:
     OptionError
         It has another number of dimensions, or is not an array.
     """
+    if library_of(value) == "torch" and hasattr(value, "data_ptr") and value.dim() == 1:
+        return value  # the common case on a GPU, without the checks below
     value = as_array(value, name)
     # A method is found at once, whereas PyTorch computes its interface.
     is_array = any(hasattr(value, f"__{protocol}__") for protocol in ("dlpack", "array_interface", "cuda_array_interface"))

@@ -52,14 +52,14 @@ struct BitsOf {
     HR_MEMBER u32 offset_of(u32 key) const { return turned(key, shift - 2) & mask << 2; }
 };
 
-// The same bits of a key's hash. `taken(key)` is the hash, which a pass moves in place of the key.
+// The same bits of a key's hash. `moved_key(key)` is the hash, which a pass moves in place of the key.
 template <class Key>
 struct HashBitsOf {
     static constexpr bool total = true;
     u32 shift;
     u32 mask;
     u64 seed;
-    HR_MEMBER Key taken(Key key) const { return mix_bits(static_cast<Key>(key ^ seed)); }
+    HR_MEMBER Key moved_key(Key key) const { return mix_bits(static_cast<Key>(key ^ seed)); }
     HR_MEMBER u32 of(Key hash) const { return BitsOf<Key>{shift, mask}.of(hash); }
     HR_MEMBER u32 offset_of(u32 hash) const { return BitsOf<u32>{shift, mask}.offset_of(hash); }
 };

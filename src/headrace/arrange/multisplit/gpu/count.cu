@@ -29,7 +29,7 @@ static __device__ __forceinline__ u32 count_rows(const Key* keys, i64 count, con
 #pragma unroll
         for (u32 k = 0; k < per; ++k) {
             if (!whole && tile::row_begin<Key, some>(row) + k >= count) continue;
-            const Key key = digit.taken(loaded.row[row].item[k]);
+            const Key key = digit.moved_key(loaded.row[row].item[k]);
             atomicAdd(&mine[digit.of(key) * replicas], 1u);
             outside += digit.is_stray(key);
         }

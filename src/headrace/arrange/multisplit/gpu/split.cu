@@ -95,7 +95,7 @@ template <bool whole>
 static __device__ __forceinline__ void split_tile(Loaded& loaded, const SplitWork& work, Tiles& tiles) {
     const SplitTile tile = tiles.current();
 #pragma unroll
-    for (u32 j = 0; j < items; ++j) loaded.key[j] = work.digit.taken(loaded.key[j]);
+    for (u32 j = 0; j < items; ++j) loaded.key[j] = work.digit.moved_key(loaded.key[j]);
     tiles.ask();
     u32 place[items / 2] = {};
     const DigitRun run = count_digits<whole>(loaded.key, work, tile);

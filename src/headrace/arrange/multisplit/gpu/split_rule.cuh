@@ -37,8 +37,8 @@ struct DigitBy {
         return Rule::total ? bucket : at_most(bucket, last.value);
     }
     // Returns the key that is moved in place of a loaded one. Digits are those of moved keys.
-    __device__ __forceinline__ Key taken(Key key) const {
-        if constexpr (requires { rule.taken(key); }) return rule.taken(key);
+    __device__ __forceinline__ Key moved_key(Key key) const {
+        if constexpr (requires { rule.moved_key(key); }) return rule.moved_key(key);
         return key;
     }
     // Returns four times the digit, by different instructions if the rule has some. The compiler then does not keep the

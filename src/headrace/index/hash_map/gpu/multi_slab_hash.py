@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
-from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder
 from headrace.index.hash_map.gpu.slab_hash import Contest, SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
@@ -34,26 +32,6 @@ class MultiSlabHash(SlabHash):
     ) -> None:
         super().__init__(launcher, widths, capacity, tuning=tuning, seed=seed)
         self._insertion = "append_pairs"
-
-    def _fill(self, launcher: Launcher, rows: Rows, reduction: int) -> int | None:
-        try:
-            left = self._builder(launcher).fill_multi(rows)
-        except MemoryLimitError:
-            return None
-        if left is None:
-            return None
-        self.size = rows.count - left.count
-        if left.count:
-            try:
-                self.upsert(launcher, left, "last", "u")
-            except MemoryLimitError:
-                self._builder(launcher).empty()  # perhaps of another table, which has slabs for a part of the pairs
-                self.size = 0
-                raise
-        return rows.count
-
-    def _builder(self, launcher: Launcher) -> ListBuilder:
-        return ListBuilder(launcher, self._memory, self._widths, self._tuning.build)
 
     def insert(self, launcher: Launcher, rows: Rows) -> None:
         """Insert pairs. The host waits.

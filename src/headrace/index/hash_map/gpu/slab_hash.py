@@ -94,6 +94,7 @@ class SlabHash:
         self._tuning = tuning
         self._insertion = "insert_pairs"
         self.size = 0
+        self._is_used = False  # whether a kernel has run on the table
         self._memory = self._allocate(launcher, self._buckets_for(capacity))
 
     def find(self, launcher: Launcher, keys: Rows, values: Any, found: Any) -> None:
@@ -115,13 +116,13 @@ class SlabHash:
         MemoryLimitError
             The map does not fit; it is as before.
         """
+        if self._is_bulk(rows):
+            added = self._fill(launcher, rows, reduction_number(reduce, kind))
+            if added is not None:
+                return added
         self._reserve(launcher, rows.count)
         if self._is_small(rows.count):
             added = self._upsert_small(launcher, rows, reduction_number(reduce, kind))
-            if added is not None:
-                return added
-        if self._is_bulk(rows):
-            added = self._fill(launcher, rows, reduction_number(reduce, kind))
             if added is not None:
                 return added
         counts, slots = launcher.allocate_group([COUNTS_BYTES], [rows.count * 4])
@@ -159,6 +160,7 @@ class SlabHash:
 
     def _block_answer(self, launcher: Launcher, name: str, args: tuple[Any, ...]) -> list[int]:
         """Run a kernel of one block, and return its answer, two numbers. The host waits."""
+        self._is_used = True
         threads = self._tuning.block_rows
         shape = Shape(slab_defines(self._widths, threads), 1, threads)
         answer = launcher.answer(slab_entry(name), shape, (self._memory.packed, *args), ANSWER_BYTES)
@@ -168,18 +170,40 @@ class SlabHash:
     def _is_bulk(self, rows: Rows) -> bool:
         """Return whether lists are built from a batch."""
         build = self._tuning.build
-        if self.size or build.split is None:
-            return False
-        return build.min_rows <= rows.count <= self._tuning.max_load * self.capacity
+        return self.size == 0 and build.split is not None and rows.count >= build.min_rows
 
     def _fill(self, launcher: Launcher, rows: Rows, reduction: int) -> int | None:
-        """Build all lists from a batch. Return the number of keys, or None if it must be inserted into the empty table."""
+        """Build all lists from a batch, in another table if this one is too small. No pair is in the table.
+
+        Return the number of keys, or None if the batch must be inserted into the table, which has no pairs.
+        """
+        before = memory = self._memory
         try:
-            added = ListBuilder(launcher, self._memory, self._widths, self._tuning.build).fill(rows, reduction)
+            if rows.count > self._tuning.max_load * self.capacity:
+                memory = self._allocate(launcher, self._buckets_for(rows.count), is_built=True)
+            builder = ListBuilder(launcher, memory, self._widths, self._tuning.build)
+            if memory is before and self._is_used:
+                builder.empty(first_slab=memory.buckets)
+            filled = builder.fill(rows, reduction if self._insertion == "insert_pairs" else None)
         except MemoryLimitError:
             return None
-        self.size = added or 0
-        return added
+        if filled is None:
+            self._restore(launcher, before, is_empty=memory is not before)
+            return None
+        self._memory, self.size, self._is_used = memory, filled.size, True
+        if filled.left is None:
+            return filled.size
+        try:
+            return filled.size + self.upsert(launcher, filled.left, "last", "u")
+        except MemoryLimitError:
+            self._restore(launcher, before, is_empty=memory is not before)
+            raise
+
+    def _restore(self, launcher: Launcher, memory: Memory, *, is_empty: bool) -> None:
+        """Make the table one without pairs. `is_empty`: it has none already."""
+        self._memory, self.size = memory, 0
+        if not is_empty:
+            ListBuilder(launcher, memory, self._widths, self._tuning.build).empty()
 
     def _resolve(self, launcher: Launcher, rows: Rows, located: _Located, how: tuple[str, str]) -> None:
         """Reduce the values of rows whose key was present, or is repeated in the batch.
@@ -248,7 +272,7 @@ class SlabHash:
     def clear(self, launcher: Launcher) -> None:
         """Remove all pairs, and free their memory."""
         self._memory = self._allocate(launcher, self._buckets_for(0))
-        self.size = 0
+        self.size, self._is_used = 0, False
 
     def compact(self, launcher: Launcher) -> None:
         """Rebuild the table with the buckets that its pairs need. No list then has an empty slab.
@@ -353,6 +377,7 @@ class SlabHash:
         return True
 
     def _launch(self, launcher: Launcher, name: str, threads: int, args: tuple[Any, ...]) -> None:
+        self._is_used = True
         block = self._tuning.threads
         shape = Shape(slab_defines(self._widths, block), -(-threads // block), block)
         launcher.launch(slab_entry(name), shape, (self._memory.packed, *args))

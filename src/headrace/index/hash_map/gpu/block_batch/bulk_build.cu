@@ -35,13 +35,13 @@ struct OrderedBatch {
     }
 };
 
-struct RowRange {
+struct BlockRows {
     u64 begin, end;
 };
 
 // Gives repeated keys in marked slabs the values that the reduction of all their rows has. The keys are all there.
 static __device__ __forceinline__ void reduce_repeated(const ListBuilder<L>& builder, const OrderedBatch& batch,
-                                                       const RowRange& rows, SlotReduction how) {
+                                                       const BlockRows& rows, SlotReduction how) {
     const bool is_ordered = how == SlotReduction::last || how == SlotReduction::first;
     constexpr Value all = static_cast<Value>(~Value{0}), sign = static_cast<Value>(~(all >> 1));
     Value start = all;
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void reduce_repeated(const ListBuilder<L>& bui
 }
 
 // Returns the rows that a block reads.
-static __device__ __forceinline__ RowRange rows_of_block(const OrderedBatch& batch, u32 block_bits) {
+static __device__ __forceinline__ BlockRows rows_of_block(const OrderedBatch& batch, u32 block_bits) {
     const u64 begin = static_cast<u64>(blockIdx.x) << batch.bits;
     const u64 last = (static_cast<u64>(blockIdx.x + 1) << batch.bits) - 1;
     return {batch.starts[begin >> block_bits], batch.starts[(last >> block_bits) + 1]};
@@ -90,7 +90,7 @@ static __device__ __forceinline__ RowRange rows_of_block(const OrderedBatch& bat
 // placed.
 template <class Leave>
 static __device__ __forceinline__ void place_rows(ListBuilder<L>& builder, const OrderedBatch& batch,
-                                                  const RowRange& rows, const Leave& leave) {
+                                                  const BlockRows& rows, const Leave& leave) {
     constexpr u32 loads = 4;
     for (u64 first = rows.begin + threadIdx.x; first < rows.end; first += loads * threads) {
         Key hashes[loads];
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void place_rows(ListBuilder<L>& builder, const
 // Fills the marked slabs again, where equal keys have one slot.
 template <class PairOf>
 static __device__ __forceinline__ void fill_marked(ListBuilder<L>& builder, const OrderedBatch& batch,
-                                                   const RowRange& rows, SlotReduction how, const PairOf& pair_of) {
+                                                   const BlockRows& rows, SlotReduction how, const PairOf& pair_of) {
     builder.clear_marked(pair_of);
     __syncthreads();
     for (u64 row = rows.begin + threadIdx.x; row < rows.end; row += threads) {
@@ -140,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     ListBuilder<L> builder(table, block_bits, slabs, shared);
     const OrderedBatch batch{hashes, values, starts, bits, table.seed};
     const SlotReduction how = static_cast<SlotReduction>(reduction);
-    const RowRange rows = rows_of_block(batch, block_bits);
+    const BlockRows rows = rows_of_block(batch, block_bits);
     const u64 count = rows.end - rows.begin;
     if (count > max_rows) {
         if (threadIdx.x == 0) atomicAdd(totals + 1, count);
@@ -173,13 +173,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u64 left_begin;
     ListBuilder<L> builder(table, block_bits, slabs, shared);
     const OrderedBatch batch{hashes, values, starts, bits, table.seed};
-    const RowRange rows = rows_of_block(batch, block_bits);
+    const BlockRows rows = rows_of_block(batch, block_bits);
     if (rows.end - rows.begin > max_rows) {
         if (threadIdx.x == 0) atomicAdd(totals + 2, rows.end - rows.begin);
         return;
     }
-    u32* const own_rows = left_rows + rows.begin;
-    place_rows(builder, batch, rows, [&](u32 row) { own_rows[atomicAdd(&shared.left_count, 1u)] = row; });
+    u32* const block_left = left_rows + rows.begin;
+    place_rows(builder, batch, rows, [&](u32 row) { block_left[atomicAdd(&shared.left_count, 1u)] = row; });
     __syncthreads();
     builder.template write_slabs<false, false>();
     builder.total_added(totals);
@@ -187,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) left_begin = left == 0 ? 0 : atomicAdd(totals + 1, static_cast<u64>(left));
     __syncthreads();
     for (u32 i = threadIdx.x; i < left; i += threads) {
-        const NewPair<L> pair = batch.pair_at(own_rows[i], hashes[own_rows[i]]);
+        const NewPair<L> pair = batch.pair_at(block_left[i], hashes[block_left[i]]);
         left_keys[left_begin + i] = pair.key;
         if constexpr (L::has_values) left_values[left_begin + i] = pair.value;
     }

@@ -38,6 +38,50 @@ def whole_blocks(buckets: int, max_buckets: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Filled:
+    """Result of a build.
+
+    Parameters
+    ----------
+    size
+        Number of pairs in the table.
+    left
+        Pairs of a multimap that are still to be inserted.
+    """
+
+    size: int
+    left: Rows | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _OrderedBatch:
+    """A batch in the order of the first bits of the hash.
+
+    Parameters
+    ----------
+    rows
+        Hashes and values.
+    spare
+        Memory for as many rows.
+    starts, bits
+        First row of each number of these bits, 8 bytes each; and the number of bits.
+    max_rows
+        Maximum number of rows of a block.
+    """
+
+    rows: Rows
+    spare: Rows
+    starts: DeviceBuffer
+    bits: int
+    max_rows: int
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """Arguments of the kernels."""
+        return self.rows.keys, self.rows.values, self.starts, self.bits, self.max_rows
+
+
+@dataclass(frozen=True, slots=True)
 class ListBuilder:
     """Launches of the kernels that build all lists of a table.
 
@@ -52,48 +96,39 @@ class ListBuilder:
     widths: tuple[int, int]
     tuning: BuildTuning
 
-    def fill(self, rows: Rows, reduction: int) -> int | None:
-        """Fill a table without pairs. Return the number of keys, or None if the table is empty as the batch cannot be built.
+    def fill(self, rows: Rows, reduction: int | None) -> Filled | None:
+        """Fill a table without pairs, whose slabs in memory blocks are empty. The host waits.
 
-        Memory for a batch of n rows: 2 n keys and 2 n values, 512 KiB, and the counts of the passes.
+        Memory for a batch of n rows: 2 n keys and 2 n values, 512 KiB, and the counts of the passes. A multimap takes 4 n bytes
+        more.
+
+        Parameters
+        ----------
+        rows, reduction
+            The batch, and the number of a ``SlotReduction``; None for a multimap.
+
+        Returns
+        -------
+        Filled | None
+            None if the batch cannot be built. Then the table is of no use until it is emptied.
 
         Raises
         ------
         MemoryLimitError
             There is no memory to order the batch. The table is as before.
         """
-        ordered, _, args = self._ordered(rows)
-        self.empty(first_slab=self.memory.buckets)
-        added, failed, _ = self._build("build_lists", (ordered.keys, ordered.values, *args, reduction))
-        if failed:
-            self.empty()
-        return None if failed else added
-
-    def fill_multi(self, rows: Rows) -> Rows | None:
-        """Fill a table of a multimap that has no pairs.
-
-        Memory: as for `fill`, and 4 bytes for each row.
-
-        Returns
-        -------
-        Rows | None
-            The pairs that are still to be inserted; None if the table is empty as the batch cannot be built.
-
-        Raises
-        ------
-        MemoryLimitError
-            As for `fill`.
-        """
+        if reduction is not None:
+            added, failed, _ = self._build("build_lists", (*self._ordered(rows).args, reduction))
+            return None if failed else Filled(added)
         if self._block_bits > self.tuning.max_bits:
             return None
         left_rows = self.launcher.allocate(rows.count * 4)
-        ordered, left, args = self._ordered(rows)
-        self.empty(first_slab=self.memory.buckets)
-        all_args = (ordered.keys, ordered.values, *args, left_rows, left.keys, left.values)
-        _, left_count, failed = self._build("build_multi_lists", all_args)
+        ordered = self._ordered(rows)
+        left = ordered.spare
+        added, left_count, failed = self._build("build_multi_lists", (*ordered.args, left_rows, left.keys, left.values))
         if failed:
-            self.empty()
-        return None if failed else Rows(left.keys, left.values, left_count)
+            return None
+        return Filled(added, Rows(left.keys, left.values, left_count) if left_count else None)
 
     def move(self, old: Memory) -> bool:
         """Move the pairs of a table with the same seed. Return False if there is no room for some of them.
@@ -107,15 +142,8 @@ class ListBuilder:
         self.launcher.fill(BufferSlice(self.memory.slabs, first_slab * SLAB_BYTES), 0xFF)
         self.launcher.fill(self.memory.bitmaps, 0)
 
-    def _ordered(self, rows: Rows) -> tuple[Rows, Rows, tuple[DeviceBuffer, int, int]]:
-        """Order a batch by the first bits of the hash.
-
-        Returns
-        -------
-        tuple
-            Hashes and values in that order, memory for as many rows, and three arguments of the kernels: the first row of each
-            number of these bits, the number of bits, and the maximum number of rows of a block.
-        """
+    def _ordered(self, rows: Rows) -> _OrderedBatch:
+        """Order a batch by the first bits of the hash."""
         split = self.tuning.split
         assert split is not None
         bits = min(self.tuning.max_bits, max(1, self._block_bits))
@@ -136,8 +164,8 @@ class ListBuilder:
         digit = bits_pass(word, high - bits, high).digit
         find_buckets(splitter, DigitRule(word, "BitsOf", digit), keys[0], 1 << bits, starts)
         max_rows = min(_MAX_SKEW * ((count >> bits) + self.tuning.buckets), 0xFFFFFFFF)
-        ordered, others = (Rows(keys[i], values[i] if value_width else None, count) for i in range(2))
-        return ordered, others, (starts, bits, max_rows)
+        ordered, spare = (Rows(keys[i], values[i] if value_width else None, count) for i in range(2))
+        return _OrderedBatch(ordered, spare, starts, bits, max_rows)
 
     @property
     def _block_bits(self) -> int:
