@@ -38,7 +38,7 @@ def whole_blocks(buckets: int, max_buckets: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class BuiltPairs:
     """Result of a build.
 
     Parameters
@@ -96,7 +96,7 @@ class ListBuilder:
     widths: tuple[int, int]
     tuning: BuildTuning
 
-    def fill(self, rows: Rows, reduction: int | None) -> Filled | None:
+    def fill(self, rows: Rows, reduction: int | None) -> BuiltPairs | None:
         """Fill a table without pairs, whose slabs in memory blocks are empty. The host waits.
 
         Memory for a batch of n rows: 2 n keys and 2 n values, 512 KiB, and the counts of the passes. A multimap takes 4 n bytes
@@ -109,7 +109,7 @@ class ListBuilder:
 
         Returns
         -------
-        Filled | None
+        BuiltPairs | None
             None if the batch cannot be built. Then the table is of no use until it is emptied.
 
         Raises
@@ -119,7 +119,7 @@ class ListBuilder:
         """
         if reduction is not None:
             added, failed, _ = self._build("build_lists", (*self._ordered(rows).args, reduction))
-            return None if failed else Filled(added)
+            return None if failed else BuiltPairs(added)
         if self._block_bits > self.tuning.max_bits:
             return None
         left_rows = self.launcher.allocate(rows.count * 4)
@@ -128,7 +128,7 @@ class ListBuilder:
         added, left_count, failed = self._build("build_multi_lists", (*ordered.args, left_rows, left.keys, left.values))
         if failed:
             return None
-        return Filled(added, Rows(left.keys, left.values, left_count) if left_count else None)
+        return BuiltPairs(added, Rows(left.keys, left.values, left_count) if left_count else None)
 
     def move(self, old: Memory) -> bool:
         """Move the pairs of a table with the same seed. Return False if there is no room for some of them.
