@@ -33,6 +33,7 @@ BATCH = 1 << 22
 LOADS = (0.69, 1.45)
 """Pairs per slot of the first slabs, for utilisations of 0.6 and 0.7 (the paper's section 5.6)."""
 _TYPES = PairTypes.of("int32", "int32")
+_LONG_TYPES = PairTypes.of("int64", "int64")
 
 
 def keys_of(begin: int, count: int) -> torch.Tensor:
@@ -117,7 +118,8 @@ def insert_rows(count: int, rate: float, repeat: int) -> list[list[str]]:
         return table, begin.elapsed_time(end)
 
     rows = []
-    ways = (("bulk build, sized", count, count), ("batches of 2^22, sized", count, BATCH), ("batches of 2^22, growing", 0, BATCH))
+    ways = [("bulk build, sized", count, count), ("bulk build", 0, count)]
+    ways += [("batches of 2^22, sized", count, BATCH), ("batches of 2^22, growing", 0, BATCH)]
     for name, capacity, batch in ways:
         if batch > count:
             continue
@@ -129,6 +131,39 @@ def insert_rows(count: int, rate: float, repeat: int) -> list[list[str]]:
         pairs = count / statistics.median(times) * 1e3
         rows.append([name, f"{count}", "", f"{pairs / 1e9:.2f}", f"{pairs * (128 + 64 + 12) / rate:.2f}"])
         torch.cuda.empty_cache()
+    return rows
+
+
+def build_rows(count: int, repeat: int) -> list[list[str]]:
+    """Return rows of bulk builds of other types and keys, in tables that are sized."""
+    keys, values = keys_of(0, count), torch.arange(count, dtype=torch.int32, device="cuda")
+    long = torch.arange(count // 2, dtype=torch.int64, device="cuda") * 0x9E3779B97F4A7C1
+    generator = torch.Generator(device="cuda").manual_seed(5)
+    drawn = torch.randint(-(1 << 31), 1 << 31, (count,), generator=generator, device="cuda").int()
+    several = keys[torch.randint(0, count // 4, (count,), generator=generator, device="cuda")]
+    ways = [
+        ("8 and 8 bytes", _LONG_TYPES, long, long + 1),
+        ("keys alone", PairTypes.of("int32"), keys, None),
+        ("random keys", _TYPES, drawn, values),
+        ("4 rows a key", _TYPES, several, values),
+    ]
+    rows = []
+    for name, types, some, held in ways:
+        times = []
+        for _ in range(repeat + 1):
+            table = DeviceMap(types, Context(device="cuda"), len(some))
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            torch.cuda.synchronize()
+            begin.record()
+            table.upsert(take(some), None if held is None else take(held), "last")
+            end.record()
+            end.synchronize()
+            times.append(begin.elapsed_time(end))
+        found = torch.empty(len(some), dtype=torch.bool, device="cuda")
+        table.find(take(some), None, take(found))
+        require(bool(found.all()) and len(table) == len(torch.unique(some)), name)
+        rate = len(some) / statistics.median(times[1:]) / 1e6
+        rows.append([f"bulk build, sized, {name}", f"{len(some)}", "", f"{rate:.2f}", ""])
     return rows
 
 
@@ -188,12 +223,15 @@ def call_rows() -> list[list[str]]:
     keys, values = table.keys[:1000].clone(), table.values[:1000].clone()
     named = headrace.HashMap("int32", "int32", context=Context(device="cuda"))
     named.insert(table.keys, table.values)
-    other = values + 1
+    other, absent = values + 1, keys_of(1 << 24, 1000)
     ways: list[tuple[str, Callable[[], Any]]] = [
         ("find", lambda: named.find(keys)),
         ("contains", lambda: named.contains(keys)),
         ("insert", lambda: named.insert(keys, values)),
         ("insert, other values", lambda: (named.insert(keys, values), named.insert(keys, other))),
+        ("upsert by first", lambda: named.upsert(keys, values, reduce="first")),
+        ("replace", lambda: named.replace(keys, other)),
+        ("erase, absent", lambda: named.erase(absent)),
     ]
     rows = []
     for name, work in ways:
@@ -221,6 +259,7 @@ def main() -> None:
     page.head("Slab hash", text, ["keys", "utilisation", "10^9 keys/s", "part of the copy's rate"])
     steps: list[Callable[[], list[list[str]]]] = [
         lambda: insert_rows(1 << options.log, rate, options.repeat),
+        lambda: build_rows(1 << options.log, options.repeat),
         lambda: find_rows(1 << 22, rate, options.repeat),
         lambda: find_rows(1 << options.log, rate, options.repeat),
         lambda: other_rows(1 << 25, options.repeat),
