@@ -146,7 +146,10 @@ class MapOnDevice:
         ordered = in_stream_of(used[0], *used[1:]) if used else nullcontext()
         with self._lock, self._card.current(), ordered:
             self._move_to(stream if is_lasting(stream) else self._card.stream)
-            launcher = self._launcher_beside(None if stream == self._stream else stream)
+            if stream == self._stream:
+                yield self._launcher_beside(None)
+                return
+            launcher = self._launcher_beside(stream)
             with launcher.current():
                 yield launcher
 
