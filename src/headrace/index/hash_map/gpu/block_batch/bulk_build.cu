@@ -39,6 +39,36 @@ struct BlockRows {
     u64 begin, end;
 };
 
+// Calls `work(row, pair, hash)` for the rows of marked slabs. They are in a list, unless there are too many.
+template <class Work>
+static __device__ __forceinline__ void visit_marked(const ListBuilder<L>& builder, const OrderedBatch& batch,
+                                                    const BlockRows& rows, const Work& work) {
+    const u32 listed = builder.shared.repeated_count;
+    if (!builder.are_all_marked && listed <= threads) {
+        if (threadIdx.x >= listed) return;
+        const u32 row = builder.shared.repeated[threadIdx.x];
+        const Key hash = batch.hashes[row];
+        work(row, batch.pair_at(row, hash), hash);
+        return;
+    }
+    for (u64 row = rows.begin + threadIdx.x; row < rows.end; row += threads) {
+        const Key hash = batch.hashes[row], key = slab::hashed_key(hash, batch.seed);
+        if (!builder.has(hash) || !builder.is_marked(builder.slab_of(key, hash))) continue;
+        work(static_cast<u32>(row), batch.pair_at(row, hash), hash);
+    }
+}
+
+// Lists the rows of marked slabs.
+static __device__ __forceinline__ void list_marked(ListBuilder<L>& builder, const OrderedBatch& batch,
+                                                   const BlockRows& rows) {
+    for (u64 row = rows.begin + threadIdx.x; row < rows.end; row += threads) {
+        const Key hash = batch.hashes[row], key = slab::hashed_key(hash, batch.seed);
+        if (!builder.has(hash) || !builder.is_marked(builder.slab_of(key, hash))) continue;
+        const u32 number = atomicAdd(&builder.shared.repeated_count, 1u);
+        if (number < threads) builder.shared.repeated[number] = static_cast<u32>(row);
+    }
+}
+
 // Gives repeated keys in marked slabs the values that the reduction of all their rows has. The keys are all there.
 static __device__ __forceinline__ void reduce_repeated(const ListBuilder<L>& builder, const OrderedBatch& batch,
                                                        const BlockRows& rows, SlotReduction how) {
@@ -55,18 +85,14 @@ static __device__ __forceinline__ void reduce_repeated(const ListBuilder<L>& bui
         *builder.value_at(slab, number) = start;
     }
     __syncthreads();
-    for (u64 row = rows.begin + threadIdx.x; row < rows.end; row += threads) {
-        const Key hash = batch.hashes[row], key = slab::hashed_key(hash, batch.seed);
-        if (!builder.has(hash)) continue;
-        const u32 slab = builder.slab_of(key, hash);
-        if (!builder.is_marked(slab)) continue;
+    visit_marked(builder, batch, rows, [&](u32 row, const NewPair<L>& pair, Key hash) {
         bool unused;
-        const u32 number = builder.template number_of<false>(key, hash, unused);
-        if (number == L::slots) continue;
-        const Value rank = how == SlotReduction::last ? 0xFFFFFFFDu - static_cast<u32>(row) : static_cast<u32>(row);
-        slab::reduce_value(builder.value_at(slab, number), is_ordered ? rank : batch.values[row],
+        const u32 number = builder.template number_of<false>(pair.key, hash, unused);
+        if (number == L::slots) return;
+        const Value rank = how == SlotReduction::last ? 0xFFFFFFFDu - row : row;
+        slab::reduce_value(builder.value_at(builder.slab_of(pair.key, hash), number), is_ordered ? rank : pair.value,
                            is_ordered ? SlotReduction::min : how);
-    }
+    });
     __syncthreads();
     if (!is_ordered) return;
     for (u32 i = threadIdx.x; i < slots; i += threads) {
@@ -116,12 +142,10 @@ template <class PairOf>
 static __device__ __forceinline__ void fill_marked(ListBuilder<L>& builder, const OrderedBatch& batch,
                                                    const BlockRows& rows, SlotReduction how, const PairOf& pair_of) {
     builder.clear_marked(pair_of);
+    if (!builder.are_all_marked) list_marked(builder, batch, rows);
     __syncthreads();
-    for (u64 row = rows.begin + threadIdx.x; row < rows.end; row += threads) {
-        const Key hash = batch.hashes[row], key = slab::hashed_key(hash, batch.seed);
-        if (!builder.has(hash) || !builder.is_marked(builder.slab_of(key, hash))) continue;
-        builder.add(batch.pair_at(row, hash), hash, static_cast<u32>(row));
-    }
+    visit_marked(builder, batch, rows,
+                 [&](u32 row, const NewPair<L>& pair, Key hash) { builder.add(pair, hash, row); });
     const bool has_repeated = __syncthreads_or(builder.has_repeated) != 0;
     if constexpr (L::has_values) {
         if (has_repeated) reduce_repeated(builder, batch, rows, how);

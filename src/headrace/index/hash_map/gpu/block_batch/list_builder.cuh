@@ -79,6 +79,8 @@ struct BuilderShared {
     u32 counts[block_slab_count];  // pairs that were placed in each slab or left; perhaps with `marked`
     u32 left[threads];
     u32 left_count;
+    u32 repeated[threads];  // rows of marked slabs
+    u32 repeated_count;     // if it exceeds `threads`, the list has some of them only
 };
 
 template <class L>
@@ -93,6 +95,7 @@ struct ListBuilder {
     u32 first, count;                                                // the buckets
     u32 added = 0;                                                   // of this thread
     bool has_repeated = false, has_marked = false, is_over = false;  // of this thread
+    bool are_all_marked = false;
 
     // The table has 2 to the `block_bits` times the buckets of a block.
     __device__ ListBuilder(const SlabTable& memory, u32 block_bits, u8* shared_slabs, BuilderShared& others)
@@ -100,7 +103,7 @@ struct ListBuilder {
         first = blockIdx.x * count;
         for (u32 i = threadIdx.x; i < block_slab_count * slab_bytes / 16; i += threads) clear(i);
         for (u32 i = threadIdx.x; i < block_slab_count; i += threads) shared.counts[i] = 0;
-        if (threadIdx.x == 0) shared.left_count = 0;
+        if (threadIdx.x == 0) shared.left_count = shared.repeated_count = 0;
         __syncthreads();
     }
 
@@ -151,7 +154,7 @@ struct ListBuilder {
     __device__ void mark_all() {
         for (u32 i = threadIdx.x; i < block_slab_count; i += threads) shared.counts[i] = marked;
         if (threadIdx.x == 0) shared.left_count = 0;
-        has_marked = true;
+        has_marked = are_all_marked = true;
     }
 
     // Marks the slabs that have the key of a pair that is left.
