@@ -41,6 +41,16 @@ public:
         }
     }
 
+    // Allocates the slab that a thread's number stands for, or returns `no_slab` if there is none, or a warp has it.
+    // Numbers that follow each other are of different memory blocks, so that these fill up evenly.
+    __device__ static u32 claim(const SlabTable& table, u64 number) {
+        if (number >= static_cast<u64>(table.blocks) * block_slabs) return no_slab;
+        const u32 unit = static_cast<u32>(number % table.blocks * block_slabs + number / table.blocks);
+        const u32 bit = 1u << unit % tile::lanes;
+        const u32 before = atomicOr(table.bitmaps + unit / tile::lanes, bit);
+        return (before & bit) == 0 ? table.buckets + 1 + unit : no_slab;
+    }
+
     // Gives back a slab that no list has. All of its bits are set. One lane calls it.
     __device__ static void release(const SlabTable& table, u32 slab) {
         const u32 unit = slab - (table.buckets + 1);

@@ -106,7 +106,8 @@ def bits_pass(key: str, low: int, high: int) -> Pass:
 def hash_pass(key: str, low: int, high: int, seed: int) -> Pass:
     """Return the pass that replaces keys by their seeded hashes, of unsigned words, and splits by bits of the hash."""
     count = 1 << (high - low)
-    return Pass(key, "HashBitsOf", digit_bytes(_HASH_BITS.pack(low, count - 1, seed), count), count)
+    digit = digit_bytes(_HASH_BITS.pack(low, count - 1, seed), count)
+    return Pass(key, "HashBitsOf", digit, count, min_bits=KERNEL_BITS[1])
 
 
 class Splitter:

@@ -251,8 +251,10 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
                 if key in {"u8", "u16"} and not widths:
                     continue  # labels are never split alone
                 yield "split.cu", _listed({**named, **split_defines(tuning, kind, BY_CHUNKS, widths, 1)})
-    for key, widths in product(("u32", "u64"), ((), (4,), (8,))):
-        kind = PassKind(key, "HashBitsOf", DIGIT_BITS)
+    for key, widths, bits in product(("u32", "u64"), ((), (4,), (8,)), KERNEL_BITS[1:]):
+        if key == "u64" and bits != DIGIT_BITS:
+            continue
+        kind = PassKind(key, "HashBitsOf", bits)
         yield "count.cu", _listed({**rule_defines(kind), **count_defines(tunings[0])})
         yield "split.cu", _listed({**rule_defines(kind), **split_defines(tunings[0], kind, BY_CHUNKS, widths, 1)})
     for key in ("u32", "u64"):

@@ -132,16 +132,16 @@ static __device__ __forceinline__ void place_rows(ListBuilder<L>& builder, const
         for (u32 i = 0; i < loads; ++i) {
             const u64 row = first + i * threads;
             if (row >= rows.end || !builder.has(hashes[i])) continue;
-            if (!builder.place(pairs[i], hashes[i])) leave(static_cast<u32>(row));
+            const u32 number = builder.place(pairs[i], hashes[i]);
+            if (number >= L::slots) leave(static_cast<u32>(row), pairs[i].key, hashes[i], number);
         }
     }
 }
 
 // Fills the marked slabs again, where equal keys have one slot.
-template <class PairOf>
 static __device__ __forceinline__ void fill_marked(ListBuilder<L>& builder, const OrderedBatch& batch,
-                                                   const BlockRows& rows, SlotReduction how, const PairOf& pair_of) {
-    builder.clear_marked(pair_of);
+                                                   const BlockRows& rows, SlotReduction how) {
+    builder.clear_marked();
     if (!builder.are_all_marked) list_marked(builder, batch, rows);
     __syncthreads();
     visit_marked(builder, batch, rows,
@@ -150,7 +150,7 @@ static __device__ __forceinline__ void fill_marked(ListBuilder<L>& builder, cons
     if constexpr (L::has_values) {
         if (has_repeated) reduce_repeated(builder, batch, rows, how);
     }
-    builder.template write_slabs<true, false>();
+    builder.template write_slabs<true>();
 }
 
 // Builds all lists from a batch, a block for each 2^-`block_bits` of the buckets. The memory blocks are unused.
@@ -172,15 +172,20 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     const auto pair_of = [&](u32 source) { return batch.pair_at(source, batch.hashes[source]); };
     const bool is_full = bits >= block_bits && count > builder.count * L::slots;
-    if (!is_full) place_rows(builder, batch, rows, [&](u32 row) { builder.leave(row); });
+    if (!is_full) {
+        place_rows(builder, batch, rows,
+                   [&](u32 row, Key key, Key hash, u32 number) { builder.leave_placed(row, key, hash, number); });
+    }
     if (__syncthreads_or(is_full || builder.is_over) != 0) {
         builder.mark_all();
     } else {
-        builder.mark_left(pair_of);
+        builder.mark_repeated();
     }
+    const bool has_marked = __syncthreads_or(builder.has_marked) != 0;
+    builder.append_slabs(pair_of, totals + 2);
     __syncthreads();
-    builder.template write_slabs<false, true>();
-    if (__syncthreads_or(builder.has_marked) != 0) fill_marked(builder, batch, rows, how, pair_of);
+    builder.template write_slabs<false>();
+    if (has_marked) fill_marked(builder, batch, rows, how);
     __syncthreads();
     builder.insert_left(how, pair_of, totals);
 }
@@ -203,9 +208,10 @@ extern "C" __global__ void __launch_bounds__(threads)
         return;
     }
     u32* const block_left = left_rows + rows.begin;
-    place_rows(builder, batch, rows, [&](u32 row) { block_left[atomicAdd(&shared.left_count, 1u)] = row; });
+    place_rows(builder, batch, rows,
+               [&](u32 row, Key, Key, u32) { block_left[atomicAdd(&shared.left_count, 1u)] = row; });
     __syncthreads();
-    builder.template write_slabs<false, false>();
+    builder.template write_slabs<false>();
     builder.total_added(totals);
     const u32 left = shared.left_count;
     if (threadIdx.x == 0) left_begin = left == 0 ? 0 : atomicAdd(totals + 1, static_cast<u64>(left));
@@ -232,7 +238,8 @@ static __device__ __forceinline__ void add_slab(ListBuilder<L>& builder, const S
         } else if constexpr (L::has_values) {
             value = *slab::value_in<L>(slab::slab_at(old, slab), position);
         }
-        if (!builder.place({key, value}, hash)) builder.leave(slab::slot_number(slab, position));
+        const u32 place = builder.place({key, value}, hash);
+        if (place >= L::slots) builder.leave_placed(slab::slot_number(slab, position), key, hash, place);
     }
 }
 
@@ -273,7 +280,9 @@ extern "C" __global__ void __launch_bounds__(threads)
         if constexpr (L::has_values) value = *slab::value_in<L>(slab, source & 31);
         return NewPair<L>{*slab::key_in<L>(slab, source & 31), value};
     };
-    builder.template write_slabs<false, false>();
+    if (__syncthreads_or(builder.is_over) == 0) builder.append_slabs(pair_of, totals + 2);
+    __syncthreads();
+    builder.template write_slabs<false>();
     __syncthreads();
     builder.insert_left(SlotReduction::first, pair_of, totals);
 }

@@ -78,9 +78,15 @@ __device__ __forceinline__ bool may_repeat(const tile::WordPair& words) {
 struct BuilderShared {
     u32 counts[block_slab_count];  // pairs that were placed in each slab or left; perhaps with `marked`
     u32 left[threads];
+    u32 left_homes[threads];  // first slab, and 2^16 times the pair's number in its bucket
+    union {
+        u32 left_digests[threads];  // of the keys
+        u32 repeated[threads];      // afterwards: rows of marked slabs
+    };
     u32 left_count;
-    u32 repeated[threads];  // rows of marked slabs
-    u32 repeated_count;     // if it exceeds `threads`, the list has some of them only
+    u32 slab_count;  // second slabs of lists
+    u64 slab_begin;
+    u32 repeated_count;  // if it exceeds `threads`, the list has some of them only
 };
 
 template <class L>
@@ -103,7 +109,7 @@ struct ListBuilder {
         first = blockIdx.x * count;
         for (u32 i = threadIdx.x; i < block_slab_count * slab_bytes / 16; i += threads) clear(i);
         for (u32 i = threadIdx.x; i < block_slab_count; i += threads) shared.counts[i] = 0;
-        if (threadIdx.x == 0) shared.left_count = shared.repeated_count = 0;
+        if (threadIdx.x == 0) shared.left_count = shared.repeated_count = shared.slab_count = 0;
         __syncthreads();
     }
 
@@ -126,28 +132,34 @@ struct ListBuilder {
 
     __device__ bool is_marked(u32 slab) const { return (shared.counts[slab] & marked) != 0; }
 
-    // Puts a pair of the block's buckets into the next slot. Returns false if its first slab is full.
-    __device__ bool place(const NewPair<L>& pair, Key hash) {
+    // Puts a pair of the block's buckets into the next slot. Returns its number in the bucket, L::slots or more if its
+    // first slab is full.
+    __device__ u32 place(const NewPair<L>& pair, Key hash) {
         const u32 slab = slab_of(pair.key, hash), number = atomicAdd(&shared.counts[slab], 1u);
-        if (number >= L::slots) return false;
-        const Key key = pair.key == L::empty_key ? static_cast<Key>(~pair.key) : pair.key;
+        if (number >= L::slots) return number;
+        const Key key = held_key(pair.key);
         if constexpr (L::is_paired) {
             *reinterpret_cast<u64*>(key_at(slab, number)) = key | static_cast<u64>(pair.value) << 32;
         } else {
             *key_at(slab, number) = key;
             if constexpr (L::has_values) *value_at(slab, number) = pair.value;
         }
-        return true;
+        return number;
     }
 
     // Leaves a pair to the second step. `source`: the number that `pair_of` gets it back by.
-    __device__ void leave(u32 source) {
-        const u32 number = atomicAdd(&shared.left_count, 1u);
-        if (number < threads) {
-            shared.left[number] = source;
-        } else {
-            is_over = true;
-        }
+    __device__ u32 leave(u32 source) {
+        const u32 at = atomicAdd(&shared.left_count, 1u);
+        if (at < threads) shared.left[at] = source;
+        is_over |= at >= threads;
+        return at;
+    }
+    // Likewise for a pair that `place` has given a number.
+    __device__ void leave_placed(u32 source, Key key, Key hash, u32 number) {
+        const u32 at = leave(source);
+        if (at >= threads) return;
+        shared.left_homes[at] = slab_of(key, hash) | (number < 0xFFFF ? number : 0xFFFF) << 16;
+        shared.left_digests[at] = digest(held_key(key));
     }
 
     // Marks all slabs, and begins a new list of pairs that are left.
@@ -157,21 +169,57 @@ struct ListBuilder {
         has_marked = are_all_marked = true;
     }
 
-    // Marks the slabs that have the key of a pair that is left.
-    template <class PairOf>
-    __device__ void mark_left(const PairOf& pair_of) {
+    // Marks the slabs that may have equal keys, and those that may have the key of a pair that is left. Two of these
+    // may also have one key.
+    __device__ void mark_repeated() {
+        for (u32 begin = 0; begin <= count; begin += threads / group_lanes) {
+            const u32 i = begin + threadIdx.x / group_lanes, number = slab(i);
+            const uint4 part = *reinterpret_cast<const uint4*>(byte_at(number, 16 * group_lane()));
+            const u32 lanes = __ballot_sync(tile::all_lanes, may_repeat<L>(bits_as<tile::WordPair>(part)));
+            if (i <= count && group_lane() == 0 && (lanes >> first_lane() & 0xFF) != 0) mark(number);
+        }
         if (threadIdx.x >= shared.left_count) return;
-        const Key key = pair_of(shared.left[threadIdx.x]).key, hash = seeded_hash(key, table.seed);
-        bool unused;
-        if (number_of<false>(key, hash, unused) < L::slots) mark(slab_of(key, hash));
+        const u32 slab = shared.left_homes[threadIdx.x] & 0xFFFF, own = shared.left_digests[threadIdx.x];
+        bool repeats = false;
+        for (u32 i = 0; i < L::slots; ++i) repeats |= digest(*key_at(slab, i)) == own;
+        for (u32 i = 0; i < shared.left_count; ++i) repeats |= i != threadIdx.x && shared.left_digests[i] == own;
+        if (repeats) mark(slab);
+    }
+
+    // Puts pairs that are left into second slabs, except those of marked slabs, and those for third slabs. The key that
+    // marks empty slots is in a marked slab if it is repeated. No other thread reads the lists, so pairs and links are
+    // stored without an order. `used`: slabs that blocks have claimed. All threads call it after a barrier.
+    template <class PairOf>
+    __device__ void append_slabs(const PairOf& pair_of, u64* used) {
+        const u32 left = shared.left_count;
+        if (left == 0) return;
+        const u32 home = threadIdx.x < left ? shared.left_homes[threadIdx.x] : 0;
+        const u32 slab = home & 0xFFFF, number = home >> 16;
+        const bool is_own = threadIdx.x < left && number < 2 * L::slots && !is_marked(slab);
+        const bool is_first = is_own && number == L::slots;
+        const u32 place = is_first ? atomicAdd(&shared.slab_count, 1u) : 0;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            shared.slab_begin = shared.slab_count == 0 ? 0 : atomicAdd(used, static_cast<u64>(shared.slab_count));
+        }
+        __syncthreads();
+        u32* const next = reinterpret_cast<u32*>(byte_at(slab, next_offset));
+        if (is_first) *next = Allocator::claim(table, shared.slab_begin + place);
+        __syncthreads();
+        if (!is_own || *next == no_slab) return;
+        const NewPair<L> pair = pair_of(shared.left[threadIdx.x]);
+        const u32 turn = number - L::slots;
+        store_pair<L>(slab_at(table, *next), turn % L::lane_keys * group_lanes + turn / L::lane_keys,
+                      {held_key(pair.key), pair.value});
+        atomicAnd(reinterpret_cast<u32*>(byte_at(slab, mark_offset)), ~filter_bit(table, pair.key));
+        shared.left[threadIdx.x] = dropped;
+        ++added;
     }
 
     // Empties the marked slabs, and drops the pairs of their buckets that are left.
-    template <class PairOf>
-    __device__ void clear_marked(const PairOf& pair_of) {
-        if (threadIdx.x < shared.left_count) {
-            const Key key = pair_of(shared.left[threadIdx.x]).key;
-            if (is_marked(slab_of(key, seeded_hash(key, table.seed)))) shared.left[threadIdx.x] = dropped;
+    __device__ void clear_marked() {
+        if (threadIdx.x < shared.left_count && is_marked(shared.left_homes[threadIdx.x] & 0xFFFF)) {
+            shared.left[threadIdx.x] = dropped;
         }
         for (u32 i = threadIdx.x; i < block_slab_count * slab_bytes / 16; i += threads) {
             if (is_marked(i / (slab_bytes / 16))) clear(i);
@@ -183,7 +231,7 @@ struct ListBuilder {
     template <bool fills>
     __device__ u32 number_of(Key key, Key hash, bool& is_fresh) const {
         const u32 slab = slab_of(key, hash);
-        if (key == L::empty_key) key = static_cast<Key>(~key);
+        key = held_key(key);
         u32 number = static_cast<u32>(hash & 0xFFFF) * L::slots >> 16;
         for (u32 tries = 0; tries < L::slots; ++tries) {
             Key* const at = key_at(slab, number);
@@ -213,23 +261,16 @@ struct ListBuilder {
         }
     }
 
-    // Writes the slabs that are marked, or those that are not, to the table. With `checks`, slabs that may have equal
-    // keys are marked instead. The key that marks empty slots has a slab in one block.
-    template <bool of_marked, bool checks>
+    // Writes the slabs that are marked, or those that are not, to the table. The key that marks empty slots has a slab
+    // in one block.
+    template <bool of_marked>
     __device__ void write_slabs() {
         const bool has_escaped = has(seeded_hash(static_cast<Key>(L::empty_key), table.seed));
         for (u32 begin = 0; begin <= count; begin += threads / group_lanes) {
             const u32 i = begin + threadIdx.x / group_lanes, number = slab(i);
             const bool is_wanted = (i < count || (i == count && has_escaped)) && is_marked(number) == of_marked;
+            if (!is_wanted) continue;
             const uint4 part = *reinterpret_cast<const uint4*>(byte_at(number, 16 * group_lane()));
-            bool repeats = false;
-            if constexpr (checks) {
-                const u32 lanes = __ballot_sync(tile::all_lanes, may_repeat<L>(bits_as<tile::WordPair>(part)));
-                repeats = is_wanted && (lanes >> first_lane() & 0xFF) != 0;
-                __syncwarp();  // all lanes have read the mark
-            }
-            if (repeats && group_lane() == 0) mark(number);
-            if (!is_wanted || repeats) continue;
             u8* const to = slab_at(table, i < count ? first + i : table.buckets);
             reinterpret_cast<uint4*>(to)[group_lane()] = part;
             const u32 pairs = shared.counts[number];
@@ -242,8 +283,9 @@ struct ListBuilder {
     template <class PairOf>
     __device__ void insert_left(SlotReduction how, const PairOf& pair_of, u64* totals) {
         const u32 left = shared.left_count;
-        BlockCounts found{0, left};
-        if (left != 0 && left <= threads) {
+        BlockCounts found{0, left > threads ? left : 0};
+        const bool remains = threadIdx.x < left && shared.left[threadIdx.x] != dropped;
+        if (__syncthreads_or(remains && left <= threads) != 0) {
             const u32 turn = threadIdx.x % group_lanes * (tile::lanes / group_lanes) + tile::lane() / group_lanes;
             const u32 number = turn * (threads / tile::lanes) + tile::warp();  // warps and groups have as many pairs
             const u32 source = number < left ? shared.left[number] : dropped;
@@ -263,6 +305,7 @@ struct ListBuilder {
     }
 
 private:
+    __device__ static Key held_key(Key key) { return key == L::empty_key ? static_cast<Key>(~key) : key; }
     __device__ u8* byte_at(u32 slab, u32 offset) const { return slabs + slab * slab_bytes + (offset ^ slab % 8 * 16); }
     __device__ void clear(u32 part) const { reinterpret_cast<uint4*>(slabs)[part] = {~0u, ~0u, ~0u, ~0u}; }
     __device__ void mark(u32 slab) {
