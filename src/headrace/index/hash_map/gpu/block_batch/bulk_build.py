@@ -149,8 +149,8 @@ class ListBuilder:
         bits = min(self.tuning.max_bits, max(1, self._block_bits))
         launcher, count, (width, value_width) = self.launcher, rows.count, self.widths
         sizes = [count * width] * 2 + [count * value_width] * (2 if value_width else 0)
-        starts, *room = launcher.allocate_group([], [((1 << bits) + 1) * 8, *sizes])
-        keys, values = [rows.keys, *room[:2]], [rows.values, *room[2:]]
+        starts, *buffers = launcher.allocate_group([], [((1 << bits) + 1) * 8, *sizes])
+        keys, values = [rows.keys, *buffers[:2]], [rows.values, *buffers[2:]]
         splitter, word = Splitter(launcher, count, split), f"u{8 * width}"
         high, seed = 8 * width, self.memory.seed if width == 8 else (self.memory.seed ^ self.memory.seed >> 32) & 0xFFFFFFFF
         passes = [(high - bits, high - DIGIT_BITS), (high - DIGIT_BITS, high)] if bits > DIGIT_BITS else [(high - bits, high)]
