@@ -2,12 +2,13 @@
 // the table in order, each slab once.
 //
 // A counter of each slab numbers its pairs as they come, and the number is the slot. So a pair costs one atomic
-// operation and one store, also if its key is repeated. As a group of lanes writes a slab, its lanes compare their keys
-// in a ring. Slabs that may have equal keys are marked instead, and filled again by search (`add`).
+// operation and one store, also if its key is repeated. Then groups of lanes compare the keys of each slab in a ring.
+// Slabs that may have equal keys are marked, and filled again by search (`add`).
 //
-// A pair that its first slab has no slot for is left to a second step, and its source is kept in a list. After the
-// slabs are written, the block inserts these pairs into the table. With 65 % of the slots in use, they are 0.8 % of the
-// pairs. The keys of a block are in no other block's lists, so no other block is waited for.
+// A pair that its first slab has no slot for is left, and its source is kept in a list. With 65 % of the slots in use,
+// they are 0.8 % of the pairs. The block claims second slabs for them, and links these before it writes the first
+// slabs. A pair of a third slab, or of a slab that was filled again, is inserted into the table at the end. The keys of
+// a block are in no other block's lists, so no other block is waited for.
 //
 // In shared memory, the 16-byte parts of slab s are in the order of part ^ s % 8. Otherwise the slots that fill at the
 // same time would be in few memory banks.
