@@ -77,6 +77,18 @@ def test_order_of_a_batch(buckets: int, max_bits: int, splits: int) -> None:
     assert "insert_pairs" not in launcher.names
 
 
+def test_second_slabs_are_of_all_memory_blocks() -> None:
+    """Searches of later insertions for a slab that is free end soon."""
+    launcher = ListingLauncher(seed=11)
+    tuning = replace(SMALL, load=0.79, list_slabs=40.0)
+    table, _ = filled((4, 4), launcher, np.arange(1000, dtype="i4") * np.int32(7919), tuning=tuning)
+    memory = table.map.memory
+    bits = np.unpackbits(launcher.fetch(memory.bitmaps)[: memory.blocks * 128])
+    used = bits.reshape(memory.blocks, -1).sum(1)
+    assert used.sum() > memory.blocks > 2
+    assert used.max() - used.min() <= 1
+
+
 def test_a_few_repeated_keys() -> None:
     """Most slabs are written as they were placed, those with equal keys are filled again."""
     launcher = ListingLauncher(seed=10)
