@@ -33,7 +33,7 @@ class BuildTuning:
 
     threads: int = 256
     buckets: int = 256
-    min_rows: int = 1 << 24
+    min_rows: int = 1 << 23
     max_bits: int = 2 * DIGIT_BITS
     split: SplitTuning | None = None
 
