@@ -173,6 +173,7 @@ TAKES_IN: dict[str, set[str]] = {
     "sniff_csv.header": FLAG,
     "write_csv.quote_char": NONE,
     "write_csv.escape_char": NONE,
+    "write_csv.quoting": {"zero", "one"},
     "sniff_csv.quote_char": NONE,
     "sniff_csv.escape_char": NONE,
     "Dialect.quote_char": NONE,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import datetime
 import pickle
+import re
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -201,3 +203,29 @@ def test_a_data_frame_of_a_table_is_refused(table: Table) -> None:
     with pytest.raises(OptionError, match=r"to_pandas\(\)"):
         pd.DataFrame(table)
     assert headrace.Table.from_arrow(table.to_pandas()).column_names == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("append", "headrace.concat"),
+        ("vstack", "headrace.concat"),
+        ("copy", "which nothing changes"),
+        ("T", "table.to_pandas().T"),
+    ],
+)
+def test_names_of_tables_that_say_what_to_use(table: Table, name: str, advice: str) -> None:
+    with pytest.raises(AttributeError, match=f"a table has no {name}: use .*{re.escape(advice)}"):
+        getattr(table, name)
+
+
+def test_names_of_columns_that_say_what_to_use(table: Table) -> None:
+    column: Any = table["a"]
+    for name in ("to_arrow", "to_pandas", "to_polars", "shape", "len", "item", "head", "tail", "take", "filter", "nbytes"):
+        assert not hasattr(column, name)
+        with pytest.raises(AttributeError, match=f"a column has no {name}: use ") as raised:
+            getattr(column, name)
+        way = str(raised.value).partition(": use ")[2].removeprefix("a slice such as ").partition(", or ")[0]
+        scope = {"column": column, "table": table, "name": "a", "rows": [0], "headrace": headrace, "pa": pa}
+        scope |= {"pyarrow": pa, "pandas": pd, "polars": pl}
+        assert eval(way, scope) is not None  # the advice runs

@@ -208,6 +208,10 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         "cast": "read_csv(..., dtypes={'a': 'int32'})",
         "null_count": "table['a'].null_count",
         "nbytes": "table.to_arrow().nbytes",
+        "estimated_size": "table.to_arrow().nbytes",
+        **dict.fromkeys(("append", "concat", "extend", "vstack", "union_all"), "headrace.concat([table, other])"),
+        **dict.fromkeys(("copy", "clone"), "the table itself, which nothing changes"),
+        "T": "table.to_pandas().T",
     },
     "Scan": {
         "columns": "list(scan.schema)",
@@ -219,6 +223,19 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
     "Column": {
         "dtype": "column.type",
         "as_py": "column.to_pylist()",
+        "item": "column[0]",
+        **dict.fromkeys(("len", "size"), "len(column)"),
+        "shape": "(len(column),)",
+        "name": "the names of table.columns",
+        "nbytes": "pyarrow.array(column).nbytes",
+        "to_arrow": "pyarrow.array(column)",
+        "to_pandas": "pandas.Series(column.to_numpy())",
+        **dict.fromkeys(("to_polars", "to_series"), "polars.Series(column)"),
+        **dict.fromkeys(("head", "limit", "iloc"), "a slice such as column[0:2]"),
+        "tail": "a slice such as column[-2:]",
+        **dict.fromkeys(("take", "gather"), "table.take(rows)[name]"),
+        "filter": "table.filter(headrace.col(name) > 2)",
+        "dt": "polars.Series(column).dt",
         "fetchall": "column.to_pylist()",
         "isna": "headrace.col(name).is_null() in table.filter(...), or column.null_count",
         "isnull": "headrace.col(name).is_null() in table.filter(...), or column.null_count",
@@ -269,9 +286,9 @@ _FRAMES = {
     "fillna groupby interpolate isna isnull join max mean median melt memory_usage merge min mode nlargest notna nsmallest "
     "nunique pipe pivot pivot_table plot quantile rank reindex replace reset_index resample rolling round sample shift "
     "sort_index sort_values stack std sum to_excel to_feather to_json to_sql transform transpose var",
-    "table.to_polars()": "clone describe drop_nulls explode fill_nan fill_null get_columns glimpse group_by group_by_dynamic "
+    "table.to_polars()": "describe drop_nulls explode fill_nan fill_null get_columns glimpse group_by group_by_dynamic "
     "hstack item join join_asof max mean median min n_unique partition_by pivot sample sort sql std sum top_k unpivot "
-    "upsample var vstack with_columns with_row_index write_excel write_ipc write_json write_ndjson",
+    "upsample var with_columns with_row_index write_excel write_ipc write_json write_ndjson",
     "table.to_arrow()": "add_column append_column combine_chunks flatten get_total_buffer_size group_by join set_column sort_by "
     "to_batches to_reader unify_dictionaries",
     "table.to_duckdb()": "aggregate count create create_view describe distinct except_ insert_into intersect join max "
@@ -285,9 +302,7 @@ _LAZY = (
     "sink_ndjson"
 )
 _ARRAY = "all any argmax argmin argsort cumsum max mean min prod reshape round std sum var view"
-_SERIES = (
-    "arg_sort describe drop_nulls fill_null head is_duplicated median mode n_unique quantile sort tail top_k unique value_counts"
-)
+_SERIES = "arg_sort describe drop_nulls fill_null is_duplicated median mode n_unique quantile sort top_k unique value_counts"
 
 ELSEWHERE: Mapping[str, Mapping[str, frozenset[str]]] = {
     "Table": {form: frozenset(names.split()) for form, names in _FRAMES.items()},
