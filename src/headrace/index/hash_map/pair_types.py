@@ -156,9 +156,13 @@ def _listed(value: Any, name: str, typestr: str) -> Any:
 
 
 def _typestr(name: str, given: Any) -> str:
-    if (times := time_type(given)) is not None:
+    try:
+        found = named_type(given, name)
+    except OptionError:
+        times = time_type(given)  # needs NumPy, which maps of numbers are made without
+        if times is None:
+            raise
         return times
-    found = named_type(given, name)
     if found not in TYPES:
         raise OptionError.unknown(name, found, TYPES)
     return TORCH_TYPES[found]
