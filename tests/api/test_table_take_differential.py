@@ -49,7 +49,7 @@ def test_rows_on_a_gpu(form: str) -> None:
 def test_rows_at_numbers_on_a_gpu(typestr: str) -> None:
     table, launcher = table_of("plain"), FiberLauncher("random", 7)
     placed = {name: on_fibers(launcher, column) for name, column in table.columns.items()}
-    for count in (0, 1, 511, 513):
+    for count in (0, 1, 511, 513, 2 * len(table) + 1):
         rows = np.random.default_rng(count).integers(0, len(table), count).astype(typestr)
         at = PlacedRows(launcher.put(rows), typestr)
         found, expected = take_columns_placed(launcher, placed, at, len(table), threads=64), table.take(rows)

@@ -212,19 +212,20 @@ class Taker:
     def _column(self, column: Column, is_set: DeviceBuffer | None, texts: tuple[DeviceBuffer, DeviceBuffer] | None) -> Column:
         """Return a gathered column without its null count; `texts`: offsets and bytes of a text column."""
         launcher, parts = self.launcher, _parts(column)
-        result = replace(column, length=self.count, offset=0)
+        found: dict[str, Any] = {"length": self.count, "offset": 0}
         if column.type.name == "null":
-            return replace(result, null_count=self.count)
+            return replace(column, **found, null_count=self.count)
         if is_set is not None:
-            result = replace(result, validity=launcher.result(self.bits(parts.validity, column.offset, is_set)))
+            found["validity"] = launcher.result(self.bits(parts.validity, column.offset, is_set))
         if texts is not None:
             offsets, values = texts
-            return replace(result, values=launcher.result(values), offsets=launcher.result(offsets))
-        if column.type.name == "bool":
-            unused = launcher.allocate(8, fill=0)
-            return replace(result, values=launcher.result(self.bits(parts.values, column.offset, unused)))
-        width = column.type.bits // 8
-        return replace(result, values=launcher.result(self.items(BufferSlice(parts.values, column.offset * width), width)))
+            found["offsets"] = launcher.result(offsets)
+        elif column.type.name == "bool":
+            values = self.bits(parts.values, column.offset, launcher.allocate(8, fill=0))
+        else:
+            width = column.type.bits // 8
+            values = self.items(BufferSlice(parts.values, column.offset * width), width)
+        return replace(column, **found, values=launcher.result(values))
 
     def _launch(self, entry: Entry, *args: Any) -> None:
         if self._blocks:
