@@ -71,15 +71,14 @@ DIALECTS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize("quoted", [0.0, 0.2])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_other_dialects_by_rows(left, dialect, odd, quoted, line_end):
-    """All tiles except those near text that only an automaton reads; malformed lenient quotes leave all tiles to it."""
+    """All tiles except at most those near text that only an automaton reads; malformed lenient quotes leave all tiles to it."""
     rng = random.Random(odd)
     lines = records(rng, 600, 0 if dialect.get("quote_char", "") is None else quoted)
     read(lines, 7, line_end, shape=shape(), **dialect)
     lines.insert(300, odd)
     read(lines, 8, line_end, shape=shape(), **dialect)
     marked, tiles = left[-1]
-    assert marked > 0
-    assert dialect.get("lenient_quotes") or marked < tiles / 2
+    assert marked > 0 if dialect.get("lenient_quotes") else marked < tiles / 2
 
 
 @pytest.mark.long_except("[0134]")

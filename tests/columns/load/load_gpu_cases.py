@@ -35,6 +35,7 @@ def shape_of(find: SearchTuning, *, threads: int, window: int, row_threads: int 
         "number_rows": RowTuning(records=2, record_bytes=2, **rows),
         "wide_rows": RowTuning(record_bytes=64, **rows),
         "quoted_rows": RowTuning(quotes=True, **rows),
+        "dfa_rows": RowTuning(quotes=True, dfa=True, **rows),
     }
     return GpuTuning(find=find, threads=threads, window=window, **shapes)
 

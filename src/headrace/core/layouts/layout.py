@@ -64,7 +64,7 @@ class StructLayout:
     --------
     >>> task = layout("RowTask")
     >>> task.argument, task.fields[0].name
-    ('48s', 'size')
+    ('88s', 'size')
     """
 
     name: str

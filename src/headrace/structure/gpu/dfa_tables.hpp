@@ -54,6 +54,32 @@ struct DfaTables<64> {
 };
 static_assert(sizeof(DfaTables<64>) == 10872);
 
+// Results of the DFA search (structure/gpu/summarize_dfa.cu), and what only a DFA needs to know of the dialect.
+struct DfaTask {
+    const void* tables;  // DfaTables<count>
+    const u8* states;    // state of the DFA before each 32 bytes: `chunk` of them, then the next ones `stride` bytes on
+    const u32* marks;    // lenient quotes that open no field, one bit per byte of text; or null
+    u16 chunk;
+    u16 stride;
+    u8 count;           // states: 8, 16 or 64
+    u8 separator_more;  // bytes of a separator before its last one
+    u8 line_end_more;   // bytes of a line end before its last one
+    u8 flags;           // DfaFlag
+    u8 escape;
+    u8 reserved[7];
+};
+static_assert(sizeof(DfaTask) == 40);
+
+enum DfaFlag : u8 {
+    DFA_ESCAPES = 1,
+    DFA_SKIPS_SPACES = 2,
+    DFA_LENIENT = 4,
+    DFA_HIGH_BYTES = 8,  // a delimiter has bytes outside ASCII: it may be a part of a character
+    DFA_STRIPS = 16,     // spaces at the end of a field are skipped; the delimiters are in PlainDialect
+    DFA_UNIVERSAL = 32,  // LF, CR LF and CR end a line
+    DFA_SEQUENCES = 64   // an escaped letter may stand for another byte
+};
+
 // Composition of state maps of up to 16 states, four bits a state: first `a`, then `b`. It does not commute. For
 // example, with a = {1, 1, ...} and b = {1, 0, ...}: join(a, b) maps state 0 to b[a[0]] = b[1] = 0, and join(b, a) maps
 // it to 1.

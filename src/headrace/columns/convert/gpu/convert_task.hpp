@@ -4,6 +4,7 @@
 
 #include "columns/rules/fault.hpp"
 #include "columns/rules/kinds.hpp"
+#include "structure/gpu/dfa_tables.hpp"
 #include "structure/gpu/tile_start.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -86,32 +87,6 @@ enum RecordFlag : u32 {
     RECORDS_KEEP_LONG = 2,     // a fault, but the first `width` fields are converted
     RECORDS_COLLECT_LONG = 4,  // listed as FAULT_COLLECTED, for a column that the kernel does not make
     RECORDS_KNOWN = 8          // an earlier pass has listed the faults and fills of records: do not list them again
-};
-
-// Results of the DFA search (structure/gpu/summarize_dfa.cu), and what only a DFA needs to know of the dialect.
-struct DfaTask {
-    const void* tables;  // DfaTables<count>
-    const u8* states;    // state of the DFA before each 32 bytes: `chunk` of them, then the next ones `stride` bytes on
-    const u32* marks;    // lenient quotes that open no field, one bit per byte of text; or null
-    u16 chunk;
-    u16 stride;
-    u8 count;           // states: 8, 16 or 64
-    u8 separator_more;  // bytes of a separator before its last one
-    u8 line_end_more;   // bytes of a line end before its last one
-    u8 flags;           // DfaFlag
-    u8 escape;
-    u8 reserved[7];
-};
-static_assert(sizeof(DfaTask) == 40);
-
-enum DfaFlag : u8 {
-    DFA_ESCAPES = 1,
-    DFA_SKIPS_SPACES = 2,
-    DFA_LENIENT = 4,
-    DFA_HIGH_BYTES = 8,  // a delimiter has bytes outside ASCII: it may be a part of a character
-    DFA_STRIPS = 16,     // spaces at the end of a field are skipped; the delimiters are in PlainDialect
-    DFA_UNIVERSAL = 32,  // LF, CR LF and CR end a line
-    DFA_SEQUENCES = 64   // an escaped letter may stand for another byte
 };
 
 // Arguments that all tiles share.

@@ -181,7 +181,7 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int
 
 
 def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
-    """Return PlainDialect and DfaTask as bytes for a text that the DFA search read."""
+    """Return PlainDialect, as `dfa_dialect`, and DfaTask as bytes for a text that the DFA search read."""
     task: NDArray[np.void] = np.zeros(1, _DFA_TASK)
     delimiters = [dialect.sep, dialect.lineterminator, dialect.quote_char, dialect.escape_char, dialect.comment]
     has_high = max(b"".join(filter(None, delimiters))) >= 128
@@ -201,9 +201,14 @@ def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
     }
     for name, value in values.items():
         task[name] = value
+    return dfa_dialect(dialect), task.tobytes()
+
+
+def dfa_dialect(dialect: Dialect) -> bytes:
+    """Return PlainDialect for the conversion of texts that the DFA search read: quotes, and delimiters of padded fields."""
     plain = Plain.DOUBLES * dialect.double_quote | Plain.QUOTES * (dialect.quote_char is not None)
     ends = (dialect.sep[0], (dialect.lineterminator or b"\n")[0]) if dialect.strip else (0, 0)
-    return bytes([*ends, (dialect.quote_char or b"\0")[0], int(plain), 0, 0, 0, 0]), task.tobytes()
+    return bytes([*ends, (dialect.quote_char or b"\0")[0], int(plain), 0, 0, 0, 0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,8 @@ ROW_COLUMN = layout("RowColumn")
 ROW_TASK = layout("RowTask")
 MEASURED_COLUMN = layout("MeasuredColumn")
 MEASURED_COLUMNS = layout("MeasuredColumns")
+NO_DFA = bytes(layout("DfaTask").size)
+"""The part of RowTask for texts that byte masks read."""
 _TASK = ROW_TASK.packer(first="columns")
 """The fields of RowTask after `TEXT_SIZES`."""
 _COLUMN_WORDS = ROW_COLUMN.size // 8
@@ -92,12 +94,15 @@ class RowReading:
         A PLAIN_DIALECT of structure/gpu/dialect_tables.py as bytes, with the quotes that the text may have.
     inside
         Bit mask of the DFA's states that are inside quotes.
+    dfa
+        A DfaTask as bytes, if only the DFA reads the text.
     """
 
     flags: int
     mask_variants: int
     dialect: bytes
     inside: int
+    dfa: bytes = NO_DFA
 
 
 class RowColumns:
@@ -168,7 +173,7 @@ class RowColumns:
     def shared_task(self, reading: RowReading, tile: int) -> bytes:
         """Return the fields of RowTask after `TEXT_SIZES`, which do not depend on the text."""
         fields = reading.flags, reading.mask_variants, reading.dialect, reading.inside
-        return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), self._sums)
+        return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), self._sums, reading.dfa)
 
     def sizes_bytes(self, tiles: int, tile: int) -> int:
         """Return the size of the buffer with string bytes per group of 32 records, 2 bytes a column and group."""

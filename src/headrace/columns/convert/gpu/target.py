@@ -23,9 +23,9 @@ class GpuTuning:
         The search.
     threads, window, blocks
         The general conversion, as in `ConvertTuning`.
-    rows, numbers_rows, number_rows, wide_rows, quoted_rows
+    rows, numbers_rows, number_rows, wide_rows, quoted_rows, dfa_rows
         The fast conversion: with strings, without strings, of a single column without strings, of many columns without strings,
-        and with quotes.
+        with quotes, and by the DFA.
     speculative
         Whether the conversion is launched before the rows are counted, into buffers of estimated size.
     min_sampled_first
@@ -42,22 +42,25 @@ class GpuTuning:
     number_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, record_bytes=2, blocks=6))
     wide_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=64, record_bytes=64, blocks=10))
     quoted_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, threads=160, head=2048, blocks=7))
+    dfa_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, dfa=True, threads=160, head=1024, blocks=6))
     speculative: bool = True
     min_sampled_first: int = 64 << 20
 
     def __post_init__(self) -> None:
-        rows = self.rows, self.numbers_rows, self.number_rows, self.wide_rows, self.quoted_rows
+        rows = self.rows, self.numbers_rows, self.number_rows, self.wide_rows, self.quoted_rows, self.dfa_rows
         assert {one.tile for one in rows} == {self.find.tile}  # the conversion reads the search's tiles
 
-    def of_rows(self, *, quoted: bool, strings: bool, width: int = 2) -> RowTuning:
-        """Return the fast conversion's configuration; `width`: fields of a record.
+    def of_rows(self, variant: str, *, strings: bool, width: int = 2) -> RowTuning:
+        """Return the fast conversion's configuration for texts that a search variant reads; `width`: fields of a record.
 
         Without strings, records are short and no thread waits for string offsets. Then a thread converts two records, each of
         which hides the other's memory latency. Records of a single number may have two bytes. A tile has few records of many
         fields, so a block has few threads.
         """
-        if quoted or strings:
-            return self.quoted_rows if quoted else self.rows
+        if variant == "dfa":
+            return self.dfa_rows
+        if variant == "quoted" or strings:
+            return self.quoted_rows if variant == "quoted" else self.rows
         if width >= _WIDE_RECORD:
             return self.wide_rows
         return self.number_rows if width == 1 else self.numbers_rows

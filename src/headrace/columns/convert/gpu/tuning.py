@@ -91,6 +91,8 @@ class RowTuning:
     ----------
     quotes
         Whether the dialect has quotes.
+    dfa
+        Whether the DFA finds the fields instead of byte masks.
     threads
         Threads per block.
     tile, head
@@ -104,6 +106,7 @@ class RowTuning:
     """
 
     quotes: bool = False
+    dfa: bool = False
     threads: int = 192
     tile: int = 16384
     head: int = 512
@@ -115,7 +118,7 @@ class RowTuning:
         """Return the macros of ``convert_rows`` (`writes`), for columns of these kinds, or of ``measure_rows``."""
         names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_RECORD_BYTES", "HR_BLOCKS", "HR_WRITES")
         sizes = self.threads, self.tile, self.head, self.records, self.record_bytes, self.blocks
-        values = (int(self.quotes), *sizes, int(writes))
+        values = (2 if self.dfa else int(self.quotes), *sizes, int(writes))
         return dict(zip(names, values, strict=True)) | ({"HR_KINDS": kinds} if writes else {})
 
     def shared_bytes(self, *, strings: bool, writes: bool) -> int:
@@ -127,6 +130,7 @@ class RowTuning:
         starts, lines = 2 * (self.tile // self.record_bytes) + 8, self.tile // 8  # a union
         size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + max(starts, lines)
         size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
+        size += 4 * chunks + 16 * 258 if self.dfa else 32
         size = _aligned(size, 16) + 16
         if strings:
             size += 8 + _aligned(warps * (_STREAM_BYTES + 4), 8) + _LONG_BYTES * ((self.tile + self.head) // _LONG_STRINGS + 1)

@@ -19,6 +19,7 @@ from headrace.columns.convert.gpu.fast.launches import (
     RowLaunches,
     halves_of,
     strings_of_search,
+    suits_dfa_rows,
 )
 from headrace.columns.convert.gpu.layouts import CONVERT_TASK, SIGHTINGS, TOTALS_WORDS, pack_dfa, pack_task
 from headrace.columns.convert.gpu.row_columns import RowColumns
@@ -197,7 +198,7 @@ class SearchedText:
 
 
 def conversion_programs(
-    tuning: GpuTuning, dialect: Dialect, group: ColumnGroup, *, quoted: bool, measures: bool
+    tuning: GpuTuning, dialect: Dialect, group: ColumnGroup, *, variant: str, measures: bool
 ) -> list[NeededProgram]:
     """Return the programs that a group's first conversion needs, unless the text differs from the expectation.
 
@@ -205,23 +206,24 @@ def conversion_programs(
     ----------
     tuning, dialect, group
         The launch configurations, the text's dialect, and the columns.
-    quoted
-        Whether fields are expected to have quotes.
+    variant
+        The search variant that is expected to read the text.
     measures
         Whether strings are measured after the search.
     """
-    names, found = ("unquoted", "quoted"), [NeededProgram(_COUNT.file, _SMALL)]
-    columns = group.fast_columns(quotes=quoted, measures=False)
+    found = [NeededProgram(_COUNT.file, _SMALL)]
+    is_read = variant != "dfa" or suits_dfa_rows(dialect)
+    columns = group.fast_columns(quotes=variant != "unquoted", measures=False) if is_read else None
     if columns is None:
-        found.append(NeededProgram(_CONVERT.file, convert_program(tuning, names[quoted], group.families)[0]))
+        found.append(NeededProgram(_CONVERT.file, convert_program(tuning, variant, group.families)[0]))
     else:
-        rows = tuning.of_rows(quoted=quoted, strings=columns.strings > 0, width=columns.width)
+        rows = tuning.of_rows(variant, strings=columns.strings > 0, width=columns.width)
         found.append(NeededProgram(CONVERT_ROWS.file, row_program(rows, columns.strings > 0, columns.kinds)[0]))
     if group.strings:
-        variant = names[quoted or (measures and dialect.quote_char is not None)]
-        found.append(NeededProgram(_MEASURE.file, convert_program(tuning, variant, None)[0]))
-    if group.strings and measures:
-        rows = tuning.of_rows(quoted=quoted, strings=True)
+        general = "quoted" if variant == "unquoted" and measures and dialect.quote_char is not None else variant
+        found.append(NeededProgram(_MEASURE.file, convert_program(tuning, general, None)[0]))
+    if group.strings and measures and is_read:
+        rows = tuning.of_rows(variant, strings=True)
         found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads)[0]))
     return found
 

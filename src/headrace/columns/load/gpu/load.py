@@ -173,7 +173,8 @@ class _Load:
         if not setup.is_prepared:
             setup.is_prepared, measures = True, measuring is None
             expected = self._tuning, self._dialect, self._first_group
-            self._launcher.prepare(conversion_programs(*expected, quoted=quoted, measures=measures))
+            variant = "dfa" if by_dfa else "quoted" if quoted else "unquoted"
+            self._launcher.prepare(conversion_programs(*expected, variant=variant, measures=measures))
         tiles = tile_count(self._text, tuning)
         sizes = setup.buffer_sizes(tiles, measuring, 0 if measuring is None else self._first_group.strings)
         structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)

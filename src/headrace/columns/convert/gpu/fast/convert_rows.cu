@@ -36,25 +36,35 @@ HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTas
     tile.origin = extent.origin;
     tile.begin = extent.begin;
     tile.end = extent.end;
+    if constexpr (by_dfa) {  // a comment line is no open record
+        tile.entry.open = tile.entry.open && !is_in(task.dfa, StepSet::comment, tile.entry.state);
+        tile.next.open = tile.next.open && !is_in(task.dfa, StepSet::comment, tile.next.state);
+    }
     tile.first_chunk = first_chunk_of(tile);
     const u64 records = tile.next.record - tile.entry.record;
     tile.records = records <= max_records ? static_cast<u32>(records) : max_records + 1;
     if (ends_text(task, tile)) ++tile.records;
-    tile.returns = (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_dfa || (found.flags & FIND_RETURN));
-    tile.blanks = found.blanks && !tile.returns;
+    tile.returns = !by_dfa && (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_dfa || (found.flags & FIND_RETURN));
+    tile.blanks = !by_dfa && found.blanks && !tile.returns;
     tile.line_end = task.dialect.line_end;
     tile.inside = (found.by_dfa ? task.quoted_states >> tile.entry.state & 1 : tile.entry.state) != 0;
     tile.quotes = !may_quote && (task.flags & ROW_TASK_QUOTED) && (found.flags & FIND_QUOTES);
     tile.watches = found.by_dfa && (task.dialect.flags & PLAIN_WATCHES);
-    tile.text_quotes = may_quote && found.by_dfa;
+    tile.text_quotes = may_quote && !by_dfa && found.by_dfa;
     return tile;
 }
 
 // Stages the tile and lists its records. Returns false if the fast path must decline the tile.
 HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile,
                      const RowsFound& found) {
-    if (!is_readable(task, tile) || (found.flags & (FIND_STRAY | FIND_UNCLOSED))) return false;
+    const u32 misread = by_dfa ? FIND_UNCLOSED : FIND_STRAY | FIND_UNCLOSED;
+    if (!is_readable(task, tile) || (found.flags & misread)) return false;
     if (found.by_dfa && !(task.flags & ROW_TASK_DFA)) return false;
+    if (by_dfa &&
+        ends_text(task, tile)) {  // at the text's end an escape is text, and a separator that has begun a fault
+        if (is_in(task.dfa, StepSet::escaped, tile.next.state)) return false;
+        if (is_in(task.dfa, StepSet::unfinished, tile.next.state)) return false;
+    }
     if (!stage_rows(memory, text, task, tile)) return false;
     return list_records(memory, task, tile);
 }

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.columns.convert.gpu.column_group import ColumnGroup
+from headrace.columns.convert.gpu.layouts import dfa_dialect, pack_dfa
 from headrace.columns.convert.gpu.row_columns import MEASURED_COLUMNS, ROW_TASK, RowColumns, RowReading, RowsFlag
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning
 from headrace.columns.convert.gpu.tuning import Program, RowTuning, measure_program, row_program, summary_program
 from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import PLAIN_DIALECT, plain_dialect
+from headrace.structure.gpu.dialect_tables import MAX_STATES, PLAIN_DIALECT, plain_dialect
 from headrace.structure.gpu.find import TileStructure
 from headrace.structure.gpu.launches import FusedSummary
 
@@ -23,13 +24,18 @@ CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows",
 
 _Readings = tuple[RowReading, RowReading] | None
 _readings: IdentityCache[_Readings] = IdentityCache()
+_ONLY_DFA = ("dfa",)
+"""The search variants of texts that only the DFA reads."""
 
 
 def _reading(dialect: Dialect, variants: tuple[str, ...]) -> _Readings:
     """Return the RowReading of a text that these search variants read: for any bytes, then for UTF-8.
 
-    Tiles that are not UTF-8 are not measured. Returns None if byte masks cannot read the dialect.
+    Tiles that are not UTF-8 are not measured. Returns None if the fast conversion cannot read the dialect.
     """
+    if variants == _ONLY_DFA:
+        utf8 = RowReading(RowsFlag.DFA + RowsFlag.UTF8, 0, dfa_dialect(dialect), 0)
+        return (replace(utf8, flags=int(RowsFlag.DFA)), utf8) if suits_dfa_rows(dialect) else None
     masks = plain_dialect(dialect, quoted=dialect.quote_char is not None, declines=True)
     if masks is None:
         return None
@@ -38,6 +44,18 @@ def _reading(dialect: Dialect, variants: tuple[str, ...]) -> _Readings:
     by_masks = len(variants) - ("dfa" in variants)
     any_bytes, utf8 = [RowReading(flags + bits, by_masks, masks.tobytes(), quoted_states) for bits in (0, RowsFlag.UTF8)]
     return any_bytes, utf8
+
+
+def suits_dfa_rows(dialect: Dialect) -> bool:
+    """Return whether the fast conversion reads texts of the dialect by its DFA.
+
+    It reads no padded fields, no lenient quotes and no line end of several bytes. A delimiter outside ASCII may be a part of a
+    character, and an escape other than a backslash a part of a time.
+    """
+    ends = dialect.sep + (dialect.lineterminator or b"\n")
+    is_usual = len(dialect.automaton.states) <= MAX_STATES[-1] and max(ends + (dialect.comment or b"")) < 128
+    may_pad = dialect.skip_initial_space or dialect.strip or dialect.lenient_quotes
+    return is_usual and not may_pad and len(dialect.lineterminator or b"\n") == 1 and dialect.escape_char in (None, b"\\")
 
 
 def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSummary | None:
@@ -49,7 +67,7 @@ def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSu
     if columns is None or not columns.strings:
         return None
     tile = tuning.find.tile
-    program = summary_program(tuning.of_rows(quoted=quoted, strings=True), tuning.find.threads)
+    program = summary_program(tuning.of_rows("quoted" if quoted else "unquoted", strings=True), tuning.find.threads)
     task = columns.shared_task(_SUMMARY_READINGS[group.has_text], tile)
     return FusedSummary(
         "quoted" if quoted else "unquoted", SUMMARIZE_ROWS, *program, task, columns.measured, columns.sizes_bytes(1, tile)
@@ -103,7 +121,8 @@ class RowLaunches:
         if structure.measured_strings:
             self._marks.pop()
         self._reading = _readings.get_or_create(lambda: _reading(dialect, structure.variants), dialect, key=structure.variants)
-        self._tuning, self._quoted = target.tuning, quoted
+        self._variant = "dfa" if structure.variants == _ONLY_DFA else "quoted" if quoted else "unquoted"
+        self._dialect, self._tuning = dialect, target.tuning
 
     def go_on(self) -> None:
         """Mark the preallocated `declined` words as used."""
@@ -111,7 +130,7 @@ class RowLaunches:
 
     def columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
         """Return the group's columns for the fast kernel, or None if it cannot read them."""
-        return None if self._reading is None else group.fast_columns(quotes=self._quoted, measures=not writes)
+        return None if self._reading is None else group.fast_columns(quotes=self._variant != "unquoted", measures=not writes)
 
     def measure(self, columns: RowColumns, table: DeviceBuffer, sums: DeviceBuffer, *, utf8: bool) -> MeasuredStrings:
         """Launch ``measure_rows``, which writes the bytes of each tile and string column to `sums`.
@@ -182,11 +201,14 @@ class RowLaunches:
         return self._marks.pop(place) if self._marks else self._launcher.allocate(self._structure.tiles * 4, fill=0)
 
     def _row_tuning(self, columns: RowColumns) -> RowTuning:
-        return self._tuning.of_rows(quoted=self._quoted, strings=bool(columns.strings), width=columns.width)
+        return self._tuning.of_rows(self._variant, strings=bool(columns.strings), width=columns.width)
 
     def _task(self, columns: RowColumns, utf8: bool) -> bytes:
         assert self._reading is not None
-        return columns.task(self._reading[utf8], self._text.nbytes, self._structure.tiles, self._tuning.find.tile)
+        reading, dfa = self._reading[utf8], self._structure.dfa
+        if self._variant == "dfa" and dfa is not None:
+            reading = replace(reading, dfa=pack_dfa(self._dialect, dfa)[1])
+        return columns.task(reading, self._text.nbytes, self._structure.tiles, self._tuning.find.tile)
 
     def _launch(self, entry: Entry, program: Program, args: list[Any]) -> None:
         defines, threads, shared = program

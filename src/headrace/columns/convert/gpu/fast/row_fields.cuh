@@ -49,11 +49,20 @@ HR_FN u32 find_end(const RowMemory& memory, u32 at) {
     return at + n;
 }
 
-// Returns the field of `raw` bytes at `at`.
-HR_FN FieldSpan field_at(const RowMemory& memory, const RowTask& task, u32 at, u32 raw) {
-    if constexpr (!may_quote) return {at, raw, at + raw + 1, false};
-    const bool quoted = staged_text(memory)[at] == task.dialect.quote && raw - 2 < staged_bytes;
-    return {quoted ? at + 1 : at, quoted ? raw - 2 : raw, at + raw + 1, quoted};
+// Returns the number of bytes of the separator that precede the field end at `place`. `record_end`: the end of the
+// record, if it is in the tile; a line end has one byte.
+HR_FN u32 separator_more(const RowTask& task, u32 place, u32 record_end) {
+    return by_dfa && place != record_end ? task.dfa.separator_more : 0;
+}
+
+// Returns the field at the cursor, `raw` bytes before the end of its separator.
+HR_FN FieldSpan field_at(const RowMemory& memory, const RowTask& task, const Cursor& cursor, u32 raw) {
+    const u32 at = cursor.at, next = at + raw + 1;
+    if constexpr (!may_quote) return {at, raw, next, false};
+    const u32 n = raw - separator_more(task, at + raw, cursor.end);
+    const bool quoted =
+        staged_text(memory)[at] == task.dialect.quote && n - 2 < staged_bytes && (!by_dfa || is_dropped(memory, at));
+    return {quoted ? at + 1 : at, quoted ? n - 2 : n, next, quoted};
 }
 
 // The eight bytes from a field's first one on, each ^ '0'. Elsewhere digits are read backwards from a field's end

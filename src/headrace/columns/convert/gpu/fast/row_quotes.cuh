@@ -48,6 +48,13 @@ HR_FN u32 dropped_of(const PlainDialect& dialect, u32 quotes, u32 inside, bool q
     return dropped_quotes(quotes, inside, dialect.flags & PLAIN_DOUBLES, quote_before && outside_before ? 1 : 0);
 }
 
+// Counts the dropped bytes of this thread's word of the head. Callers are whole warps.
+HR_FN HeadWord count_head(RowMemory& memory, u32 dropped) {
+    const u32 gone = static_cast<u32>(__popc(dropped)), until = tile::scan_warp<Sum<u32>>(gone);
+    if (tile::lane() == tile::lanes - 1) memory.head_dropped[tile::warp()] = until;
+    return {dropped, until - gone};
+}
+
 // Resolves this thread's word of the head. `ends`: its field and line ends inside and outside quotes.
 HR_FN HeadWord resolve_head(RowMemory& memory, const PlainDialect& dialect, u32 ends, bool inside) {
     const u32 word = threadIdx.x;
@@ -55,12 +62,8 @@ HR_FN HeadWord resolve_head(RowMemory& memory, const PlainDialect& dialect, u32 
     const u32 quotes = there ? memory.dropped[word] : 0;
     const u32 within = inside_of_head(memory, quotes, inside);
     const bool quote_before = there && word != 0 && memory.dropped[word - 1] >> 31 != 0;
-    HeadWord own{dropped_of(dialect, quotes, within, quote_before), 0};
-    const u32 gone = static_cast<u32>(__popc(own.dropped)), until = tile::scan_warp<Sum<u32>>(gone);
-    own.until = until - gone;
-    if (tile::lane() == tile::lanes - 1) memory.head_dropped[tile::warp()] = until;
     if (there) memory.ends[word] = ends & ~within;
-    return own;
+    return count_head(memory, dropped_of(dialect, quotes, within, quote_before));
 }
 
 // Stores the word. Counts end with halo_bytes at the tile, where the tile's counts continue. Call after a barrier.
@@ -73,25 +76,14 @@ HR_FN void put_head(RowMemory& memory, const HeadWord& own) {
     memory.dropped_before[threadIdx.x] = static_cast<u16>(halo_bytes - dropped_to_tile + own.until);
 }
 
-// Resolves all words and stores field ends and dropped quotes. `head_ends`: field and line ends of this thread's word
-// of the head. Has a barrier; the results are visible after the next one.
-HR_FN LineEnds resolve_words(RowMemory& memory, const PlainDialect& dialect, u32 head_ends, bool inside,
-                             QuotedWords& own) {
-    HeadWord head{};
-    if (has_head()) head = resolve_head(memory, dialect, head_ends, inside);
-    const u32 first = threadIdx.x * thread_chunks;
-    bool quote_before = has_chunk(first) && memory.dropped[head_chunks + first - 1] >> 31 != 0;
-    LineEnds lines{};
-    u32 dropped[thread_chunks], counts = 0;
+// Counts the line ends and the dropped bytes of this thread's words, and stores the latter with the head's. Has a
+// barrier; the results are visible after the next one.
+HR_FN void count_words(RowMemory& memory, const HeadWord& head, const u32 (&dropped)[thread_chunks], LineEnds& lines) {
+    u32 counts = 0;
 #pragma unroll
     for (u32 i = 0; i < thread_chunks; ++i) {
-        own.ends[i] &= ~own.inside[i];
-        lines.words[i] = own.lines[i] & ~own.inside[i];
-        dropped[i] = dropped_of(dialect, own.quotes[i], own.inside[i], quote_before);
-        quote_before = own.quotes[i] >> 31 != 0;
         counts += static_cast<u32>(__popc(lines.words[i])) | static_cast<u32>(__popc(dropped[i])) << 16;
     }
-    store_thread_words(memory.ends + head_chunks, own.ends);
     auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
     const u32 joined = tile::scan_warp<Sum<u32>>(counts);
     const tile::WarpPrefix<u32> block =
@@ -104,11 +96,45 @@ HR_FN LineEnds resolve_words(RowMemory& memory, const PlainDialect& dialect, u32
     u32 sum = halo_bytes + (until >> 16);
 #pragma unroll
     for (u32 i = 0; i < thread_chunks; ++i) {
-        if (!has_chunk(first + i)) break;
-        memory.dropped_before[head_chunks + first + i] = static_cast<u16>(sum);
+        const u32 word = threadIdx.x * thread_chunks + i;
+        if (!has_chunk(word)) break;
+        memory.dropped_before[head_chunks + word] = static_cast<u16>(sum);
         sum += static_cast<u32>(__popc(dropped[i]));
     }
     if (threadIdx.x == threads - 1) memory.dropped_before[chunks] = static_cast<u16>(halo_bytes + (block.total >> 16));
+}
+
+// Resolves all words and stores field ends and dropped quotes. `head_ends`: field and line ends of this thread's word
+// of the head. Has a barrier; the results are visible after the next one.
+HR_FN LineEnds resolve_words(RowMemory& memory, const PlainDialect& dialect, u32 head_ends, bool inside,
+                             QuotedWords& own) {
+    HeadWord head{};
+    if (has_head()) head = resolve_head(memory, dialect, head_ends, inside);
+    const u32 first = threadIdx.x * thread_chunks;
+    bool quote_before = has_chunk(first) && memory.dropped[head_chunks + first - 1] >> 31 != 0;
+    LineEnds lines{};
+    u32 dropped[thread_chunks];
+#pragma unroll
+    for (u32 i = 0; i < thread_chunks; ++i) {
+        own.ends[i] &= ~own.inside[i];
+        lines.words[i] = own.lines[i] & ~own.inside[i];
+        dropped[i] = dropped_of(dialect, own.quotes[i], own.inside[i], quote_before);
+        quote_before = own.quotes[i] >> 31 != 0;
+    }
+    store_thread_words(memory.ends + head_chunks, own.ends);
+    count_words(memory, head, dropped, lines);
+    return lines;
+}
+
+// Counts the line ends and the dropped bytes that the DFA has found. Barriers as in `resolve_words`.
+HR_FN LineEnds count_by_dfa(RowMemory& memory) {
+    HeadWord head{};
+    if (has_head()) head = count_head(memory, threadIdx.x < head_chunks ? memory.dropped[threadIdx.x] : 0);
+    LineEnds lines{};
+    u32 dropped[thread_chunks];
+    load_thread_words(memory.lines, lines.words);
+    load_thread_words(memory.dropped + head_chunks, dropped);
+    count_words(memory, head, dropped, lines);
     return lines;
 }
 
@@ -176,10 +202,10 @@ HR_FN u32 dropped_until(const RowMemory& memory, u32 at) {
     return bits_until(memory.dropped, memory.dropped_before, at);
 }
 
-// Returns whether the field that begins there is enclosed in quotes: then its first quote is dropped.
-HR_FN bool is_enclosed(const RowMemory& memory, u32 begin) {
+// Returns whether a byte is no part of its field's text. The first byte of a field in quotes is dropped.
+HR_FN bool is_dropped(const RowMemory& memory, u32 at) {
     if constexpr (!may_quote) return false;
-    return (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0;
+    return (memory.dropped[at / 32] >> (at % 32) & 1) != 0;
 }
 
 // Lists the records. Returns false if the line ends do not match them. Ends with a barrier.
@@ -187,7 +213,9 @@ HR_FN bool list_records(RowMemory& memory, const RowTask& task, const RowTile& t
     LineEnds lines;
     bool fine = true;
     if (tile.returns) correct_edges(memory, tile);
-    if constexpr (may_quote) {
+    if constexpr (by_dfa) {
+        lines = count_by_dfa(memory);
+    } else if constexpr (may_quote) {
         lines = resolve_tile(memory, task, tile, fine);
     } else {
         lines = find_lines(memory);

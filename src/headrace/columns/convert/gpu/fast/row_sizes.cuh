@@ -6,8 +6,21 @@
 
 namespace headrace {
 
-// Returns the begin of a record, after blank lines.
+// Returns the last byte of the tile up to `end` that begins a record, or `otherwise` if there is none.
+HR_FN u32 last_begin(const RowMemory& memory, u32 end, u32 otherwise) {
+    u32 word = min(end / 32, chunks - 1);
+    u32 bits = memory.begins[word] & (end / 32 == word ? low_mask(end % 32 + 1) : ~0u);
+    while (bits == 0 && word > head_chunks) bits = memory.begins[--word];
+    return bits == 0 || word < head_chunks ? otherwise
+                                           : 32 * word + 31 - static_cast<u32>(__clz(static_cast<i32>(bits)));
+}
+
+// Returns the begin of a record, after blank lines and comments.
 HR_FN u32 record_begin(const RowMemory& memory, const RowTile& tile, u32 record) {
+    if constexpr (by_dfa) {
+        const u32 end = record < tile.records ? memory.starts[record + 1] : tile.end;
+        return last_begin(memory, end - 1, memory.starts[0]);
+    }
     u32 at = memory.starts[record];
     while (tile.blanks && at < tile.end && byte_at(memory, tile, at) == tile.line_end) ++at;
     return at;
@@ -32,17 +45,23 @@ HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record)
 
 // Returns the number of bytes of a field that are part of its text. `enclosed`: it is in quotes, or any field is.
 HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end, bool enclosed) {
-    if (!may_quote || !enclosed) return end - begin;
+    if (!may_quote || !(by_dfa || enclosed)) return end - begin;
     return end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
 }
 
+// A field's staged bytes [begin, end), and the last byte of the separator or line end after it.
+struct FieldExtent {
+    u32 begin, end, place;
+};
+
 // Returns the number of bytes of the field that this tile copies, by the rule of general/tile_strings.cuh. A field that
 // is open at the tile's end extends beyond it.
-HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, u32 begin, u32 end, bool open) {
-    const u32 from = max(begin, tile.begin - string_head);
-    const u32 until = open ? tile.end - string_head : end;
-    return (open || end >= tile.begin) && until > from ? kept_bytes(memory, from, until, is_enclosed(memory, begin))
-                                                       : 0;
+HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, const FieldExtent& field, bool open) {
+    const u32 from = max(field.begin, tile.begin - string_head);
+    const u32 until = open ? tile.end - string_head : field.end;
+    return (open || field.place >= tile.begin) && until > from
+               ? kept_bytes(memory, from, until, is_dropped(memory, field.begin))
+               : 0;
 }
 
 // Skips `count` fields, at least one.
@@ -67,13 +86,14 @@ HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
 
 // Returns the number of bytes that the tile owns of a column's field, in a complete record or in the part of an open
 // one.
-HR_FN u32 measure_field(const RowMemory& memory, const RowTile& tile, Cursor& cursor, bool open) {
+HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, Cursor& cursor, bool open) {
     const u32 begin = cursor.at, end = find_end(memory, begin);
     const bool ends = end <= cursor.end;
+    const FieldExtent field{begin, end - separator_more(task, end, open ? ~0u : cursor.end), end};
     const bool there = cursor.live && begin <= cursor.end;
     cursor.live = cursor.live && (ends || open);
     cursor.at = ends ? end + 1 : cursor.end + 1;
-    return there ? owned_bytes(memory, tile, begin, end, !ends) : 0;
+    return there ? owned_bytes(memory, tile, field, !ends) : 0;
 }
 
 // Skips fields of such a record. An open record that ends among them has nothing left.
@@ -133,7 +153,7 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
                 measure_skipped(memory, cursor, open, column.largest);
                 continue;
             }
-            const u32 size = measure_field(memory, tile, cursor, open);
+            const u32 size = measure_field(memory, task, tile, cursor, open);
             const u32 sum = __reduce_add_sync(tile::all_lanes, size);
             if (tile::lane() == 0) {
                 atomicAdd(&memory.sums[column.string], sum);

@@ -13,7 +13,7 @@ HR_FN FieldSpan next_field(const RowMemory& memory, const RowTask& task, Cursor&
     const u32 end = find_end(memory, cursor.at);
     cursor.live = cursor.live && end <= cursor.end;
     if (!cursor.live) return {cursor.at, 0, cursor.at, true};
-    const FieldSpan field = field_at(memory, task, cursor.at, end - cursor.at);
+    const FieldSpan field = field_at(memory, task, cursor, end - cursor.at);
     cursor.at = field.next;
     return field;
 }
@@ -51,11 +51,15 @@ struct Copied {
     u32 to;  // byte of the stream
 };
 
-// Copies byte by byte until `to` reaches `until`; of two quotes only one.
+// Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped.
 HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
     while (copied.from < copied.end && copied.to < until) {
         const u8 byte = text[copied.from];
+        if constexpr (by_dfa) {
+            if (!is_dropped(memory, copied.from++)) stream[copied.to++] = byte;
+            continue;
+        }
         stream[copied.to++] = byte;
         copied.from += byte == task.dialect.quote ? 2 : 1;
     }
@@ -207,8 +211,8 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         if (i == 0 && group.first == tile.entry.record) {
             u32 others = 0;  // bytes of the tile's first string that other tiles own
             if (cursors[0].live) {
-                const u32 end = cursors[0].at - 1;
-                others = kept_bytes(memory, begin, end, true) - owned_bytes(memory, tile, begin, end, false);
+                const u32 place = cursors[0].at - 1, end = place - separator_more(task, place, cursors[0].end);
+                others = kept_bytes(memory, begin, end, true) - owned_bytes(memory, tile, {begin, end, place}, false);
             }
             place -= tile::shuffle(others, 0);
         }

@@ -2,6 +2,7 @@
 // Python packs the same structs (columns/convert/gpu/row_columns.py). Pointers are to device memory.
 #pragma once
 
+#include "structure/gpu/dfa_tables.hpp"
 #include "structure/gpu/tile_start.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -53,8 +54,9 @@ struct RowTask {
     u64 quoted_states;  // bit s set: state s of the DFA is inside quotes
     u32 groups;         // groups of 32 records in a tile, at most, including the one open at the tile's end
     u32 sums;           // words of a tile in `sums`: columns of strings and of kind `empty`, the latter last
+    DfaTask dfa;        // of texts that only the DFA search reads
 };
-static_assert(sizeof(RowTask) == 48);
+static_assert(sizeof(RowTask) == 88);
 
 // Bits of a tile's mark, which select the columns that the general path converts.
 enum RowMark : u32 {

@@ -3,9 +3,14 @@
 // The search has counted the records that end in the tile. If the text has as many line ends outside quotes, each ends
 // a record, except those of blank lines. A tile with lone carriage returns has another number and is declined.
 //
+// If only the DFA reads the text (HR_QUOTES 2), the DFA finds the ends of fields and records, the begins of records and
+// the dropped bytes. So escapes, comments and separators of several bytes are read here too. A tile with a malformed
+// quote is declined.
+//
 // Bytes moved: the text once, and HR_HEAD more per tile.
 #pragma once
 
+#include "columns/convert/gpu/dfa_roles.cuh"
 #include "columns/convert/gpu/digits.cuh"
 #include "columns/convert/gpu/fast/row_task.hpp"
 #include "columns/convert/gpu/wide_tiles.cuh"
@@ -19,7 +24,8 @@ constexpr u32 warps = threads / tile::lanes;
 constexpr u32 per_lane = HR_RECORDS;              // records that a lane reads side by side
 constexpr u32 per_warp = per_lane * tile::lanes;  // records per warp
 constexpr u32 per_round = per_lane * threads;     // records per block
-constexpr bool may_quote = HR_QUOTES;
+constexpr bool may_quote = HR_QUOTES != 0;
+constexpr bool by_dfa = HR_QUOTES == 2;
 constexpr bool stages_text = HR_WRITES;  // otherwise strings are only measured, from the bit masks
 constexpr u32 tile_bytes = HR_TILE;
 constexpr u32 halo_bytes = HR_HEAD;  // bytes staged before the tile, for the record that is open there
@@ -51,11 +57,13 @@ struct RowMemory {
         u16 starts[max_records + 2];         // one past the end of each record, after the first record's begin
     };
     u64 totals[warps];
-    u32 odd[may_quote ? warps : 1];           // parity of the quotes in a warp's words of the tile
-    u32 head_odd[may_quote ? warps : 1];      // bit mask of the warp's words of the head with an odd number of quotes
-    u32 head_dropped[may_quote ? warps : 1];  // number of dropped quotes in these words
-    u32 sums[MAX_ROW_STRINGS];                // bytes that the tile owns, for each measured column of strings
-    u32 has_kinds;                            // not 0 if a column of kind `empty` has values
+    u32 odd[may_quote ? warps : 1];             // parity of the quotes in a warp's words of the tile
+    u32 head_odd[may_quote ? warps : 1];        // bit mask of the warp's words of the head with an odd number of quotes
+    u32 head_dropped[may_quote ? warps : 1];    // number of dropped quotes in these words
+    u32 sums[MAX_ROW_STRINGS];                  // bytes that the tile owns, for each measured column of strings
+    u32 has_kinds;                              // not 0 if a column of kind `empty` has values
+    u32 begins[by_dfa ? chunks : 1];            // first bytes of records, by the DFA
+    alignas(16) uint4 reads[by_dfa ? 257 : 1];  // DfaTables::reads
 };
 
 // The strings of 32 rows that all warps copy together. For each row: the staged bytes, of which some may be dropped,
@@ -152,6 +160,50 @@ HR_FN u32 first_chunk_of(const RowTile& tile) {
     return open > 0 ? static_cast<u32>(open) / 32 : 0;
 }
 
+// Stages the tile and runs the DFA over it, 32 bytes a thread. Returns whether this thread's bytes are well-formed.
+template <u32 count, bool whole>
+HR_FN bool stage_words(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
+    const auto& reads = *reinterpret_cast<const structure::Steps<count>*>(memory.reads);
+    const structure::Extent extent{tile.origin < 0 ? static_cast<i32>(-tile.origin) : 0, static_cast<i32>(tile.end)};
+    u32 malformed = 0;
+#pragma unroll 1
+    for (u32 word = threadIdx.x; word < chunks; word += threads) {
+        const i64 number = i64{blockIdx.x} * tile_chunks + word - head_chunks;
+        const bool runs = word >= tile.first_chunk && number >= 0;
+        DfaRoles all{};
+        u32 step = runs ? structure::step_to<count>(state_before(task.dfa, static_cast<u64>(number))) : 0;
+#pragma unroll
+        for (u32 half = 0; half < 2 && (!whole || runs); ++half) {
+            const u32 v = 2 * word + half;
+            const i64 at = tile.origin + 16 * i64{v};
+            const uint4 bytes = whole ? tile::load_streaming(reinterpret_cast<const uint4*>(text + at))
+                                      : structure::edge_vector(text, task.size, at, 0, 0);
+            if constexpr (stages_text) memory.text[v] = bytes;
+            if (!runs) continue;
+            const DfaRoles found = roles_of<count, whole>(reads, bytes, extent, static_cast<i32>(16 * v), step);
+            all.fields |= found.fields << (16 * half);
+            all.records |= found.records << (16 * half);
+            all.starts |= found.starts << (16 * half);
+            malformed |= found.malformed;
+        }
+        memory.ends[word] = all.ends();
+        memory.dropped[word] = all.dropped();
+        memory.begins[word] = all.starts;
+        if (word >= head_chunks) memory.lines[word - head_chunks] = all.record_ends();
+    }
+    return malformed == 0;
+}
+
+HR_FN bool stage_by_dfa(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
+    stage_reads(memory.reads, task.dfa);
+    __syncthreads();
+    const bool whole = tile.origin >= 0 && tile.end == staged_bytes;
+    if (task.dfa.count == 8) {
+        return whole ? stage_words<8, true>(memory, text, task, tile) : stage_words<8, false>(memory, text, task, tile);
+    }
+    return whole ? stage_words<16, true>(memory, text, task, tile) : stage_words<16, false>(memory, text, task, tile);
+}
+
 // Stages the tile. Returns whether its bytes allow the fast path.
 HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
     const u32 line_end = tile::repeated(task.dialect.line_end), quote = tile::repeated(task.dialect.quote);
@@ -160,7 +212,9 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     constexpr u32 vectors = staged_bytes / 16;
     const bool watches = tile.quotes || tile.watches;
     bool odd = false;
-    if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
+    if constexpr (by_dfa) {
+        odd = !stage_by_dfa(memory, text, task, tile);
+    } else if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
         if (may_quote && threadIdx.x < tile.first_chunk) memory.ends[threadIdx.x] = memory.dropped[threadIdx.x] = 0;
 #pragma unroll 4

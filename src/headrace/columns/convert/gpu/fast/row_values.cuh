@@ -29,6 +29,8 @@ HR_FN void set_bits(u32* words, u64 first, u32 bits) {
 // Returns NULL_WORD if a field is a null word, 0 if it is no word that matters, and another number if the rules decide.
 HR_FN u32 meaning_of_field(const RowMemory& memory, const RowTask& task, const RowColumn& column,
                            const FieldSpan& field) {
+    // Words are compared with the field's text, of which an escape is no part.
+    if (by_dfa && dropped_until(memory, field.begin + field.n) != dropped_until(memory, field.begin)) return LONG_WORD;
     const FieldRules& rules = *reinterpret_cast<const FieldRules*>(column.offsets_or_rules);
     u32 meaning = staged_meaning(rules.words, staged_words(memory), field.begin, field.n);
     // Values that are not inferred may be words for bools.
@@ -56,7 +58,7 @@ HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowCo
     bool asks = false;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
-        fields[i] = field_at(memory, task, cursors[i].at, to_end(memory, cursors[i].at));
+        fields[i] = field_at(memory, task, cursors[i], to_end(memory, cursors[i].at));
         values[i] = forms.common(fields[i]);
         asks |= cursors[i].live && !values[i].fine;
     }
@@ -204,7 +206,7 @@ HR_FN void read_booleans(const RowMemory& memory, const RowTask& task, const Row
                          Cursor (&cursors)[per_lane]) {
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
-        const FieldSpan field = field_at(memory, task, cursors[i].at, to_end(memory, cursors[i].at));
+        const FieldSpan field = field_at(memory, task, cursors[i], to_end(memory, cursors[i].at));
         const bool open = cursors[i].live && field.n <= 8 && (field.n != 0 || cursors[i].at <= cursors[i].end);
         u32 meaning = 0;
         if (open) meaning = meaning_of_field(memory, task, column, field);

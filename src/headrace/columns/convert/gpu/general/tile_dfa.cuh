@@ -1,9 +1,6 @@
 // Finds the begins and ends of a tile's fields and records by the dialect's DFA. This covers what masks cannot:
-// escapes, comments, separators of several bytes, lenient quotes. The search has stored the state before each 32 bytes
-// (structure/gpu/summarize_dfa.cu), so each thread runs the DFA over its own words. The table entry of a step holds the
-// next state and the role of the byte.
-//
-// Bytes moved: a state per 32 bytes; 2 or 4 KiB of tables per tile, from the cache. About 8 operations per byte.
+// escapes, comments, separators of several bytes, lenient quotes. Each thread runs the DFA over its own words
+// (dfa_roles.cuh).
 #pragma once
 
 #include "columns/convert/gpu/general/tile_text.cuh"
@@ -11,25 +8,12 @@
 
 namespace headrace {
 
-// Packs the top bits of four bytes into four bits.
-HR_FN u32 four_bits(u32 tops) { return (tops * 0x00204081) >> 28; }
-
-// Sets of states, stored after the three arrays of DfaTables.
-enum class StepSet : u8 { idle, quoted, comment, unfinished, escaped };
-
-HR_FN u32 begin_of_sets(const DfaTask& steps) { return steps.count > 16 ? 10824 : 770 * steps.count; }
-
-HR_FN bool is_in(const DfaTask& steps, StepSet set, u32 state) {
-    const u64* const sets = reinterpret_cast<const u64*>(static_cast<const u8*>(steps.tables) + begin_of_sets(steps));
-    return sets[static_cast<u32>(set)] >> state & 1;
-}
-
 // Runs the DFA over `vectors` of 16 bytes from `first` on, and writes the roles of their bytes as bits.
 template <u32 count, bool whole>
 HR_FN void run_vectors(ConvertMemory& memory, const DfaTask& steps, structure::Extent extent, u32 first, u32 vectors,
                        u32 state, const u16* marks) {
     const auto& reads = *reinterpret_cast<const structure::Steps<count>*>(memory.reads);
-    state = structure::step_to<count>(state);
+    u32 step = structure::step_to<count>(state);
 #pragma unroll 1
     for (u32 v = first; v < first + vectors; ++v) {
         uint4 bytes = memory.text[v];
@@ -37,29 +21,12 @@ HR_FN void run_vectors(ConvertMemory& memory, const DfaTask& steps, structure::E
             const u8* const spares = static_cast<const u8*>(steps.tables) + begin_of_sets(steps) + 42;
             bytes = structure::with_spares(bytes, marks[v], spares[0], spares[1]);
         }
-        const u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
-        u32 fields = 0, records = 0, starts = 0, malformed = 0;
-        i32 place = static_cast<i32>(16 * v);
-#pragma unroll
-        for (u32 word = 0; word < 4; ++word) {
-            u32 step[4];
-#pragma unroll
-            for (u32 k = 0; k < 4; ++k, ++place) {
-                state = reads.template at<whole>(words[word], k, extent, place).from(state);
-                step[k] = state;
-            }
-            const u32 codes =
-                __byte_perm(__byte_perm(step[0], step[1], 0x0040), __byte_perm(step[2], step[3], 0x0040), 0x5410);
-            fields |= four_bits(codes << 3 & 0x80808080) << (4 * word);
-            records |= four_bits(codes << 2 & 0x80808080) << (4 * word);
-            starts |= four_bits(codes << 1 & 0x80808080) << (4 * word);
-            malformed |= four_bits(codes & 0x80808080) << (4 * word);
-        }
-        reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(fields ^ records);
-        reinterpret_cast<u16*>(memory.records)[v] = static_cast<u16>(records & ~fields);
-        reinterpret_cast<u16*>(memory.starts)[v] = static_cast<u16>(starts);
-        reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(fields & records);
-        reinterpret_cast<u16*>(malformed_bits(memory))[v] = static_cast<u16>(malformed);
+        const DfaRoles roles = roles_of<count, whole>(reads, bytes, extent, static_cast<i32>(16 * v), step);
+        reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(roles.ends());
+        reinterpret_cast<u16*>(memory.records)[v] = static_cast<u16>(roles.record_ends());
+        reinterpret_cast<u16*>(memory.starts)[v] = static_cast<u16>(roles.starts);
+        reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(roles.dropped());
+        reinterpret_cast<u16*>(malformed_bits(memory))[v] = static_cast<u16>(roles.malformed);
     }
 }
 
@@ -69,18 +36,12 @@ HR_FN i64 word_of_text(const ConvertTile& tile, u32 word) {
     return static_cast<i64>(u64{tile.number} * (tile_bytes / 32)) + word - head_chunks;
 }
 
-// Returns the state before a staged word, which is one of the text.
-HR_FN u32 state_before(const DfaTask& steps, const ConvertTile& tile, u32 word) {
-    const u64 number = static_cast<u64>(word_of_text(tile, word));
-    return steps.states[number / steps.chunk * steps.stride + number % steps.chunk];
-}
-
 // Runs the DFA over `words` of 32 bytes.
 HR_FN void run_words(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 first, u32 words) {
     const DfaTask& steps = task.dfa;
     const i64 number = word_of_text(tile, first);
     if (number < 0 || words == 0) return;
-    const u32 state = state_before(steps, tile, first);
+    const u32 state = state_before(steps, static_cast<u64>(number));
     const u16* const marks =
         steps.marks == nullptr ? nullptr : reinterpret_cast<const u16*>(steps.marks) + 2 * (number - first);
     const structure::Extent extent = {tile.origin < 0 ? static_cast<i32>(-tile.origin) : 0, static_cast<i32>(tile.end)};
@@ -156,7 +117,7 @@ HR_FN void decode_sequences(ConvertMemory& memory, const ConvertTask& task, cons
     if (threadIdx.x < head_chunks) decode_after(threadIdx.x);
     for (u32 word = first; word < first + chunks_per_thread && word < chunks; ++word) decode_after(word);
     if (threadIdx.x != 0 || tile.number == 0) return;
-    if (is_in(steps, StepSet::escaped, state_before(steps, tile, 0))) text[0] = escaped_byte(text[0]);
+    if (is_in(steps, StepSet::escaped, state_before(steps, static_cast<u64>(word_of_text(tile, 0))))) text[0] = escaped_byte(text[0]);
 }
 
 // Returns the last byte up to staged byte `at` that begins a record, or `otherwise` if there is none in the tile.

@@ -5,11 +5,11 @@
 #pragma once
 
 #include "columns/convert/gpu/convert_task.hpp"
+#include "columns/convert/gpu/dfa_roles.cuh"
 #include "columns/convert/gpu/text_bits.cuh"
 #include "columns/convert/gpu/utf8.cuh"
 #include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"
-#include "structure/gpu/dfa_rows.cuh"
 #include "structure/gpu/tile_text.cuh"
 
 namespace headrace {
@@ -161,16 +161,7 @@ HR_FN void stage_tables(ConvertMemory& memory, const DfaTask& steps) {
             reinterpret_cast<u64*>(memory.reads)[i] = i < groups ? of_groups[i] : of_reads[i - groups];
         return;
     }
-    const u32 vectors = steps.count == 8 ? 257 * 8 / 16 + 1 : 257;
-    const u8* const reads = static_cast<const u8*>(steps.tables) + 257 * steps.count;
-    // Rows of 8 bytes begin in the middle of a 16-byte vector.
-    const u64* const from = reinterpret_cast<const u64*>(reads);
-    for (u32 v = threadIdx.x; v < vectors; v += threads) {
-        const u64 row = from[2 * v];
-        const u64 next = 2 * v + 1 < 257u * steps.count / 8 ? from[2 * v + 1] : 0;
-        memory.reads[v] = {static_cast<u32>(row), static_cast<u32>(row >> 32), static_cast<u32>(next),
-                           static_cast<u32>(next >> 32)};
-    }
+    stage_reads(memory.reads, steps);
 }
 
 // Returns whether the staged text is UTF-8 after the byte before it. Callers put a barrier before.
