@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from tests.columns.faults.load_gpu_faults_cases import check
-from tests.columns.load.value_forms_cases import DATES, FLOATS, INTEGERS, MOMENTS, TIMES, WORDS, grouped, mixed, random_floats
+from tests.columns.load.value_forms_cases import (
+    DATES,
+    DURATIONS,
+    FLOATS,
+    INTEGERS,
+    MOMENTS,
+    TIMES,
+    WORDS,
+    grouped,
+    mixed,
+    random_floats,
+)
 
 pytestmark = pytest.mark.fibers
 
@@ -26,6 +37,7 @@ GIVEN: dict[str, tuple[list[str], list[str]]] = {
     "integers": (INTEGERS, ["int64", "uint64", "int8", "uint32", "decimal128(20, 0)"]),
     "moments": (MOMENTS, ["timestamp[us]", "timestamp[ns, UTC]", "date32", "timestamp[s, Europe/Berlin]", "timestamp[ms, UTC]"]),
     "times": (TIMES, ["time64[us]", "time32[s]", "duration[ms]", "time64[ns]"]),
+    "durations": (DURATIONS, ["duration[s]", "duration[ms]", "duration[us]", "duration[ns]"]),
     "words": (WORDS, ["bool", "bool", "int64", "float64"]),
 }
 """Texts, and types of the columns that have them."""
@@ -51,6 +63,13 @@ def test_inferred_types(name: str) -> None:
     columns = [[texts[i]] * 60 + mixed(rng, texts[: 5 * i + 5], ROWS) for i in range(3)]
     columns.append(random_floats(rng, 60 + ROWS))
     check(table(columns, rng=rng), sep="|", header=False, null_values=["NA", "0x1f", "7"])
+
+
+def test_inferred_durations_that_have_the_format_of_a_date() -> None:
+    """The first fields are no dates, so the guess is a duration; a later text of both forms is a date."""
+    texts = ["40 days 02:13:00"] * 60 + ["3 days 02:13:00", "41 days 02:13:00"] * 5
+    check("\n".join(texts).encode(), sep="|", header=False, date_format="%d days %m:%H:%y")
+    check("\n".join(texts).encode(), sep="|", header=False)
 
 
 @pytest.mark.parametrize("words", [["true", "x"], ["7", "0.1", "2019-01-31"], ["nan", "-infinity", "inf"]])

@@ -90,6 +90,7 @@ _FAMILIES = {
     ("decimal", 0): ConvertFamily.DECIMAL,
     ("bool", 0): ConvertFamily.BOOLEAN,
     ("time", 0): ConvertFamily.TIME,
+    ("duration", 0): ConvertFamily.TIME,
     ("string", 0): ConvertFamily.TEXT,
     ("binary", 0): ConvertFamily.TEXT,
 }
@@ -151,8 +152,6 @@ def _family(column: ColumnAddresses) -> tuple[int, bool, int]:
     """Return the family; for integers also whether they are signed, and the largest value of at most 8 digits."""
     type_ = column.type
     family = TRAITS[type_.name].family
-    if family == "duration" and column.guess is None:
-        return ConvertFamily.TIME, False, 0  # 23:59:58 alone is a duration only if the column's type is given
     number = _FAMILIES.get((family, 0)) or _FAMILIES.get((family, type_.bits), ConvertFamily.OTHERS)
     if number != ConvertFamily.INTEGER:
         return number, False, 0

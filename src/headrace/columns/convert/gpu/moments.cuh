@@ -1,6 +1,6 @@
-// Reads dates, timestamps and times of any usual form from staged text: ISO 8601 with a fraction and an offset, and
-// formats whose parts have fixed widths. Each function returns what the rules of columns/rules/dates return, or
-// declines.
+// Reads dates, timestamps, times and durations of any usual form from staged text: ISO 8601 with a fraction and an
+// offset, formats whose parts have fixed widths, and days before a time of day. Each function returns what the rules of
+// columns/rules/dates return, or declines.
 #pragma once
 
 #include "columns/convert/gpu/dates.cuh"
@@ -168,6 +168,41 @@ HR_FN bool read_time(const u32* text, u32 begin, u32 end, i64 units, bool needs_
     if (n > 8 && !fast_rest(text, begin + 8, end, false, moment)) return false;
     if (!scale_fraction(moment, units, fraction)) return false;
     value = moment.seconds * units + fraction;
+    return true;
+}
+
+// Reads "3 days 02:30:00", "1 day, 2:30:00.5" and the like as units: up to five digits of days, whose nanoseconds 64
+// bits hold, and a clock time of less than a day. `needs_days`: a time alone is no duration.
+HR_FN bool read_duration(const u32* text, u32 begin, u32 end, i64 units, bool needs_days, i64& value) {
+    constexpr u32 day_word = 0x79616420, shortest = 13;  // " day"; "1 day 2:30:00"
+    if (end - begin < shortest) return !needs_days && read_time(text, begin, end, units, true, value);
+    u32 words[2], days, fraction;
+    load_from(text, begin, words);
+    const u32 others = not_digits(words[0] ^ 0x30303030), more = not_digits(words[1] ^ 0x30303030);
+    const u32 count = others != 0 ? first_bit(others) / 8 : 4 + first_bit(more) / 8;
+    if (count - 1 > 4) return false;
+    load_before(text, begin + count, words);
+    value_of(words, static_cast<i32>(count), days);
+    u32 at = begin + count + 4;
+    load_from(text, begin + count, words);
+    if (words[0] != day_word) return !needs_days && read_time(text, begin, end, units, true, value);
+    const auto skip = [&](u8 byte) {
+        const bool here = (words[1] & 0xFF) == byte;
+        at += here ? 1 : 0;
+        words[1] >>= here ? 8 : 0;
+    };
+    skip('s');
+    skip(',');
+    if ((words[1] & 0xFF) != ' ') return false;
+    load_from(text, ++at, words);
+    const bool short_hour = (words[0] >> 8 & 0xFF) == ':';  // "2:30:00": a zero is put before it
+    const u32 first = short_hour ? words[0] << 8 | '0' : words[0];
+    const u32 second = short_hour ? words[1] << 8 | words[0] >> 24 : words[1];
+    Moment moment{};
+    at += short_hour ? 7 : 8;
+    if (at > end || !fast_clock(first, second, moment.seconds)) return false;
+    if (!fast_rest(text, at, end, false, moment) || !scale_fraction(moment, units, fraction)) return false;
+    value = (i64{days} * 86400 + moment.seconds) * units + fraction;
     return true;
 }
 

@@ -161,8 +161,13 @@ HR_FN bool read_long(const ConvertMemory& memory, const ConvertColumn& column, c
             break;
         case ConvertFamily::time:
             if constexpr (has_family(ConvertFamily::time)) {
-                const bool needs_seconds = column.type == TypeId::duration;
-                fine = read_time(text, field.begin, field.end, column.units_per_second, needs_seconds, units);
+                const i64 each = column.units_per_second;
+                const bool inferred = column.flags & CONVERT_INFERRED;  // then a clock time is no duration
+                if (column.type != TypeId::duration) {
+                    fine = read_time(text, field.begin, field.end, each, false, units);
+                } else if (!inferred || column.rules->dates.count == 0) {  // a text may have the format of a date
+                    fine = read_duration(text, field.begin, field.end, each, inferred, units);
+                }
             }
             break;
         default:
