@@ -14,6 +14,7 @@ import pytest
 
 from headrace.structure.gpu.launches import SearchTuning
 from headrace.testing.fibers.launcher import FiberLauncher
+from tests.columns.faults.load_gpu_faults_cases import check as check_faults
 from tests.columns.load.load_gpu_cases import check, shape_of
 
 pytestmark = pytest.mark.fibers
@@ -71,6 +72,11 @@ def escaped(rng: random.Random, text: str) -> str:
     return f'"{inner}"' if rng.random() < 0.4 else inner
 
 
+def lenient(rng: random.Random, text: str) -> str:
+    kinds = ['"{}"', '"{}"x"', '"{}', '{}"', '""{}"', '"a"{}"b"', '"{}""', '"\\n{}"', "{}", "{}", "{}", '"{}"', '"{}"']
+    return rng.choice(kinds).format(text)
+
+
 def escaped_without_quotes(rng: random.Random, text: str) -> str:
     return "".join(rng.choice(["", "", "\\\\", "\\,", "\\\n"]) + letter for letter in text)
 
@@ -91,6 +97,8 @@ WRITTEN = {
     "three bytes without quotes": Written({"sep": "<->", "quote_char": None}, plain),
     "escapes": Written({"escape_char": "\\"}, escaped),
     "escapes without quotes": Written({"escape_char": "\\", "quote_char": None}, escaped_without_quotes),
+    "lenient quotes": Written({"lenient_quotes": True, "on_error": "reject"}, lenient, comment),
+    "lenient quotes and escapes": Written({"lenient_quotes": True, "escape_char": "\\", "on_error": "reject"}, lenient),
     "all of them": Written({"escape_char": "\\", "comment": "#", "sep": "::"}, escaped, comment),
     "blank lines are records": Written({"comment": "#", "skip_blank_lines": False, "short_records": "null"}, quoted, comment),
 }
@@ -118,9 +126,9 @@ def test_all_tiles_by_rows(left, name, seed):
     if seed % 2:
         prefix = written.options.get("comment", "").encode()
         data = data.rstrip(b"\n") + rng.choice([b"", b"\n" + prefix + b" x", b"\n" + prefix] if prefix else [b""])
-    check(data, header=False, schema=TYPES, skew=rng.randrange(16), seed=seed, shape=shape(), **written.options)
+    check_faults(data, header=False, schema=TYPES, skew=rng.randrange(16), seed=seed, shape=shape(), **written.options)
     if "skip_blank_lines" not in written.options:
-        assert left[-1][0] <= left[-1][1] // 4 or "comment" in written.options
+        assert left[-1][0] <= left[-1][1] // 4 or "comment" in written.options or "lenient_quotes" in written.options
 
 
 @pytest.mark.long_except("0-two bytes", "0-escapes", "0-comments")
@@ -149,19 +157,19 @@ def test_ends_of_texts(end):
     written = Written({"sep": "||", "escape_char": "\\", "comment": "#", "on_error": "reject"}, plain)
     lines = [written.sep.join(["".join(rng.choices("ab", k=9)) for _ in range(3)]) for _ in range(90)]
     data = ("\n".join(lines) + "\n" + end).encode()
-    check(data, header=False, schema=["string"] * 3, short_records="null", shape=shape(), **written.options)
+    check_faults(data, header=False, schema=["string"] * 3, short_records="null", shape=shape(), **written.options)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.2])
-def test_malformed_quotes_leave_only_their_tiles(left, share):
-    """A quote inside a quoted field is a fault of its record; other tiles are read by rows."""
-    rng = random.Random(share)
+@pytest.mark.parametrize("options", [{}, {"lenient_quotes": True}, {"strict_quotes": True}])
+def test_malformed_quotes_leave_no_tile(left, share, options):
+    """A quote inside a quoted field is a fault of its record. Values, faults and their places are the CPU's."""
+    rng = random.Random(f"{share} {options}")
     lines = [f'"{"ab" * rng.randrange(9)}{chr(34) if rng.random() < share else ""} x",{rng.randrange(99)}' for _ in range(500)]
     data = ("\n".join(lines) + "\n").encode()
-    check(data, header=False, schema=["string", "int8"], on_error="reject", shape=shape())
-    marked, tiles = left[-1]
-    assert marked > 0
-    assert share > 0.1 or marked < tiles
+    for on_error in ("reject", "null"):
+        check_faults(data, skew=5, header=False, schema=["string", "int8"], on_error=on_error, shape=shape(), **options)
+    assert left[0] == (0, left[0][1])
 
 
 NULLS = {"null_values": ["\\N", "NA"], "escape_char": "\\"}

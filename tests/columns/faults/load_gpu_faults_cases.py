@@ -6,7 +6,8 @@ import random
 from typing import Any
 
 import headrace
-from tests.columns.load.load_gpu_cases import read_on_fibers
+from headrace.columns.convert.gpu.target import GpuTuning
+from tests.columns.load.load_gpu_cases import SHAPE, read_on_fibers
 
 FACTS = ("record", "line", "byte", "column", "kind", "expected", "text")
 
@@ -22,9 +23,9 @@ def outcome(read: Any, data: bytes, options: dict[str, Any]) -> tuple[headrace.T
         return None, (str(error), *(getattr(error, name) for name in FACTS))
 
 
-def check(data: bytes, *, skew: int = 0, seed: int = 0, **options: Any) -> headrace.Table | None:
+def check(data: bytes, *, skew: int = 0, seed: int = 0, shape: GpuTuning = SHAPE, **options: Any) -> headrace.Table | None:
     """Read on both; the table, None where both raise."""
-    how = {"skew": skew, "seed": seed, "far": seed % 2 == 1}
+    how = {"skew": skew, "seed": seed, "shape": shape, "far": seed % 2 == 1}
     expected, error = outcome(headrace.read_csv, data, options)
     found, raised = outcome(lambda data, **given: read_on_fibers(data, **how, **given)[0], data, options)
     assert raised == error

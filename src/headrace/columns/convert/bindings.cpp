@@ -10,7 +10,7 @@ namespace headrace {
 // Structs of the kernels that convert (columns/convert/gpu/layouts.py).
 void bind_convert() {
     register_layouts<ConvertColumn, FieldFault, ConvertTotals, DfaTask, ConvertTask, FieldRules, Zone, SizeRange>();
-    register_layouts<RowColumn, RowTask, MeasuredColumn, MeasuredColumns>();
+    register_layouts<RowColumn, RowTask, MeasuredColumn, MeasuredColumns, FaultOutput>();
 }
 
 }  // namespace headrace

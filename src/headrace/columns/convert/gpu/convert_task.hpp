@@ -80,6 +80,17 @@ struct ConvertTotals {
 };
 static_assert(sizeof(ConvertTotals) == 32);
 
+// The list of faults, and what decides which faults it takes.
+struct FaultOutput {
+    FieldFault* faults;
+    ConvertTotals* totals;
+    u64 capacity;
+    u64 last_record;    // later records are not converted
+    u32 raise_mask;     // as ConvertTask::raise_mask
+    u32 knows_records;  // not 0 if an earlier pass has listed the faults of records
+};
+static_assert(sizeof(FaultOutput) == 40);
+
 // Treatment of records with fewer than `base` or more than `width` fields. Without a flag for its case, such a record
 // is a fault and is rejected: its fields are not converted.
 enum RecordFlag : u32 {

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from headrace.columns.convert.gpu.column_group import ColumnGroup, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import (
     CONVERT_ROWS,
+    FAULT_OUTPUT,
     MEASURE_ROWS,
     MeasuredStrings,
     RowLaunches,
@@ -375,7 +376,13 @@ class ConversionLaunches:
         if columns is None:
             return None
         found = BufferSlice(results, 8 * _DECLINED_WORD, 8)
-        return self._fast.convert(columns, table, self._strings, declined=found, validated_rows=output.validated)
+        faults = self._fault_output(output) if self._fast.by_dfa else b""
+        return self._fast.convert(columns, table, self._strings, declined=found, faults=faults, validated_rows=output.validated)
+
+    def _fault_output(self, output: ConversionOutput) -> bytes:
+        listing = self._faults.listing
+        limits = listing.capacity, listing.last_record, listing.raise_mask, listing.knows_records
+        return FAULT_OUTPUT.packer().pack(output.faults.address, output.results.address, *limits)
 
     def convert_declined(
         self, group: ColumnGroup, table: DeviceBuffer, variant: str, output: ConversionOutput, declined: DeviceBuffer | None

@@ -8,6 +8,7 @@
 // that of each earlier tile that its first record spans. Then convert.cu runs and converts every marked tile.
 //
 // Bytes moved: the text once, the result once.
+#include "columns/convert/gpu/fast/fault_list.cuh"
 #include "columns/convert/gpu/fast/row_sizes.cuh"
 #include "columns/convert/gpu/fast/row_strings.cuh"
 #include "columns/convert/gpu/size_estimate.hpp"
@@ -141,6 +142,26 @@ HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records)
     return whole;
 }
 
+// Lists the tile's malformed quotes as faults of their records, which end in the tile or are open after it.
+HR_COLD void report_malformed(const RowMemory& memory, const RowTile& tile, const FaultOutput& output) {
+    if (output.knows_records != 0) return;
+    for (u32 i = threadIdx.x; i < memory.malformed_count; i += threads) {
+        const u32 at = memory.malformed[i];
+        u32 record = 0;
+        for (u32 high = tile.records; record < high;) {
+            const u32 middle = (record + high) / 2;
+            if (memory.starts[middle + 1] > at) {
+                high = middle;
+            } else {
+                record = middle + 1;
+            }
+        }
+        const u64 begin = tile_position(tile, record_begin(memory, tile, record));
+        const u32 kind = static_cast<u32>(Fault::quote);
+        list_fault(output, {tile.entry.record + record, begin, begin, 0, tile_position(tile, at), NO_FIELD, kind});
+    }
+}
+
 // Converts the tile. Returns whether all rows were read. `string_begins`, `sizes`: those of this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes) {
@@ -171,11 +192,16 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
 // strings, the scanned sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `left`: if there
 // are strings, tiles with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark per
 // tile, 0 before. `declined`: becomes 1 if a tile is marked. `validated_rows`: null, or the row count that
-// validate_estimate publishes.
+// validate_estimate publishes. `faults`: where the DFA's malformed quotes are listed.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* left, u32* marks, const FindTotals* totals,
-                 const u64* validated_rows, u64* declined, const __grid_constant__ RowTask task) {
+                 const u64* validated_rows, u64* declined, const __grid_constant__ RowTask task
+#if HR_QUOTES == 2
+                 ,
+                 const __grid_constant__ FaultOutput faults
+#endif
+    ) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
     const bool refused = is_mispredicted(validated_rows);
     const RowsFound found = rows_found(totals, task);
@@ -185,6 +211,9 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
     const bool is_left = task.strings != 0 && (left == nullptr || left[blockIdx.x] != 0);
     const bool fine = !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes);
+#if HR_QUOTES == 2
+    if (fine && memory->malformed_count != 0) report_malformed(*memory, tile, faults);
+#endif
     if (threadIdx.x != 0 || (fine && memory->has_kinds == 0)) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);

@@ -11,6 +11,7 @@ from headrace.columns.convert.gpu.row_columns import MEASURED_COLUMNS, ROW_TASK,
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning
 from headrace.columns.convert.gpu.tuning import Program, RowTuning, measure_program, row_program, summary_program
 from headrace.core.identity_cache import IdentityCache
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import MAX_STATES, PLAIN_DIALECT, plain_dialect
@@ -20,7 +21,9 @@ from headrace.structure.gpu.launches import FusedSummary
 _TASK, _DIALECT, _MEASURED = ROW_TASK.argument, PLAIN_DIALECT.argument, MEASURED_COLUMNS.argument
 SUMMARIZE_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "summarize_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
 MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPP{_TASK}")
+FAULT_OUTPUT = layout("FaultOutput")
 CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPPP{_TASK}")
+CONVERT_ROWS_BY_DFA = Entry(CONVERT_ROWS.file, CONVERT_ROWS.name, CONVERT_ROWS.signature + FAULT_OUTPUT.argument)
 
 _Readings = tuple[RowReading, RowReading] | None
 _readings: IdentityCache[_Readings] = IdentityCache()
@@ -49,13 +52,14 @@ def _reading(dialect: Dialect, variants: tuple[str, ...]) -> _Readings:
 def suits_dfa_rows(dialect: Dialect) -> bool:
     """Return whether the fast conversion reads texts of the dialect by its DFA.
 
-    It reads no padded fields, no lenient quotes and no line end of several bytes. A delimiter outside ASCII may be a part of a
-    character, and an escape other than a backslash a part of a time.
+    It reads no padded fields, no line end of several bytes and no lenient quotes before a separator of several bytes. A delimiter
+    outside ASCII may be a part of a character, and an escape other than a backslash a part of a time.
     """
     ends = dialect.sep + (dialect.lineterminator or b"\n")
     is_usual = len(dialect.automaton.states) <= MAX_STATES[-1] and max(ends + (dialect.comment or b"")) < 128
-    may_pad = dialect.skip_initial_space or dialect.strip or dialect.lenient_quotes
-    return is_usual and not may_pad and len(dialect.lineterminator or b"\n") == 1 and dialect.escape_char in (None, b"\\")
+    is_unusual = dialect.skip_initial_space or dialect.strip or (dialect.lenient_quotes and len(dialect.sep) > 1)
+    has_byte = len(dialect.lineterminator or b"\n") == 1
+    return is_usual and not is_unusual and has_byte and dialect.escape_char in (None, b"\\")
 
 
 def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSummary | None:
@@ -124,6 +128,11 @@ class RowLaunches:
         self._variant = "dfa" if structure.variants == _ONLY_DFA else "quoted" if quoted else "unquoted"
         self._dialect, self._tuning = dialect, target.tuning
 
+    @property
+    def by_dfa(self) -> bool:
+        """Whether only the DFA reads the text."""
+        return self._variant == "dfa"
+
     def go_on(self) -> None:
         """Mark the preallocated `declined` words as used."""
         self._marks.clear()
@@ -160,6 +169,7 @@ class RowLaunches:
         strings: MeasuredStrings,
         *,
         declined: DeviceBuffer,
+        faults: bytes,
         validated_rows: DeviceBuffer | None = None,
     ) -> DeviceBuffer:
         """Launch ``convert_rows``.
@@ -172,6 +182,8 @@ class RowLaunches:
             Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
         declined
             A zeroed word of 8 bytes that the kernel sets if it declines a tile.
+        faults
+            A FaultOutput as bytes, for malformed quotes that the DFA finds.
         validated_rows
             The word with the row count of a speculative launch (columns/convert/gpu/size_estimate.hpp); None if the host has
             counted the rows.
@@ -193,7 +205,8 @@ class RowLaunches:
             self._structure.totals,
         ]
         args = [*head, validated_rows, declined, self._task(columns, utf8=False)]
-        self._launch(CONVERT_ROWS, row_program(self._row_tuning(columns), columns.strings > 0, columns.kinds), args)
+        entry, more = (CONVERT_ROWS_BY_DFA, [faults]) if self.by_dfa else (CONVERT_ROWS, [])
+        self._launch(entry, row_program(self._row_tuning(columns), columns.strings > 0, columns.kinds), [*args, *more])
         return marks
 
     def _new_marks(self, place: int) -> DeviceBuffer:
@@ -206,7 +219,7 @@ class RowLaunches:
     def _task(self, columns: RowColumns, utf8: bool) -> bytes:
         assert self._reading is not None
         reading, dfa = self._reading[utf8], self._structure.dfa
-        if self._variant == "dfa" and dfa is not None:
+        if self.by_dfa and dfa is not None:
             reading = replace(reading, dfa=pack_dfa(self._dialect, dfa)[1])
         return columns.task(reading, self._text.nbytes, self._structure.tiles, self._tuning.find.tile)
 

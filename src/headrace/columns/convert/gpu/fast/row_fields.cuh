@@ -60,8 +60,8 @@ HR_FN FieldSpan field_at(const RowMemory& memory, const RowTask& task, const Cur
     const u32 at = cursor.at, next = at + raw + 1;
     if constexpr (!may_quote) return {at, raw, next, false};
     const u32 n = raw - separator_more(task, at + raw, cursor.end);
-    const bool quoted =
-        staged_text(memory)[at] == task.dialect.quote && n - 2 < staged_bytes && (!by_dfa || is_dropped(memory, at));
+    const bool quoted = staged_text(memory)[at] == task.dialect.quote && n - 2 < staged_bytes &&
+                        (!by_dfa || (is_dropped(memory, at) && is_dropped(memory, at + n - 1)));
     return {quoted ? at + 1 : at, quoted ? n - 2 : n, next, quoted};
 }
 

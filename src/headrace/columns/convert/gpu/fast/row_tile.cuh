@@ -4,8 +4,8 @@
 // a record, except those of blank lines. A tile with lone carriage returns has another number and is declined.
 //
 // If only the DFA reads the text (HR_QUOTES 2), the DFA finds the ends of fields and records, the begins of records and
-// the dropped bytes. So escapes, comments and separators of several bytes are read here too. A tile with a malformed
-// quote is declined.
+// the dropped bytes. So escapes, comments, lenient quotes and separators of several bytes are read here too, and
+// malformed quotes are listed as faults.
 //
 // Bytes moved: the text once, and HR_HEAD more per tile.
 #pragma once
@@ -44,6 +44,7 @@ constexpr u32 tiny_string = 4;
 constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings; from this size on all warps copy them together
 // Strings that began more than this before the tile are copied by several tiles (general/tile_strings.cuh).
 constexpr u32 string_head = 64;
+constexpr u32 max_malformed = 256;  // tiles with more malformed quotes are declined
 static_assert(tile_bytes % 32 == 0 && halo_bytes >= string_head && staged_bytes < 0xFF00);
 static_assert(head_chunks <= threads);
 
@@ -57,12 +58,14 @@ struct RowMemory {
         u16 starts[max_records + 2];         // one past the end of each record, after the first record's begin
     };
     u64 totals[warps];
-    u32 odd[may_quote ? warps : 1];             // parity of the quotes in a warp's words of the tile
-    u32 head_odd[may_quote ? warps : 1];        // bit mask of the warp's words of the head with an odd number of quotes
-    u32 head_dropped[may_quote ? warps : 1];    // number of dropped quotes in these words
-    u32 sums[MAX_ROW_STRINGS];                  // bytes that the tile owns, for each measured column of strings
-    u32 has_kinds;                              // not 0 if a column of kind `empty` has values
-    u32 begins[by_dfa ? chunks : 1];            // first bytes of records, by the DFA
+    u32 odd[may_quote ? warps : 1];           // parity of the quotes in a warp's words of the tile
+    u32 head_odd[may_quote ? warps : 1];      // bit mask of the warp's words of the head with an odd number of quotes
+    u32 head_dropped[may_quote ? warps : 1];  // number of dropped quotes in these words
+    u32 sums[MAX_ROW_STRINGS];                // bytes that the tile owns, for each measured column of strings
+    u32 has_kinds;                            // not 0 if a column of kind `empty` has values
+    u32 begins[by_dfa ? chunks : 1];          // first bytes of records, by the DFA
+    u32 malformed_count;
+    u16 malformed[by_dfa ? max_malformed : 2];  // bytes of malformed quotes in the tile
     alignas(16) uint4 reads[by_dfa ? 257 : 1];  // DfaTables::reads
 };
 
@@ -160,12 +163,44 @@ HR_FN u32 first_chunk_of(const RowTile& tile) {
     return open > 0 ? static_cast<u32>(open) / 32 : 0;
 }
 
-// Stages the tile and runs the DFA over it, 32 bytes a thread. Returns whether this thread's bytes are well-formed.
+// Lists the malformed quotes of a word of the tile.
+HR_COLD void list_malformed(RowMemory& memory, u32 word, u32 malformed) {
+    u32 slot = atomicAdd(&memory.malformed_count, static_cast<u32>(__popc(malformed)));
+    for (; malformed != 0 && slot < max_malformed; malformed &= malformed - 1)
+        memory.malformed[slot++] = static_cast<u16>(32 * word + first_bit(malformed));
+}
+
+// A word's first byte in the text, and its malformed and dropped bytes.
+struct LenientWord {
+    i64 at;
+    u32 malformed, dropped;
+};
+
+// Returns the dropped bytes of a word without lenient quotes that were taken for closing ones but are text: those
+// before a malformed byte that is no dropped quote. `state`: after the word.
+template <u32 count>
+HR_COLD u32 without_text_quotes(const structure::Steps<count>& reads, const u8* text, const RowTask& task,
+                                LenientWord word, u32 step) {
+    const auto is_text = [&](u32 k) { return text[word.at + k] == task.dialect.quote && !(word.dropped >> k & 1); };
+    u32 dropped = word.dropped;
+    for (u32 left = word.malformed >> 1 << 1; left != 0; left &= left - 1) {
+        const u32 k = first_bit(left);
+        if (!is_text(k)) dropped &= ~(1u << (k - 1));
+    }
+    const u64 next = static_cast<u64>(word.at + 32);
+    if (!(word.dropped >> 31) || next >= task.size || text[next] == task.dialect.quote) return dropped;
+    const u8* const spares = static_cast<const u8*>(task.dfa.tables) + begin_of_sets(task.dfa) + 42;
+    const u32 byte = text[next] == spares[0] ? spares[1] : text[next];
+    const bool is_malformed = (reads.template at<true>(byte, 0, {}, 0).from(step) & READ_STRAY) != 0;
+    return is_malformed ? dropped & ~(1u << 31) : dropped;
+}
+
+// Stages the tile and runs the DFA over it, 32 bytes a thread.
 template <u32 count, bool whole>
-HR_FN bool stage_words(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
+HR_FN void stage_words(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
     const auto& reads = *reinterpret_cast<const structure::Steps<count>*>(memory.reads);
     const structure::Extent extent{tile.origin < 0 ? static_cast<i32>(-tile.origin) : 0, static_cast<i32>(tile.end)};
-    u32 malformed = 0;
+    const bool lenient = task.dfa.flags & DFA_LENIENT;
 #pragma unroll 1
     for (u32 word = threadIdx.x; word < chunks; word += threads) {
         const i64 number = i64{blockIdx.x} * tile_chunks + word - head_chunks;
@@ -180,22 +215,29 @@ HR_FN bool stage_words(RowMemory& memory, const u8* text, const RowTask& task, c
                                       : structure::edge_vector(text, task.size, at, 0, 0);
             if constexpr (stages_text) memory.text[v] = bytes;
             if (!runs) continue;
-            const DfaRoles found = roles_of<count, whole>(reads, bytes, extent, static_cast<i32>(16 * v), step);
+            const uint4 read = as_read(task.dfa, bytes, 2 * static_cast<u64>(number) + half);
+            const DfaRoles found = roles_of<count, whole>(reads, read, extent, static_cast<i32>(16 * v), step);
             all.fields |= found.fields << (16 * half);
             all.records |= found.records << (16 * half);
             all.starts |= found.starts << (16 * half);
-            malformed |= found.malformed;
+            all.malformed |= found.malformed << (16 * half);
         }
+        u32 dropped = all.dropped();
+        if (lenient && (all.malformed != 0 || dropped >> 31 != 0)) {
+            const LenientWord own{tile.origin + 32 * i64{word}, all.malformed, dropped};
+            dropped = without_text_quotes(reads, text, task, own, step);
+        }
+        if (all.malformed != 0 && word >= head_chunks) list_malformed(memory, word, all.malformed);
         memory.ends[word] = all.ends();
-        memory.dropped[word] = all.dropped();
+        memory.dropped[word] = dropped;
         memory.begins[word] = all.starts;
         if (word >= head_chunks) memory.lines[word - head_chunks] = all.record_ends();
     }
-    return malformed == 0;
 }
 
-HR_FN bool stage_by_dfa(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
+HR_FN void stage_by_dfa(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
     stage_reads(memory.reads, task.dfa);
+    if (threadIdx.x == 0) memory.malformed_count = 0;
     __syncthreads();
     const bool whole = tile.origin >= 0 && tile.end == staged_bytes;
     if (task.dfa.count == 8) {
@@ -213,7 +255,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     const bool watches = tile.quotes || tile.watches;
     bool odd = false;
     if constexpr (by_dfa) {
-        odd = !stage_by_dfa(memory, text, task, tile);
+        stage_by_dfa(memory, text, task, tile);
     } else if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
         if (may_quote && threadIdx.x < tile.first_chunk) memory.ends[threadIdx.x] = memory.dropped[threadIdx.x] = 0;
@@ -238,7 +280,8 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     }
     if (threadIdx.x < pad_chunks) memory.ends[chunks + threadIdx.x] = ~0u;
     if (may_quote && threadIdx.x < 2) memory.dropped[chunks + threadIdx.x] = 0;
-    return !__syncthreads_or(odd);
+    odd = __syncthreads_or(odd);
+    return !odd && !(by_dfa && memory.malformed_count > max_malformed);
 }
 
 // Returns whether the tile's entries allow the fast path. A tile of few long records would leave most lanes idle; there

@@ -8,19 +8,16 @@
 
 namespace headrace {
 
-// Runs the DFA over `vectors` of 16 bytes from `first` on, and writes the roles of their bytes as bits.
+// Runs the DFA over `vectors` of 16 bytes from `first` on, and writes the roles of their bytes as bits. `number`: the
+// first vector's number in the text.
 template <u32 count, bool whole>
 HR_FN void run_vectors(ConvertMemory& memory, const DfaTask& steps, structure::Extent extent, u32 first, u32 vectors,
-                       u32 state, const u16* marks) {
+                       u32 state, u64 number) {
     const auto& reads = *reinterpret_cast<const structure::Steps<count>*>(memory.reads);
     u32 step = structure::step_to<count>(state);
 #pragma unroll 1
     for (u32 v = first; v < first + vectors; ++v) {
-        uint4 bytes = memory.text[v];
-        if (marks != nullptr) {
-            const u8* const spares = static_cast<const u8*>(steps.tables) + begin_of_sets(steps) + 42;
-            bytes = structure::with_spares(bytes, marks[v], spares[0], spares[1]);
-        }
+        const uint4 bytes = as_read(steps, memory.text[v], number + v - first);
         const DfaRoles roles = roles_of<count, whole>(reads, bytes, extent, static_cast<i32>(16 * v), step);
         reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(roles.ends());
         reinterpret_cast<u16*>(memory.records)[v] = static_cast<u16>(roles.record_ends());
@@ -42,17 +39,16 @@ HR_FN void run_words(ConvertMemory& memory, const ConvertTask& task, const Conve
     const i64 number = word_of_text(tile, first);
     if (number < 0 || words == 0) return;
     const u32 state = state_before(steps, static_cast<u64>(number));
-    const u16* const marks =
-        steps.marks == nullptr ? nullptr : reinterpret_cast<const u16*>(steps.marks) + 2 * (number - first);
+    const u64 vector = 2 * static_cast<u64>(number);
     const structure::Extent extent = {tile.origin < 0 ? static_cast<i32>(-tile.origin) : 0, static_cast<i32>(tile.end)};
     const bool whole = extent.from == 0 && tile.end == staged_bytes;
-    if (steps.count > 16) return run_vectors<64, false>(memory, steps, extent, 2 * first, 2 * words, state, marks);
+    if (steps.count > 16) return run_vectors<64, false>(memory, steps, extent, 2 * first, 2 * words, state, vector);
     if (steps.count == 8) {
-        if (whole) return run_vectors<8, true>(memory, steps, extent, 2 * first, 2 * words, state, marks);
-        return run_vectors<8, false>(memory, steps, extent, 2 * first, 2 * words, state, marks);
+        if (whole) return run_vectors<8, true>(memory, steps, extent, 2 * first, 2 * words, state, vector);
+        return run_vectors<8, false>(memory, steps, extent, 2 * first, 2 * words, state, vector);
     }
-    if (whole) return run_vectors<16, true>(memory, steps, extent, 2 * first, 2 * words, state, marks);
-    return run_vectors<16, false>(memory, steps, extent, 2 * first, 2 * words, state, marks);
+    if (whole) return run_vectors<16, true>(memory, steps, extent, 2 * first, 2 * words, state, vector);
+    return run_vectors<16, false>(memory, steps, extent, 2 * first, 2 * words, state, vector);
 }
 
 // Runs the DFA over the thread's words and over the staged head, which has no field ends of the tile.

@@ -2,6 +2,7 @@
 // the functions are not inlined.
 #pragma once
 
+#include "columns/convert/gpu/fast/fault_list.cuh"
 #include "columns/convert/gpu/general/tile_fields.cuh"
 #include "columns/rules/fault.hpp"
 
@@ -23,16 +24,9 @@ HR_COLD bool is_not_converted(const ConvertTask& task, u64 record) {
     return low < task.rejected_count && task.rejected[low] == record;
 }
 
-// Lists and counts a fault, unless its record is after the last one that is converted.
 HR_FN void report(const ConvertMemory& memory, const ConvertTask& task, const FieldFault& fault) {
-    if (fault.record > task.last_record) return;
-    ConvertTotals* const totals = memory.totals_of_text;
-    const u32 bit = fault.kind < 31 ? 1u << fault.kind : fault.kind == FAULT_DEFERRED ? RAISE_DEFERRED : 0;
-    if ((task.raise_mask & bit) && ~fault.record > tile::load_relaxed(&totals->raised)) {
-        atomicMax(&totals->raised, ~fault.record);
-    }
-    const u64 place = atomicAdd(&totals->faults, u64{1});
-    if (place < task.fault_capacity) memory.faults[place] = fault;
+    list_fault({memory.faults, memory.totals_of_text, task.fault_capacity, task.last_record, task.raise_mask, 0},
+               fault);
 }
 
 // Leaves a field to the host, unless its record's fields are not converted.
