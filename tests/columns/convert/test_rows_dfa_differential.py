@@ -147,7 +147,7 @@ def test_every_place_at_the_edge_of_a_tile(name, shift):
 def test_inferred_types_and_line_ends_of_two_bytes(name):
     rng, written = random.Random(name), WRITTEN[name]
     data = text_of(rng, written, 100).replace("\n", "\r\n").encode()
-    check(data, header=False, skew=3, on_error="reject", shape=shape(), **written.options)
+    check(data, header=False, skew=3, shape=shape(), **{**written.options, "on_error": "reject"})
 
 
 @pytest.mark.parametrize("end", ["\\", '"', '"a', '"a"|', "|", "a|", "a||", "#", "# a", '"a"x', ""])
