@@ -8,13 +8,11 @@ import bz2
 import gzip
 import lzma
 import random
-from itertools import accumulate
 
 import numpy as np
 import pytest
 
 from headrace import _native
-from headrace.gpu.kernels.launcher import Entry, Shape
 from headrace.sources.encoding.decode_gpu import DecodeShape, Encoded, decode_on_gpu
 from headrace.sources.encoding.encoding import code_page
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -47,7 +45,6 @@ def test_decoded_as_on_the_host(codec, size):
     decoded = decode_on_gpu(launcher, Encoded(launcher.put(np.frombuffer(data, np.uint8)), native, codec), DecodeShape(64))
     text = launcher.fetch(decoded.text).tobytes()
     decoded.read = _native.Source.from_bytes(text).read
-    decoded.view_begins = lambda: _native.Source.from_bytes(launcher.fetch(decoded.begins).tobytes())
     if codec.startswith("utf-16"):
         whole, starts = b"", []
         at = 0
@@ -69,18 +66,6 @@ def test_decoded_as_on_the_host(codec, size):
     for origin in rng.choices(range(size + 1), k=40):
         behind = [place for place in first if starts[place] >= origin]
         assert decoded.place_of(origin) == (behind[0] if behind else len(text))
-
-
-@pytest.mark.parametrize("tiles", [0, 1, 15, 511, 512, 513, 1024, 1300])
-def test_scan_of_sizes(tiles):
-    """A block of 32 threads scans 512 tiles at a time. Sizes may sum to more than 32 bits."""
-    rng, launcher = random.Random(tiles), FiberLauncher("random", tiles)
-    sizes = [rng.choice([0, 1, 24576, 2**31]) for _ in range(tiles)]
-    begins = launcher.put(np.array([7, *sizes, 9], np.uint64).view(np.uint8))
-    entry = Entry("sources/encoding/decode.cu", "scan_decoded", "PI")
-    launcher.launch(entry, Shape({"HR_THREADS": 32}, 1, 32), [begins, tiles])
-    expected = [0, *accumulate(sizes)]
-    assert launcher.fetch(begins).view(np.uint64).tolist() == [expected[-1], *expected]
 
 
 def is_character(data: bytes, codec: str) -> bool:

@@ -1,6 +1,6 @@
 // Decodes text in UTF-16 or a code page to UTF-8 in GPU memory, one tile of the source a block. The first kernel counts
-// the text bytes of each tile. The second scans the counts, which gives each tile its offset. The third writes the
-// text.
+// the text bytes of each tile. The host scans the counts, which gives each tile its offset. The second kernel writes
+// the text.
 //
 // A tile is staged in shared memory, and so is its text, so that loads and stores of device memory are adjacent. A lane
 // takes four bytes of the source at a time, next to those of its neighbours.
@@ -152,35 +152,6 @@ extern "C" __global__ void __launch_bounds__(threads)
     u32 of_words[rows];
     const u32 size = tile::reduce_block<Sum<u32>, threads>(measure_words(memory, tile, of_words), memory.parts);
     if (threadIdx.x == 0) sizes[blockIdx.x] = size;
-}
-
-// Scans the sizes of `tiles` tiles by one block, 16 tiles a thread at a time. `begins`: in, a word, then the sizes;
-// out, the size of the text, then each tile's offset, and the size once more.
-extern "C" __global__ void __launch_bounds__(threads) scan_decoded(u64* begins, u32 tiles) {
-    __shared__ u64 parts[threads / tile::lanes];
-    constexpr u32 thread_tiles = 16;
-    u64* const sizes = begins + 1;
-    u64 place = 0;
-    for (u32 first = 0; first < tiles; first += threads * thread_tiles) {
-        const u32 own = first + threadIdx.x * thread_tiles;
-        u64 size[thread_tiles], sum = 0;
-#pragma unroll
-        for (u32 i = 0; i < thread_tiles; ++i) size[i] = own + i < tiles ? sizes[own + i] : 0;
-#pragma unroll
-        for (u32 i = 0; i < thread_tiles; ++i) sum += size[i];
-        const u64 until = tile::scan_warp<Sum<u64>>(sum);
-        const tile::WarpPrefix<u64> warps =
-            tile::scan_warps<Sum<u64>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
-        u64 begin = place + warps.before + until - sum;
-#pragma unroll
-        for (u32 i = 0; i < thread_tiles; ++i) {
-            if (own + i < tiles) sizes[own + i] = begin;
-            begin += size[i];
-        }
-        place += warps.total;
-        __syncthreads();  // `parts` is written again
-    }
-    if (threadIdx.x == 0) begins[0] = sizes[tiles] = place;
 }
 
 // Writes the text. begins[tile]: offset of the tile's text.

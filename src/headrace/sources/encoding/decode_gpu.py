@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
 from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.sources.encoding.encoding import code_page
 
 _SIZE = Entry("sources/encoding/decode.cu", "size_decoded", "PQPIP")
-_SCAN = Entry("sources/encoding/decode.cu", "scan_decoded", "PI")
 _PUT = Entry("sources/encoding/decode.cu", "put_decoded", "PQPIPP")
 _THREADS = 256
 _THREAD_BYTES = 32
@@ -77,26 +76,19 @@ class Decoded:
     text
         The text, in the memory of kernels.
     begins
-        Size of the text, then the offset of the text of each tile, and the end of the last; 8 bytes each.
+        Offset of the text of each tile, and the end of the last.
     tile
         Bytes of the source in a tile.
     encoded
         The bytes that were decoded.
     """
 
-    def __init__(self, text: DeviceBuffer, begins: DeviceBuffer, tile: int, encoded: Encoded) -> None:
-        self.text, self.begins = text, begins
+    def __init__(self, text: DeviceBuffer, begins: NDArray[np.uint64], tile: int, encoded: Encoded) -> None:
+        self.text = text
         self.source = encoded.source
-        self._tile, self._coding = tile, encoded.coding
+        self._begins, self._tile, self._coding = begins, tile, encoded.coding
         self._first_byte, self._end = encoded.begin, encoded.end
         self.read: Callable[[int, int], bytes] = lambda begin, count: b""
-        self.view_begins: Callable[[], _native.Source] = lambda: encoded.source
-        """Reads the text; returns a source that shows `begins`. The caller sets both."""
-
-    @cached_property
-    def _begins(self) -> NDArray[np.uint64]:
-        """Offsets as in `begins`, without the size."""
-        return np.frombuffer(self.view_begins().read(8, self.begins.nbytes - 8), np.uint64)
 
     def origins(self, places: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return the source offsets of the characters at `places` of the text; for the text's end, the end of the decoded bytes.
@@ -121,12 +113,11 @@ class Decoded:
         if origin <= self._first_byte:
             return 0
         number = (origin - self._first_byte) // self._tile
-        begin, end = np.frombuffer(self.view_begins().read(8 * number + 8, 16), np.uint64).tolist()
+        begin, end = int(self._begins[number]), int(self._begins[number + 1])
         lengths = self._lengths(self.read(begin, end - begin))
         starts = np.cumsum(lengths) - lengths + self._first(number)
         found = np.flatnonzero((lengths != 0) & (starts >= origin))
-        place: int = begin + int(found[0]) if len(found) else end
-        return place
+        return begin + int(found[0]) if len(found) else end
 
     def _first(self, tile: int) -> int:
         """Return the source offset of the first character of a tile."""
@@ -146,7 +137,7 @@ class Decoded:
 
 
 def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DECODE_SHAPE) -> Decoded:
-    """Decode a text; the host waits once, for the size of the text.
+    """Decode a text; the host waits once, for the sizes of the tiles.
 
     Memory: the text, and 8 bytes a tile of the source.
 
@@ -162,17 +153,17 @@ def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DEC
     coding, buffer = encoded.coding, encoded.buffer
     page = None if coding else launcher.put(np.frombuffer(_page(encoded.codec), np.uint8))
     tiles = -(-buffer.nbytes // shape.tile)
+    begins: NDArray[np.uint64] = np.zeros(tiles + 1, np.uint64)
     defines = {"HR_THREADS": shape.threads}
     grid = Shape(defines, tiles, shape.threads)
     head = [buffer, buffer.nbytes, page, coding]
-    begins = launcher.allocate((tiles + 2) * 8)
-    sizes = BufferSlice(begins, 8)
+    sizes = launcher.allocate(max(tiles, 1) * 8)
     if tiles:
         launcher.launch(_SIZE, grid, [*head, sizes])
-    launcher.launch(_SCAN, Shape(defines, 1, shape.threads), [begins, tiles])
-    text = launcher.allocate(int(launcher.fetch(BufferSlice(begins, 0, 8)).view(np.uint64)[0]))
+        np.cumsum(launcher.fetch(sizes).view(np.uint64), out=begins[1:])
+    text = launcher.allocate(int(begins[-1]))
     if tiles:
-        launcher.launch(_PUT, grid, [*head, sizes, text])
+        launcher.launch(_PUT, grid, [*head, launcher.put(begins[:-1]), text])
     return Decoded(text, begins, shape.tile, encoded)
 
 

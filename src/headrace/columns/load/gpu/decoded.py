@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from headrace import _native
@@ -40,7 +39,7 @@ def decode_target(
     """
     decoded = decode_on_gpu(target.launcher, _encoded(target.text, source, plan), shape)
     native = view(decoded.text)
-    decoded.read, decoded.view_begins = native.read, partial(view, decoded.begins)
+    decoded.read = native.read
     begin, end, data_begin = (decoded.place_of(byte) for byte in (plan.begin, plan.end, plan.data_begin))
     text: Any = decoded.text
     opened = replace(source, native=native, codec="utf-8", begin=decoded.place_of(source.begin), on_gpu=text, decoded=decoded)
