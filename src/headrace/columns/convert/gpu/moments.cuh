@@ -171,8 +171,8 @@ HR_FN bool read_time(const u32* text, u32 begin, u32 end, i64 units, bool needs_
     return true;
 }
 
-// Reads "3 days 02:30:00", "1 day, 2:30:00.5" and the like as units: up to five digits of days, whose nanoseconds 64
-// bits hold, and a clock time of less than a day. `needs_days`: a time alone is no duration.
+// Reads days and a clock time of less than a day as units: "3 days 02:30:00", "1 day, 2:30:00.5". Days have up to five
+// digits, since 64 bits hold their nanoseconds. `needs_days`: a time alone is no duration.
 HR_FN bool read_duration(const u32* text, u32 begin, u32 end, i64 units, bool needs_days, i64& value) {
     constexpr u32 day_word = 0x79616420, shortest = 13;  // " day"; "1 day 2:30:00"
     if (end - begin < shortest) return !needs_days && read_time(text, begin, end, units, true, value);

@@ -42,7 +42,7 @@ class GpuTuning:
     number_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, record_bytes=2, blocks=6))
     wide_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=64, record_bytes=64, blocks=10))
     quoted_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, threads=160, head=2048, blocks=7))
-    dfa_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, dfa=True, threads=160, head=1024, blocks=6))
+    dfa_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, dfa=True, head=1024))
     speculative: bool = True
     min_sampled_first: int = 64 << 20
 

@@ -130,7 +130,7 @@ class RowLaunches:
 
     @property
     def by_dfa(self) -> bool:
-        """Whether only the DFA reads the text."""
+        """True if only the DFA reads the text."""
         return self._variant == "dfa"
 
     def go_on(self) -> None:

@@ -22,7 +22,7 @@ PROGRAMS: Programs = (
     ("convert_rows.cu", {**_NUMBER, "HR_THREADS": [128], "HR_RECORDS": [2], "HR_BLOCKS": [6], **_CONVERTED}),
     ("convert_rows.cu", {**_WIDE, "HR_THREADS": [64], "HR_RECORDS": [1], "HR_BLOCKS": [10], **_CONVERTED}),
     ("convert_rows.cu", {**_QUOTED, "HR_THREADS": [160], "HR_RECORDS": [1], "HR_BLOCKS": [7], **_CONVERTED}),
-    ("convert_rows.cu", {**_DFA, "HR_THREADS": [160], "HR_RECORDS": [1], "HR_BLOCKS": [6], **_CONVERTED}),
+    ("convert_rows.cu", {**_DFA, "HR_THREADS": [192], "HR_RECORDS": [1], "HR_BLOCKS": [6], **_CONVERTED}),
     # The kernels that measure strings, without quotes, with them and by the DFA: after the search, and during it.
     ("convert_rows.cu", {**_PLAIN, **_MEASURED, "HR_BLOCKS": [8]}),
     ("convert_rows.cu", {**_QUOTED, **_MEASURED, "HR_BLOCKS": [8]}),

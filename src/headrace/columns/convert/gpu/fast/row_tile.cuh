@@ -176,8 +176,8 @@ struct LenientWord {
     u32 malformed, dropped;
 };
 
-// Returns the dropped bytes of a word without lenient quotes that were taken for closing ones but are text: those
-// before a malformed byte that is no dropped quote. `state`: after the word.
+// Returns the dropped bytes of a word, without lenient quotes that are text: the DFA drops a quote that seems to close
+// its field. If a malformed byte follows that is no such quote, it is text. `step`: the last step of the word.
 template <u32 count>
 HR_COLD u32 without_text_quotes(const structure::Steps<count>& reads, const u8* text, const RowTask& task,
                                 LenientWord word, u32 step) {
