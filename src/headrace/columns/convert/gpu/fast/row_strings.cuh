@@ -61,8 +61,8 @@ HR_FN u32 kept_of_word(u32 word, u32 gone) {
     return tile::permute(word, 0, selectors) & low_mask(32 - 8 * static_cast<u32>(__popc(gone)));
 }
 
-// Copies the bytes that are not dropped until `to` reaches `until`: four at a time where the stream has a word, and
-// single ones before and after.
+// Copies the bytes that are not dropped until `to` reaches `until`. Words of the stream are stored whole, and single
+// bytes before and after them.
 HR_FN void copy_bytes(const RowMemory& memory, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
     const auto copy_byte = [&] {
