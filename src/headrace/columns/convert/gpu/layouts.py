@@ -36,7 +36,8 @@ columns/rules/kinds.hpp."""
 EMPTY = 0
 """Kind of an empty field (columns/rules/infer.hpp): it does not determine a type."""
 
-_DFA_TASK = layout("DfaTask").dtype
+_DFA_TASK = layout("DfaTask")
+_DFA_FIELDS = _DFA_TASK.packer(last="escape")
 _RULES = layout("FieldRules").dtype
 _ZONE_BYTES = layout("Zone").size
 _TYPE_IDS = {name: number for number, (name, *_) in enumerate(_native.type_list())}
@@ -181,26 +182,15 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int
 
 def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
     """Return PlainDialect, as `dfa_dialect`, and DfaTask as bytes for a text that the DFA search read."""
-    task: NDArray[np.void] = np.zeros(1, _DFA_TASK)
     delimiters = [dialect.sep, dialect.lineterminator, dialect.quote_char, dialect.escape_char, dialect.comment]
     has_high = max(b"".join(filter(None, delimiters))) >= 128
     flags = (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes + 8 * has_high
     flags += 16 * dialect.strip + 32 * (dialect.lineterminator is None) + 64 * dialect.escape_sequences
-    values = {
-        "tables": dfa.tables.address,
-        "states": dfa.states.address,
-        "marks": 0 if dfa.marks is None else dfa.marks.address,
-        "chunk": dfa.chunk,
-        "stride": dfa.stride,
-        "count": dfa.count,
-        "separator_more": len(dialect.sep) - 1,
-        "line_end_more": len(dialect.lineterminator or b"\n") - 1,
-        "flags": flags,
-        "escape": (dialect.escape_char or b"\0")[0],
-    }
-    for name, value in values.items():
-        task[name] = value
-    return dfa_dialect(dialect), task.tobytes()
+    addresses = dfa.tables.address, dfa.states.address, 0 if dfa.marks is None else dfa.marks.address
+    more = len(dialect.sep) - 1, len(dialect.lineterminator or b"\n") - 1
+    escape = (dialect.escape_char or b"\0")[0]
+    task = _DFA_FIELDS.pack(*addresses, dfa.chunk, dfa.stride, dfa.count, *more, flags, escape)
+    return dfa_dialect(dialect), task.ljust(_DFA_TASK.size, b"\0")
 
 
 def dfa_dialect(dialect: Dialect) -> bytes:
