@@ -51,43 +51,18 @@ struct Copied {
     u32 to;  // byte of the stream
 };
 
-// Returns the bytes of a word that are not in `gone` (a bit each), in order, followed by zeros. Example "a""b" with
-// mask 0010: "a", the second quote and "b".
-HR_FN u32 kept_of_word(u32 word, u32 gone) {
-    // For each mask the numbers of the kept bytes, two bits each.
-    const u32 low = tile::permute(0xE3839E4, 0x30C0D34, gone & 7), high = tile::permute(0x2080924, 0x104, gone & 7);
-    const u32 numbers = (gone & 8) != 0 ? high : low;
-    const u32 selectors = (numbers & 3) | (numbers & 0x0C) << 2 | (numbers & 0x30) << 4 | (numbers & 0xC0) << 6;
-    return tile::permute(word, 0, selectors) & low_mask(32 - 8 * static_cast<u32>(__popc(gone)));
-}
-
-// Copies the bytes that are not dropped until `to` reaches `until`. Words of the stream are stored whole, and single
-// bytes before and after them.
-HR_FN void copy_bytes(const RowMemory& memory, u8* stream, Copied& copied, u32 until) {
+// Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped.
+HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
-    const auto copy_byte = [&] {
-        if (!is_dropped(memory, copied.from)) stream[copied.to++] = text[copied.from];
-        ++copied.from;
-    };
-    while (copied.to % 4 != 0 && copied.from < copied.end && copied.to < until) copy_byte();
-    u64 pending = 0;  // bytes that do not fill a word yet
-    u32 count = 0;
-    while (copied.from + 4 <= copied.end && copied.to + count + 4 <= until) {
-        const u32* const dropped = memory.dropped + copied.from / 32;
-        const u32 gone = __funnelshift_r(dropped[0], dropped[1], copied.from) & 15;
-        u32 word[1];
-        load_from(staged_words(memory), copied.from, word);
-        pending |= u64{kept_of_word(word[0], gone)} << (8 * count);
-        count += 4 - static_cast<u32>(__popc(gone));
-        copied.from += 4;
-        if (count < 4) continue;
-        *reinterpret_cast<u32*>(stream + copied.to) = static_cast<u32>(pending);
-        pending >>= 32;
-        copied.to += 4;
-        count -= 4;
+    while (copied.from < copied.end && copied.to < until) {
+        const u8 byte = text[copied.from];
+        if constexpr (by_dfa) {
+            if (!is_dropped(memory, copied.from++)) stream[copied.to++] = byte;
+            continue;
+        }
+        stream[copied.to++] = byte;
+        copied.from += byte == task.dialect.quote ? 2 : 1;
     }
-    for (; count != 0; --count, pending >>= 8) stream[copied.to++] = static_cast<u8>(pending);
-    while (copied.from < copied.end && copied.to < until) copy_byte();
 }
 
 // Copies a string without dropped bytes until `to` reaches `until`. It stores whole words of the stream, each from two
@@ -124,14 +99,15 @@ HR_FN void copy_words(const RowMemory& memory, u8* stream, Copied& copied, u32 u
 }
 
 // Copies the lanes' strings to `to`, one lane's after the other's, through shared memory.
-HR_FN void copy_short(const RowMemory& memory, u8* stream, u8* to, const RowString& own, u32 total) {
+HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own,
+                      u32 total) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
     const bool by_bytes = has_dropped(own);
     Copied copied{own.begin, own.begin + own.raw, own.before + skew};
     for (u32 first = 0; first < total; first += stream_bytes) {
         const u32 size = min(stream_bytes, total - first) + skew;
         if (by_bytes) {
-            copy_bytes(memory, stream, copied, size);
+            copy_bytes(memory, task, stream, copied, size);
         } else {
             copy_words(memory, stream, copied, size);
         }
@@ -248,7 +224,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         if (longest <= tiny_string) {
             copy_tiny(memory, to, own, longest);
         } else if (total <= long_strings) {
-            copy_short(memory, strings.streams[tile::warp()], to, own, total);
+            copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
         } else {
             leave_to_block(strings, to, own);
         }
