@@ -151,6 +151,9 @@ def take(value: Any, name: str = "array") -> Array:
     >>> result.length, result.typestr, str(result.device), result.library
     (5, '<u4', 'cpu', 'numpy')
     """
+    if type(value) is DeviceArray:
+        buffer = value.buffer
+        return fast_array(value.address, value.length, value.typestr, buffer.gpu.device, "headrace", buffer.stream, True, value)
     numpy = sys.modules.get("numpy")
     if numpy is not None and type(value) is numpy.ndarray:  # the common case, which has no mask: 2.4 us; the path below: 4 us
         return _described(value.__array_interface__, name, device=CPU, library="numpy", stream=None, owner=value)
@@ -160,8 +163,6 @@ def take(value: Any, name: str = "array") -> Array:
     root = type(value).__module__.partition(".")[0]
     if root == "torch" and hasattr(value, "data_ptr"):
         return _take_torch(value, name)
-    if isinstance(value, DeviceArray):
-        return fast_array(value.address, value.length, value.typestr, value.device, "headrace", value.stream, True, value)
     described = _interface(value, "__cuda_array_interface__", name)
     if described is not None:
         return _take_cuda(value, described, root, name)

@@ -107,7 +107,8 @@ class DeviceArray:
     @property
     def address(self) -> int:
         """Address of the first item."""
-        return self.buffer.address + self.first * int(self.typestr[2:].partition("[")[0])
+        begin = self.buffer.address
+        return begin + self.first * int(self.typestr[2:].partition("[")[0]) if self.first else begin
 
     @property
     def device(self) -> Device:

@@ -47,7 +47,7 @@ def placed(value: Any, name: str, context: Context, budget: Budget | None = None
     OptionError
         As in `take`, or the array is on another GPU than the context's.
     """
-    given = plain(value, name)
+    given = value if type(value) is DeviceArray else plain(value, name)
     source, wanted = take(given, name), context.device
     if given is not value and budget is not None:
         budget.charge(source.nbytes)
@@ -117,8 +117,9 @@ def in_stream_of(source: Array, *others: Array) -> AbstractContextManager[None]:
     Work enqueued inside the block runs after the earlier work of those streams, and before their later work. On the host, or if
     all arrays have the same stream, the block has no effect.
     """
-    streams = {other.stream for other in others if other.stream is not None and other.stream != source.stream}
-    return _NO_OTHER_STREAM if source.stream is None or not streams else _ordered(source, streams)
+    own = source.stream
+    streams = {other.stream for other in others if other.stream is not None and other.stream != own}
+    return _NO_OTHER_STREAM if own is None or not streams else _ordered(source, streams)
 
 
 _NO_OTHER_STREAM = nullcontext()

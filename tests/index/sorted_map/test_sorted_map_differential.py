@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from headrace import Context, SortedMap
-from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random_batch
+from headrace.index.sorted_map.cpu.engine import CpuEngine
+from tests.index.sorted_map.map_cases import KEY_TYPES, Model, filled, hard_keys, random_batch
 from tests.tiers import seeds
 
 
@@ -133,3 +134,33 @@ def test_searches_of_sorted_keys(threads: int) -> None:
         assert (mask == (expected[wanted] > 0)).all()
     beyond = np.sort(np.concatenate([np.full(40, 0), np.full(40, (1 << 32) - 1), np.full(40, end)])).astype("u4")
     assert found.find(beyond).mask.tolist() == [bool(expected[0])] * 40 + [False] * 80
+
+
+@pytest.mark.parametrize("dtype", ["u4", "f8"])
+def test_merges_for_searches_change_no_answer(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A merge of some or all levels, with tombstones, after enough searches of keys, neighbours or ranges."""
+    monkeypatch.setattr(CpuEngine, "merged_per_search", 1.0)
+    batches = [random_batch(dtype, size, 100, size) for size in (400, 190, 90, 40, 18, 8, 3, 1)]
+    model, kept = Model(), filled(dtype, batches, cleanup_at=None)
+    for batch in batches:
+        model.update(*batch)
+    seen = set()
+    for count in (1, 8, 20, 40, 400):
+        found = filled(dtype, batches, cleanup_at=1e9)
+        assert found.level_sizes == kept.level_sizes
+        queries = hard_keys(dtype, count + 1, 100, count)
+        before = found.snapshot()
+        found.find(queries)
+        seen.add(len(found.level_sizes))
+        model.check(found, queries)
+        model.check(before, queries)
+        found.find(np.tile(queries, 200))
+        assert len(found.level_sizes) == 1
+        model.check(found, queries)
+        found.update(*batches[-1])
+        assert len(found.level_sizes) == 2  # an update ends the count of searches
+        found.find(queries[:1])
+        assert len(found.level_sizes) == 2
+        kept.snapshot().find(np.tile(queries, 200))
+    assert len(kept.level_sizes) == len(batches)
+    assert {1, len(batches)} < seen

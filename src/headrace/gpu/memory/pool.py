@@ -204,10 +204,11 @@ class DevicePool:
     def _take(self, nbytes: int, stream: int, ones_and_zeros: tuple[int, int]) -> int:
         wanted = self.handle, nbytes, stream, ones_and_zeros
         status, address = card_calls().take(*wanted)
-        if status:
-            self.gpu.synchronize()  # waits for pending releases of other streams
-            self.release_unused()
-            status, address = card_calls().take(*wanted)
+        if not status:
+            return address
+        self.gpu.synchronize()  # waits for pending releases of other streams
+        self.release_unused()
+        status, address = card_calls().take(*wanted)
         functions = driver()
         if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
             free, total = checked(functions.cuMemGetInfo())

@@ -14,6 +14,7 @@ from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.device import Device
+from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.device.device import gpu
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.index.sorted_map.key_types import MapTypes
@@ -49,6 +50,15 @@ class Batch:
         """True if a key may be deleted."""
         return self.is_delete or self.deletes is not None
 
+    @property
+    def arrays(self) -> list[Array]:
+        """The arrays, in the order of the fields."""
+        return [array for array in (self.keys, self.values, self.deletes) if array is not None]
+
+
+new_batch = fast_constructor(Batch)
+"""Creates a `Batch` at a fifth of the cost of its class."""
+
 
 class FoundItems(NamedTuple):
     """Keys, values and presence, as arrays; keys or values may be None."""
@@ -68,6 +78,9 @@ class KeyRanges:
 
 class Engine(Protocol):
     """Updates and searches levels on one device. Results are arrays of the caller's library, levels are not."""
+
+    merged_per_search: float
+    """Number of items that are merged in the time of a search of a key in one level."""
 
     def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
         """Sort a batch, and merge it with older levels, if any. Of its equal keys a tombstone is first, then the last pair."""
@@ -127,19 +140,21 @@ class Call:
         return empty_like(take(needed_numpy("a sorted map").empty(0, typestr)), length, budget=self.budget)
 
     def new_level(self, count: int, *, has_tombstones: bool) -> Level:
-        """Allocate a level, whose items are not written yet."""
-        codes, values = self._new_pairs(count)
-        level: Level = new_level(codes, values, self.new(count, "|u1") if has_tombstones else None)
-        return level
-
-    def _new_pairs(self, count: int) -> tuple[Array, Array | None]:
-        """Allocate codes and values, on a GPU in one buffer, which saves an allocation."""
+        """Allocate a level, whose items are not written yet: on a GPU in one buffer, because an allocation takes microseconds."""
         types = self.types
-        if self.device.kind == "cpu" or types.value is None:
-            return self.new(count, types.code), None if types.value is None else self.new(count, types.value)
-        begin = -(-count * types.key_width // _ALIGNMENT) * _ALIGNMENT
-        buffer = self._buffer(begin + count * types.value_width)
-        return self._in(buffer, types.code, count, 0), self._in(buffer, types.value, count, begin)
+        code, value = types.code, types.value
+        if self.device.kind == "cpu":
+            values = None if value is None else self.new(count, value)
+            return Level(self.new(count, code), values, self.new(count, "|u1") if has_tombstones else None)
+        values_at = -(-count * width_of(code) // _ALIGNMENT) * _ALIGNMENT
+        tombstones_at = values_at if value is None else values_at + -(-count * width_of(value) // _ALIGNMENT) * _ALIGNMENT
+        buffer = self._buffer(tombstones_at + count if has_tombstones else tombstones_at)
+        level: Level = new_level(
+            self._in(buffer, code, count, 0),
+            None if value is None else self._in(buffer, value, count, values_at),
+            self._in(buffer, "|u1", count, tombstones_at) if has_tombstones else None,
+        )
+        return level
 
     def _buffer(self, nbytes: int) -> PoolBuffer:
         return device_pool(gpu(self.device)).take(nbytes, self.stream, self.budget)
@@ -162,6 +177,10 @@ class Call:
     def engine(self) -> Engine:
         """The operations on the device. GPU modules are imported for a GPU only."""
         return _engine_on("cpu" if self.device.kind == "cpu" else "gpu")(self)
+
+
+new_call = fast_constructor(Call)
+"""Creates a `Call` at a fifth of the cost of its class."""
 
 
 @cache

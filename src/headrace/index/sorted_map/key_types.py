@@ -7,6 +7,7 @@ from typing import Any
 
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array, integers_of_times, needed_numpy, width_of
+from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.inputs import as_line, library_of, named_type
 from headrace.arrays.placement import placed
 from headrace.core.budget import Budget
@@ -16,6 +17,7 @@ from headrace.index.item_types import items_of_type, time_type_of_column
 
 _WIDTHS = (4, 8)
 _FLAGS = {"|b1", "|u1"}
+_GPU_LIBRARIES = {"torch", "cupy"}
 _SPELLED = {"torch", "polars", "pyarrow"}
 """Libraries whose types NumPy does not take."""
 
@@ -98,7 +100,8 @@ def items_given(given: Any, typestr: str, name: str, context: Context, budget: B
     OptionError
         The items are of another type.
     """
-    source = placed(items_of_type(given, typestr, name), name, context, budget)
+    is_array = type(given) is DeviceArray or library_of(given) in _GPU_LIBRARIES
+    source = placed(given if is_array else items_of_type(given, typestr, name), name, context, budget)
     if source.typestr != typestr:
         how = integers_of_times(source.typestr) if typestr[1] in "iu" else ""
         if how:

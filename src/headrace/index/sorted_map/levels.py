@@ -97,10 +97,15 @@ class Levels:
         packed = packed.ljust(_MAX_LEVELS * _LEVEL.size, b"\0")
         return _LEVELS.pack(packed, guide, len(self.levels), self.types.value_width, self.is_clean, 0)
 
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of items of each level, with tombstones and stale ones."""
+        return tuple([level.count for level in self.levels])
+
     @property
     def count(self) -> int:
         """Number of items of all levels, with tombstones and stale ones."""
-        return sum(level.count for level in self.levels)
+        return sum(self.sizes)
 
     @property
     def nbytes(self) -> int:
@@ -177,4 +182,30 @@ def merge_count(sizes: Sequence[int], batch: int) -> int:
         if size <= total:
             merged = number
         total += size
+    return merged
+
+
+def search_merge_count(sizes: Sequence[int], worth: float) -> int:
+    """Return the number of levels, newest first, whose merge saves most time of searches; 1 if no merge saves any.
+
+    A merge takes the time of its items, and searches then read fewer levels.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of items of the levels.
+    worth
+        Number of items that are merged in the time that the searches take in one level.
+
+    Examples
+    --------
+    >>> search_merge_count([1, 2, 4], 3), search_merge_count([1, 2, 4], 2), search_merge_count([1, 2, 4], 6)
+    (1, 1, 3)
+    """
+    merged, most, items = 1, 0.0, 0
+    for number, size in enumerate(sizes, 1):
+        items += size
+        saved = (number - 1) * worth - items
+        if number > 1 and saved > most:
+            merged, most = number, saved
     return merged

@@ -38,7 +38,8 @@ class LookupReader(LevelReader):
         Notes
         -----
         Levels are searched from the newest to the oldest, and a key leaves the search at the first level that has it (Ashkiani,
-        section 4.4.2).
+        section 4.4.2). On a GPU the newest levels are merged before, once searches since the last update have taken longer than
+        the merge does.
 
         Examples
         --------
@@ -50,7 +51,7 @@ class LookupReader(LevelReader):
         """
         levels = self._levels
         call, wanted = self._placed(levels, keys=keys)
-        found = call.engine.find(self._prepared(levels, call), wanted["keys"])
+        found = call.engine.find(self._prepared(levels, call, wanted["keys"].length), wanted["keys"])
         return Found(owner_of(found.values), found.is_present.owner)
 
     def __contains__(self, key: Any) -> bool:

@@ -165,7 +165,7 @@ class OrderReader(LevelReader):
     def _neighbours(self, keys: Any, is_successor: bool, inclusive: bool) -> Neighbours:
         levels, inclusive = self._levels, flag("inclusive", inclusive)
         call, wanted = self._placed(levels, keys=keys)
-        levels = self._prepared(levels, call)
+        levels = self._prepared(levels, call, wanted["keys"].length)
         found = call.engine.neighbours(levels, wanted["keys"], (is_successor, inclusive))
         return Neighbours(owner_of(found.keys), owner_of(found.values), found.is_present.owner)
 

@@ -83,10 +83,10 @@ class KeyRangeReader(LevelReader):
         ranges = KeyRanges(placed["lows"], placed["highs"])
         if ranges.lows.length != ranges.highs.length:
             raise OptionError(f"highs has {ranges.highs.length} keys for {ranges.lows.length} of lows")
-        levels = self._prepared(levels, call, ranges.lows.length)
+        levels = self._prepared(levels, call, ranges=ranges.lows.length)
         counts = call.engine.counts(levels, ranges)
         if counts is None:
-            levels = self._prepared(self._merged(), call, ranges.lows.length)
+            levels = self._prepared(self._merged(), call, ranges=ranges.lows.length)
             counts = call.engine.counts(levels, ranges)
             assert counts is not None
         return levels, call, ranges, counts

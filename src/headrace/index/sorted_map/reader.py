@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Never, Self
 
 from headrace.arrays.arrays import Array
@@ -11,16 +12,21 @@ from headrace.arrays.placement import same_device
 from headrace.core.context import Context, context_of
 from headrace.core.errors import MemoryLimitError, UnsupportedDeviceError
 from headrace.gpu.device.device import is_lasting
-from headrace.index.sorted_map.engine import Call
+from headrace.index.sorted_map.engine import Call, new_call
 from headrace.index.sorted_map.key_types import MapTypes, items_given
-from headrace.index.sorted_map.levels import Levels
+from headrace.index.sorted_map.levels import Levels, search_merge_count
+
+_SEARCHES_OF_RANGE = 2
+"""Searches of keys that take the time of a range."""
 
 
 class LevelReader:
     """Levels that a reader sees, and the resources of its calls."""
 
-    def __init__(self, levels: Levels, context: Context | None) -> None:
+    def __init__(self, levels: Levels, context: Context | None, *, may_merge: bool) -> None:
         self._levels = levels
+        self._may_merge = may_merge
+        self._searches = 0
         self._context = context_of(context)
         self._swap_lock = threading.Lock()
 
@@ -45,7 +51,7 @@ class LevelReader:
     @property
     def level_sizes(self) -> tuple[int, ...]:
         """Number of items of each level, newest first. Tombstones and items that newer ones replace are counted."""
-        return tuple(level.count for level in self._levels.levels)
+        return self._levels.sizes
 
     @property
     def nbytes(self) -> int:
@@ -65,18 +71,34 @@ class LevelReader:
         self._replace(levels, clean)
         return clean
 
-    def _prepared(self, levels: Levels, call: Call, ranges: int = 0) -> Levels:
-        """Return the levels with the arrays that searches of keys use, or of this many ranges.
+    def _prepared(self, levels: Levels, call: Call, keys: int = 0, ranges: int = 0) -> Levels:
+        """Return the levels with the arrays that searches of this many keys or ranges use, merged if that saves time.
 
         They are kept unless an update came in between.
         """
-        try:
-            prepared = call.engine.prepared(levels, ranges)
-        except MemoryLimitError:  # searches work without it
-            return levels
+        prepared = levels
+        with suppress(MemoryLimitError):  # searches work without it
+            if self._may_merge and len(levels.levels) > 1:
+                prepared = self._merged_for_searches(levels, call, keys + _SEARCHES_OF_RANGE * ranges)
+            prepared = call.engine.prepared(prepared, ranges)
         if prepared is not levels:
             self._replace(levels, prepared)
         return prepared
+
+    def _merged_for_searches(self, levels: Levels, call: Call, searches: int) -> Levels:
+        """Merge the newest levels if that takes less time than all searches since the last update or merge have taken in them.
+
+        So a map that is searched more than it is updated has few levels, and a merge at most doubles the time of the searches.
+        """
+        self._searches += searches
+        merged = search_merge_count(levels.sizes, self._searches * call.engine.merged_per_search)
+        if merged == 1:
+            return levels
+        self._searches = 0
+        if merged == len(levels.levels):
+            return clean_levels(levels, call)
+        newest = call.engine.merged(Levels(levels.types, levels.levels[:merged]))
+        return Levels(levels.types, (newest, *levels.levels[merged:]))
 
     def _replace(self, levels: Levels, equal: Levels) -> None:
         """Keep levels with the same answers as `levels`, unless an update came in between."""
@@ -98,7 +120,8 @@ class LevelReader:
                 f"the map lies on {levels.device}, and {' and '.join(placed)} on {device}; pass keys on the device of the map"
             )
         stream = levels.stream if levels.levels else _lasting_stream(placed.values())
-        return Call(levels.types, device, self._context, budget, stream), placed
+        call: Call = new_call(levels.types, device, self._context, budget, stream)
+        return call, placed
 
 
 def clean_levels(levels: Levels, call: Call) -> Levels:

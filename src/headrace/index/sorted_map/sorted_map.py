@@ -19,7 +19,7 @@ from headrace.core.errors import MemoryLimitError, OptionError, UnsupportedDevic
 from headrace.core.foreign_names import ForeignNames
 from headrace.core.options import number
 from headrace.index.arrow_file import MapFile, read_items
-from headrace.index.sorted_map.engine import Batch, Call
+from headrace.index.sorted_map.engine import Batch, Call, new_batch
 from headrace.index.sorted_map.key_types import MapTypes, flags_given, items_given
 from headrace.index.sorted_map.levels import Levels, merge_count
 from headrace.index.sorted_map.reader import clean_levels
@@ -40,7 +40,7 @@ class SortedMap(ForeignNames, MapReader):
         Type of the values, likewise; None for keys alone.
     cleanup_at
         Factor that triggers a cleanup. An update ends with one if the levels have grown by this factor since the last cleanup,
-        or since the first batch. None for cleanups by hand only.
+        or since the first batch. None for cleanups by hand only; then searches on a GPU do not merge levels either.
     context
         Threads and memory limit of each call. If it names a GPU, the map and all arrays of the host are placed there. The map
         lies on the device of its first batch.
@@ -68,7 +68,7 @@ class SortedMap(ForeignNames, MapReader):
     def __init__(
         self, key_type: Any, value_type: Any = None, *, cleanup_at: float | None = 4.0, context: Context | None = None
     ) -> None:
-        super().__init__(Levels(MapTypes.of(key_type, value_type)), context)
+        super().__init__(Levels(MapTypes.of(key_type, value_type)), context, may_merge=cleanup_at is not None)
         self._cleanup_at = None if cleanup_at is None else _factor(cleanup_at)
         self._clean_count = 0
         self._update_lock = threading.Lock()
@@ -156,7 +156,7 @@ class SortedMap(ForeignNames, MapReader):
                     new = clean_levels(new, call)
                     self._clean_count = max(new.count, 1)
             with self._swap_lock:
-                self._levels = new
+                self._levels, self._searches = new, 0
 
     def insert(self, keys: Any, values: Any = None) -> None:
         """Insert keys, as `update` does without `deletes`.
@@ -222,7 +222,7 @@ class SortedMap(ForeignNames, MapReader):
         >>> len(before), len(keys)
         (2, 1)
         """
-        return MapSnapshot(self._levels, self._context)
+        return MapSnapshot(self._levels, self._context, may_merge=self._may_merge)
 
     def _batch(self, levels: Levels, keys: Any, values: Any, deletes: Any) -> tuple[Batch | None, Call]:
         """Return the checked batch, None if it is empty, and a call on its device."""
@@ -246,12 +246,13 @@ class SortedMap(ForeignNames, MapReader):
                 raise OptionError(f"{name} has {array.length} items for {count} keys")
         if count == 0:
             return None, call
-        return Batch(given["keys"], None if is_delete else given.get("values"), given.get("deletes"), is_delete), call
+        batch: Batch = new_batch(given["keys"], None if is_delete else given.get("values"), given.get("deletes"), is_delete)
+        return batch, call
 
 
 def _updated(levels: Levels, batch: Batch, call: Call) -> Levels:
     """Return the levels after a batch."""
-    merged = merge_count([level.count for level in levels.levels], batch.keys.length)
+    merged = merge_count(levels.sizes, batch.keys.length)
     newest = call.engine.added(batch, levels.levels[:merged])
     return Levels(levels.types, (newest, *levels.levels[merged:]))
 

@@ -24,6 +24,8 @@ _NO_LIMIT = 2**64 - 1
 class CpuEngine:
     """Implements `headrace.index.sorted_map.engine.Engine`."""
 
+    merged_per_search = 0.0  # unknown: searches never merge
+
     def __init__(self, call: Call) -> None:
         self._call = call
         self._rule = call.types.order.packed

@@ -22,7 +22,14 @@ from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
-from headrace.index.sorted_map.gpu.tuning import FENCES_FROM, GUIDE_SAMPLES, GUIDE_STRIDE, LONGEST_WALK, MERGED_LEVELS
+from headrace.index.sorted_map.gpu.tuning import (
+    FENCES_FROM,
+    GUIDE_SAMPLES,
+    GUIDE_STRIDE,
+    LONGEST_WALK,
+    MERGED_LEVELS,
+    MERGED_PER_SEARCH,
+)
 from headrace.index.sorted_map.gpu.update import new_update
 from headrace.index.sorted_map.levels import Level, Levels, fence_rows, guide_row
 from headrace.primitives.select import select
@@ -32,6 +39,8 @@ _OPTIONS = layout("NeighbourOptions").packer()
 
 class GpuEngine:
     """Implements `headrace.index.sorted_map.engine.Engine`."""
+
+    merged_per_search = MERGED_PER_SEARCH
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -47,9 +56,12 @@ class GpuEngine:
         call = self._call
         if len(older) >= MERGED_LEVELS:
             older = (self.merged(Levels(call.types, older)),)
-        has_tombstones = batch.has_tombstones or any(level.tombstones is not None for level in older)
-        target = call.new_level(batch.keys.length + sum(level.count for level in older), has_tombstones=has_tombstones)
-        with in_stream_of(self._own, *(array for array in (batch.keys, batch.values, batch.deletes) if array is not None)):
+        count, has_tombstones = batch.keys.length, batch.has_tombstones
+        for level in older:
+            count += level.count
+            has_tombstones = has_tombstones or level.tombstones is not None
+        target = call.new_level(count, has_tombstones=has_tombstones)
+        with in_stream_of(self._own, *batch.arrays):
             new_update(call.types, batch, older, target).run(call, self._card, self._own)
         return target
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,20 +57,19 @@ class Update:
         """Everything that the launches depend on besides addresses."""
         batch = self.batch
         given = batch.keys.length, batch.values is None, batch.deletes is None, batch.is_delete
-        return (self.types, *given, *((level.count, level.tombstones is None) for level in self.older))
+        return (self.types, *given, *[(level.count, level.tombstones is None) for level in self.older])
 
     @property
     def addresses(self) -> list[int]:
         """Address of each array."""
         return [array.address for array in self.arrays()]
 
-    def arrays(self) -> Iterator[Array]:
+    def arrays(self) -> list[Array]:
         """Return the arrays in a fixed order."""
-        batch = self.batch
-        arrays = [batch.keys, batch.values, batch.deletes]
+        arrays: list[Array | None] = [*self.batch.arrays]
         for level in (*self.older, self.target):
             arrays += level.codes, level.values, level.tombstones
-        return (array for array in arrays if array is not None)
+        return [array for array in arrays if array is not None]
 
     def _record(self, card: Gpu) -> Any:
         """Return the code that records the launches."""
