@@ -14,7 +14,7 @@ from headrace.arrays.arrays import CPU, Array
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
 from headrace.index.sorted_map.gpu.tuning import MergeTuning
 from headrace.index.sorted_map.key_types import MapTypes
-from headrace.index.sorted_map.levels import Level, Levels, fence_rows, guide_row
+from headrace.index.sorted_map.levels import Level, Levels, fence_rows, filter_words, guide_row
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
@@ -51,6 +51,7 @@ class Device:
         *,
         is_clean: bool = False,
         has_fences: bool = False,
+        has_filters: bool = False,
         guide_stride: int = 0,
     ) -> None:
         self.launcher = FiberLauncher(order, 7)
@@ -58,6 +59,8 @@ class Device:
         self.rule = types.order.packed
         put = tuple(self._put(types, level, is_clean) for level in levels)
         self.levels = Levels(types, tuple(self._with_fences(level) for level in put) if has_fences else put)
+        if has_filters:
+            self.levels = replace(self.levels, levels=tuple(map(self._with_filter, self.levels.levels)))
         if guide_stride and len(put) > 1:
             self.levels = replace(self.levels, guide=self._guide(types, guide_stride))
 
@@ -75,6 +78,12 @@ class Device:
         fences = self.launcher.allocate(count * level.codes.width)
         result = replace(level, fences=Array(fences.address, count, typestr, CPU, "headrace", owner=fences))
         self.kernels.launch("write_fences", count, (result.packed, count, fences))
+        return result
+
+    def _with_filter(self, level: Level) -> Level:
+        words = self.launcher.allocate(filter_words(level.count) * 8, fill=0)
+        result = replace(level, filter=Array(words.address, words.nbytes // 8, "<u8", CPU, "headrace", owner=words))
+        self.kernels.launch("write_filter", level.count, (result.packed,))
         return result
 
     def _guide(self, types: MapTypes, stride: int) -> Level:
@@ -238,8 +247,39 @@ def test_guides(key_type: str, order: str) -> None:
         assert (found[:, : len(sizes)] == before).all()
 
 
+@pytest.mark.parametrize("key_type", ["u4", "u8"])
+def test_filters(key_type: str) -> None:
+    """Each item sets four bits of a word for eight items, and few other keys pass."""
+    for count in (1, 8, 9, 4 * THREADS, 4 * THREADS + 1, 3000):
+        level = host_level(f"<{key_type}", count, 1 << 31, count)
+        device = Device("random", MapTypes.of(key_type, None), [level], has_filters=True)
+        written = device.levels.levels[0].filter
+        assert written is not None and written.length == -(-count // 8)
+        words = device.fetch(written.owner, "u8")
+        hashes = mixed(np.unique(level.codes))
+        expected, places = np.zeros(len(words), "u8"), (hashes >> 32) * np.uint64(len(words)) >> 32
+        np.bitwise_or.at(expected, places, filter_bits(hashes))
+        assert (words == expected).all()
+        absent = mixed(np.random.default_rng(count).integers(1 << 31, 1 << 32, 4000).astype("u8"))
+        passed = (filter_bits(absent) & ~words[(absent >> 32) * np.uint64(len(words)) >> 32]) == 0
+        assert passed.mean() < 0.06
+
+
+def mixed(codes: Any) -> Any:
+    """Return the hash of codes, `mix_bits` of core/hash.hpp."""
+    found = codes.astype("u8")
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        found = (found ^ found >> 33) * np.uint64(factor)
+    return found ^ found >> 33
+
+
+def filter_bits(hashes: Any) -> Any:
+    """Return the bits of a filter's word that hashes select."""
+    return np.bitwise_or.reduce([np.uint64(1) << (hashes >> shift & 63) for shift in (0, 6, 12, 18)])
+
+
 @pytest.mark.covering(default=2)
-@pytest.mark.parametrize("aids", [{}, {"has_fences": True}, {"guide_stride": 4}])
+@pytest.mark.parametrize("aids", [{}, {"has_fences": True}, {"has_fences": True, "has_filters": True}, {"guide_stride": 4}])
 @pytest.mark.parametrize("key_type", ["u4", "u8"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_searches(key_type: str, order: str, aids: dict[str, Any]) -> None:

@@ -49,8 +49,13 @@ void reverse_batch_at(const KeysGiven& keys, std::uintptr_t values, std::uintptr
 
 void mark_deleted_at(std::uintptr_t codes, u64 count, unsigned width, std::uintptr_t deleted, std::uintptr_t tombstones,
                      unsigned threads) {
-    const MapLevel level{
-        reinterpret_cast<const void*>(codes), nullptr, reinterpret_cast<const u8*>(deleted), nullptr, count, 0};
+    const MapLevel level{reinterpret_cast<const void*>(codes),
+                         nullptr,
+                         reinterpret_cast<const u8*>(deleted),
+                         nullptr,
+                         count,
+                         0,
+                         nullptr};
     const LongCall call;
     mark_deleted(level, width, reinterpret_cast<u8*>(tombstones), threads);
 }

@@ -91,8 +91,8 @@ class Engine(Protocol):
     def compacted(self, level: Level) -> Level | None:
         """Return the visible pairs of a level; None if there are none."""
 
-    def prepared(self, levels: Levels, ranges: int = 0) -> Levels:
-        """Return the levels with the arrays that searches of keys use, or of this many ranges; the same if they have them."""
+    def prepared(self, levels: Levels, keys: int = 0, ranges: int = 0) -> Levels:
+        """Return the levels with the arrays that searches of this many keys or ranges use; the same if they have them."""
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """Search keys."""

@@ -11,6 +11,7 @@
 // The status is kept apart from the code, so keys have their full width.
 #pragma once
 #include "arrange/search/search.hpp"
+#include "core/hash.hpp"
 
 HR_BEGIN_NAMESPACE
 
@@ -21,6 +22,7 @@ struct MapLevel {
     const void* fences;    // codes that guide searches, see rank_in_level; null for none
     u64 count;
     u64 fence_shift;  // each fence of the top row is the last of 2^fence_shift codes
+    u64* filter;      // excludes codes that the level does not have, see filter_bits; null for none
 };
 
 constexpr u32 max_levels = 48;
@@ -120,6 +122,24 @@ HR_FN u64 rank_in_level(const MapLevel& level, Code code, u32 after_equal) {
     const u64 first = node * node_codes;
     if (level.count - first >= node_codes) return first + rank_in_node(codes + first, code);
     return first + rank_of(codes + first, level.count - first, code, 0);
+}
+
+// A filter has a word for each 8 items of a level. An item sets 4 bits of the word that the hash of its code selects.
+// If not all bits of a code are set, the level does not have the code. (Blocked Bloom filter of Putze, Sanders and
+// Singler 2007.) About 1 in 30 codes that a level does not have passes.
+constexpr u64 filtered_items = 8;
+
+HR_FN u64 filter_words(u64 count) { return (count + filtered_items - 1) / filtered_items; }
+HR_FN u64 word_of_filter(u64 count, u64 hash) { return (hash >> 32) * filter_words(count) >> 32; }
+HR_FN u64 bits_of_filter(u64 hash) {
+    return u64{1} << (hash & 63) | u64{1} << (hash >> 6 & 63) | u64{1} << (hash >> 12 & 63) |
+           u64{1} << (hash >> 18 & 63);
+}
+
+// Returns false only if a level does not have the code with this hash.
+HR_FN bool may_have(const MapLevel& level, u64 hash) {
+    if (level.filter == nullptr) return true;
+    return (bits_of_filter(hash) & ~level.filter[word_of_filter(level.count, hash)]) == 0;
 }
 
 // A guide has the items at each multiple of a stride of each level as one sorted array, in the order of a merge. Its

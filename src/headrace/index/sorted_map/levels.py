@@ -17,6 +17,7 @@ _LEVELS = layout("MapLevels").packer()
 _NODE_BITS = 3
 _NODE = 1 << _NODE_BITS
 _ROW_UNIT = 4
+_FILTERED_ITEMS = 8
 _MAX_LEVELS = layout("MapLevels").length("level")
 
 
@@ -36,6 +37,8 @@ class Level:
         Whether each key occurs once, and there is no tombstone.
     fences
         Codes that guide searches (level.hpp); None for none.
+    filter
+        Words that exclude codes which the level does not have (level.hpp); None for none.
     """
 
     codes: Array
@@ -43,6 +46,7 @@ class Level:
     tombstones: Array | None = None
     is_clean: bool = False
     fences: Array | None = None
+    filter: Array | None = None
 
     @property
     def count(self) -> int:
@@ -52,13 +56,14 @@ class Level:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        return sum(array.nbytes for array in (self.codes, self.values, self.tombstones, self.fences) if array is not None)
+        arrays = self.codes, self.values, self.tombstones, self.fences, self.filter
+        return sum(array.nbytes for array in arrays if array is not None)
 
     @property
     def packed(self) -> bytes:
         """Bytes of ``MapLevel`` (level.hpp)."""
         fences, shift = (0, 0) if self.fences is None else (self.fences.address, fence_rows(self.count)[0])
-        return _LEVEL.pack(*self.addresses, fences, self.count, shift)
+        return _LEVEL.pack(*self.addresses, fences, self.count, shift, 0 if self.filter is None else self.filter.address)
 
     @property
     def addresses(self) -> tuple[int, int, int]:
@@ -146,6 +151,17 @@ def guide_row(levels: int) -> int:
     (4, 8)
     """
     return -(-levels // _ROW_UNIT) * _ROW_UNIT
+
+
+def filter_words(count: int) -> int:
+    """Return the number of words of a filter of `count` items (level.hpp).
+
+    Examples
+    --------
+    >>> filter_words(8), filter_words(9)
+    (1, 2)
+    """
+    return -(-count // _FILTERED_ITEMS)
 
 
 def fence_rows(count: int) -> tuple[int, int]:

@@ -80,7 +80,7 @@ class LevelReader:
         with suppress(MemoryLimitError):  # searches work without it
             if self._may_merge and len(levels.levels) > 1:
                 prepared = self._merged_for_searches(levels, call, keys + _SEARCHES_OF_RANGE * ranges)
-            prepared = call.engine.prepared(prepared, ranges)
+            prepared = call.engine.prepared(prepared, keys, ranges)
         if prepared is not levels:
             self._replace(levels, prepared)
         return prepared

@@ -24,6 +24,7 @@ from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
 from headrace.index.sorted_map.gpu.tuning import (
     FENCES_FROM,
+    FILTERED_PER_KEY,
     GUIDE_SAMPLES,
     GUIDE_STRIDE,
     LONGEST_WALK,
@@ -31,7 +32,7 @@ from headrace.index.sorted_map.gpu.tuning import (
     MERGED_PER_SEARCH,
 )
 from headrace.index.sorted_map.gpu.update import new_update
-from headrace.index.sorted_map.levels import Level, Levels, fence_rows, guide_row
+from headrace.index.sorted_map.levels import Level, Levels, fence_rows, filter_words, guide_row
 from headrace.primitives.select import select
 
 _OPTIONS = layout("NeighbourOptions").packer()
@@ -90,10 +91,11 @@ class GpuEngine:
         values = None if level.values is None else take(select(level.values.owner, marks.owner, context=self._call.context))
         return Level(codes, values, None, is_clean=True)
 
-    def prepared(self, levels: Levels, ranges: int = 0) -> Levels:
-        """See `Engine.prepared`. Many ranges get a guide of all levels, other searches fences of each level.
+    def prepared(self, levels: Levels, keys: int = 0, ranges: int = 0) -> Levels:
+        """See `Engine.prepared`. Many ranges get a guide of all levels, other searches fences and filters of each level.
 
-        Fences take a seventh of the memory of codes, and a guide 2.25 bytes for each item of up to eight levels.
+        Fences take a seventh of the memory of codes, a guide 2.25 bytes for each item of up to eight levels, and a filter a byte
+        for each item.
         """
         if ranges:
             if levels.guide is not None:
@@ -102,9 +104,11 @@ class GpuEngine:
             samples = sample_count(counts, GUIDE_STRIDE)
             if 2 <= len(counts) <= MERGED_LEVELS and max(counts) < 1 << 32 and FENCES_FROM <= samples <= ranges * GUIDE_SAMPLES:
                 return replace(levels, guide=self._guide(levels, samples))
-        if not any(self._lacks_fences(level) for level in levels.levels):
+        filtered = keys * FILTERED_PER_KEY if len(levels.levels) > 1 else 0
+        if not any([self._lacks_fences(level) or self._lacks_filter(level, filtered) for level in levels.levels]):
             return levels
-        return replace(levels, levels=tuple(map(self._with_fences, levels.levels)))
+        found = [self._with_filter(self._with_fences(level), filtered) for level in levels.levels]
+        return replace(levels, levels=tuple(found))
 
     def _guide(self, levels: Levels, samples: int) -> Level:
         codes = self._call.new(samples, self._call.types.code)
@@ -126,6 +130,20 @@ class GpuEngine:
         result = replace(level, fences=fences)
         with self._kernels() as (kernels, _):
             kernels.launch("write_fences", count, (result.packed, count, fences))
+        return result
+
+    @staticmethod
+    def _lacks_filter(level: Level, filtered: int) -> bool:
+        return level.filter is None and FENCES_FROM <= level.count <= filtered
+
+    def _with_filter(self, level: Level, filtered: int) -> Level:
+        if not self._lacks_filter(level, filtered):
+            return level
+        words = self._call.new(filter_words(level.count), "<u8")
+        result = replace(level, filter=words)
+        with self._kernels() as (kernels, launcher):
+            launcher.fill(words.owner, 0)
+            kernels.launch("write_filter", level.count, (result.packed,))
         return result
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:

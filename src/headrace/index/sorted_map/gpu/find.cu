@@ -20,7 +20,12 @@ static __device__ __forceinline__ bool are_ascending(Code code) {
 
 // Returns the item that decides about a code; no level if there is none.
 static __device__ __forceinline__ MapItem item_of_code(const MapLevels& levels, Code code) {
-    for (u32 of = 0; of < levels.count; ++of) {
+    const u64 hash = mix_bits(static_cast<u64>(code));
+    u64 candidates = 0;  // levels that may have the code; their filters are read side by side
+#pragma unroll 4
+    for (u32 of = 0; of < levels.count; ++of) candidates |= static_cast<u64>(may_have(levels.level[of], hash)) << of;
+    for (; candidates != 0; candidates &= candidates - 1) {
+        const u32 of = static_cast<u32>(trailing_zeros(candidates));
         const MapLevel& level = levels.level[of];
         const u64 at = rank_in_level(level, code, 0);
         if (at < level.count && codes_of<Code>(level)[at] == code) return {of, at};

@@ -1,4 +1,4 @@
-// Writes the arrays that guide searches (level.hpp): fences of one level, and the guide of all levels.
+// Writes the arrays that guide searches (level.hpp): fences and filter of one level, and the guide of all levels.
 //
 // write_guide ranks the samples of all levels. A block has a warp for each level, and a lane for each of 32 samples.
 // The ranks of a sample give its place in the guide.
@@ -29,6 +29,16 @@ extern "C" __global__ void __launch_bounds__(tile::lanes* tile::lanes)
     for (u32 i = 0; i < levels.count; ++i) place += places[i][lane];
     positions[place * row_length(levels.count) + of] = static_cast<u32>(rank);
     if (of == sample.own) codes[place] = codes_of<Code>(levels.level[of])[sample.number * stride];
+}
+
+// Sets the bits of all codes of a level in its filter, which is zero before.
+extern "C" __global__ void __launch_bounds__(threads) write_filter(const __grid_constant__ MapLevel level) {
+    for (u32 turn = 0; turn < turns; ++turn) {
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
+        if (i >= level.count) continue;
+        const u64 hash = mix_bits(static_cast<u64>(codes_of<Code>(level)[i]));
+        atomicOr(level.filter + word_of_filter(level.count, hash), bits_of_filter(hash));
+    }
 }
 
 // Writes `count` fences of a level, rows and fillings (level.hpp).
