@@ -34,6 +34,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.arrange.multisplit.gpu.labels": ("_cells_defines", "_label_defines"),
         "headrace.gpu.kernels.launcher": ("known_kernels",),
         "headrace.gpu.kernels.launch_plan": ("known_plans",),
+        "headrace.index.sorted_map.gpu.engine": ("_kernels_in",),
         # Types of arrays, and the rules that follow from them.
         "headrace.arrange.bucket.buckets": ("even",),
         "headrace.arrange.bucket.layouts": ("rule_layout",),

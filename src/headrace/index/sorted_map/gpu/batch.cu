@@ -2,6 +2,7 @@
 // into keys. Items are independent.
 //
 // Bytes moved per item of width w: 2 w, and 2 for a status.
+#include "gpu/block/dependent_launch.cuh"
 #include "gpu/block/turns.cuh"
 #include "index/sorted_map/level.hpp"
 
@@ -16,6 +17,7 @@ constexpr u32 turns = 4;
 extern "C" __global__ void __launch_bounds__(threads)
     reverse_batch(const Code* keys, u64 count, KeyRule<Code> rule, const void* values, const u8* deletes,
                   u32 value_width, Code* codes, void* moved, u8* tombstones) {
+    tile::wait_for_launch_before();
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
         const u64 i = tile::item_of_turn<threads, turns>(turn);

@@ -6,10 +6,10 @@ that use the default stream need no events. Else it is the GPU's own stream.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
@@ -17,8 +17,10 @@ import numpy as np  # a dependency of cuda-core
 from headrace.arrays.arrays import Array, fast_array, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of
+from headrace.core.budget import Budget
 from headrace.core.layouts.layout import layout
-from headrace.gpu.device.device import gpu
+from headrace.core.transfers import Crossings
+from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
@@ -36,6 +38,12 @@ from headrace.index.sorted_map.levels import Level, Levels, fence_rows, filter_w
 from headrace.primitives.select import select
 
 _OPTIONS = layout("NeighbourOptions").packer()
+
+
+@lru_cache(256)
+def _kernels_in(card: Gpu, stream: int | None, width: int) -> MapKernels:
+    """Return launches without allocations in a stream. They are kept, because a launcher takes microseconds."""
+    return MapKernels(GpuLauncher(card, stream=stream, budget=Budget(), crossings=Crossings()), width)
 
 
 class GpuEngine:
@@ -105,7 +113,7 @@ class GpuEngine:
             if 2 <= len(counts) <= MERGED_LEVELS and max(counts) < 1 << 32 and FENCES_FROM <= samples <= ranges * GUIDE_SAMPLES:
                 return replace(levels, guide=self._guide(levels, samples))
         filtered = keys * FILTERED_PER_KEY if len(levels.levels) > 1 else 0
-        if not any([self._lacks_fences(level) or self._lacks_filter(level, filtered) for level in levels.levels]):
+        if not any(self._lacks_fences(level) or self._lacks_filter(level, filtered) for level in levels.levels):
             return levels
         found = [self._with_filter(self._with_fences(level), filtered) for level in levels.levels]
         return replace(levels, levels=tuple(found))
@@ -149,17 +157,15 @@ class GpuEngine:
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """See `Engine.find`."""
         found = self._call.results(keys, has_keys=False)
-        with self._kernels(keys, found.values, found.is_present) as (kernels, _):
-            args = (levels.packed, keys, keys.length, self._rule, found.values, found.is_present)
-            kernels.launch("find_keys", keys.length, args)
+        args = (levels.packed, keys, keys.length, self._rule, found.values, found.is_present)
+        self._launch("find_keys", keys.length, args, (keys, found.values, found.is_present))
         return found
 
     def neighbours(self, levels: Levels, keys: Array, options: tuple[bool, bool]) -> FoundItems:
         """See `Engine.neighbours`."""
         found = self._call.results(keys, has_keys=True)
-        with self._kernels(keys, found.keys, found.values, found.is_present) as (kernels, _):
-            given = (levels.packed, keys, keys.length, self._rule, _OPTIONS.pack(*options))
-            kernels.launch("find_neighbours", keys.length, (*given, found.keys, found.values, found.is_present))
+        given = (levels.packed, keys, keys.length, self._rule, _OPTIONS.pack(*options), *found)
+        self._launch("find_neighbours", keys.length, given, (keys, *found))
         return found
 
     def counts(self, levels: Levels, ranges: KeyRanges) -> Array | None:
@@ -203,6 +209,12 @@ class GpuEngine:
         """See `Engine.on_device`."""
         context = self._call.context
         return take(DeviceArray.from_host(items, self._card, counted=context.crossings, budget=self._call.budget))
+
+    def _launch(self, name: str, count: int, args: tuple[Any, ...], given: Iterable[Array | None]) -> None:
+        """Launch a kernel for independent items, ordered with the streams of arrays. It takes no scratch memory."""
+        own = self._own
+        with self._card.current(), in_stream_of(own, *[array for array in given if array is not None]):
+            _kernels_in(self._card, own.stream, self._call.types.key_width).launch(name, count, args)
 
     @contextmanager
     def _kernels(self, *given: Array | None) -> Iterator[tuple[MapKernels, GpuLauncher]]:

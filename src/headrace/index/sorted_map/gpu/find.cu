@@ -2,6 +2,7 @@
 // at the first level that has it. Ascending keys are searched by the guide, if there is one.
 //
 // Bytes moved per key of width w: w, the result, and for each node of 8 codes that is not in a cache 8 w.
+#include "gpu/block/dependent_launch.cuh"
 #include "gpu/block/warp.cuh"
 #include "index/sorted_map/gpu/guided.cuh"
 
@@ -55,6 +56,7 @@ static __device__ __forceinline__ MapItem item_by_guide(const MapLevels& levels,
 extern "C" __global__ void __launch_bounds__(threads)
     find_keys(const __grid_constant__ MapLevels levels, const Code* keys, u64 count, KeyRule<Code> rule, void* values,
               u8* is_present) {
+    tile::wait_for_launch_before();
     const u64 i = item_of_thread();
     const Code code = i < count ? rule.equal_code(keys[i]) : static_cast<Code>(~Code{0});
     // Reads of the guide are shared by the lanes of a warp if keys ascend. Others read fewer sectors by fences.

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.index.sorted_map.gpu.tuning import CODE_TYPES, MERGE, THREADS, TURNS, MergeTuning
 
@@ -36,6 +37,8 @@ _FILES = {
     "begin_ranges": "ranges",
     "copy_clean_ranges": "ranges",
 }
+_EARLY = {"reverse_batch", "rank_samples", "cut_levels", "merge_tiles", "find_keys"}
+"""Kernels that begin before the preceding launch has ended, and wait for it."""
 _SIGNATURES = {
     "reverse_batch": "PQ{rule}PPIPPP",
     "mark_deleted": "PQPP",
@@ -140,7 +143,8 @@ def sample_count(counts: Sequence[int], stride: int) -> int:
 @cache
 def _entry(name: str, width: int) -> Entry:
     sizes = {"rule": f"{4 * width}s", "level": _LEVEL, "levels": _LEVELS, "cuts": _CUTS, "options": _OPTIONS}
-    return Entry(f"{_FOLDER}{_FILES[name]}.cu", name, _SIGNATURES[name].format(**sizes))
+    mode = LaunchMode.EARLY if name in _EARLY else LaunchMode.ORDERED
+    return Entry(f"{_FOLDER}{_FILES[name]}.cu", name, _SIGNATURES[name].format(**sizes), mode)
 
 
 @cache

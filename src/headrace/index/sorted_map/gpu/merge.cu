@@ -12,6 +12,7 @@
 // its source. It copies values once.
 //
 // Bytes moved per item of width w: 2 w, and 8 * levels for each cut.
+#include "gpu/block/dependent_launch.cuh"
 #include "gpu/block/warp.cuh"
 #include "index/sorted_map/gpu/samples.cuh"
 
@@ -28,6 +29,7 @@ static_assert(tile_items <= 1 << offset_bits);
 extern "C" __global__ void __launch_bounds__(tile::lanes* tile::lanes)
     rank_samples(const __grid_constant__ MapLevels levels, const __grid_constant__ CutTask task, u64* places) {
     __shared__ u64 ranks[tile::lanes][tile::lanes];  // of a sample in a level
+    tile::wait_for_launch_before();
     const u32 of = tile::warp(), lane = tile::lane();
     const u64 first = static_cast<u64>(blockIdx.x) * tile::lanes;
     const Sample sample = sample_of(levels, task.stride, first + lane);
@@ -104,6 +106,7 @@ static __device__ __forceinline__ u64 position_of_rank(const MapLevels& levels, 
 extern "C" __global__ void __launch_bounds__(threads)
     cut_levels(const __grid_constant__ MapLevels levels, const __grid_constant__ CutTask task, const u64* places,
                u64* cuts) {
+    tile::wait_for_launch_before();
     const u64 cut = static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp();
     if (cut >= task.cuts) return;
     const u64 rank = cut * tile_items < task.items ? cut * tile_items : task.items;
@@ -176,6 +179,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ MapLevel parts[tile::lanes];  // the levels, from the begin of the tile on
     __shared__ u32 starts[tile::lanes + 1];  // of each part in the tile
     __shared__ u64 place;                    // of the tile in the result
+    tile::wait_for_launch_before();
     if (threadIdx.x < tile::lanes) {
         const u32 of = threadIdx.x;
         const u64* const cut = cuts + static_cast<u64>(blockIdx.x) * levels.count;
