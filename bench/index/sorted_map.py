@@ -27,6 +27,10 @@ from headrace import Context, SortedMap
 from headrace.index.sorted_map.reads import MapReader
 
 KEY_BITS = 31
+MERGING = 5
+"""Searches of a map whose searches merge its levels."""
+NEVER = 1e9
+"""Growth that no map has, for one whose updates make no cleanup."""
 SAMPLE = slice(1 << 14)
 """Answers that are checked."""
 
@@ -54,14 +58,15 @@ class Machine:
 
     def seconds(self, work: Callable[[], object], repeat: int = 5) -> float:
         """Return the median seconds of a call until its result is complete, after one call that is not timed."""
-        times = []
-        for _ in range(repeat + 1):
-            self._wait()
-            began = time.perf_counter()
-            work()
-            self._wait()
-            times.append(time.perf_counter() - began)
-        return statistics.median(times[1:])
+        return statistics.median([self.seconds_once(work) for _ in range(repeat + 1)][1:])
+
+    def seconds_once(self, work: Callable[[], object]) -> float:
+        """Return the seconds of one call until its result is complete."""
+        self._wait()
+        began = time.perf_counter()
+        work()
+        self._wait()
+        return time.perf_counter() - began
 
     def peer(self, ascending: Any, keys: Any) -> tuple[str, Callable[[], object]]:
         """Return name and call of a peer's binary search. PyTorch has none for unsigned keys."""
@@ -75,14 +80,9 @@ class Machine:
             self._torch.cuda.synchronize()
 
 
-def new_map(machine: Machine) -> SortedMap:
-    """Return an empty map that is cleaned by hand only."""
-    return SortedMap("uint32", "uint32", cleanup_at=None, context=machine.context)
-
-
-def filled(machine: Machine, keys: Any, values: Any, batch: int) -> SortedMap:
-    """Return a map of keys and values, inserted by batches."""
-    result = new_map(machine)
+def filled(machine: Machine, keys: Any, values: Any, batch: int, cleanup_at: float | None = None) -> SortedMap:
+    """Return a map of keys and values, inserted by batches. By default it is cleaned by hand only."""
+    result = SortedMap("uint32", "uint32", cleanup_at=cleanup_at, context=machine.context)
     for begin in range(0, len(keys), batch):
         result.insert(keys[begin : begin + batch], values[begin : begin + batch])
     return result
@@ -165,6 +165,15 @@ def reads(page: Page, machine: Machine, name: str, found: MapReader, queries: Qu
             page.say(f"| {name}: {what} of width {width} | {number / seconds / 1e6:,.2f} | | {peers.get(what, '')} |")
 
 
+def merging_searches(page: Page, machine: Machine, found: SortedMap, queries: Queries) -> None:
+    """Add the row of a map whose searches merge its levels: the rates of searches of random keys, one after another."""
+    keys, rates = machine.put(queries.drawn), []
+    for _ in range(MERGING):
+        seconds = machine.seconds_once(lambda: found.find(keys))
+        rates.append(f"{len(queries) / seconds / 1e6:,.1f} in {len(found.level_sizes)}")
+    page.say(f"| find, random, {MERGING} times, and levels after each | {', '.join(rates)} | | |")
+
+
 def on_host(found: Any) -> Any:
     """Return a result as an array of NumPy."""
     return found.cpu().numpy() if hasattr(found, "cpu") else found
@@ -193,6 +202,7 @@ def main() -> int:
     page.head("Reads", said, ["SortedMap", "searchsorted of one sorted array", "peer's"])
     queries = Queries(machine, host[: count - batch], 1 << given.queries)
     reads(page, machine, "levels", found.snapshot(), queries)
+    merging_searches(page, machine, filled(machine, keys[: count - batch], values[: count - batch], batch, NEVER), queries)
     clean = machine.seconds(lambda: len(found.snapshot()), 2)
     found.cleanup()
     page.say(f"| cleanup | {(count - batch) / clean / 1e6:,.1f} | | |")

@@ -204,7 +204,7 @@ def merge_count(sizes: Sequence[int], batch: int) -> int:
 def search_merge_count(sizes: Sequence[int], worth: float) -> int:
     """Return the number of levels, newest first, whose merge saves most time of searches; 1 if no merge saves any.
 
-    A merge takes the time of its items, and searches then read fewer levels.
+    A merge takes the time of its items, and searches then read fewer levels. Of two numbers that save the same, it is the larger.
 
     Parameters
     ----------
@@ -222,6 +222,6 @@ def search_merge_count(sizes: Sequence[int], worth: float) -> int:
     for number, size in enumerate(sizes, 1):
         items += size
         saved = (number - 1) * worth - items
-        if number > 1 and saved > most:
+        if number > 1 and saved > 0 and saved >= most:
             merged, most = number, saved
     return merged

@@ -38,8 +38,8 @@ class LookupReader(LevelReader):
         Notes
         -----
         Levels are searched from the newest to the oldest, and a key leaves the search at the first level that has it (Ashkiani,
-        section 4.4.2). On a GPU the newest levels are merged before, once searches since the last update have taken longer than
-        the merge does.
+        section 4.4.2). The newest levels are merged before, once searches since the last update have taken longer than the
+        merge does.
 
         Examples
         --------

@@ -86,15 +86,14 @@ class LevelReader:
         return prepared
 
     def _merged_for_searches(self, levels: Levels, call: Call, searches: int) -> Levels:
-        """Merge the newest levels if that takes less time than all searches since the last update or merge have taken in them.
+        """Merge the newest levels if that takes less time than searches of as many keys as since the last update take in them.
 
-        So a map that is searched more than it is updated has few levels, and a merge at most doubles the time of the searches.
+        So a map that is searched more than it is updated has few levels.
         """
         self._searches += searches
         merged = search_merge_count(levels.sizes, self._searches * call.engine.merged_per_search)
         if merged == 1:
             return levels
-        self._searches = 0
         if merged == len(levels.levels):
             return clean_levels(levels, call)
         newest = call.engine.merged(Levels(levels.types, levels.levels[:merged]))

@@ -40,7 +40,7 @@ class SortedMap(ForeignNames, MapReader):
         Type of the values, likewise; None for keys alone.
     cleanup_at
         Factor that triggers a cleanup. An update ends with one if the levels have grown by this factor since the last cleanup,
-        or since the first batch. None for cleanups by hand only; then searches on a GPU do not merge levels either.
+        or since the first batch. None for cleanups by hand only; then searches do not merge levels either.
     context
         Threads and memory limit of each call. If it names a GPU, the map and all arrays of the host are placed there. The map
         lies on the device of its first batch.

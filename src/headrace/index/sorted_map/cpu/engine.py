@@ -16,6 +16,8 @@ from headrace.index.sorted_map.levels import Level, Levels
 
 _ITEMS_OF_VISIT = 4
 """Number of items that are merged in the time in which a walk visits a code of a range."""
+_MERGED_PER_SEARCH = 1.0
+"""Number of items that are merged in the time of a search of a key in one level: 0.1 to 1 for sorted keys, 1 to 7 for others."""
 _FEW_VISITS = 1 << 16
 """Number of codes of all ranges up to which levels are not merged."""
 _NO_LIMIT = 2**64 - 1
@@ -24,7 +26,7 @@ _NO_LIMIT = 2**64 - 1
 class CpuEngine:
     """Implements `headrace.index.sorted_map.engine.Engine`."""
 
-    merged_per_search = 0.0  # unknown: searches never merge
+    merged_per_search = _MERGED_PER_SEARCH
 
     def __init__(self, call: Call) -> None:
         self._call = call
