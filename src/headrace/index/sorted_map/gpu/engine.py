@@ -102,8 +102,7 @@ class GpuEngine:
     def prepared(self, levels: Levels, keys: int = 0, ranges: int = 0) -> Levels:
         """See `Engine.prepared`. Many ranges get a guide of all levels, other searches fences and filters of each level.
 
-        Fences take a seventh of the memory of codes, a guide 2.25 bytes for each item of up to eight levels, and a filter a byte
-        for each item.
+        Fences take a seventh of the memory of codes. A filter takes a byte for each item, a guide 2.25 for up to eight levels.
         """
         if ranges:
             if levels.guide is not None:
