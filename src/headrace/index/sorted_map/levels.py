@@ -102,7 +102,7 @@ class Levels:
         packed = packed.ljust(_MAX_LEVELS * _LEVEL.size, b"\0")
         return _LEVELS.pack(packed, guide, len(self.levels), self.types.value_width, self.is_clean, 0)
 
-    @cached_property
+    @property
     def sizes(self) -> tuple[int, ...]:
         """Number of items of each level, with tombstones and stale ones."""
         return tuple([level.count for level in self.levels])

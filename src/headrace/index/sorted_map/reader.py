@@ -16,8 +16,8 @@ from headrace.index.sorted_map.engine import Call, new_call
 from headrace.index.sorted_map.key_types import MapTypes, items_given
 from headrace.index.sorted_map.levels import Levels, search_merge_count
 
-_SEARCHES_OF_RANGE = 2
-"""Searches of keys that take the time of a range."""
+_SEARCHES_OF_RANGE = 12
+"""Number of searches of keys that take the time of a walk through a range of 8 keys."""
 
 
 class LevelReader:

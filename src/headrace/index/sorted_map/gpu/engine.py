@@ -149,7 +149,7 @@ class GpuEngine:
         words = self._call.new(filter_words(level.count), "<u8")
         result = replace(level, filter=words)
         with self._kernels() as (kernels, launcher):
-            launcher.fill(words.owner, 0)
+            launcher.fill(words, 0)
             kernels.launch("write_filter", level.count, (result.packed,))
         return result
 
