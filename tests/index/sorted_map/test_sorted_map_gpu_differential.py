@@ -86,6 +86,24 @@ def test_large_levels(key_type: str, value_type: str | None) -> None:
     same(maps[0].items(), maps[1].items())
 
 
+@pytest.mark.parametrize("key_type", ["u4", "f8"])
+def test_searches_that_merge_levels(key_type: str) -> None:
+    """A few searches merge some levels, many all; keys, ranges and neighbours stay the same."""
+    maps = [SortedMap(key_type, "i8", cleanup_at=1e9, context=Context(device=device)) for device in ("cuda", "cpu")]
+    for number, size in enumerate((40_000, 18_000, 9_000, 4_100, 700)):
+        batch = random_batch(key_type, size, 100_000, number)
+        for each in maps:
+            each.update(*batch)
+    counts = set()
+    for count in (300, 4_000, 20_000, 200_000):
+        queries = hard_keys(key_type, count, 100_000, count)
+        same(maps[0].find(queries), maps[1].find(queries))
+        counts.add(len(maps[0].level_sizes))
+        check(maps[0].snapshot(), maps[1].snapshot(), queries[:300])
+    assert {1, 5} <= counts
+    same(maps[0].items(), maps[1].items())
+
+
 def test_arrays_of_other_libraries() -> None:
     torch, cupy = pytest.importorskip("torch", reason="a peer"), pytest.importorskip("cupy", reason="a peer")
     keys = np.random.default_rng(1).permutation(5000)

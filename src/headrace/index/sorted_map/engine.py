@@ -91,8 +91,11 @@ class Engine(Protocol):
     def compacted(self, level: Level) -> Level | None:
         """Return the visible pairs of a level; None if there are none."""
 
-    def prepared(self, levels: Levels, keys: int = 0, ranges: int = 0) -> Levels:
-        """Return the levels with the arrays that searches of this many keys or ranges use; the same if they have them."""
+    def prepared(self, levels: Levels, searches: int = 0, ranges: int = 0) -> Levels:
+        """Return the levels with the arrays that searches use, the same if they have them.
+
+        `searches`: number of searches since the last update, 0 if no filter is used. `ranges`: number of ranges.
+        """
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
         """Search keys."""

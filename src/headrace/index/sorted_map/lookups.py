@@ -51,7 +51,8 @@ class LookupReader(LevelReader):
         """
         levels = self._levels
         call, wanted = self._placed(levels, keys=keys)
-        found = call.engine.find(self._prepared(levels, call, wanted["keys"].length), wanted["keys"])
+        levels = self._prepared(levels, call, wanted["keys"].length, uses_filters=True)
+        found = call.engine.find(levels, wanted["keys"])
         return Found(owner_of(found.values), found.is_present.owner)
 
     def __contains__(self, key: Any) -> bool:

@@ -13,6 +13,10 @@ from headrace.index.sorted_map.results import RangeItems
 from headrace.primitives.scan import scan_line
 
 
+_SEARCHES_OF_RANGE = 12
+"""Number of searches of keys that take the time of a walk through a range of 8 keys."""
+
+
 class KeyRangeReader(LevelReader):
     """Counts and items of ranges."""
 
@@ -83,10 +87,11 @@ class KeyRangeReader(LevelReader):
         ranges = KeyRanges(placed["lows"], placed["highs"])
         if ranges.lows.length != ranges.highs.length:
             raise OptionError(f"highs has {ranges.highs.length} keys for {ranges.lows.length} of lows")
-        levels = self._prepared(levels, call, ranges=ranges.lows.length)
+        count = ranges.lows.length
+        levels = self._prepared(levels, call, _SEARCHES_OF_RANGE * count, count)
         counts = call.engine.counts(levels, ranges)
         if counts is None:
-            levels = self._prepared(self._merged(), call, ranges=ranges.lows.length)
+            levels = self._prepared(self._merged(), call, 0, count)
             counts = call.engine.counts(levels, ranges)
             assert counts is not None
         return levels, call, ranges, counts

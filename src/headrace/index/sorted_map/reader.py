@@ -16,9 +16,6 @@ from headrace.index.sorted_map.engine import Call, new_call
 from headrace.index.sorted_map.key_types import MapTypes, items_given
 from headrace.index.sorted_map.levels import Levels, search_merge_count
 
-_SEARCHES_OF_RANGE = 12
-"""Number of searches of keys that take the time of a walk through a range of 8 keys."""
-
 
 class LevelReader:
     """Levels that a reader sees, and the resources of its calls."""
@@ -71,26 +68,36 @@ class LevelReader:
         self._replace(levels, clean)
         return clean
 
-    def _prepared(self, levels: Levels, call: Call, keys: int = 0, ranges: int = 0) -> Levels:
-        """Return the levels with the arrays that searches of this many keys or ranges use, merged if that saves time.
+    def _prepared(self, levels: Levels, call: Call, searches: int, ranges: int = 0, *, uses_filters: bool = False) -> Levels:
+        """Return the levels with the arrays that a call uses, merged if that saves time. They are kept unless an update came.
 
-        They are kept unless an update came in between.
+        Parameters
+        ----------
+        levels, call
+            The levels and the call.
+        searches
+            Number of searches of keys that take as long.
+        ranges
+            Number of ranges of the call.
+        uses_filters
+            Whether the call uses filters.
         """
         prepared = levels
         with suppress(MemoryLimitError):  # searches work without it
-            if self._may_merge and len(levels.levels) > 1:
-                prepared = self._merged_for_searches(levels, call, keys + _SEARCHES_OF_RANGE * ranges)
-            prepared = call.engine.prepared(prepared, keys, ranges)
+            if len(levels.levels) > 1:
+                self._searches += searches
+                if self._may_merge:
+                    prepared = self._merged_for_searches(levels, call)
+            prepared = call.engine.prepared(prepared, self._searches if uses_filters else 0, ranges)
         if prepared is not levels:
             self._replace(levels, prepared)
         return prepared
 
-    def _merged_for_searches(self, levels: Levels, call: Call, searches: int) -> Levels:
+    def _merged_for_searches(self, levels: Levels, call: Call) -> Levels:
         """Merge the newest levels if that takes less time than searches of as many keys as since the last update take in them.
 
         So a map that is searched more than it is updated has few levels.
         """
-        self._searches += searches
         merged = search_merge_count(levels.sizes, self._searches * call.engine.merged_per_search)
         if merged == 1:
             return levels

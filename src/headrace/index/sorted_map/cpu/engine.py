@@ -82,7 +82,7 @@ class CpuEngine:
         _native.compact_level(packed, call.types.key_width, allocated, self._threads)
         return replace(found[0], is_clean=True) if found[0].count else None
 
-    def prepared(self, levels: Levels, keys: int = 0, ranges: int = 0) -> Levels:
+    def prepared(self, levels: Levels, searches: int = 0, ranges: int = 0) -> Levels:
         """See `Engine.prepared`."""
         return levels
 

@@ -99,7 +99,7 @@ class GpuEngine:
         values = None if level.values is None else take(select(level.values.owner, marks.owner, context=self._call.context))
         return Level(codes, values, None, is_clean=True)
 
-    def prepared(self, levels: Levels, keys: int = 0, ranges: int = 0) -> Levels:
+    def prepared(self, levels: Levels, searches: int = 0, ranges: int = 0) -> Levels:
         """See `Engine.prepared`. Many ranges get a guide of all levels, other searches fences and filters of each level.
 
         Fences take a seventh of the memory of codes. A filter takes a byte for each item, a guide 2.25 for up to eight levels.
@@ -111,7 +111,7 @@ class GpuEngine:
             samples = sample_count(counts, GUIDE_STRIDE)
             if 2 <= len(counts) <= MERGED_LEVELS and max(counts) < 1 << 32 and FENCES_FROM <= samples <= ranges * GUIDE_SAMPLES:
                 return replace(levels, guide=self._guide(levels, samples))
-        filtered = keys * FILTERED_PER_KEY if len(levels.levels) > 1 else 0
+        filtered = searches * FILTERED_PER_KEY if len(levels.levels) > 1 else 0
         if not any(self._lacks_fences(level) or self._lacks_filter(level, filtered) for level in levels.levels):
             return levels
         found = [self._with_filter(self._with_fences(level), filtered) for level in levels.levels]
