@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from operator import is_
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
@@ -100,7 +101,7 @@ class GpuEngine:
         return Level(codes, values, None, is_clean=True)
 
     def prepared(self, levels: Levels, searches: int = 0, ranges: int = 0) -> Levels:
-        """See `Engine.prepared`. Many ranges get a guide of all levels, other searches fences and filters of each level.
+        """See `Engine.prepared`. Many ranges get a guide of all levels, other searches fences, and filters of newer levels.
 
         Fences take a seventh of the memory of codes. A filter takes a byte for each item, a guide 2.25 for up to eight levels.
         """
@@ -111,10 +112,11 @@ class GpuEngine:
             samples = sample_count(counts, GUIDE_STRIDE)
             if 2 <= len(counts) <= MERGED_LEVELS and max(counts) < 1 << 32 and FENCES_FROM <= samples <= ranges * GUIDE_SAMPLES:
                 return replace(levels, guide=self._guide(levels, samples))
-        filtered = searches * FILTERED_PER_KEY if len(levels.levels) > 1 else 0
-        if not any(self._lacks_fences(level) or self._lacks_filter(level, filtered) for level in levels.levels):
+        found = [self._with_fences(level) for level in levels.levels]
+        for number in range(len(found) - 1):  # the oldest level has most keys that are found
+            found[number] = self._with_filter(found[number], searches * FILTERED_PER_KEY)
+        if all(map(is_, found, levels.levels)):
             return levels
-        found = [self._with_filter(self._with_fences(level), filtered) for level in levels.levels]
         return replace(levels, levels=tuple(found))
 
     def _guide(self, levels: Levels, samples: int) -> Level:
@@ -125,12 +127,8 @@ class GpuEngine:
             kernels.write_guide(levels.packed, counts, GUIDE_STRIDE, (codes, positions))
         return self._with_fences(Level(codes, positions))
 
-    @staticmethod
-    def _lacks_fences(level: Level) -> bool:
-        return level.fences is None and level.count >= FENCES_FROM
-
     def _with_fences(self, level: Level) -> Level:
-        if not self._lacks_fences(level):
+        if level.fences is not None or level.count < FENCES_FROM:
             return level
         count = fence_rows(level.count)[1]
         fences = self._call.new(count, level.codes.typestr)
@@ -139,12 +137,9 @@ class GpuEngine:
             kernels.launch("write_fences", count, (result.packed, count, fences))
         return result
 
-    @staticmethod
-    def _lacks_filter(level: Level, filtered: int) -> bool:
-        return level.filter is None and FENCES_FROM <= level.count <= filtered
-
-    def _with_filter(self, level: Level, filtered: int) -> Level:
-        if not self._lacks_filter(level, filtered):
+    def _with_filter(self, level: Level, most: int) -> Level:
+        """Return a level of `most` items or fewer with a filter."""
+        if level.filter is not None or not FENCES_FROM <= level.count <= most:
             return level
         words = self._call.new(filter_words(level.count), "<u8")
         result = replace(level, filter=words)

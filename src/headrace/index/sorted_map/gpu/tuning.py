@@ -37,8 +37,8 @@ LONGEST_WALK = 256
 """Maximum number of items of a range that one thread visits."""
 FENCES_FROM = 1 << 12
 """Minimum number of items of a level that gets fences."""
-FILTERED_PER_KEY = 8
-"""Number of items of a level that get a filter for a searched key."""
+FILTERED_PER_KEY = 4
+"""A level gets a filter if it has at most this number of items for each key searched since the last update."""
 GUIDE_STRIDE = 16
 """Items of a level from one sample of a guide to the next."""
 GUIDE_SAMPLES = 8
