@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from headrace import _native
-from headrace.arrays.arrays import TORCH_TYPES, Array, fast_array, needed_numpy, take, width_of
+from headrace.arrays.arrays import TORCH_NAMES, Array, fast_array, needed_numpy, take, width_of
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.inputs import plain
 from headrace.core.budget import Budget
@@ -169,11 +169,8 @@ def apart_error(*devices: Device) -> OptionError:
     return OptionError(f"the arrays lie on {listed}; move them to one device, nothing is copied between devices unasked")
 
 
-_TORCH_NAMES = {described: name for name, described in TORCH_TYPES.items()}
-
-
 def _empty_torch(source: Array, length: int, typestr: str) -> Any:
-    name = _TORCH_NAMES.get(typestr)
+    name = TORCH_NAMES.get(typestr)
     if name is None:
         raise OptionError(f"PyTorch has no type {typestr!r}")
     return source.owner.new_empty(length, dtype=getattr(sys.modules["torch"], name))

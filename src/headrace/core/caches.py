@@ -43,6 +43,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.arrange.sort.key_order": ("KeyOrder.of", "_packed"),
         "headrace.arrays.arrays": ("width_of", "constant_name"),
         "headrace.arrays.placement": ("_numpy_type",),
+        "headrace.arrays.repeated": ("known_calls",),
         "headrace.primitives.operators": ("Joining._of",),
         "headrace.query.match.automaton.native": ("native_automaton",),
         "headrace.query.match.automaton.tables": ("tables_of",),

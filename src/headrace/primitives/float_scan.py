@@ -10,6 +10,7 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.placement import in_stream_of
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
+from headrace.gpu.kernels.launch_plan import LaunchPlan, PlanRecorder, RecordedBuffer, replayed
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 from headrace.primitives.tuning import FLOAT_SCAN
 
@@ -19,8 +20,8 @@ _SUM = Entry("primitives/float_scan.cu", "sum_groups", "PQP")
 _SCAN = Entry("primitives/float_scan.cu", "scan_groups", "PQPPQQ")
 
 
-def scan_floats_on_gpu(source: Array, result: Array, item: str, shift: int, context: Context) -> None:
-    """Write the running sums of 1 or more floats of a GPU.
+def scan_floats_on_gpu(source: Array, result: Array, item: str, shift: int, context: Context) -> LaunchPlan | None:
+    """Write the running sums of 1 or more floats of a GPU. Return the plan that was replayed for both addresses, if there is one.
 
     Parameters
     ----------
@@ -35,10 +36,22 @@ def scan_floats_on_gpu(source: Array, result: Array, item: str, shift: int, cont
     context
         Counter of transfers.
     """
-    card = gpu(source.device)
+    card, budget, sizes = gpu(source.device), context.new_budget(), (source.nbytes, result.nbytes)
+
+    def record(recorder: PlanRecorder) -> None:
+        launcher: Any = recorder  # a scan copies nothing between host and device
+        first, second = map(RecordedBuffer, recorder.addresses, sizes)
+        scan_on(launcher, item, first, second, (shift, result.length))
+
+    if budget.limit is None and source.stream == result.stream:
+        key = scan_on, item, shift, *sizes
+        plan = replayed(key, record, [source.address, result.address], card, source.stream)
+        if plan is not None:
+            return plan
     with card.current(), in_stream_of(source, result):
-        launcher = GpuLauncher(card, stream=source.stream, budget=context.new_budget(), crossings=context.crossings)
+        launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
         scan_on(launcher, item, source, result, (shift, result.length))
+    return None
 
 
 def scan_on(launcher: Launcher, item: str, source: DeviceBuffer, target: DeviceBuffer, shifted: tuple[int, int]) -> None:

@@ -223,8 +223,10 @@ known_plans: dict[Hashable, LaunchPlan | None] = {}
 """Plans by key; None for a key that was seen once."""
 
 
-def replayed(key: Hashable, code: Callable[[PlanRecorder], None], addresses: list[int], card: Gpu, stream: int | None) -> bool:
-    """Replay a call like an earlier one. Return False, having launched nothing, if the caller must launch the kernels.
+def replayed(
+    key: Hashable, code: Callable[[PlanRecorder], None], addresses: list[int], card: Gpu, stream: int | None
+) -> LaunchPlan | None:
+    """Replay a call like an earlier one, and return its plan. Return None, having launched nothing, if the caller must launch.
 
     Parameters
     ----------
@@ -245,6 +247,6 @@ def replayed(key: Hashable, code: Callable[[PlanRecorder], None], addresses: lis
             if len(known_plans) >= _MAX_PLANS:
                 known_plans.clear()
             known_plans[name] = None
-            return False
+            return None
         plan = known_plans[name] = LaunchPlan(recorded(code, alignments), card)
-    return plan.replay(addresses, card.stream if stream is None else stream)
+    return plan if plan.replay(addresses, card.stream if stream is None else stream) else None

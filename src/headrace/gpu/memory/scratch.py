@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headrace.core.process_lock import process_lock
-from headrace.gpu.device.device import Gpu, check_status, checked, driver
+from headrace.gpu.device.device import Gpu, check_status, checked, driver, is_lasting
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.device.event import Event
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
@@ -20,6 +20,8 @@ COUNTERS = 32 << 10
 _MIN_BYTES = 64 << 10
 _MAX_STREAMS = 64
 _LAST_EPOCH = 2**32 - 1
+_DEFAULT_STREAM = -1
+"""Number of the default stream; the driver's ids of other streams are not negative."""
 
 
 @dataclass(slots=True)
@@ -62,11 +64,14 @@ class Scratch:
         A stream under graph capture gets a separate buffer that the graph clears: the graph may run several times at once.
         """
         card, stream = self._card, self._stream
-        status, is_capturing, stream_id = card_calls().stream_state(stream, int(card.context))
-        check_status(status)
-        if is_capturing:
-            with card.current():
-                return zeroed(card, self._nbytes, stream), 1
+        if is_lasting(stream):
+            stream_id = _DEFAULT_STREAM  # it is never captured
+        else:
+            status, is_capturing, stream_id = card_calls().stream_state(stream, int(card.context))
+            check_status(status)
+            if is_capturing:
+                with card.current():
+                    return zeroed(card, self._nbytes, stream), 1
         self._key = key = card.index, stream_id, self._kind
         with _lock:
             entry = scratch_entries.get(key)

@@ -27,7 +27,7 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launch_plan import PlanRecorder, RecordedBuffer, replayed
+from headrace.gpu.kernels.launch_plan import LaunchPlan, PlanRecorder, RecordedBuffer, replayed
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 
 _PAD = Entry("arrange/gather/take.cu", "pad_items", "PQIP")
@@ -36,8 +36,11 @@ _PAD_DEFINES: dict[str, Any] = {"HR_ROW": "u32", "HR_THREADS": TAKE_THREADS}
 
 def split_on_gpu(
     arrays: Sequence[Array], rule: Rule, strategy: BlockStrategy, context: Context, budget: Budget
-) -> tuple[list[Array], Array]:
-    """Return the split keys and values, and the offsets; `arrays`: the keys, followed by the arrays of values."""
+) -> tuple[list[Array], Array, LaunchPlan | None]:
+    """Return the split keys and values, the offsets, and the plan that was replayed for all addresses in this order, if any.
+
+    `arrays`: the keys, followed by the arrays of values.
+    """
     source = arrays[0]
     for array in arrays:
         if array.length and array.width in WIDTHS and array.address % array.width:
@@ -61,11 +64,12 @@ def split_on_gpu(
             launcher: Any = recorder  # a split copies nothing between host and device
             launch(launcher, list(map(RecordedBuffer, recorder.addresses, sizes)))
 
-        if replayed(key, record, [array.address for array in used], card, source.stream):
-            return results, offsets
+        plan = replayed(key, record, [array.address for array in used], card, source.stream)
+        if plan is not None:
+            return results, offsets, plan
     with card.current(), in_stream_of(source, *used):
         launch(GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings), used)
-    return results, offsets
+    return results, offsets, None
 
 
 def _is_replayable(rule: Rule, strategy: BlockStrategy) -> bool:

@@ -228,7 +228,7 @@ class Sorter:
         choice = self._msd_choice(request, widths)
         use, msd_tuning = (MsdUse.NEVER, None) if choice is None else (choice.use, choice.tuning)
         tile = lsd_tuning.tiles_of(keys.width).select(widths, self._count)
-        counts_prefixes = use is MsdUse.IF_CHEAPER and not keys.equals and not (msd_tuning and msd_tuning.is_one_launch)
+        counts_prefixes = use is MsdUse.IF_CHEAPER and not keys.equals and (msd_tuning is None or msd_tuning.counts_prefixes)
         has_splitters = counts_prefixes and not widths and keys.width == SPLITTER_KEY_BYTES
         may_extract = self._may_extract_heavy(request, sum(widths))
         zeros = [  # states last: a large buffer is cleared by a fill of its own
@@ -293,13 +293,15 @@ class Sorter:
             options = replace(request.options, keeps_counts=request.options.keeps_counts or bool(widths))
             tuning = row.paper if options.keeps_counts else replace(row.paper, scatter=row.keys_only.scatter)
             return MsdChoice(tuning, options, MsdUse.ALWAYS)
-        if request.strategy is not None or self._count < row.min_keys or needs_u64_positions(self._count):
+        if request.strategy is not None or needs_u64_positions(self._count):
             return None
-        if not widths:
+        if widths:
+            options = replace(request.options, reduces=False, stable=True)
+            sizes = row.select_pairs(widths, self._count, self._tuning.lsd)
+        else:
             options = replace(request.options, keeps_counts=False, reduces=False)
-            return MsdChoice(row.select_keys(self._count), options, MsdUse.IF_CHEAPER)
-        options = replace(request.options, reduces=False, stable=True)
-        return MsdChoice(row.select_pairs(widths, self._count, self._tuning.lsd), options, MsdUse.IF_CHEAPER)
+            sizes = row.select_keys(self._count)
+        return None if sizes is None else MsdChoice(sizes, options, MsdUse.IF_CHEAPER)
 
     def _moved(self, source: DeviceBuffer, target: DeviceBuffer | None, width: int, keys: KeyType) -> MovedColumn:
         """Return a column with the scratch buffer that two or more passes need."""

@@ -16,16 +16,22 @@ from headrace.arrays.placement import in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launch_plan import PlanRecorder, replayed
+from headrace.gpu.kernels.launch_plan import LaunchPlan, PlanRecorder, replayed
 from headrace.gpu.kernels.launcher import DeviceBuffer, GpuLauncher, Launcher
 from headrace.gpu.memory.scratch import COUNTERS, Scratch
 
 
-def sort_keys_on_gpu(task: SortTask) -> None:
-    """Sort keys, pairs or indices, as the task asks. `Sorter.sort` documents the memory that this takes."""
-    if not _replayed(task):
+def sort_keys_on_gpu(task: SortTask) -> LaunchPlan | None:
+    """Sort keys, pairs or indices, as the task asks. `Sorter.sort` documents the memory that this takes.
+
+    Return the plan that was replayed, if any. Its addresses are those of the keys, each column and its target, the keys' target,
+    and the indices.
+    """
+    plan = _replayed(task)
+    if plan is None:
         with _sorter(task) as sorter:
             sorter.sort(_request(task))
+    return plan
 
 
 sort_pairs_on_gpu = argsort_on_gpu = sort_keys_on_gpu
@@ -44,12 +50,12 @@ def top_k_on_gpu(task: SortTask) -> None:
         sorter.top_k(_request(task), task.target.length)
 
 
-def _replayed(task: SortTask) -> bool:
-    """Sort as an earlier call did that differs in addresses alone. Return False, having done nothing, if there was none."""
+def _replayed(task: SortTask) -> LaunchPlan | None:
+    """Sort as an earlier call did that differs in addresses alone. Return None, having done nothing, if there was none."""
     keys, count = task.keys, task.keys.length
     arrays = _arrays(task)
     if not count or task.budget.limit is not None or any(array.stream != keys.stream for array in arrays):
-        return False
+        return None
     addresses = [array.address for array in arrays]
     buffers = addresses if len(addresses) == len(set(addresses)) else list(dict.fromkeys(addresses))
     shape = [(array.width, buffers.index(array.address)) for array in arrays]

@@ -30,13 +30,16 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
     yield SortProgram("bucket_count.cu", row.paper.count_defines(only))
     yield SortProgram("bucket_count.cu", row.keys_only.count_defines(only))
     yield from _local_programs(row.keys_only, only, has_values=False)
-    many = row.select_keys(row.many_from)
+    if row.few_keys is not None:
+        yield SortProgram("scatter_reserve.cu", row.few_keys.sizes.reserve_defines(only))
+        yield from _local_programs(row.few_keys.sizes, only, has_values=False)
+    many = _chosen(row.select_keys(max(row.min_keys, row.many_from)))
     yield from (program._replace(free_macro="HR_VALUES") for program in _local_programs(many, only, has_values=False))
     for keys in key_types(row.key_bytes, has_values=True):
-        for tuning in filter(None, (row.pairs, row.few_pairs)):
+        for tuning in (row.pairs, *(() if row.few_pairs is None else (row.few_pairs.sizes,))):
             yield SortProgram("bucket_count.cu", tuning.count_defines(keys))
             yield from _local_programs(tuning, keys, has_values=True)
-        many = row.select_pairs((1, 1), row.many_from, lsd)
+        many = _chosen(row.select_pairs((1, 1), max(row.min_keys, row.many_from), lsd))
         yield from (program._replace(free_macro="HR_VALUES") for program in _local_programs(many, keys, has_values=True))
         for tile in _pair_tiles(row, lsd):
             yield SortProgram("scatter_stable.cu", tile.defines(keys, row.pairs.bits, is_large=False))
@@ -44,7 +47,12 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
 
 def _pair_tiles(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[TileTuning]:
     for widths in ((1, 1), (row.key_bytes,)):
-        yield row.select_pairs(widths, 1 << 31, lsd).scatter
+        yield _chosen(row.select_pairs(widths, 1 << 31, lsd)).scatter
+
+
+def _chosen(tuning: MsdTuning | None) -> MsdTuning:
+    assert tuning is not None
+    return tuning
 
 
 def _local_programs(tuning: MsdTuning, keys: KeyType, *, has_values: bool) -> Iterator[SortProgram]:

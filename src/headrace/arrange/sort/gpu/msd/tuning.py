@@ -38,7 +38,7 @@ class MsdTuning:
         Local sort for the buckets that bin_sort.cu declines; None without bin_sort.cu.
     tail_from
         Number of the pass from which one launch does all the rest with grid barriers. None: each pass has its own launches. If it
-        is 0, prefixes are not counted beforehand.
+        is 0 or 1, prefixes are not counted beforehand.
     """
 
     bits: int
@@ -54,6 +54,11 @@ class MsdTuning:
     def is_one_launch(self) -> bool:
         """Return whether one launch does all passes."""
         return self.tail_from == 0
+
+    @property
+    def counts_prefixes(self) -> bool:
+        """Return whether 16-bit prefixes may be counted first. Few keys have few launches that may be in vain."""
+        return self.tail_from is None or self.tail_from > 1
 
     @property
     def max_leaf_keys(self) -> int:
@@ -122,6 +127,23 @@ class LargeLeaves:
 
 
 @dataclass(frozen=True, slots=True)
+class FewMsdTuning:
+    """Sizes for few keys: leaf buckets of one size, and few launches. One that has nothing to do costs a hundredth of the sort.
+
+    Parameters
+    ----------
+    min_keys, below
+        Numbers of keys that it serves: from `min_keys` on, and less than `below`.
+    sizes
+        Sizes of the kernels.
+    """
+
+    min_keys: int
+    below: int
+    sizes: MsdTuning
+
+
+@dataclass(frozen=True, slots=True)
 class KeyMsdTuning:
     """Sizes for keys of one width, in each variant of the MSD sort.
 
@@ -139,9 +161,8 @@ class KeyMsdTuning:
         Keys that carry values; stable. Its `scatter` tile is for columns of any width.
     same_width
         Tile for one value as wide as the key. Runs are longer than in the LSD sort's tile; None: that one serves.
-    few_pairs, few_pairs_below
-        Replaces `pairs` below this number of keys: one launch for all passes, and leaf buckets of one size. A launch that has
-        nothing to do costs a twentieth of an LSD sort there.
+    few_keys, few_pairs
+        Replaces `keys_only` or `pairs` for few keys, and serves below `min_keys`.
     many, many_from
         Largest local sorts from this number of keys on, where two passes leave uniform keys in larger buckets than those of
         `keys_only` and `pairs`. A third pass would read and write all keys again.
@@ -153,19 +174,24 @@ class KeyMsdTuning:
     keys_only: MsdTuning
     pairs: MsdTuning
     same_width: TileTuning | None = None
-    few_pairs: MsdTuning | None = None
-    few_pairs_below: int = 0
+    few_keys: FewMsdTuning | None = None
+    few_pairs: FewMsdTuning | None = None
     many: LargeLeaves | None = None
     many_from: int = 0
 
-    def select_keys(self, count: int) -> MsdTuning:
-        """Return the sizes for `count` keys alone."""
+    def select_keys(self, count: int) -> MsdTuning | None:
+        """Return the sizes for `count` keys alone; None if the MSD sort does not serve them."""
+        few = _few(self.few_keys, count)
+        if few is not None or count < self.min_keys:
+            return few
         many = self._many(count)
         return self.keys_only if many is None else _with_leaves(self.keys_only, many.keys_only, many.leftover)
 
-    def select_pairs(self, value_widths: Sequence[int], count: int, lsd: LsdTuning) -> MsdTuning:
-        """Return the sizes for `count` keys that carry columns of `value_widths` bytes an item."""
-        few = self.few_pairs if count < self.few_pairs_below else None
+    def select_pairs(self, value_widths: Sequence[int], count: int, lsd: LsdTuning) -> MsdTuning | None:
+        """Return the sizes for `count` keys that carry columns of `value_widths` bytes an item; None as `select_keys`."""
+        few = _few(self.few_pairs, count)
+        if few is None and count < self.min_keys:
+            return None
         tile = self.same_width if tuple(value_widths) == (self.key_bytes,) else None
         found = replace(few or self.pairs, scatter=tile or lsd.tiles_of(self.key_bytes).select(value_widths, count))
         many = self._many(count)
@@ -173,6 +199,10 @@ class KeyMsdTuning:
 
     def _many(self, count: int) -> LargeLeaves | None:
         return self.many if count >= self.many_from else None
+
+
+def _few(few: FewMsdTuning | None, count: int) -> MsdTuning | None:
+    return few.sizes if few is not None and few.min_keys <= count < few.below else None
 
 
 def _with_leaves(tuning: MsdTuning, largest: BinSortTuning, leftover: BlockSortTuning) -> MsdTuning:
@@ -189,6 +219,12 @@ _TAIL_FROM = 3
 """Fourth of eight passes. Uniform keys need two or three passes, and few skewed inputs that take this path need more."""
 
 _KEYS_U64 = MsdTuning(8, 512, 16, TileTuning(512, 16, 2), _BINS_U64, 1264, _FULL_U64, _TAIL_FROM)
+_LARGE_U32 = LargeLeaves(BinSortTuning(1024, 18, 1), BinSortTuning(1024, 15, 1), BlockSortTuning(8, 1024, 18, 1))
+_LARGE_U64 = LargeLeaves(BinSortTuning(1024, 10, 1), BinSortTuning(1024, 10, 1), BlockSortTuning(8, 1024, 10, 1))
+_FEW_U32 = MsdTuning(8, 512, 15, TileTuning(512, 16, 2), (_LARGE_U32.keys_only,), 1136, _LARGE_U32.leftover, 1)
+_FEW_U64 = MsdTuning(8, 512, 16, TileTuning(512, 8, 2), (_LARGE_U64.keys_only,), 1264, _LARGE_U64.leftover, 1)
+"""One pass leaves uniform keys in leaf buckets."""
+
 _U32 = KeyMsdTuning(
     4,
     1 << 24,
@@ -196,7 +232,8 @@ _U32 = KeyMsdTuning(
     keys_only=MsdTuning(8, 512, 15, TileTuning(512, 30, 2), _BINS_U32, 1136, _FULL_U32),
     pairs=MsdTuning(8, 384, 18, _PAIRS_U32, _BINS_U32, 1136, _FULL_U32),
     same_width=TileTuning(640, 24, 1, 4),
-    many=LargeLeaves(BinSortTuning(1024, 18, 1), BinSortTuning(1024, 15, 1), BlockSortTuning(8, 1024, 18, 1)),
+    few_keys=FewMsdTuning(1 << 20, 4_500_000, _FEW_U32),
+    many=_LARGE_U32,
     many_from=577_000_000,
 )
 _U64 = KeyMsdTuning(
@@ -206,17 +243,17 @@ _U64 = KeyMsdTuning(
     keys_only=_KEYS_U64,
     pairs=MsdTuning(8, 384, 9, _PAIRS_U64, _BINS_U64, 1264, _FULL_U64, _TAIL_FROM),
     same_width=TileTuning(256, 28, 2, 8, values_follow=True),
-    few_pairs=MsdTuning(8, 384, 9, _PAIRS_U64, _BINS_U64[2:3], 1264, _FULL_U64, 0),
-    few_pairs_below=1 << 25,
-    many=LargeLeaves(BinSortTuning(1024, 10, 1), BinSortTuning(1024, 10, 1), BlockSortTuning(8, 1024, 10, 1)),
+    few_keys=FewMsdTuning(1 << 20, 2_400_000, _FEW_U64),
+    few_pairs=FewMsdTuning(1 << 23, 1 << 25, MsdTuning(8, 384, 9, _PAIRS_U64, _BINS_U64[2:3], 1264, _FULL_U64, 0)),
+    many=_LARGE_U64,
     many_from=314_000_000,
 )
 
 LARGE_BLOCK_TUNING = (_U32, _U64)
 """For devices whose blocks may have 163 KiB of shared memory or more."""
 SMALL_BLOCK_TUNING = (
-    replace(_U32, same_width=None, many=None),
-    replace(_U64, many=None, keys_only=replace(_KEYS_U64, count_items=14, scatter=TileTuning(512, 14, 2))),
+    replace(_U32, same_width=None, few_keys=None, many=None),
+    replace(_U64, few_keys=None, many=None, keys_only=replace(_KEYS_U64, count_items=14, scatter=TileTuning(512, 14, 2))),
 )
 """For all other devices, whose blocks may have 99 KiB."""
 TUNINGS = (LARGE_BLOCK_TUNING, SMALL_BLOCK_TUNING)

@@ -1,0 +1,136 @@
+"""Recognises a call on a GPU that differs from an earlier one in the memory of its arrays alone, and repeats its launches.
+
+To check and describe the arguments of a call takes 20 to 40 us of the host; a sort of 65,536 keys takes 20 us of a GPU. Both
+depend on the options, and on library, type, length, device and alignment of each array. A call with the same ones needs only
+addresses, memory for its results, and launches.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Sequence
+from typing import Any, Protocol
+
+from headrace.arrays.arrays import TORCH_NAMES, Array, cupy_stream, torch_stream
+
+_ALIGNMENT = 256
+"""Addresses that are a multiple of it are recognised: those of all allocators, and not those of most views."""
+_MAX_CALLS = 256
+
+
+class Replay(Protocol):
+    """The launches of a call."""
+
+    def replay(self, addresses: list[int], stream: int) -> bool:
+        """Make the launches for other addresses. Return False, having launched nothing, if the caller must make them."""
+
+
+class RepeatedCall:
+    """A call whose arrays are of CuPy or PyTorch, of one dimension on one GPU, without gaps, and aligned.
+
+    Parameters
+    ----------
+    key
+        Its name and options, and the library, device, types and lengths of its arrays.
+    addresses
+        Addresses of the arrays.
+    stream
+        Stream that the library uses.
+    """
+
+    __slots__ = ("_addresses", "_key", "_known", "_stream")
+
+    def __init__(self, key: Hashable, addresses: list[int], stream: int) -> None:
+        self._key, self._addresses, self._stream = key, addresses, stream
+        self._known = known_calls.get(key)
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether the launches of an equal call were kept."""
+        return self._known is not None
+
+    def replay(self, *results: int) -> bool:
+        """Make the kept launches for the call's arrays, and for results at some addresses.
+
+        Return False, having launched nothing, if the caller must make them.
+        """
+        return self._known is not None and self._known.replay([*self._addresses, *results], self._stream)
+
+    def keep(self, launches: Replay | None, *results: Array) -> None:
+        """Keep the launches of this call, if it has some that depend on the key and on addresses alone.
+
+        `results`: arrays whose addresses follow those of the call's arrays.
+        """
+        if launches is None or any(result.address % _ALIGNMENT for result in results):
+            return
+        if len(known_calls) >= _MAX_CALLS:
+            known_calls.clear()
+        known_calls[self._key] = launches
+
+
+known_calls: dict[Hashable, Replay] = {}
+"""Launches by `RepeatedCall` key."""
+
+
+def repeated_call(options: Hashable, *values: Any) -> RepeatedCall | None:
+    """Return a call that may repeat an earlier one; None for arrays of the host, and for those that need checks or copies.
+
+    Parameters
+    ----------
+    options
+        Name of the function, and its options: all that the launches depend on besides the arrays.
+    values
+        The arrays.
+    """
+    kind = type(values[0])
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch is not None and kind is getattr(torch, "Tensor", None):
+        return _call_of_torch(torch, options, values)
+    if cupy is not None and kind is getattr(cupy, "ndarray", None):
+        return _call_of_cupy(cupy, options, values)
+    return None
+
+
+def _call_of_torch(torch: Any, options: Hashable, values: Sequence[Any]) -> RepeatedCall | None:
+    kinds, addresses, device = [], [], -1
+    for value in values:
+        is_plain = type(value) is torch.Tensor and value.is_cuda and value.layout is torch.strided
+        if not is_plain or value.dim() != 1 or not value.is_contiguous():
+            return None
+        address, index = value.data_ptr(), value.get_device()
+        if address % _ALIGNMENT or address in addresses or device not in {-1, index}:
+            return None
+        device = index
+        addresses.append(address)
+        kinds.append((value.dtype, value.numel()))
+    return RepeatedCall((options, torch.Tensor, device, *kinds), addresses, torch_stream(torch, device) or 1)
+
+
+def _call_of_cupy(cupy: Any, options: Hashable, values: Sequence[Any]) -> RepeatedCall | None:
+    current, kinds, addresses = cupy.cuda.runtime.getDevice(), [], []
+    for value in values:
+        if type(value) is not cupy.ndarray or value.ndim != 1 or not value.flags.c_contiguous:
+            return None
+        address = value.data.ptr
+        if address % _ALIGNMENT or address in addresses or value.device.id != current:
+            return None
+        addresses.append(address)
+        kinds.append((value.dtype, value.size))
+    return RepeatedCall((options, cupy.ndarray, current, *kinds), addresses, cupy_stream())
+
+
+def empty_beside(value: Any, typestr: str | None = None, length: int | None = None) -> tuple[Any, tuple[int]]:
+    """Return an uninitialised array of the library and device of an array of a `RepeatedCall`, and a tuple of its address.
+
+    `typestr`, `length`: type of the items, in NumPy's notation, and their number; None for those of `value`.
+    """
+    torch = sys.modules.get("torch")
+    if torch is not None and type(value) is torch.Tensor:
+        length = value.numel() if length is None else length
+        if typestr is None:
+            result = value.new_empty(length)
+        else:
+            result = value.new_empty(length, dtype=getattr(torch, TORCH_NAMES[typestr]))
+        return result, (result.data_ptr(),)
+    result = sys.modules["cupy"].ndarray(value.size if length is None else length, typestr or value.dtype)
+    return result, (result.data.ptr,)
