@@ -61,7 +61,7 @@ def with_tile(tuning: SortTuning, name: str, tile: TileTuning) -> SortTuning:
         row = replace(row, same_width=tile, few_same_width=None)
     same_width = tile if "+" in name and tile.value_bytes != ANY_WIDTH else None
     msd = tuple(
-        replace(one, pairs=replace(one.pairs, tail_from=None), few_pairs=None, same_width=same_width or one.same_width)
+        replace(one, pairs=replace(one.pairs, tail_from=None), few_pairs=(), same_width=same_width or one.same_width)
         for one in tuning.msd
     )
     return replace(tuning, lsd=replace(lsd, tiles=(row,)), msd=msd)

@@ -72,7 +72,7 @@ def with_tail(tuning: SortTuning, number: int | None) -> SortTuning:
 
     def of_row(row: KeyMsdTuning) -> KeyMsdTuning:
         keys_only = replace(row.keys_only, tail_from=2 if number == 0 else number)
-        return replace(row, keys_only=keys_only, pairs=replace(row.pairs, tail_from=number), few_pairs=None)
+        return replace(row, keys_only=keys_only, pairs=replace(row.pairs, tail_from=number), few_pairs=())
 
     return replace(tuning, msd=tuple(map(of_row, tuning.msd)))
 

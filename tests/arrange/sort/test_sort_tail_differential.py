@@ -10,7 +10,6 @@ import pytest
 from headrace.arrange.sort.gpu.heavy_hitters.tuning import HeavyHitterTuning
 from headrace.arrange.sort.gpu.lsd.lsd import REMAINDER_OFFSET
 from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
-from headrace.arrange.sort.gpu.msd.tuning import FewMsdTuning
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -59,20 +58,6 @@ def test_steps_from_any_number_on(dtype: str, values: str, number: int | None) -
     check(keys, values_of(keys, values), tuning=tuning, sorter=MsdSorter, launcher=launcher)
     first = 2 if number == 0 and values == "alone" else number
     assert (launcher.steps, launcher.blocks > 4) == ((0, False) if first is None else (2 * keys.itemsize - first, True))
-
-
-@pytest.mark.parametrize("kind", ["uniform", "deep", "sorted"])
-@pytest.mark.parametrize("dtype", ["u4", "f8"])
-def test_few_keys_have_one_pass_and_a_tail(dtype: str, kind: str) -> None:
-    """The plan chooses; leaf buckets have one size."""
-    rows = []
-    for row in HARNESS_TUNING.msd:
-        few = replace(row.keys_only, local=row.keys_only.local[-1:], tail_from=1)
-        rows.append(replace(row, min_keys=1 << 30, few_keys=FewMsdTuning(700, 3000, few)))
-    tuning = replace(HARNESS_TUNING, msd=tuple(rows))
-    keys = deep_keys(dtype, COUNT) if kind == "deep" else np.random.default_rng(3).random(COUNT).astype("f8")
-    keys = keys if kind == "deep" or dtype == "f8" else (keys * 2**32).astype("u4")
-    check(np.sort(keys) if kind == "sorted" else keys, [], tuning=tuning, launcher=Watching("random", 2))
 
 
 @pytest.mark.long_except("u4-*")

@@ -301,7 +301,9 @@ class Sorter:
         else:
             options = replace(request.options, keeps_counts=False, reduces=False)
             sizes = row.select_keys(self._count)
-        return None if sizes is None else MsdChoice(sizes, options, MsdUse.IF_CHEAPER)
+        if sizes is None:
+            return None
+        return MsdChoice(sizes, options, MsdUse.IF_ONE_PASS if sizes.has_one_pass else MsdUse.IF_CHEAPER)
 
     def _moved(self, source: DeviceBuffer, target: DeviceBuffer | None, width: int, keys: KeyType) -> MovedColumn:
         """Return a column with the scratch buffer that two or more passes need."""

@@ -66,7 +66,7 @@ struct SortArrays {
 struct PlanInputs {
     u64 count;
     u32 in_place;       // then the number of passes must be even
-    u32 parts;          // whether MSD may be chosen: 0 never, 1 if it is cheaper, 2 always
+    u32 parts;          // whether MSD may be chosen: 0 never, 1 if cheaper, 2 always, 3 if cheaper and by one pass
     u32 max_leaf_keys;  // maximum number of keys that one block sorts
     u32 value_bytes;    // bytes of values that move with each key
 };

@@ -115,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(plan_threads)
     }
     __syncthreads();
     SortMethod method = SortMethod::lsd;
-    const bool may_go = task.parts == 1 && repeats == 0;
+    const bool may_go = (task.parts == 1 || task.parts == 3) && repeats == 0;
     if (task.parts == 2 || (may_go && msd_is_cheaper(task, shared, differing))) method = SortMethod::msd;
     const bool may_be_copied = heavy == 0;  // the remaining keys are not in the target buffer
     if (may_be_copied && found.falls == 0)

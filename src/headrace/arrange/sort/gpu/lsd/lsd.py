@@ -38,6 +38,8 @@ class MsdUse(IntEnum):
     NEVER = 0
     IF_CHEAPER = 1
     ALWAYS = 2
+    IF_ONE_PASS = 3
+    """If it is cheaper, and one pass leaves no bucket larger than a leaf bucket."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,9 @@ class MsdSort:
         self._passes = keys.digit_count(tuning.bits)
         if may_have_splitters:
             self._passes = (self._passes + 3) // 2 * 2  # as `range_passes` of plan_steps.cuh
-        self._bounds = bounds = ListBounds(context.count, tuning, options, self._passes)
+        if tuning.has_one_pass:
+            self._passes = 1
+        self._bounds = bounds = ListBounds(context.count, tuning, options, max(2, self._passes))
         allocate = context.launcher.allocate
         digits = 1 << tuning.bits
         states, self._counts = zeros

@@ -30,14 +30,14 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
     yield SortProgram("bucket_count.cu", row.paper.count_defines(only))
     yield SortProgram("bucket_count.cu", row.keys_only.count_defines(only))
     yield from _local_programs(row.keys_only, only, has_values=False)
-    if row.few_keys is not None:
-        yield SortProgram("scatter_reserve.cu", row.few_keys.sizes.reserve_defines(only))
-        yield from _local_programs(row.few_keys.sizes, only, has_values=False)
+    for few in row.few_keys:
+        yield SortProgram("scatter_reserve.cu", few.sizes.reserve_defines(only))
+        yield from _local_programs(few.sizes, only, has_values=False)
     many = _chosen(row.select_keys(max(row.min_keys, row.many_from)))
     yield from (program._replace(free_macro="HR_VALUES") for program in _local_programs(many, only, has_values=False))
     for keys in key_types(row.key_bytes, has_values=True):
-        for tuning in (row.pairs, *(() if row.few_pairs is None else (row.few_pairs.sizes,))):
-            yield SortProgram("bucket_count.cu", tuning.count_defines(keys))
+        yield SortProgram("bucket_count.cu", row.pairs.count_defines(keys))
+        for tuning in (row.pairs, *(few.sizes for few in row.few_pairs)):
             yield from _local_programs(tuning, keys, has_values=True)
         many = _chosen(row.select_pairs((1, 1), max(row.min_keys, row.many_from), lsd))
         yield from (program._replace(free_macro="HR_VALUES") for program in _local_programs(many, keys, has_values=True))
@@ -48,6 +48,9 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
 def _pair_tiles(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[TileTuning]:
     for widths in ((1, 1), (row.key_bytes,)):
         yield _chosen(row.select_pairs(widths, 1 << 31, lsd)).scatter
+    for few in row.few_pairs:
+        for count in (few.min_keys, few.below - 1):
+            yield _chosen(row.select_pairs((row.key_bytes,), count, lsd)).scatter
 
 
 def _chosen(tuning: MsdTuning | None) -> MsdTuning:

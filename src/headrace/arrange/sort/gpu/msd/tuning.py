@@ -38,7 +38,10 @@ class MsdTuning:
         Local sort for the buckets that bin_sort.cu declines; None without bin_sort.cu.
     tail_from
         Number of the pass from which one launch does all the rest with grid barriers. None: each pass has its own launches. If it
-        is 0 or 1, prefixes are not counted beforehand.
+        is 0, prefixes are not counted beforehand.
+    has_one_pass
+        Whether one pass is launched. Then the plan chooses this sort only if that pass leaves leaf buckets alone, and prefixes
+        are not counted.
     """
 
     bits: int
@@ -49,6 +52,7 @@ class MsdTuning:
     merge_below: int
     leftover: BlockSortTuning | None = None
     tail_from: int | None = None
+    has_one_pass: bool = False
 
     @property
     def is_one_launch(self) -> bool:
@@ -58,7 +62,7 @@ class MsdTuning:
     @property
     def counts_prefixes(self) -> bool:
         """Return whether 16-bit prefixes may be counted first. Few keys have few launches that may be in vain."""
-        return self.tail_from is None or self.tail_from > 1
+        return not self.is_one_launch and not self.has_one_pass
 
     @property
     def max_leaf_keys(self) -> int:
@@ -162,7 +166,8 @@ class KeyMsdTuning:
     same_width
         Tile for one value as wide as the key. Runs are longer than in the LSD sort's tile; None: that one serves.
     few_keys, few_pairs
-        Replaces `keys_only` or `pairs` for few keys, and serves below `min_keys`.
+        Sizes that replace `keys_only` or `pairs` for few keys, and serve below `min_keys`. Sizes with one pass are for one value
+        as wide as the key, and their tile is that of the LSD sort.
     many, many_from
         Largest local sorts from this number of keys on, where two passes leave uniform keys in larger buckets than those of
         `keys_only` and `pairs`. A third pass would read and write all keys again.
@@ -174,8 +179,8 @@ class KeyMsdTuning:
     keys_only: MsdTuning
     pairs: MsdTuning
     same_width: TileTuning | None = None
-    few_keys: FewMsdTuning | None = None
-    few_pairs: FewMsdTuning | None = None
+    few_keys: tuple[FewMsdTuning, ...] = ()
+    few_pairs: tuple[FewMsdTuning, ...] = ()
     many: LargeLeaves | None = None
     many_from: int = 0
 
@@ -189,10 +194,12 @@ class KeyMsdTuning:
 
     def select_pairs(self, value_widths: Sequence[int], count: int, lsd: LsdTuning) -> MsdTuning | None:
         """Return the sizes for `count` keys that carry columns of `value_widths` bytes an item; None as `select_keys`."""
-        few = _few(self.few_pairs, count)
+        few, is_same_width = _few(self.few_pairs, count), tuple(value_widths) == (self.key_bytes,)
+        if few is not None and few.has_one_pass and not is_same_width:
+            few = None
         if few is None and count < self.min_keys:
             return None
-        tile = self.same_width if tuple(value_widths) == (self.key_bytes,) else None
+        tile = self.same_width if is_same_width and not (few and few.has_one_pass) else None
         found = replace(few or self.pairs, scatter=tile or lsd.tiles_of(self.key_bytes).select(value_widths, count))
         many = self._many(count)
         return found if many is None else _with_leaves(found, many.pairs, many.leftover)
@@ -201,8 +208,8 @@ class KeyMsdTuning:
         return self.many if count >= self.many_from else None
 
 
-def _few(few: FewMsdTuning | None, count: int) -> MsdTuning | None:
-    return few.sizes if few is not None and few.min_keys <= count < few.below else None
+def _few(rows: Sequence[FewMsdTuning], count: int) -> MsdTuning | None:
+    return next((row.sizes for row in rows if row.min_keys <= count < row.below), None)
 
 
 def _with_leaves(tuning: MsdTuning, largest: BinSortTuning, leftover: BlockSortTuning) -> MsdTuning:
@@ -221,9 +228,16 @@ _TAIL_FROM = 3
 _KEYS_U64 = MsdTuning(8, 512, 16, TileTuning(512, 16, 2), _BINS_U64, 1264, _FULL_U64, _TAIL_FROM)
 _LARGE_U32 = LargeLeaves(BinSortTuning(1024, 18, 1), BinSortTuning(1024, 15, 1), BlockSortTuning(8, 1024, 18, 1))
 _LARGE_U64 = LargeLeaves(BinSortTuning(1024, 10, 1), BinSortTuning(1024, 10, 1), BlockSortTuning(8, 1024, 10, 1))
-_FEW_U32 = MsdTuning(8, 512, 15, TileTuning(512, 16, 2), (_LARGE_U32.keys_only,), 1136, _LARGE_U32.leftover, 1)
-_FEW_U64 = MsdTuning(8, 512, 16, TileTuning(512, 8, 2), (_LARGE_U64.keys_only,), 1264, _LARGE_U64.leftover, 1)
-"""One pass leaves uniform keys in leaf buckets."""
+
+
+def _few_keys(below: int, scatter: TileTuning, leaf: BinSortTuning, leftover: BlockSortTuning, merged: int) -> FewMsdTuning:
+    sizes = MsdTuning(8, 512, 16, scatter, (leaf,), merged, leftover, has_one_pass=True)
+    return FewMsdTuning(1 << 19, below, sizes)
+
+
+def _few_pairs(min_keys: int, below: int, leaf: BlockSortTuning) -> FewMsdTuning:
+    return FewMsdTuning(min_keys, below, MsdTuning(8, 384, 9, _PAIRS_U32, (leaf,), 1136, has_one_pass=True))
+
 
 _U32 = KeyMsdTuning(
     4,
@@ -232,7 +246,8 @@ _U32 = KeyMsdTuning(
     keys_only=MsdTuning(8, 512, 15, TileTuning(512, 30, 2), _BINS_U32, 1136, _FULL_U32),
     pairs=MsdTuning(8, 384, 18, _PAIRS_U32, _BINS_U32, 1136, _FULL_U32),
     same_width=TileTuning(640, 24, 1, 4),
-    few_keys=FewMsdTuning(1 << 20, 4_500_000, _FEW_U32),
+    few_keys=(_few_keys(4_500_000, TileTuning(512, 16, 2), _LARGE_U32.keys_only, _LARGE_U32.leftover, 1136),),
+    few_pairs=(_few_pairs(3_300_000, 4_500_000, _LARGE_U32.leftover),),
     many=_LARGE_U32,
     many_from=577_000_000,
 )
@@ -243,8 +258,11 @@ _U64 = KeyMsdTuning(
     keys_only=_KEYS_U64,
     pairs=MsdTuning(8, 384, 9, _PAIRS_U64, _BINS_U64, 1264, _FULL_U64, _TAIL_FROM),
     same_width=TileTuning(256, 28, 2, 8, values_follow=True),
-    few_keys=FewMsdTuning(1 << 20, 2_400_000, _FEW_U64),
-    few_pairs=FewMsdTuning(1 << 23, 1 << 25, MsdTuning(8, 384, 9, _PAIRS_U64, _BINS_U64[2:3], 1264, _FULL_U64, 0)),
+    few_keys=(_few_keys(2_400_000, TileTuning(512, 8, 2), _LARGE_U64.keys_only, _LARGE_U64.leftover, 1264),),
+    few_pairs=(
+        _few_pairs(1 << 19, 2_400_000, _LARGE_U64.leftover),
+        FewMsdTuning(1 << 23, 1 << 25, MsdTuning(8, 384, 9, _PAIRS_U64, _BINS_U64[2:3], 1264, _FULL_U64, 0)),
+    ),
     many=_LARGE_U64,
     many_from=314_000_000,
 )
@@ -252,8 +270,14 @@ _U64 = KeyMsdTuning(
 LARGE_BLOCK_TUNING = (_U32, _U64)
 """For devices whose blocks may have 163 KiB of shared memory or more."""
 SMALL_BLOCK_TUNING = (
-    replace(_U32, same_width=None, few_keys=None, many=None),
-    replace(_U64, few_keys=None, many=None, keys_only=replace(_KEYS_U64, count_items=14, scatter=TileTuning(512, 14, 2))),
+    replace(_U32, same_width=None, few_keys=(), few_pairs=(), many=None),
+    replace(
+        _U64,
+        few_keys=(),
+        few_pairs=_U64.few_pairs[1:],
+        many=None,
+        keys_only=replace(_KEYS_U64, count_items=14, scatter=TileTuning(512, 14, 2)),
+    ),
 )
 """For all other devices, whose blocks may have 99 KiB."""
 TUNINGS = (LARGE_BLOCK_TUNING, SMALL_BLOCK_TUNING)

@@ -112,7 +112,12 @@ _ROWS = (
     KeySingleLaunch(1, _RANKS, _SHORT, _SHORT),
     KeySingleLaunch(2, _RANKS, _SHORT, _SHORT),
     KeySingleLaunch(4, _RANKS, _WORDS, _WORDS),
-    KeySingleLaunch(8, (*_RANKS, RankSortTuning(1 << 15, 512, 8)), _WORDS, (*_WORDS[:2], CooperativeTuning(1 << 19, 8))),
+    KeySingleLaunch(
+        8,
+        (*_RANKS, RankSortTuning(1 << 15, 512, 8)),
+        (*_WORDS[:3], CooperativeTuning(1 << 19, 16)),
+        (*_WORDS[:2], CooperativeTuning(1 << 19, 8)),
+    ),
 )
 
 
