@@ -17,6 +17,7 @@ from headrace.primitives.tuning import FLOAT_SCAN
 GROUP = _native.FLOAT_SCAN_GROUP
 """Items that are added one by one."""
 _SUM = Entry("primitives/float_scan.cu", "sum_groups", "PQP")
+_FEW = Entry("primitives/float_scan.cu", "scan_few", "PQPQQ")
 _SCAN = Entry("primitives/float_scan.cu", "scan_groups", "PQPPQQ")
 
 
@@ -58,16 +59,18 @@ def scan_on(launcher: Launcher, item: str, source: DeviceBuffer, target: DeviceB
     """Scan floats of a launcher's device. `shifted`: the shift of the results, and the length of the output."""
     width = 4 if item == "float" else 8
     levels = [(source, source.nbytes // width)]
-    while levels[-1][1] > GROUP:
+    while levels[-1][1] > GROUP**2:
         items, count = levels[-1]
         groups = -(-count // GROUP)
         sums = launcher.allocate(groups * width)
         launcher.launch(_SUM, _shape(item, groups), (items, count, sums))
         levels.append((sums, groups))
     for level, (items, count) in reversed(list(enumerate(levels))):
-        before = levels[level + 1][0] if level + 1 < len(levels) else items
         output, (shift, length) = (target, shifted) if level == 0 else (items, (0, count))
-        launcher.launch(_SCAN, _shape(item, -(-count // GROUP)), (items, count, before, output, shift, length))
+        if level + 1 == len(levels):
+            launcher.launch(_FEW, _shape(item, 1), (items, count, output, shift, length))
+        else:
+            launcher.launch(_SCAN, _shape(item, -(-count // GROUP)), (items, count, levels[level + 1][0], output, shift, length))
 
 
 def _shape(item: str, groups: int) -> Shape:

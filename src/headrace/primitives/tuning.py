@@ -21,7 +21,7 @@ SELECT_LARGE = {"HR_THREADS": 768, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 
 """For blocks with 227 KiB of shared memory: of the sizes tried, the best for the worst share of selected items."""
 SELECT_SMALL = {"HR_THREADS": 256, "HR_ROWS": 3, "HR_STAGES": 3, "HR_COUNTERS": 2, "HR_LOOK": 5, "HR_BATCH": 8, "HR_BLOCKS": 1}
 REDUCE = {"HR_THREADS": 256, "HR_ROWS": 4}
-FLOAT_SCAN = {"HR_THREADS": 128}
+FLOAT_SCAN = {"HR_THREADS": 64}
 FLOAT_SUM = {"HR_THREADS": 256, "HR_ROWS": 16}
 
 
