@@ -24,7 +24,7 @@ from tests.gpu.kernels.some_programs import log_without_optimisations
 
 pytestmark = pytest.mark.pure
 
-OF_EVERY_CARD, OF_LARGE_CARDS = 99 << 10, 163 << 10
+OF_EVERY_CARD, OF_LARGE_CARDS, OF_LARGEST_CARDS = 99 << 10, 163 << 10, 227 << 10
 
 
 class DeviceBuffer:
@@ -148,7 +148,7 @@ def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
 @pytest.mark.parametrize("width", [4, 8])
 def test_one_pass_leaves_few_uniform_keys_in_leaf_buckets(width: int) -> None:
     """Of 2**8 buckets. In a sort by digits, the launches after its passes may be in vain."""
-    row = SortTuning().msd_of(width)
+    row = tuning_of(132, (9, 0)).msd_of(width)
     assert row is not None
     for few in (*row.few_keys, *row.few_pairs):
         if few.sizes.has_one_pass:
@@ -179,7 +179,10 @@ def test_two_passes_leave_uniform_keys_in_leaf_buckets(width: int, largest: int)
             assert chosen.leftover.keys >= chosen.max_leaf_keys
 
 
-@pytest.mark.parametrize(("capability", "most"), [((9, 0), OF_LARGE_CARDS), ((8, 9), OF_EVERY_CARD), ((12, 0), OF_EVERY_CARD)])
+@pytest.mark.parametrize(
+    ("capability", "most"),
+    [((8, 0), OF_LARGE_CARDS), ((9, 0), OF_LARGEST_CARDS), ((8, 9), OF_EVERY_CARD), ((12, 0), OF_EVERY_CARD)],
+)
 def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int], most: int) -> None:
     for typestr in ("<u2", "<u4", "<u8"):
         lister = Lister(most)
@@ -188,7 +191,7 @@ def test_cards_of_small_blocks_have_programs_that_fit(capability: tuple[int, int
                 SortRequest(KeyOrder.of(typestr), DeviceBuffer(), DeviceBuffer(), values)
             )
         assert typestr != "<u8" or {"scatter_stable", "tail_passes"} <= set(lister.launches)
-        assert ("prefix_histogram.cu" in lister.programs) == (most == OF_LARGE_CARDS and typestr != "<u2")
+        assert ("prefix_histogram.cu" in lister.programs) == (most != OF_EVERY_CARD and typestr != "<u2")
 
 
 @pytest.mark.parametrize("count", [4096, 1 << 13, 1 << 14, 1 << 15, 300_000, 1 << 23])
@@ -209,8 +212,8 @@ def reached_variants() -> frozenset[Variant]:
     reached: set[Variant] = set()
     for typestr, capability in itertools.product(("|u1", "<u2", "<f2", "<u4", "<f4", "<u8", "<f8"), ((9, 0), (8, 9))):
         order, width = KeyOrder.of(typestr), int(typestr[2])
-        for count in (100, 10_000, 2_200_000, *(1 << bits for bits in (*range(14, 24), 26, 29, 30, 33))):
-            lister = Lister()
+        for count in (100, 10_000, 2_200_000, 4_400_000, *(1 << bits for bits in (*range(14, 24), 26, 29, 30, 33))):
+            lister = Lister(OF_LARGEST_CARDS)
             sorter = Sorter(lister, count, tuning_of(132, capability), DeviceBuffer)
             for values in (
                 (),

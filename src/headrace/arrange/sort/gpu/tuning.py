@@ -57,11 +57,16 @@ class SortTuning:
         return next((row for row in self.msd if row.key_bytes == key_bytes), None)
 
 
+_LARGEST_BLOCKS_FROM = 9, 0
+"""Compute capability of `LARGE_BLOCKS` from which blocks have 227 KiB of shared memory."""
+
+
 @cache
 def tuning_of(multiprocessors: int, capability: tuple[int, int]) -> SortTuning:
     """Return the sizes for a device, by its number of multiprocessors and compute capability."""
     if capability in LARGE_BLOCKS:
-        return SortTuning(multiprocessors=multiprocessors)
+        rows = msd_tuning.LARGEST_BLOCK_TUNING if capability >= _LARGEST_BLOCKS_FROM else msd_tuning.LARGE_BLOCK_TUNING
+        return SortTuning(msd=rows, multiprocessors=multiprocessors)
     lsd, msd = lsd_tuning.SMALL_BLOCK_TUNING, msd_tuning.SMALL_BLOCK_TUNING
     return SortTuning(lsd=lsd, msd=msd, multiprocessors=multiprocessors)
 

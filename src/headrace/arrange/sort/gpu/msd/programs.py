@@ -67,7 +67,7 @@ def _local_programs(tuning: MsdTuning, keys: KeyType, *, has_values: bool) -> It
 PROGRAMS: Programs = (
     *program_rows(
         program
-        for rows, lsd in zip(TUNINGS, lsd_tuning.TUNINGS, strict=True)
+        for rows, lsd in zip(TUNINGS, (*lsd_tuning.TUNINGS, lsd_tuning.LARGE_BLOCK_TUNING), strict=True)
         for row in rows
         for program in msd_programs(row, lsd)
     ),

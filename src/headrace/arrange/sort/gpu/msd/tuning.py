@@ -269,6 +269,16 @@ _U64 = KeyMsdTuning(
 
 LARGE_BLOCK_TUNING = (_U32, _U64)
 """For devices whose blocks may have 163 KiB of shared memory or more."""
+_WIDE_U64 = BlockSortTuning(8, 1024, 18, 1)
+LARGEST_BLOCK_TUNING = (
+    _U32,
+    replace(
+        _U64,
+        few_keys=(*_U64.few_keys, _few_keys(4_250_000, TileTuning(512, 8, 2), BinSortTuning(1024, 17, 1), _WIDE_U64, 1264)),
+        few_pairs=(*_U64.few_pairs, _few_pairs(2_400_000, 4_500_000, _WIDE_U64)),
+    ),
+)
+"""For devices whose blocks may have 227 KiB."""
 SMALL_BLOCK_TUNING = (
     replace(_U32, same_width=None, few_keys=(), few_pairs=(), many=None),
     replace(
@@ -280,7 +290,7 @@ SMALL_BLOCK_TUNING = (
     ),
 )
 """For all other devices, whose blocks may have 99 KiB."""
-TUNINGS = (LARGE_BLOCK_TUNING, SMALL_BLOCK_TUNING)
+TUNINGS = (LARGE_BLOCK_TUNING, SMALL_BLOCK_TUNING, LARGEST_BLOCK_TUNING)
 
 
 @dataclass(frozen=True, slots=True)
