@@ -247,7 +247,7 @@ _U32 = KeyMsdTuning(
     pairs=MsdTuning(8, 384, 18, _PAIRS_U32, _BINS_U32, 1136, _FULL_U32),
     same_width=TileTuning(640, 24, 1, 4),
     few_keys=(_few_keys(4_500_000, TileTuning(512, 16, 2), _LARGE_U32.keys_only, _LARGE_U32.leftover, 1136),),
-    few_pairs=(_few_pairs(3_300_000, 4_500_000, _LARGE_U32.leftover),),
+    few_pairs=(_few_pairs(2_400_000, 4_500_000, _LARGE_U32.leftover),),
     many=_LARGE_U32,
     many_from=577_000_000,
 )
