@@ -82,7 +82,7 @@ def test_a_call_with_other_memory_repeats_the_launches(kind, stream):
     launches = Launches()
     first = repeated_call("sort", kind())
     assert not first.is_known and not first.replay(256)
-    first.keep(launches, result(8192))
+    first.keep(launches, [result(4096)], [result(8192)])
     again = repeated_call("sort", kind(address=1 << 16))
     assert again.is_known and again.replay(1 << 17)
     assert launches.made == [([1 << 16, 1 << 17], stream)]
@@ -101,7 +101,7 @@ def test_a_call_with_other_memory_repeats_the_launches(kind, stream):
     ],
 )
 def test_options_library_type_length_and_device_make_another_call(options, array):
-    repeated_call("sort", Tensor()).keep(Launches(), result(8192))
+    repeated_call("sort", Tensor()).keep(Launches(), [result(4096)], [result(8192)])
     assert not repeated_call(options, array).is_known
 
 
@@ -134,14 +134,15 @@ def test_arrays_of_a_call_are_apart_and_of_one_library_and_device():
 
 def test_a_call_without_launches_or_with_an_odd_result_is_not_kept():
     call = repeated_call("sort", Tensor())
-    call.keep(None, result(8192))
-    call.keep(Launches(), result(8192 + 8))
+    call.keep(None, [result(4096)], [result(8192)])
+    call.keep(Launches(), [result(4096)], [result(8192 + 8)])
+    call.keep(Launches(), [result(1 << 21)], [result(8192)])  # launched for a converted copy
     assert repeated.known_calls == {}
 
 
 def test_kept_calls_are_bounded():
     for length in range(700):
-        repeated_call("sort", Tensor(length=length)).keep(Launches(), result(8192))
+        repeated_call("sort", Tensor(length=length)).keep(Launches(), [result(4096)], [result(8192)])
     assert 0 < len(repeated.known_calls) <= 256 and repeated_call("sort", Tensor(length=699)).is_known
 
 

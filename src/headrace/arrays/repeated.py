@@ -56,12 +56,14 @@ class RepeatedCall:
         """
         return self._known is not None and self._known.replay([*self._addresses, *results], self._stream)
 
-    def keep(self, launches: Replay | None, *results: Array) -> None:
+    def keep(self, launches: Replay | None, arrays: Sequence[Array], results: Sequence[Array]) -> None:
         """Keep the launches of this call, if it has some that depend on the key and on addresses alone.
 
-        `results`: arrays whose addresses follow those of the call's arrays.
+        `arrays`: the call's arrays as they were launched for, some of which may be converted copies. `results`: arrays whose
+        addresses follow theirs.
         """
-        if launches is None or any(result.address % _ALIGNMENT for result in results):
+        is_copy = [array.address for array in arrays] != self._addresses
+        if launches is None or is_copy or any(result.address % _ALIGNMENT for result in results):
             return
         if len(known_calls) >= _MAX_CALLS:
             known_calls.clear()

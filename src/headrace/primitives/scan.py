@@ -147,7 +147,7 @@ def scan_line(
 
             plan = scan_floats_on_gpu(source, result, joining.item, shift, context)
             if call is not None:
-                call.keep(plan, result)
+                call.keep(plan, [source], [result])
         return result.owner
     if has_initial:
         fill(replace(result, length=1), bytes(result.width))
@@ -159,7 +159,7 @@ def scan_line(
     with in_stream_of(source, target):
         launch.replay([source.address, target.address], source.stream)
     if call is not None:
-        call.keep(launch, target)
+        call.keep(launch, [source], [target])
     return result.owner
 
 

@@ -139,7 +139,7 @@ def multisplit(
 
         results, offsets, plan = split_on_gpu([source, *columns], rule, _strategy(strategy), context, budget)
         if call is not None and restorers == [None] * len(restorers):
-            call.keep(plan, *results, offsets)
+            call.keep(plan, [source, *columns], [*results, offsets])
     moved = [
         result.owner if restored is None else restored(result.owner) for result, restored in zip(results, restorers, strict=True)
     ]

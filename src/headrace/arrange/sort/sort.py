@@ -150,7 +150,7 @@ def sort(
         check_apart([(source, target)])
     plan = run("sort_keys", sort_task(source, order, target, (), None, True, strategy, context, budget))
     if call is not None:
-        call.keep(plan, target)
+        call.keep(plan, [source], [target])
     return target.owner
 
 
@@ -240,7 +240,7 @@ def argsort(
         check_apart([(source, None), (None, target)])
     plan = run("argsort", sort_task(source, order, None, (), target, stable, strategy, context, budget))
     if call is not None:
-        call.keep(plan, target)
+        call.keep(plan, [source], [target])
     return target.owner
 
 
@@ -320,7 +320,7 @@ def sort_pairs(
         check_apart([(source, target), *((move.source, move.target) for move in moves)])
     plan = run("sort_pairs", sort_task(source, order, target, moves, None, stable, strategy, context, budget))
     if call is not None:
-        call.keep(plan, *moved_to, target)
+        call.keep(plan, [source, *columns], [*moved_to, target])
     owners = [move.target.owner for move in moves]
     return SortedPairs(target.owner, owners if several else owners[0])
 
