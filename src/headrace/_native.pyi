@@ -274,6 +274,8 @@ class FindPatterns:
 
 class MatchAutomaton:
     def __init__(self, tables: tuple[bytes, bytes, bytes, bytes, bytes], idles: int) -> None: ...
+    @property
+    def steps(self) -> bytes: ...
 
 _TextAt: TypeAlias = tuple[int, int]
 

@@ -17,7 +17,7 @@ from tests.query.match.match_cases import random_dfa, walked
 
 pytestmark = pytest.mark.fibers
 
-TUNING = MatchTuning(threads=64, chunk=32, large_chunk=64, group=3, marks=FindTuning(threads=64, rows=4))
+TUNING = MatchTuning(threads=64, map_states=256, marks=FindTuning(threads=64, rows=4))
 ORDERS = (("forward", 0), ("reverse", 0), ("random", 1), ("random", 2))
 
 

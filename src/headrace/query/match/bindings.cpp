@@ -53,8 +53,12 @@ void bind_match(nb::module_& m) {
                 new (self) MatchAutomaton(
                     {view(tables[0]), view(tables[1]), view(tables[2]), view(tables[3]), view(tables[4])}, idles);
             },
-            "tables"_a, "idles"_a);
-    register_layouts<MatchTables, MatchTask, MatchMarks>();
+            "tables"_a, "idles"_a)
+        .def_prop_ro("steps", [](const MatchAutomaton& self) {
+            const std::vector<u16>& steps = self.steps();
+            return nb::bytes(reinterpret_cast<const char*>(steps.data()), steps.size() * sizeof(u16));
+        });
+    register_layouts<MatchTables, MatchTask, MatchReading, MatchMarks>();
     m.def("find_matches", &find_matches_at, "automaton"_a, "text"_a, "allocate"_a, "chunk"_a, "threads"_a);
     m.def("count_matches", &count_matches_at, "automaton"_a, "text"_a, "chunk"_a, "threads"_a);
 }

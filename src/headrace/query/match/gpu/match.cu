@@ -1,151 +1,201 @@
-// Finds the matches of an automaton in two readings of the text (automaton/tables.py), backward and then forward. Each
-// reading runs over all chunks in parallel, as in ParPaRaw (section 3.1).
+// Finds the matches of an automaton in two readings of the text (automaton/tables.py), backward and then forward, each
+// of which is one launch. A block takes a tile of the text by a ticket, in the order of the reading, and copies it to
+// shared memory. There, state_maps.cuh finds the state before each chunk of the tile, as in ParPaRaw (section 3.1).
+// Then one thread walks each chunk from its known state.
 //
-// map_backward walks each chunk from every right state, one state a thread, which gives the chunk's state map. The
-// kernel join_maps composes the maps of groups of chunks, then of groups of groups, up to one map. The kernel
-// enter_maps goes down again. It gives the state before each group, and at last before each chunk. Maps do not commute.
-// Then write_rights walks each chunk from its known state, and writes the right state after each byte.
+// The backward reading keeps a byte for each byte of the text. It is the row of the forward reading's steps: the class
+// of the byte and the right state after it, equal rows joined. If there are more than 256 rows, or if the steps do not
+// fit shared memory, the byte is the right state (HR_JOINED is 0), and the forward reading reads the text again.
 //
-// The forward reading is the same: map_forward, join_maps, enter_maps. At last mark_matches walks each chunk from its
-// known state and marks the first and last bytes of matches. The kernel of query/find/gpu/positions.cu makes positions
-// of the marks.
+// The forward reading marks the first and last bytes of matches. The kernel of query/find/gpu/positions.cu makes
+// positions of the marks.
 //
-// Example: ab* in the chunks "xa", "bb", "ya". In state 0 no match is open, in state 1 one is. The maps from states 0
-// and 1 are (1 1), (0 0) and (0 0): the first match goes on in the second chunk and ends there. The last "a" begins and
-// ends a match, since nothing follows. So the states before the chunks are 0, 1 and 0.
-//
-// Bytes moved per byte of text: 4 for the readings, 3 for the right states and 1/4 for the marks. Each chunk has two
-// maps in addition, with a byte a state.
-#include "gpu/block/warp.cuh"
-#include "query/find/gpu/text.cuh"
-#include "query/match/automaton/match_rules.hpp"
-#include "query/match/gpu/match_task.hpp"
+// Bytes moved per byte of text: 3 if rows are joined, otherwise 4, and 1/4 for the marks. Steps read in shared memory
+// per byte and reading: 1 for the class, 1 from the known state, 1 for each state that is left after the first bytes of a
+// chunk, and up to 2 for those bytes.
+#include "query/match/gpu/state_maps.cuh"
 
 using namespace headrace;
 
-constexpr u32 threads = HR_THREADS;
+constexpr bool joined = HR_JOINED != 0;
 
-static __device__ __forceinline__ u64 item_number() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
-
-// Calls step(number, byte) for the bytes of a chunk in order, or from the last one to the first one. Numbers count from
-// the first byte of chunk 0, which may be before the text.
-template <bool forward, class Step>
-static __device__ __forceinline__ void walk(const MatchTask& task, u64 chunk, const Step& step) {
-    const u32 shift = shift_of(task.text), vectors = static_cast<u32>(task.chunk / 16);
-    const u64 begin = chunk * task.chunk;
-#pragma unroll 1
-    for (u32 i = 0; i < vectors; ++i) {
-        const u64 first = begin + (forward ? i : vectors - 1 - i) * 16;
-        const i64 at = static_cast<i64>(first) - shift;
-        const bool whole = at >= 0 && at + 16 <= static_cast<i64>(task.size);
-        const uint4 bytes = whole ? *reinterpret_cast<const uint4*>(task.text + at)
-                                  : partial_vector(task.text, static_cast<i64>(task.size), at);
-        const u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
-#pragma unroll
-        for (u32 k = 0; k < 16; ++k) {
-            const u32 byte = forward ? k : 15 - k;
-            const i64 position = at + byte;
-            if (whole || (position >= 0 && position < static_cast<i64>(task.size)))
-                step(first + byte, static_cast<u8>(words[byte / 4] >> (byte % 4 * 8)));
-        }
-    }
-}
-
-// Writes the maps of the backward reading, those of the last chunk first.
-extern "C" __global__ void __launch_bounds__(threads) map_backward(MatchTask task, MatchTables tables, u8* maps) {
-    const u64 number = item_number(), turn = number / tables.rights;
-    if (turn >= task.chunks) return;
-    u32 right = static_cast<u32>(number % tables.rights);
-    walk<false>(task, task.chunks - 1 - turn, [&](u64, u8 byte) { right = right_before(tables, byte, right); });
-    maps[number] = static_cast<u8>(right);
-}
-
-// Composes the maps of each group of `group` adjacent ones.
-extern "C" __global__ void __launch_bounds__(threads)
-    join_maps(const u8* maps, u64 count, u32 states, u32 group, u8* joined) {
-    const u64 number = item_number(), begin = number / states * group;
-    if (begin >= count) return;
-    const u64 end = count - begin < group ? count : begin + group;
-    u32 state = static_cast<u32>(number % states);
-    for (u64 i = begin; i < end; ++i) state = maps[i * states + state];
-    joined[number] = static_cast<u8>(state);
-}
-
-// Writes the state before each map from that before each group.
-extern "C" __global__ void __launch_bounds__(threads)
-    enter_maps(const u8* maps, u64 count, u32 states, u32 group, const u8* before_groups, u8* before) {
-    const u64 number = item_number(), begin = number * group;
-    if (begin >= count) return;
-    const u64 end = count - begin < group ? count : begin + group;
-    u32 state = before_groups[number];
-    for (u64 i = begin; i < end; ++i) {
-        before[i] = static_cast<u8>(state);
-        state = maps[i * states + state];
-    }
-}
-
-// Writes the right state after each byte. `before`: right state at the end of each chunk, the last one first.
-extern "C" __global__ void __launch_bounds__(threads)
-    write_rights(MatchTask task, MatchTables tables, const u8* before, u8* rights) {
-    const u64 turn = item_number();
-    if (turn >= task.chunks) return;
-    u32 right = before[turn];
-    walk<false>(task, task.chunks - 1 - turn, [&](u64 number, u8 byte) {
-        rights[number] = static_cast<u8>(right);
-        right = right_before(tables, byte, right);
-    });
-}
-
-extern "C" __global__ void __launch_bounds__(threads)
-    map_forward(MatchTask task, MatchTables tables, const u8* rights, u8* maps) {
-    const u64 number = item_number(), chunk = number / tables.states;
-    if (chunk >= task.chunks) return;
-    u32 state = static_cast<u32>(number % tables.states);
-    walk<true>(task, chunk, [&](u64 at, u8 byte) {
-        state = match_step(tables, tables.class_of[byte], rights[at], state) & STEP_STATE;
-    });
-    maps[number] = static_cast<u8>(state);
-}
-
-// Collects the marks of one chunk, whose words no other thread writes.
-struct MarkWriter {
-    u32* words;
-    u32 count = 0;
-    u32 bits = 0;
-    u64 word = 0;
-
-    __device__ __forceinline__ explicit MarkWriter(u32* to) : words(to) {}
-    __device__ __forceinline__ void add(u64 number) {
-        if (number / 32 != word) write();
-        word = number / 32;
-        bits |= 1u << (number % 32);
-        ++count;
-    }
-    __device__ __forceinline__ void write() {
-        if (words != nullptr && bits != 0) words[word] = bits;
-        bits = 0;
-    }
+// Dynamic shared memory of a block: symbols, maps, classes of bytes, and steps if those are joined.
+struct BlockMemory {
+    TileSymbols tile;
+    MapMemory maps;
+    const u8* class_of;
+    const u16* steps;
 };
 
-// Marks are 0 before. `before`: state before each chunk.
-extern "C" __global__ void __launch_bounds__(threads)
-    mark_matches(MatchTask task, MatchTables tables, const u8* rights, const u8* before, MatchMarks marks) {
-    const u64 chunk = item_number();
-    MarkWriter begins(marks.begins), ends(marks.ends);
-    if (chunk < task.chunks) {
-        u32 state = before[chunk];
-        walk<true>(task, chunk, [&](u64 at, u8 byte) {
-            const u32 step = match_step(tables, tables.class_of[byte], rights[at], state);
-            state = step & STEP_STATE;
-            if ((step & STEP_BEGINS) != 0) begins.add(at);
-            if ((step & STEP_ENDS) != 0) ends.add(at);
-        });
-        begins.write();
-        ends.write();
-        const u64 tile = chunk * task.chunk / marks.tile;
-        if (marks.begins != nullptr && begins.count != 0) atomicAdd(&marks.begin_counts[tile], begins.count);
-        if (marks.begins != nullptr && ends.count != 0) atomicAdd(&marks.end_counts[tile], ends.count);
+static __device__ __forceinline__ BlockMemory block_memory(const MatchReading& reading, const u8* class_of,
+                                                           bool has_classes) {
+    HR_DYNAMIC_SHARED(u8, memory);
+    u8* at = memory;
+    const auto take = [&](u32 bytes) {
+        u8* const begin = at;
+        at += (bytes + 15) / 16 * 16;
+        return begin;
+    };
+    const u32 chunks = tile_bytes >> reading.chunk_bits, padded = tile_bytes + 4 * chunks;
+    BlockMemory block{};
+    block.tile.chunk_bits = reading.chunk_bits;
+    block.tile.words = reinterpret_cast<u32*>(take(padded));
+    block.tile.classes = has_classes ? reinterpret_cast<u32*>(take(padded)) : nullptr;
+    block.maps.maps = take(chunks * reading.states);
+    block.maps.ends = take(chunks * reading.states);
+    block.maps.walks = reinterpret_cast<u16*>(take(2 * chunks * reading.states));
+    u8* const classes = take(256);
+    for (u32 i = threadIdx.x; i < 256; i += threads) classes[i] = class_of[i];
+    block.class_of = classes;
+    block.steps = reading.steps;
+    if (joined) {
+        u16* const steps = reinterpret_cast<u16*>(take(2 * reading.step_count));
+        for (u32 i = threadIdx.x; i < reading.step_count; i += threads) steps[i] = reading.steps[i];
+        block.steps = steps;
     }
-    const u32 total = __reduce_add_sync(tile::all_lanes, ends.count);
-    if (total != 0 && tile::lane() == 0) atomicAdd(marks.total, u64{total});
+    return block;
+}
+
+static __device__ __forceinline__ u32 take_tile(const MatchReading& reading) {
+    __shared__ u32 number;
+    if (threadIdx.x == 0) number = atomicAdd(reading.stages, 1u);
+    __syncthreads();
+    return number;
+}
+
+static __device__ __forceinline__ u32 classes_of(u32 word, const u8* class_of) {
+    return class_of[word & 0xFF] | class_of[word >> 8 & 0xFF] << 8 | class_of[word >> 16 & 0xFF] << 16 |
+           static_cast<u32>(class_of[word >> 24]) << 24;
+}
+
+static __device__ __forceinline__ void store_vector(const TileSymbols& tile, u32* words, u32 byte, uint4 vector) {
+    u32* const to = words + tile.word_of(byte);
+    to[0] = vector.x;
+    to[1] = vector.y;
+    to[2] = vector.z;
+    to[3] = vector.w;
+}
+
+// Writes the classes of a tile of the text to shared memory.
+static __device__ __forceinline__ void load_classes(const MatchTask& task, u64 number, BlockMemory& block, u32* words) {
+    const i64 begin = static_cast<i64>(number * tile_bytes) - shift_of(task.text), size = static_cast<i64>(task.size);
+#pragma unroll 4
+    for (u32 byte = threadIdx.x * 16; byte < tile_bytes; byte += threads * 16) {
+        const i64 at = begin + byte;
+        const uint4 text = at >= 0 && at + 16 <= size
+                               ? tile::load_streaming(reinterpret_cast<const uint4*>(task.text + at))
+                               : partial_vector(task.text, size, at);
+        store_vector(block.tile, words, byte,
+                     {classes_of(text.x, block.class_of), classes_of(text.y, block.class_of),
+                      classes_of(text.z, block.class_of), classes_of(text.w, block.class_of)});
+    }
+}
+
+static __device__ __forceinline__ void set_limits(const MatchTask& task, u64 number, TileSymbols& tile) {
+    const u64 shift = shift_of(task.text), begin = number * tile_bytes, end = task.size + shift;
+    tile.low = number == 0 ? static_cast<u32>(shift) : 0;
+    tile.high = end - begin < tile_bytes ? static_cast<u32>(end - begin) : tile_bytes;
+}
+
+// `reading.steps`: by class and right state after a byte. The bits from 8 on are the byte that is kept.
+extern "C" __global__ void __launch_bounds__(threads)
+    read_backward(MatchTask task, MatchTables tables, MatchReading reading) {
+    const u32 turn = take_tile(reading), states = reading.states;
+    const u64 number = task.tiles - 1 - turn;
+    BlockMemory block = block_memory(reading, tables.class_of, false);
+    TileSymbols& tile = block.tile;
+    set_limits(task, number, tile);
+    __syncthreads();
+    load_classes(task, number, block, tile.words);
+    __syncthreads();
+    const u16* const steps = block.steps;
+    map_chunks<false>(tile, states, block.maps,
+                      [=](u32 group, u32, u32 right) { return steps[group * states + right] & STEP_STATE; });
+    const u8* const whole = join_maps(block.maps, tile.chunks(), states);
+    const u32 before = state_before(reading, turn, whole);
+    for (u32 chunk = threadIdx.x; chunk < tile.chunks(); chunk += threads) {
+        u32 right = state_before_chunk(block.maps, states, chunk, before), kept = 0;
+        walk<false>(
+            tile, chunk, 0, tile.chunk(),
+            [&](u32 byte, u32 group, u32) {
+                const u32 step = steps[group * states + right];
+                right = step & STEP_STATE;
+                kept |= step >> 8 << (byte * 8);
+            },
+            [&](u32 word, u32) {
+                tile.words[word] = kept;
+                kept = 0;
+            });
+    }
+    __syncthreads();
+    uint4* const out = reinterpret_cast<uint4*>(task.kept + number * tile_bytes);
+    for (u32 i = threadIdx.x; i < tile_bytes / 16; i += threads) {
+        const u32* const from = tile.words + tile.word_of(i * 16);
+        out[i] = {from[0], from[1], from[2], from[3]};
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(threads)
+    read_forward(MatchTask task, MatchTables tables, MatchReading reading, MatchMarks marks) {
+    __shared__ u32 begin_count, end_count;
+    const u32 number = take_tile(reading), states = reading.states;
+    BlockMemory block = block_memory(reading, tables.class_of, !joined);
+    TileSymbols& tile = block.tile;
+    set_limits(task, number, tile);
+    if (threadIdx.x == 0) begin_count = end_count = 0;
+    __syncthreads();
+    const u64 begin = static_cast<u64>(number) * tile_bytes;
+    const uint4* const kept = reinterpret_cast<const uint4*>(task.kept + begin);
+#pragma unroll 4
+    for (u32 i = threadIdx.x; i < tile_bytes / 16; i += threads)
+        store_vector(tile, tile.words, i * 16, tile::load_streaming(kept + i));
+    if (!joined) load_classes(task, number, block, tile.classes);
+    __syncthreads();
+    const u16* const steps = block.steps;
+    const auto next = [&, steps](u32 symbol, u32 group, u32 state) -> u32 {
+        return joined ? steps[symbol * states + state] : match_step(tables, group, symbol, state);
+    };
+    map_chunks<true>(tile, states, block.maps,
+                     [&](u32 symbol, u32 group, u32 state) { return next(symbol, group, state) & STEP_STATE; });
+    const u8* const whole = join_maps(block.maps, tile.chunks(), states);
+    const u32 before = state_before(reading, number, whole);
+    u32 own_begins = 0, own_ends = 0;
+    for (u32 chunk = threadIdx.x; chunk < tile.chunks(); chunk += threads) {
+        u32 state = state_before_chunk(block.maps, states, chunk, before), begins = 0, ends = 0;
+        u32 word_begins = 0, word_ends = 0;
+        walk<true>(
+            tile, chunk, 0, tile.chunk(),
+            [&](u32 byte, u32 symbol, u32 group) {
+                const u32 step = next(symbol, group, state);
+                state = step & STEP_STATE;
+                word_begins |= (step & STEP_BEGINS) / STEP_BEGINS << byte;
+                word_ends |= (step & STEP_ENDS) / STEP_ENDS << byte;
+            },
+            [&](u32, u32 at) {
+                begins |= word_begins << (at % 32);
+                ends |= word_ends << (at % 32);
+                word_begins = word_ends = 0;
+                if (at % 32 != 28) return;
+                own_begins += static_cast<u32>(__popc(begins));
+                own_ends += static_cast<u32>(__popc(ends));
+                if (marks.begins != nullptr) {
+                    marks.begins[(begin + at) / 32] = begins;
+                    marks.ends[(begin + at) / 32] = ends;
+                }
+                begins = ends = 0;
+            });
+    }
+    own_begins = __reduce_add_sync(tile::all_lanes, own_begins);
+    own_ends = __reduce_add_sync(tile::all_lanes, own_ends);
+    if (tile::lane() == 0) {
+        atomicAdd(&begin_count, own_begins);
+        atomicAdd(&end_count, own_ends);
+    }
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    if (marks.begins != nullptr) {
+        marks.begin_counts[number] = begin_count;
+        marks.end_counts[number] = end_count;
+    }
+    if (end_count != 0) atomicAdd(marks.total, u64{end_count});
 }

@@ -4,13 +4,24 @@
 
 namespace headrace {
 
-// The text is cut into chunks at addresses that are multiples of 16. Byte i of chunk c is position
-// c * chunk + i - shift, where `shift` is the text's address modulo 16.
+// The text is cut into tiles at addresses that are multiples of 16. Byte i of tile t is position
+// t * HR_TILE + i - shift, where `shift` is the text's address modulo 16.
 struct MatchTask {
     const u8* text;
     u64 size;
-    u64 chunk;  // bytes of a chunk, a multiple of 32
-    u64 chunks;
+    u64 tiles;
+    u8* kept;  // a byte for each byte of the tiles, from the backward reading for the forward one
+};
+
+// A reading of the text in one direction. Tiles and chunks have numbers in the order of the reading.
+struct MatchReading {
+    const u16* steps;  // by row and state before: state after in the lowest 8 bits
+    u8* maps;          // state map of each tile
+    u32* stages;       // the next tile's number, then the stage of each tile, all 0 before the launch
+    u32 step_count;
+    u32 states;
+    u32 chunk_bits;  // logarithm of the bytes of a chunk, which are a multiple of 32
+    u32 first;       // state before the first tile
 };
 
 // Marks of the first and last bytes of matches, and their number in each tile. `begins` is null if they are counted
@@ -20,7 +31,6 @@ struct MatchMarks {
     u32* ends;
     u32* begin_counts;
     u32* end_counts;
-    u64 tile;    // bytes of a tile, a multiple of a chunk
     u64* total;  // matches
 };
 

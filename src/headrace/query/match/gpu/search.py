@@ -5,7 +5,7 @@ The host waits once, for the number of matches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np  # a dependency of cuda-core
 
@@ -13,25 +13,15 @@ from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
 from headrace.query.match.automaton.tables import MatchTables
+from headrace.query.match.gpu.steps import steps_of
 from headrace.query.match.gpu.tuning import TUNING, MatchTuning
 
-_TASK, _TABLES, _MARKS = layout("MatchTask"), layout("MatchTables"), layout("MatchMarks")
-_FILE = "query/match/gpu/match.cu"
-_GIVEN = f"{_TASK.argument}{_TABLES.argument}"
-_MAP_BACKWARD = Entry(_FILE, "map_backward", f"{_GIVEN}P")
-_MAP_FORWARD = Entry(_FILE, "map_forward", f"{_GIVEN}PP")
-_JOIN = Entry(_FILE, "join_maps", "PQIIP")
-_ENTER = Entry(_FILE, "enter_maps", "PQIIPP")
-_WRITE_RIGHTS = Entry(_FILE, "write_rights", f"{_GIVEN}PP")
-_MARK = Entry(_FILE, "mark_matches", f"{_GIVEN}PP{_MARKS.argument}")
+_TASK, _TABLES, _READING, _MARKS = (layout(name) for name in ("MatchTask", "MatchTables", "MatchReading", "MatchMarks"))
+_GIVEN = f"{_TASK.argument}{_TABLES.argument}{_READING.argument}"
+_BACKWARD = Entry("query/match/gpu/match.cu", "read_backward", _GIVEN)
+_FORWARD = Entry("query/match/gpu/match.cu", "read_forward", f"{_GIVEN}{_MARKS.argument}")
 
-
-@dataclass(frozen=True, slots=True)
-class _Maps:
-    """State maps of adjacent ranges, a byte a state."""
-
-    buffer: DeviceBuffer
-    count: int
+_defines = lru_cache(MatchTuning.defines)
 
 
 class DeviceMatch:
@@ -54,15 +44,15 @@ class DeviceMatch:
         self._tables = tables
         self._tuning = tuning
         self._shift = text.shift
-        chunk = tuning.chunk_for(max(tables.states, tables.rights))
-        self._chunk, self._chunks = chunk, -(-(text.nbytes + self._shift) // chunk)
-        parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
-        self._parts = [launcher.put(part) for part in parts]
-        addresses = [part.address for part in self._parts]
+        self._tiles = text.tiles(tuning.marks)
+        self._steps = steps_of(tables)
+        self._kept = launcher.allocate(self._tiles * tuning.marks.tile_marks)
+        self._buffers, addresses = self._put_tables()
         self._given = (
-            _TASK.packer().pack(text.address, text.nbytes, chunk, self._chunks),
-            _TABLES.packer().pack(*addresses, tables.states, tables.rights, tables.idles),
+            _TASK.packer().pack(text.address, text.nbytes, self._tiles, self._kept.address),
+            _TABLES.packer().pack(*addresses[:5], tables.states, tables.rights, tables.idles),
         )
+        self._step_addresses = addresses[5:]
 
     def count(self) -> int:
         """Return the number of matches."""
@@ -70,10 +60,9 @@ class DeviceMatch:
 
     def marks(self) -> tuple[Hits, Hits]:
         """Return the marks of the first and of the last bytes of matches."""
-        launcher, tile = self._launcher, self._tuning.marks.tile_marks
-        tiles = -(-self._chunks * self._chunk // tile)
-        begins, ends = (launcher.allocate(tiles * tile // 8, fill=0) for _ in range(2))
-        counts = [launcher.allocate(4 * tiles, fill=0) for _ in range(2)]
+        launcher, tiles = self._launcher, self._tiles
+        begins, ends = (launcher.allocate(tiles * self._tuning.marks.tile_marks // 8) for _ in range(2))
+        counts = [launcher.allocate(4 * tiles) for _ in range(2)]
         total = self._mark((begins.address, ends.address, counts[0].address, counts[1].address))
         first = -self._shift
         return Hits(begins, counts[0], total, first), Hits(ends, counts[1], total, first + 1)
@@ -82,45 +71,37 @@ class DeviceMatch:
         """Write the positions of marks, ascending, as 64-bit numbers."""
         write_positions(self._launcher, hits, target, self._tuning.marks)
 
+    def _put_tables(self) -> tuple[DeviceBuffer, list[int]]:
+        """Copy the tables to one buffer. Return it and the addresses of those of `MatchTables`, and of both steps."""
+        tables, steps = self._tables, self._steps
+        parts = [tables.class_of, tables.forward, tables.verdicts, b"", tables.idle_after]
+        parts += [steps.backward.tobytes(), steps.forward.tobytes()]
+        offsets, joined = [], bytearray()
+        for part in parts:
+            offsets.append(len(joined))
+            joined += part + bytes(-len(part) % 16)
+        buffer = self._launcher.put(bytes(joined))
+        return buffer, [buffer.address + offset for offset in offsets]
+
     def _mark(self, marks: tuple[int, int, int, int]) -> int:
         """Mark the matches and return their number. `marks`: addresses of marks and of their counts, or zeros."""
-        launcher, tables = self._launcher, self._tables
-        total = launcher.allocate(8, fill=0)
-        rights = self._rights()
-        maps = launcher.allocate(self._chunks * tables.states)
-        self._launch(_MAP_FORWARD, self._chunks * tables.states, (*self._given, rights, maps))
-        before = self._states_before(_Maps(maps, self._chunks), tables.states, tables.idles - 1)
-        packed = _MARKS.packer().pack(*marks, self._tuning.marks.tile_marks, total.address)
-        self._launch(_MARK, self._chunks, (*self._given, rights, before, packed))
-        return int(launcher.fetch(total).view(np.uint64)[0])
+        launcher, tables, steps, tiles = self._launcher, self._tables, self._steps, self._tiles
+        stages = launcher.allocate(8 + 8 * (tiles + 1), fill=0)  # the number of matches, then both readings' stages
+        maps = launcher.allocate(tiles * max(tables.states, tables.rights))
+        backward, forward = self._step_addresses
+        first, second = stages.address + 8, stages.address + 8 + 4 * (tiles + 1)
+        reading = (backward, maps.address, first, len(steps.backward), tables.rights)
+        self._launch(_BACKWARD, reading, 0, ())
+        reading = (forward, maps.address, second, len(steps.forward), tables.states)
+        self._launch(_FORWARD, reading, tables.idles - 1, (_MARKS.packer().pack(*marks, stages.address),))
+        return int(launcher.fetch(stages)[:8].view(np.uint64)[0])
 
-    def _rights(self) -> DeviceBuffer:
-        """Return the right state after each byte."""
-        launcher, states = self._launcher, self._tables.rights
-        maps, rights = launcher.allocate(self._chunks * states), launcher.allocate(self._chunks * self._chunk)
-        self._launch(_MAP_BACKWARD, self._chunks * states, (*self._given, maps))
-        before = self._states_before(_Maps(maps, self._chunks), states, 0)
-        self._launch(_WRITE_RIGHTS, self._chunks, (*self._given, before, rights))
-        return rights
-
-    def _states_before(self, maps: _Maps, states: int, first: int) -> DeviceBuffer:
-        """Return the state before each map, a byte each. `first`: state before the first one."""
-        launcher, group = self._launcher, self._tuning.group
-        levels = [maps]
-        while levels[-1].count > 1:
-            inner = levels[-1]
-            groups = -(-inner.count // group)
-            joined = launcher.allocate(groups * states)
-            self._launch(_JOIN, groups * states, (inner.buffer, inner.count, states, group, joined))
-            levels.append(_Maps(joined, groups))
-        before = launcher.put(bytes([first]))
-        for level in reversed(levels[:-1]):
-            inside = launcher.allocate(level.count)
-            groups = -(-level.count // group)
-            self._launch(_ENTER, groups, (level.buffer, level.count, states, group, before, inside))
-            before = inside
-        return before
-
-    def _launch(self, entry: Entry, items: int, args: tuple[object, ...]) -> None:
-        threads = self._tuning.threads
-        self._launcher.launch(entry, Shape(self._tuning.defines(), -(-items // threads), threads), args)
+    def _launch(self, entry: Entry, reading: tuple[int, int, int, int, int], first: int, marks: tuple[bytes, ...]) -> None:
+        """Launch one reading. `reading`: the first fields of `MatchReading`. `first`: state before the first tile."""
+        tuning, joined = self._tuning, self._steps.joined
+        *_, step_count, states = reading
+        chunk_bits = tuning.chunk_bits(states)
+        texts = 1 if joined or not marks else 2
+        shared = tuning.shared_bytes(states, texts, step_count if joined else 0)
+        shape = Shape(_defines(tuning, joined), self._tiles, tuning.threads, shared)
+        self._launcher.launch(entry, shape, (*self._given, _READING.packer().pack(*reading, chunk_bits, first), *marks))

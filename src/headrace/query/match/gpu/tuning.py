@@ -7,28 +7,38 @@ from dataclasses import dataclass, field
 from headrace.gpu.kernels.source import Programs
 from headrace.query.find.gpu.tuning import FindTuning
 
-_MANY_STATES = 64
+_MIN_CHUNK_BITS = 5
+_MIN_CHUNKS = 16
+"""Chunks of a group (state_maps.cuh)."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchTuning:
-    """Sizes of a search: threads of a block, bytes of a chunk for few and many states, maps of a group, sizes of marks."""
+    """Sizes of a search: threads of a block, maximum number of states in the maps of a tile's chunks, and sizes of marks.
+
+    A tile has the bytes of a tile of marks.
+    """
 
     threads: int = 256
-    chunk: int = 256
-    large_chunk: int = 1024
-    group: int = 32
+    map_states: int = 4096
     marks: FindTuning = field(default_factory=FindTuning)
 
-    def defines(self) -> dict[str, int]:
-        """Return the macros of match.cu."""
-        return {"HR_THREADS": self.threads}
+    def defines(self, joined: bool) -> dict[str, int]:
+        """Return the macros of match.cu. `joined`: whether both readings have their steps in shared memory."""
+        return {"HR_THREADS": self.threads, "HR_TILE": self.marks.tile_marks, "HR_JOINED": int(joined)}
 
-    def chunk_for(self, states: int) -> int:
-        """Return the bytes of a chunk, whose map has a byte a state."""
-        return self.chunk if states <= _MANY_STATES else self.large_chunk
+    def chunk_bits(self, states: int) -> int:
+        """Return the logarithm of the bytes of a chunk, of which a tile has at most one for each thread."""
+        chunks = max(min(self.map_states // states, self.threads), _MIN_CHUNKS)
+        return max((self.marks.tile_marks // chunks - 1).bit_length(), _MIN_CHUNK_BITS)
+
+    def shared_bytes(self, states: int, texts: int, steps: int) -> int:
+        """Return the dynamic shared memory of a block: symbols of one or two texts, maps, classes and steps (match.cu)."""
+        chunks = self.marks.tile_marks >> self.chunk_bits(states)
+        parts = [self.marks.tile_marks + 4 * chunks] * texts + [chunks * states] * 2 + [2 * chunks * states, 256, 2 * steps]
+        return sum(-(-part // 16) * 16 for part in parts)
 
 
 TUNING = MatchTuning()
 
-PROGRAMS: Programs = (("match.cu", {"HR_THREADS": [TUNING.threads]}),)
+PROGRAMS: Programs = (("match.cu", {name: [value] for name, value in TUNING.defines(joined=True).items()} | {"HR_JOINED": [0, 1]}),)

@@ -1,0 +1,182 @@
+// Finds the state before each chunk of a tile, for both readings of match.cu.
+//
+// A chunk's map is the state after it for each state before it. Walks from all states through the first bytes of a
+// chunk end in few states. One walk goes on from each of these, so a chunk of a text costs few walks, whatever the number
+// of states (Mytkowicz, Musuvathi and Schulte 2014, "Data-parallel finite-state machines"). Maps of chunks are joined to
+// those of groups and of the tile.
+//
+// A tile whose map is constant needs no other tile. For the others, the state before the tile comes from decoupled
+// look-back (Merrill and Garland 2016): maps do not commute, so they are applied in order, from the nearest tile whose
+// state is known.
+//
+// Example: states 0 and 1, chunks with the maps (1 1), (0 1), (1 0), in a tile that state 0 precedes. The tile's map is
+// (0 0), which is posted as known. The states before the chunks are 0, 1 and 1.
+#pragma once
+#include "gpu/block/block.cuh"
+#include "gpu/block/memory_access.cuh"
+#include "query/find/gpu/text.cuh"
+#include "query/match/automaton/match_rules.hpp"
+#include "query/match/gpu/match_task.hpp"
+
+namespace headrace {
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 tile_bytes = HR_TILE;
+constexpr u32 window = 16;           // bytes of a chunk that are walked from all states
+constexpr u32 chunks_per_group = 16;
+
+constexpr u32 stage_map = 1, stage_known = 2;  // the latter has the state after the tile in the bits from 8 on
+
+// The symbols of a tile in shared memory. Each chunk has a word more, so that threads that walk chunks side by side
+// access different banks.
+struct TileSymbols {
+    u32* words;
+    u32* classes;  // a second symbol of each byte, or null
+    u32 chunk_bits;
+    u32 low, high;  // the bytes of the tile that belong to the text
+
+    __device__ __forceinline__ u32 chunk() const { return 1u << chunk_bits; }
+    __device__ __forceinline__ u32 chunks() const { return tile_bytes >> chunk_bits; }
+    __device__ __forceinline__ u32 word_of(u32 byte) const { return byte / 4 + (byte >> chunk_bits); }
+};
+
+// Calls step(index, symbol, class) for bytes `from` to `upto` of a chunk in the order of the reading, and done(word,
+// byte) after each word of the tile, whose first byte is `byte`.
+template <bool forward, class Step, class Done>
+static __device__ __forceinline__ void walk(const TileSymbols& tile, u32 chunk, u32 from, u32 upto, const Step& step,
+                                            const Done& done) {
+    const u32 place = forward ? chunk : tile.chunks() - 1 - chunk, words = tile.chunk() / 4;
+    const u32 first = place * (words + 1);
+#pragma unroll 2
+    for (u32 i = from / 4; i < upto / 4; ++i) {
+        const u32 word = forward ? i : words - 1 - i, at = place * tile.chunk() + word * 4;
+        const u32 symbols = tile.words[first + word];
+        const u32 classes = tile.classes != nullptr ? tile.classes[first + word] : 0;
+        const bool whole = at >= tile.low && at + 4 <= tile.high;
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) {
+            const u32 byte = forward ? k : 3 - k;
+            if (whole || (at + byte >= tile.low && at + byte < tile.high))
+                step(byte, symbols >> (byte * 8) & 0xFF, classes >> (byte * 8) & 0xFF);
+        }
+        done(first + word, at);
+    }
+}
+
+// Memory of a block for the maps of chunks, a byte for each chunk and state.
+struct MapMemory {
+    u8* maps;
+    u8* ends;    // by chunk and state after the window; then maps of groups and of the tile
+    u16* walks;  // walks that go on after the window, as an index of `ends`
+};
+
+// Computes the maps of all chunks of a tile. `next(symbol, class, state)`: state after a byte.
+template <bool forward, class Next>
+static __device__ __forceinline__ void map_chunks(const TileSymbols& tile, u32 states, const MapMemory& memory,
+                                                  const Next& next) {
+    __shared__ u32 walks;
+    const auto walk_from = [&](u32 chunk, u32 from, u32 upto, u32 state) {
+        walk<forward>(
+            tile, chunk, from, upto, [&](u32, u32 symbol, u32 group) { state = next(symbol, group, state); },
+            [](u32, u32) {});
+        return static_cast<u8>(state);
+    };
+    const u32 count = tile.chunks() * states;
+    if (threadIdx.x == 0) walks = 0;
+    for (u32 i = threadIdx.x; i < count; i += threads) {
+        const u32 chunk = i / states, state = i - chunk * states;
+        const u8 after = walk_from(chunk, 0, window, state);
+        memory.maps[i] = after;
+        memory.ends[chunk * states + after] = static_cast<u8>(state);  // one of the walks that end in `after`
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < count; i += threads) {
+        const u32 chunk = i / states, state = i - chunk * states, end = chunk * states + memory.maps[i];
+        if (memory.ends[end] == state) memory.walks[atomicAdd(&walks, 1u)] = static_cast<u16>(end);
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < walks; i += threads) {
+        const u32 end = memory.walks[i], chunk = end / states;
+        memory.ends[end] = walk_from(chunk, window, tile.chunk(), end - chunk * states);
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < count; i += threads)
+        memory.maps[i] = memory.ends[i / states * states + memory.maps[i]];
+    __syncthreads();
+}
+
+// Applies `count` adjacent maps to a state.
+static __device__ __forceinline__ u32 apply(const u8* maps, u32 states, u32 count, u32 state) {
+    for (u32 i = 0; i < count; ++i) state = maps[i * states + state];
+    return state;
+}
+
+// Joins the maps of chunks to those of groups and to that of the tile, and returns the latter. All threads call it.
+static __device__ __forceinline__ const u8* join_maps(const MapMemory& memory, u32 chunks, u32 states) {
+    const u32 groups = chunks / chunks_per_group;
+    for (u32 i = threadIdx.x; i < groups * states; i += threads) {
+        const u32 group = i / states;
+        memory.ends[i] = static_cast<u8>(apply(memory.maps + group * chunks_per_group * states, states,
+                                               chunks_per_group, i - group * states));
+    }
+    __syncthreads();
+    u8* const whole = memory.ends + groups * states;
+    for (u32 i = threadIdx.x; i < states; i += threads)
+        whole[i] = static_cast<u8>(apply(memory.ends, states, groups, i));
+    __syncthreads();
+    return whole;
+}
+
+// Returns the state before a tile from preceding ones. All lanes of one warp call it.
+static __device__ __forceinline__ u32 look_back(const MatchReading& reading, const u32* stages, u32 number) {
+    for (i64 mine = static_cast<i64>(number) - 1 - tile::lane();; mine -= tile::lanes) {
+        u32 seen, known, missing;
+        do {
+            seen = mine >= 0 ? tile::load_acquire(stages + mine) : stage_known;
+            known = __ballot_sync(tile::all_lanes, (seen & 0xFF) == stage_known);
+            missing = __ballot_sync(tile::all_lanes, seen == 0);
+            missing &= known == 0 ? ~0u : (known & (0 - known)) - 1;
+        } while (missing != 0);
+        if (known == 0) continue;
+        const u32 nearest = static_cast<u32>(trailing_zeros(known));
+        const u64 begin = static_cast<u64>(mine + tile::lane() - nearest) + 1;
+        const u32 state = tile::shuffle(seen, nearest) >> 8;
+        return apply(reading.maps + begin * reading.states, reading.states, static_cast<u32>(number - begin), state);
+    }
+}
+
+// Returns the state before the tile with this number, and posts the one after it. All threads call it. `whole`: the
+// tile's map.
+static __device__ __forceinline__ u32 state_before(const MatchReading& reading, u32 number, const u8* whole) {
+    __shared__ u32 before;
+    u32* const stages = reading.stages + 1;
+    bool alike = true;
+    for (u32 i = threadIdx.x; i < reading.states; i += threads) alike &= whole[i] == whole[0];
+    const bool is_known = __syncthreads_and(alike) != 0 || number == 0;
+    if (!is_known) {
+        u8* const map = reading.maps + static_cast<u64>(number) * reading.states;
+        for (u32 i = threadIdx.x; i < reading.states; i += threads) map[i] = whole[i];
+        __threadfence();
+        __syncthreads();
+    }
+    if (tile::warp() == 0) {
+        if (tile::lane() == 0)
+            tile::store_release(stages + number, is_known ? stage_known | u32{whole[reading.first]} << 8 : stage_map);
+        const u32 state = number == 0 ? reading.first : look_back(reading, stages, number);
+        if (tile::lane() == 0) {
+            before = state;
+            if (!is_known) tile::store_release(stages + number, stage_known | u32{whole[state]} << 8);
+        }
+    }
+    __syncthreads();
+    return before;
+}
+
+// Returns the state before a chunk. `state`: that before the tile.
+static __device__ __forceinline__ u32 state_before_chunk(const MapMemory& memory, u32 states, u32 chunk, u32 state) {
+    const u32 group = chunk / chunks_per_group;
+    state = apply(memory.ends, states, group, state);
+    return apply(memory.maps + group * chunks_per_group * states, states, chunk % chunks_per_group, state);
+}
+
+}  // namespace headrace
