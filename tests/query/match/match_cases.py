@@ -95,3 +95,10 @@ def random_dfa(seed: int, states: int, classes: int, *, lines: bool = False) -> 
         return Dfa(class_of.tobytes(), [row.tobytes() for row in table], accepting)
     ends = random.choice(states, max(1, states // 4), replace=False).tolist()
     return Dfa(class_of.tobytes(), [row.tobytes() for row in table], accepting, line_start=states - 1, accepting_at_line_end=ends)
+
+
+def cycle(states: int, letters: bytes) -> Dfa:
+    """Return an automaton that counts letters modulo a number. No two of its states are ever merged."""
+    class_of = bytes(0 if byte in letters else 1 for byte in range(256))
+    rows = [bytes((state + 1) % states for state in range(states)), bytes(range(states))]
+    return Dfa(class_of, rows, {0})

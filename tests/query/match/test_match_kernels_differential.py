@@ -13,7 +13,7 @@ from headrace.query.match.automaton.tables import tables_of
 from headrace.query.match.gpu.search import DeviceMatch
 from headrace.query.match.gpu.tuning import MatchTuning
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.query.match.match_cases import random_dfa, walked
+from tests.query.match.match_cases import cycle, random_dfa, walked
 
 pytestmark = pytest.mark.fibers
 
@@ -69,3 +69,13 @@ def test_across_tiles() -> None:
         text[at : at + 3] = b"abc"
     text[5 * tile : 6 * tile] = b"7" * tile
     check(bytes(text[: 17 * tile + 5]), dfa, FiberLauncher("random", 3))
+
+
+@pytest.mark.parametrize(("order", "seed"), ORDERS)
+@pytest.mark.parametrize("states", [2, 7, 100])
+def test_states_that_are_never_merged(states: int, order: str, seed: int) -> None:
+    tile, dfa = TUNING.marks.tile_marks, cycle(states, b"e")
+    random = np.random.default_rng([states, seed])
+    for size in (tile - 5, tile - 4, 6 * tile + 17):
+        text = random.choice(np.frombuffer(b"efg\n", np.uint8), size).tobytes()
+        check(text, dfa, FiberLauncher(order, seed, 8), 5)

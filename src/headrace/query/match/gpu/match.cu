@@ -11,8 +11,8 @@
 // positions of the marks.
 //
 // Bytes moved per byte of text: 3 if rows are joined, otherwise 4, and 1/4 for the marks. Steps read in shared memory
-// per byte and reading: 1 for the class, 1 from the known state, 1 for each state that is left after the first bytes of a
-// chunk, and up to 2 for those bytes.
+// per byte and reading: 1 for the class, 1 from the known state, 1 for each state that is left after the first bytes of
+// a chunk, and up to 2 for those bytes.
 #include "query/match/gpu/state_maps.cuh"
 
 using namespace headrace;

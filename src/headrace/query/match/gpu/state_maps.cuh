@@ -1,9 +1,9 @@
 // Finds the state before each chunk of a tile, for both readings of match.cu.
 //
 // A chunk's map is the state after it for each state before it. Walks from all states through the first bytes of a
-// chunk end in few states. One walk goes on from each of these, so a chunk of a text costs few walks, whatever the number
-// of states (Mytkowicz, Musuvathi and Schulte 2014, "Data-parallel finite-state machines"). Maps of chunks are joined to
-// those of groups and of the tile.
+// chunk end in few states. One walk goes on from each of these, so a chunk of a text costs few walks, whatever the
+// number of states (Mytkowicz, Musuvathi and Schulte 2014, "Data-parallel finite-state machines"). Maps of chunks are
+// joined to those of groups and of the tile.
 //
 // A tile whose map is constant needs no other tile. For the others, the state before the tile comes from decoupled
 // look-back (Merrill and Garland 2016): maps do not commute, so they are applied in order, from the nearest tile whose
@@ -22,7 +22,7 @@ namespace headrace {
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 tile_bytes = HR_TILE;
-constexpr u32 window = 16;           // bytes of a chunk that are walked from all states
+constexpr u32 window = HR_WINDOW;  // bytes of a chunk that are walked from all states
 constexpr u32 chunks_per_group = 16;
 
 constexpr u32 stage_map = 1, stage_known = 2;  // the latter has the state after the tile in the bits from 8 on
@@ -116,8 +116,8 @@ static __device__ __forceinline__ const u8* join_maps(const MapMemory& memory, u
     const u32 groups = chunks / chunks_per_group;
     for (u32 i = threadIdx.x; i < groups * states; i += threads) {
         const u32 group = i / states;
-        memory.ends[i] = static_cast<u8>(apply(memory.maps + group * chunks_per_group * states, states,
-                                               chunks_per_group, i - group * states));
+        memory.ends[i] = static_cast<u8>(
+            apply(memory.maps + group * chunks_per_group * states, states, chunks_per_group, i - group * states));
     }
     __syncthreads();
     u8* const whole = memory.ends + groups * states;

@@ -14,18 +14,20 @@ _MIN_CHUNKS = 16
 
 @dataclass(frozen=True, slots=True)
 class MatchTuning:
-    """Sizes of a search: threads of a block, maximum number of states in the maps of a tile's chunks, and sizes of marks.
+    """Sizes of a search: threads of a block, states in the maps of a tile's chunks, bytes of a window, and sizes of marks.
 
     A tile has the bytes of a tile of marks.
     """
 
     threads: int = 256
     map_states: int = 4096
+    window: int = 16
     marks: FindTuning = field(default_factory=FindTuning)
 
     def defines(self, joined: bool) -> dict[str, int]:
         """Return the macros of match.cu. `joined`: whether both readings have their steps in shared memory."""
-        return {"HR_THREADS": self.threads, "HR_TILE": self.marks.tile_marks, "HR_JOINED": int(joined)}
+        sizes = {"HR_THREADS": self.threads, "HR_TILE": self.marks.tile_marks, "HR_WINDOW": self.window}
+        return {**sizes, "HR_JOINED": int(joined)}
 
     def chunk_bits(self, states: int) -> int:
         """Return the logarithm of the bytes of a chunk, of which a tile has at most one for each thread."""
@@ -41,4 +43,6 @@ class MatchTuning:
 
 TUNING = MatchTuning()
 
-PROGRAMS: Programs = (("match.cu", {name: [value] for name, value in TUNING.defines(joined=True).items()} | {"HR_JOINED": [0, 1]}),)
+PROGRAMS: Programs = (
+    ("match.cu", {**{name: [value] for name, value in TUNING.defines(joined=True).items()}, "HR_JOINED": [1, 0]}),
+)
