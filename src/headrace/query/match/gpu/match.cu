@@ -76,18 +76,34 @@ static __device__ __forceinline__ void store_vector(const TileSymbols& tile, u32
     to[3] = vector.w;
 }
 
+// Returns the classes of 16 bytes from `at` on. Bytes outside the text have class `outside`.
+HR_COLD uint4 partial_classes(const MatchTask& task, i64 at, const u8* class_of, u32 outside) {
+    u32 word[4] = {};
+    for (u32 i = 0; i < 16; ++i) {
+        const i64 byte = at + i;
+        const bool inside = byte >= 0 && byte < static_cast<i64>(task.size);
+        word[i / 4] |= (inside ? class_of[task.text[byte]] : outside) << (i % 4 * 8);
+    }
+    return {word[0], word[1], word[2], word[3]};
+}
+
 // Writes the classes of a tile of the text to shared memory.
-static __device__ __forceinline__ void load_classes(const MatchTask& task, u64 number, BlockMemory& block, u32* words) {
+static __device__ __forceinline__ void load_classes(const MatchTask& task, u64 number, const BlockMemory& block,
+                                                    u32* words) {
     const i64 begin = static_cast<i64>(number * tile_bytes) - shift_of(task.text), size = static_cast<i64>(task.size);
+    const u8* const class_of = block.class_of;
 #pragma unroll 4
     for (u32 byte = threadIdx.x * 16; byte < tile_bytes; byte += threads * 16) {
         const i64 at = begin + byte;
-        const uint4 text = at >= 0 && at + 16 <= size
-                               ? tile::load_streaming(reinterpret_cast<const uint4*>(task.text + at))
-                               : partial_vector(task.text, size, at);
-        store_vector(block.tile, words, byte,
-                     {classes_of(text.x, block.class_of), classes_of(text.y, block.class_of),
-                      classes_of(text.z, block.class_of), classes_of(text.w, block.class_of)});
+        uint4 classes;
+        if (at >= 0 && at + 16 <= size) {
+            const uint4 text = tile::load_streaming(reinterpret_cast<const uint4*>(task.text + at));
+            classes = {classes_of(text.x, class_of), classes_of(text.y, class_of), classes_of(text.z, class_of),
+                       classes_of(text.w, class_of)};
+        } else {
+            classes = partial_classes(task, at, class_of, task.outside);
+        }
+        store_vector(block.tile, words, byte, classes);
     }
 }
 
@@ -104,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u64 number = task.tiles - 1 - turn;
     BlockMemory block = block_memory(reading, tables.class_of, false);
     TileSymbols& tile = block.tile;
-    set_limits(task, number, tile);
+    if (!joined) set_limits(task, number, tile);
     __syncthreads();
     load_classes(task, number, block, tile.words);
     __syncthreads();
@@ -141,7 +157,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u32 number = take_tile(reading), states = reading.states;
     BlockMemory block = block_memory(reading, tables.class_of, !joined);
     TileSymbols& tile = block.tile;
-    set_limits(task, number, tile);
+    if (!joined) set_limits(task, number, tile);
     if (threadIdx.x == 0) begin_count = end_count = 0;
     __syncthreads();
     const u64 begin = static_cast<u64>(number) * tile_bytes;

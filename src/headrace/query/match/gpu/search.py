@@ -49,7 +49,7 @@ class DeviceMatch:
         self._kept = launcher.allocate(self._tiles * tuning.marks.tile_marks)
         self._buffers, addresses = self._put_tables()
         self._given = (
-            _TASK.packer().pack(text.address, text.nbytes, self._tiles, self._kept.address),
+            _TASK.packer().pack(text.address, text.nbytes, self._tiles, self._kept.address, len(tables.idle_after)),
             _TABLES.packer().pack(*addresses[:5], tables.states, tables.rights, tables.idles),
         )
         self._step_addresses = addresses[5:]
@@ -90,9 +90,9 @@ class DeviceMatch:
         maps = launcher.allocate(tiles * max(tables.states, tables.rights))
         backward, forward = self._step_addresses
         first, second = stages.address + 8, stages.address + 8 + 4 * (tiles + 1)
-        reading = (backward, maps.address, first, len(steps.backward), tables.rights)
+        reading = (backward, maps.address, first, steps.backward.size, tables.rights)
         self._launch(_BACKWARD, reading, 0, ())
-        reading = (forward, maps.address, second, len(steps.forward), tables.states)
+        reading = (forward, maps.address, second, steps.forward.size, tables.states)
         self._launch(_FORWARD, reading, tables.idles - 1, (_MARKS.packer().pack(*marks, stages.address),))
         return int(launcher.fetch(stages)[:8].view(np.uint64)[0])
 

@@ -33,7 +33,7 @@ struct TileSymbols {
     u32* words;
     u32* classes;  // a second symbol of each byte, or null
     u32 chunk_bits;
-    u32 low, high;  // the bytes of the tile that belong to the text
+    u32 low, high;  // the bytes of the tile that belong to the text, if steps are not joined
 
     __device__ __forceinline__ u32 chunk() const { return 1u << chunk_bits; }
     __device__ __forceinline__ u32 chunks() const { return tile_bytes >> chunk_bits; }
@@ -52,7 +52,7 @@ static __device__ __forceinline__ void walk(const TileSymbols& tile, u32 chunk, 
         const u32 word = forward ? i : words - 1 - i, at = place * tile.chunk() + word * 4;
         const u32 symbols = tile.words[first + word];
         const u32 classes = tile.classes != nullptr ? tile.classes[first + word] : 0;
-        const bool whole = at >= tile.low && at + 4 <= tile.high;
+        const bool whole = HR_JOINED != 0 || (at >= tile.low && at + 4 <= tile.high);
 #pragma unroll
         for (u32 k = 0; k < 4; ++k) {
             const u32 byte = forward ? k : 3 - k;

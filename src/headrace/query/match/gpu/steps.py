@@ -21,8 +21,9 @@ class MatchSteps:
     """Steps of both readings, as 16-bit numbers by row and state before (match_task.hpp)."""
 
     backward: NDArray[np.uint16]
+    """A row for each class, and one for bytes outside the text."""
     forward: NDArray[np.uint16]
-    """Empty if steps are not joined."""
+    """The distinct rows of classes and right states, and one for bytes outside the text. Empty if steps are not joined."""
 
     @property
     def joined(self) -> bool:
@@ -33,15 +34,17 @@ class MatchSteps:
 @lru_cache(maxsize=256)
 def steps_of(tables: MatchTables) -> MatchSteps:
     """Return the steps of an automaton."""
-    backward = np.frombuffer(tables.backward, np.uint8).astype(np.uint16)
+    rights = np.arange(tables.rights)
+    backward = np.vstack([np.frombuffer(tables.backward, np.uint8).reshape(-1, tables.rights), rights]).astype(np.uint16)
     kept, forward = _joined_rows(tables)
-    if max(backward.nbytes, forward.nbytes) > _SHARED_BYTES or len(forward) > 256:
-        kept, forward = np.arange(len(backward)) % tables.rights, forward[:0]
-    return MatchSteps(backward | kept.astype(np.uint16) << 8, forward.reshape(-1))
+    if max(len(backward), len(forward) + 1) > 256 or max(backward.nbytes, forward.nbytes) > _SHARED_BYTES or len(forward) == 0:
+        return MatchSteps(backward | rights.astype(np.uint16) << 8, forward[:0])
+    kept = np.append(kept, np.full(tables.rights, len(forward))).reshape(backward.shape)
+    return MatchSteps(backward | kept.astype(np.uint16) << 8, np.vstack([forward, np.arange(tables.states)]).astype(np.uint16))
 
 
 def _joined_rows(tables: MatchTables) -> tuple[NDArray[Any], NDArray[np.uint16]]:
-    """Return the distinct rows of the forward reading, and the number of the row of each class and right state."""
+    """Return the number of the row of each class and right state, and the distinct rows: none if they would be too many."""
     parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
     rows = np.frombuffer(_native.MatchAutomaton(parts, tables.idles).steps, np.uint16).reshape(-1, tables.states)
     distinct, number = np.unique(rows, axis=0, return_inverse=True)
