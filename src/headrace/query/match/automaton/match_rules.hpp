@@ -29,7 +29,7 @@ HR_FN u32 right_before(const MatchTables& tables, u8 byte, u32 right) {
 enum MatchStep : u32 {
     STEP_STATE = 0xFF,
     STEP_BEGINS = 0x100,  // a match has this byte as its first one
-    STEP_ENDS = 0x200     // a match has this byte as its last one
+    STEP_ENDS = 0x1000    // a match has this byte as its last one
 };
 
 // Read a byte of a class after `state`. `right`: right state after the byte.

@@ -44,6 +44,7 @@ static __device__ __forceinline__ BlockMemory block_memory(const MatchReading& r
     block.maps.maps = take(chunks * reading.states);
     block.maps.ends = take(chunks * reading.states);
     block.maps.walks = reinterpret_cast<u16*>(take(2 * chunks * reading.states));
+    block.maps.distinct = reinterpret_cast<u32*>(take(4 * chunks));
     u8* const classes = take(256);
     for (u32 i = threadIdx.x; i < 256; i += threads) classes[i] = class_of[i];
     block.class_of = classes;
@@ -125,25 +126,25 @@ extern "C" __global__ void __launch_bounds__(threads)
     load_classes(task, number, block, tile.words);
     __syncthreads();
     const u16* const steps = block.steps;
-    map_chunks<false>(tile, states, block.maps,
-                      [=](u32 group, u32, u32 right) { return steps[group * states + right] & STEP_STATE; });
-    const u8* const whole = join_maps(block.maps, tile.chunks(), states);
-    const u32 before = state_before(reading, turn, whole);
-    for (u32 chunk = threadIdx.x; chunk < tile.chunks(); chunk += threads) {
-        u32 right = state_before_chunk(block.maps, states, chunk, before), kept = 0;
+    const auto next = [=](u32 group, u32, u32 right) { return steps[group * states + right] & STEP_STATE; };
+    const auto read = [&](u32 chunk, u32 from, u32 upto, u32 right, bool is_final) {
+        u32 kept = 0;
         walk<false>(
-            tile, chunk, 0, tile.chunk(),
+            tile, chunk, from, upto,
             [&](u32 byte, u32 group, u32) {
                 const u32 step = steps[group * states + right];
                 right = step & STEP_STATE;
                 kept |= step >> 8 << (byte * 8);
             },
             [&](u32 word, u32) {
-                tile.words[word] = kept;
+                if (is_final) tile.words[word] = kept;
                 kept = 0;
             });
-    }
-    __syncthreads();
+        return right;
+    };
+    map_chunks<false>(tile, states, block.maps, next, read);
+    const u8* const whole = join_maps(block.maps, tile.chunks(), states);
+    read_chunks(tile, states, block.maps, state_before(reading, turn, whole), read);
     uint4* const out = reinterpret_cast<uint4*>(task.kept + number * tile_bytes);
     for (u32 i = threadIdx.x; i < tile_bytes / 16; i += threads) {
         const u32* const from = tile.words + tile.word_of(i * 16);
@@ -151,55 +152,29 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-extern "C" __global__ void __launch_bounds__(threads)
-    read_forward(MatchTask task, MatchTables tables, MatchReading reading, MatchMarks marks) {
+// Marks of a word of the text: bit i if a match begins at its byte i, and bit 4 + i if a match ends there.
+constexpr u32 word_mark = (STEP_BEGINS | STEP_ENDS) >> 8;
+static_assert(word_mark == 0x11);
+
+// Writes and counts the marks of a tile. Those of each word are in shared memory, in place of its symbols.
+static __device__ __forceinline__ void write_marks(const TileSymbols& tile, u32 number, const MatchMarks& marks) {
     __shared__ u32 begin_count, end_count;
-    const u32 number = take_tile(reading), states = reading.states;
-    BlockMemory block = block_memory(reading, tables.class_of, !joined);
-    TileSymbols& tile = block.tile;
-    if (!joined) set_limits(task, number, tile);
     if (threadIdx.x == 0) begin_count = end_count = 0;
     __syncthreads();
-    const u64 begin = static_cast<u64>(number) * tile_bytes;
-    const uint4* const kept = reinterpret_cast<const uint4*>(task.kept + begin);
-#pragma unroll 4
-    for (u32 i = threadIdx.x; i < tile_bytes / 16; i += threads)
-        store_vector(tile, tile.words, i * 16, tile::load_streaming(kept + i));
-    if (!joined) load_classes(task, number, block, tile.classes);
-    __syncthreads();
-    const u16* const steps = block.steps;
-    const auto next = [&, steps](u32 symbol, u32 group, u32 state) -> u32 {
-        return joined ? steps[symbol * states + state] : match_step(tables, group, symbol, state);
-    };
-    map_chunks<true>(tile, states, block.maps,
-                     [&](u32 symbol, u32 group, u32 state) { return next(symbol, group, state) & STEP_STATE; });
-    const u8* const whole = join_maps(block.maps, tile.chunks(), states);
-    const u32 before = state_before(reading, number, whole);
     u32 own_begins = 0, own_ends = 0;
-    for (u32 chunk = threadIdx.x; chunk < tile.chunks(); chunk += threads) {
-        u32 state = state_before_chunk(block.maps, states, chunk, before), begins = 0, ends = 0;
-        u32 word_begins = 0, word_ends = 0;
-        walk<true>(
-            tile, chunk, 0, tile.chunk(),
-            [&](u32 byte, u32 symbol, u32 group) {
-                const u32 step = next(symbol, group, state);
-                state = step & STEP_STATE;
-                word_begins |= (step & STEP_BEGINS) / STEP_BEGINS << byte;
-                word_ends |= (step & STEP_ENDS) / STEP_ENDS << byte;
-            },
-            [&](u32, u32 at) {
-                begins |= word_begins << (at % 32);
-                ends |= word_ends << (at % 32);
-                word_begins = word_ends = 0;
-                if (at % 32 != 28) return;
-                own_begins += static_cast<u32>(__popc(begins));
-                own_ends += static_cast<u32>(__popc(ends));
-                if (marks.begins != nullptr) {
-                    marks.begins[(begin + at) / 32] = begins;
-                    marks.ends[(begin + at) / 32] = ends;
-                }
-                begins = ends = 0;
-            });
+    for (u32 i = threadIdx.x; i < tile_bytes / 32; i += threads) {
+        const u32* const words = tile.words + tile.word_of(i * 32);
+        u32 begins = 0, ends = 0;
+#pragma unroll
+        for (u32 k = 0; k < 8; ++k) {
+            begins |= (words[k] & 0xF) << (4 * k);
+            ends |= words[k] >> 4 << (4 * k);
+        }
+        own_begins += static_cast<u32>(__popc(begins));
+        own_ends += static_cast<u32>(__popc(ends));
+        if (marks.begins == nullptr) continue;
+        marks.begins[static_cast<u64>(number) * (tile_bytes / 32) + i] = begins;
+        marks.ends[static_cast<u64>(number) * (tile_bytes / 32) + i] = ends;
     }
     own_begins = __reduce_add_sync(tile::all_lanes, own_begins);
     own_ends = __reduce_add_sync(tile::all_lanes, own_ends);
@@ -214,4 +189,44 @@ extern "C" __global__ void __launch_bounds__(threads)
         marks.end_counts[number] = end_count;
     }
     if (end_count != 0) atomicAdd(marks.total, u64{end_count});
+}
+
+extern "C" __global__ void __launch_bounds__(threads)
+    read_forward(MatchTask task, MatchTables tables, MatchReading reading, MatchMarks marks) {
+    const u32 number = take_tile(reading), states = reading.states;
+    BlockMemory block = block_memory(reading, tables.class_of, !joined);
+    TileSymbols& tile = block.tile;
+    if (!joined) set_limits(task, number, tile);
+    __syncthreads();
+    const u64 begin = static_cast<u64>(number) * tile_bytes;
+    const uint4* const kept = reinterpret_cast<const uint4*>(task.kept + begin);
+#pragma unroll 4
+    for (u32 i = threadIdx.x; i < tile_bytes / 16; i += threads)
+        store_vector(tile, tile.words, i * 16, tile::load_streaming(kept + i));
+    if (!joined) load_classes(task, number, block, tile.classes);
+    __syncthreads();
+    const u16* const steps = block.steps;
+    const auto step_of = [&, steps](u32 symbol, u32 group, u32 state) -> u32 {
+        return joined ? steps[symbol * states + state] : match_step(tables, group, symbol, state);
+    };
+    const auto next = [&](u32 symbol, u32 group, u32 state) { return step_of(symbol, group, state) & STEP_STATE; };
+    const auto read = [&](u32 chunk, u32 from, u32 upto, u32 state, bool is_final) {
+        u32 found = 0;
+        walk<true>(
+            tile, chunk, from, upto,
+            [&](u32 byte, u32 symbol, u32 group) {
+                const u32 step = step_of(symbol, group, state);
+                state = step & STEP_STATE;
+                found |= step >> (8 - byte) & word_mark << byte;
+            },
+            [&](u32 word, u32) {
+                if (is_final) tile.words[word] = found;
+                found = 0;
+            });
+        return state;
+    };
+    map_chunks<true>(tile, states, block.maps, next, read);
+    const u8* const whole = join_maps(block.maps, tile.chunks(), states);
+    read_chunks(tile, states, block.maps, state_before(reading, number, whole), read);
+    write_marks(tile, number, marks);
 }

@@ -5,6 +5,8 @@
 // number of states (Mytkowicz, Musuvathi and Schulte 2014, "Data-parallel finite-state machines"). Maps of chunks are
 // joined to those of groups and of the tile.
 //
+// Where one walk is left, its states are those of the text, so only the first bytes are read again.
+//
 // A tile whose map is constant needs no other tile. For the others, the state before the tile comes from decoupled
 // look-back (Merrill and Garland 2016): maps do not commute, so they are applied in order, from the nearest tile whose
 // state is known.
@@ -66,38 +68,42 @@ static __device__ __forceinline__ void walk(const TileSymbols& tile, u32 chunk, 
 // Memory of a block for the maps of chunks, a byte for each chunk and state.
 struct MapMemory {
     u8* maps;
-    u8* ends;    // by chunk and state after the window; then maps of groups and of the tile
-    u16* walks;  // walks that go on after the window, as an index of `ends`
+    u8* ends;       // by chunk and state after the window; then maps of groups and of the tile
+    u16* walks;     // walks that go on after the window, as an index of `ends`
+    u32* distinct;  // number of these walks of each chunk
 };
 
-// Computes the maps of all chunks of a tile. `next(symbol, class, state)`: state after a byte.
-template <bool forward, class Next>
+// Computes the maps of all chunks of a tile. `next(symbol, class, state)`: state after a byte. `read(chunk, from, upto,
+// state, is_final)` walks over bytes of a chunk and returns the state after them. Where one walk of a chunk goes on
+// after the window, it is final: its states are those of the text.
+template <bool forward, class Next, class Read>
 static __device__ __forceinline__ void map_chunks(const TileSymbols& tile, u32 states, const MapMemory& memory,
-                                                  const Next& next) {
+                                                  const Next& next, const Read& read) {
     __shared__ u32 walks;
-    const auto walk_from = [&](u32 chunk, u32 from, u32 upto, u32 state) {
-        walk<forward>(
-            tile, chunk, from, upto, [&](u32, u32 symbol, u32 group) { state = next(symbol, group, state); },
-            [](u32, u32) {});
-        return static_cast<u8>(state);
-    };
     const u32 count = tile.chunks() * states;
     if (threadIdx.x == 0) walks = 0;
+    for (u32 i = threadIdx.x; i < tile.chunks(); i += threads) memory.distinct[i] = 0;
     for (u32 i = threadIdx.x; i < count; i += threads) {
-        const u32 chunk = i / states, state = i - chunk * states;
-        const u8 after = walk_from(chunk, 0, window, state);
-        memory.maps[i] = after;
-        memory.ends[chunk * states + after] = static_cast<u8>(state);  // one of the walks that end in `after`
+        const u32 chunk = i / states, before = i - chunk * states;
+        u32 state = before;
+        walk<forward>(
+            tile, chunk, 0, window, [&](u32, u32 symbol, u32 group) { state = next(symbol, group, state); },
+            [](u32, u32) {});
+        memory.maps[i] = static_cast<u8>(state);
+        memory.ends[chunk * states + state] = static_cast<u8>(before);  // one of the walks that end in `state`
     }
     __syncthreads();
     for (u32 i = threadIdx.x; i < count; i += threads) {
         const u32 chunk = i / states, state = i - chunk * states, end = chunk * states + memory.maps[i];
-        if (memory.ends[end] == state) memory.walks[atomicAdd(&walks, 1u)] = static_cast<u16>(end);
+        if (memory.ends[end] != state) continue;
+        memory.walks[atomicAdd(&walks, 1u)] = static_cast<u16>(end);
+        atomicAdd(&memory.distinct[chunk], 1u);
     }
     __syncthreads();
     for (u32 i = threadIdx.x; i < walks; i += threads) {
         const u32 end = memory.walks[i], chunk = end / states;
-        memory.ends[end] = walk_from(chunk, window, tile.chunk(), end - chunk * states);
+        const bool is_final = memory.distinct[chunk] == 1;
+        memory.ends[end] = static_cast<u8>(read(chunk, window, tile.chunk(), end - chunk * states, is_final));
     }
     __syncthreads();
     for (u32 i = threadIdx.x; i < count; i += threads)
@@ -172,11 +178,17 @@ static __device__ __forceinline__ u32 state_before(const MatchReading& reading, 
     return before;
 }
 
-// Returns the state before a chunk. `state`: that before the tile.
-static __device__ __forceinline__ u32 state_before_chunk(const MapMemory& memory, u32 states, u32 chunk, u32 state) {
-    const u32 group = chunk / chunks_per_group;
-    state = apply(memory.ends, states, group, state);
-    return apply(memory.maps + group * chunks_per_group * states, states, chunk % chunks_per_group, state);
+// Reads the parts of chunks whose states were not known yet. `before`: state before the tile.
+template <class Read>
+static __device__ __forceinline__ void read_chunks(const TileSymbols& tile, u32 states, const MapMemory& memory,
+                                                   u32 before, const Read& read) {
+    for (u32 chunk = threadIdx.x; chunk < tile.chunks(); chunk += threads) {
+        const u32 group = chunk / chunks_per_group;
+        u32 state = apply(memory.ends, states, group, before);
+        state = apply(memory.maps + group * chunks_per_group * states, states, chunk % chunks_per_group, state);
+        read(chunk, 0, memory.distinct[chunk] == 1 ? window : tile.chunk(), state, true);
+    }
+    __syncthreads();
 }
 
 }  // namespace headrace
