@@ -41,8 +41,9 @@ static __device__ __forceinline__ BlockMemory block_memory(const MatchReading& r
     block.tile.chunk_bits = reading.chunk_bits;
     block.tile.words = reinterpret_cast<u32*>(take(padded));
     block.tile.classes = has_classes ? reinterpret_cast<u32*>(take(padded)) : nullptr;
-    block.maps.maps = take(chunks * reading.states);
-    block.maps.ends = take(chunks * reading.states);
+    block.maps.windows = take(chunks * reading.states);
+    block.maps.rests = take(chunks * reading.states);
+    block.maps.groups = take((chunks / chunks_per_group + 1) * reading.states);
     block.maps.walks = reinterpret_cast<u16*>(take(2 * chunks * reading.states));
     block.maps.distinct = reinterpret_cast<u32*>(take(4 * chunks));
     u8* const classes = take(256);

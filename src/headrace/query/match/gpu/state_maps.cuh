@@ -65,12 +65,32 @@ static __device__ __forceinline__ void walk(const TileSymbols& tile, u32 chunk, 
     }
 }
 
-// Memory of a block for the maps of chunks, a byte for each chunk and state.
+// Memory of a block for the maps of chunks. A chunk's map is that of its window, followed by that of its rest.
 struct MapMemory {
-    u8* maps;
-    u8* ends;       // by chunk and state after the window; then maps of groups and of the tile
-    u16* walks;     // walks that go on after the window, as an index of `ends`
+    u8* windows;    // by chunk and state: state after the window
+    u8* rests;      // by chunk and state after the window, if one leads there: state after the chunk
+    u8* groups;     // maps of groups of chunks, and that of the tile
+    u16* walks;     // walks that go on after the window, as an index of `rests`
     u32* distinct;  // number of these walks of each chunk
+};
+
+// A thread's pairs of a chunk and a state: each pair has one thread. An index of both is chunk * states + state.
+struct Pair {
+    u32 states, chunk, state;
+
+    __device__ __forceinline__ explicit Pair(u32 count)
+        : states(count), chunk(threadIdx.x / count), state(threadIdx.x % count), chunk_step_(threads / count) {}
+    __device__ __forceinline__ u32 index() const { return chunk * states + state; }
+    __device__ __forceinline__ void advance() {
+        chunk += chunk_step_;
+        state += threads - chunk_step_ * states;
+        if (state < states) return;
+        state -= states;
+        ++chunk;
+    }
+
+private:
+    u32 chunk_step_;
 };
 
 // Computes the maps of all chunks of a tile. `next(symbol, class, state)`: state after a byte. `read(chunk, from, upto,
@@ -80,35 +100,38 @@ template <bool forward, class Next, class Read>
 static __device__ __forceinline__ void map_chunks(const TileSymbols& tile, u32 states, const MapMemory& memory,
                                                   const Next& next, const Read& read) {
     __shared__ u32 walks;
-    const u32 count = tile.chunks() * states;
     if (threadIdx.x == 0) walks = 0;
     for (u32 i = threadIdx.x; i < tile.chunks(); i += threads) memory.distinct[i] = 0;
-    for (u32 i = threadIdx.x; i < count; i += threads) {
-        const u32 chunk = i / states, before = i - chunk * states;
-        u32 state = before;
+    for (Pair pair(states); pair.chunk < tile.chunks(); pair.advance()) {
+        u32 state = pair.state;
         walk<forward>(
-            tile, chunk, 0, window, [&](u32, u32 symbol, u32 group) { state = next(symbol, group, state); },
+            tile, pair.chunk, 0, window, [&](u32, u32 symbol, u32 group) { state = next(symbol, group, state); },
             [](u32, u32) {});
-        memory.maps[i] = static_cast<u8>(state);
-        memory.ends[chunk * states + state] = static_cast<u8>(before);  // one of the walks that end in `state`
+        memory.windows[pair.index()] = static_cast<u8>(state);
+        memory.rests[pair.chunk * states + state] = static_cast<u8>(pair.state);  // one of those that lead to `state`
     }
     __syncthreads();
-    for (u32 i = threadIdx.x; i < count; i += threads) {
-        const u32 chunk = i / states, state = i - chunk * states, end = chunk * states + memory.maps[i];
-        if (memory.ends[end] != state) continue;
-        memory.walks[atomicAdd(&walks, 1u)] = static_cast<u16>(end);
-        atomicAdd(&memory.distinct[chunk], 1u);
+    for (Pair pair(states); pair.chunk < tile.chunks(); pair.advance()) {
+        const u32 rest = pair.chunk * states + memory.windows[pair.index()];
+        if (memory.rests[rest] != pair.state) continue;
+        memory.walks[atomicAdd(&walks, 1u)] = static_cast<u16>(rest);
+        atomicAdd(&memory.distinct[pair.chunk], 1u);
     }
     __syncthreads();
     for (u32 i = threadIdx.x; i < walks; i += threads) {
-        const u32 end = memory.walks[i], chunk = end / states;
+        const u32 rest = memory.walks[i], chunk = rest / states;
         const bool is_final = memory.distinct[chunk] == 1;
-        memory.ends[end] = static_cast<u8>(read(chunk, window, tile.chunk(), end - chunk * states, is_final));
+        memory.rests[rest] = static_cast<u8>(read(chunk, window, tile.chunk(), rest - chunk * states, is_final));
     }
     __syncthreads();
-    for (u32 i = threadIdx.x; i < count; i += threads)
-        memory.maps[i] = memory.ends[i / states * states + memory.maps[i]];
-    __syncthreads();
+}
+
+// Applies the maps of `count` adjacent chunks to a state.
+static __device__ __forceinline__ u32 apply_chunks(const MapMemory& memory, u32 states, u32 chunk, u32 count,
+                                                   u32 state) {
+    for (u32 at = chunk * states, end = at + count * states; at < end; at += states)
+        state = memory.rests[at + memory.windows[at + state]];
+    return state;
 }
 
 // Applies `count` adjacent maps to a state.
@@ -120,15 +143,13 @@ static __device__ __forceinline__ u32 apply(const u8* maps, u32 states, u32 coun
 // Joins the maps of chunks to those of groups and to that of the tile, and returns the latter. All threads call it.
 static __device__ __forceinline__ const u8* join_maps(const MapMemory& memory, u32 chunks, u32 states) {
     const u32 groups = chunks / chunks_per_group;
-    for (u32 i = threadIdx.x; i < groups * states; i += threads) {
-        const u32 group = i / states;
-        memory.ends[i] = static_cast<u8>(
-            apply(memory.maps + group * chunks_per_group * states, states, chunks_per_group, i - group * states));
-    }
+    for (Pair pair(states); pair.chunk < groups; pair.advance())
+        memory.groups[pair.index()] =
+            static_cast<u8>(apply_chunks(memory, states, pair.chunk * chunks_per_group, chunks_per_group, pair.state));
     __syncthreads();
-    u8* const whole = memory.ends + groups * states;
+    u8* const whole = memory.groups + groups * states;
     for (u32 i = threadIdx.x; i < states; i += threads)
-        whole[i] = static_cast<u8>(apply(memory.ends, states, groups, i));
+        whole[i] = static_cast<u8>(apply(memory.groups, states, groups, i));
     __syncthreads();
     return whole;
 }
@@ -184,8 +205,8 @@ static __device__ __forceinline__ void read_chunks(const TileSymbols& tile, u32 
                                                    u32 before, const Read& read) {
     for (u32 chunk = threadIdx.x; chunk < tile.chunks(); chunk += threads) {
         const u32 group = chunk / chunks_per_group;
-        u32 state = apply(memory.ends, states, group, before);
-        state = apply(memory.maps + group * chunks_per_group * states, states, chunk % chunks_per_group, state);
+        const u32 first = apply(memory.groups, states, group, before);
+        const u32 state = apply_chunks(memory, states, group * chunks_per_group, chunk % chunks_per_group, first);
         read(chunk, 0, memory.distinct[chunk] == 1 ? window : tile.chunk(), state, true);
     }
     __syncthreads();

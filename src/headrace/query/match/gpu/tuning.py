@@ -37,7 +37,8 @@ class MatchTuning:
     def shared_bytes(self, states: int, texts: int, steps: int) -> int:
         """Return the dynamic shared memory of a block: symbols of one or two texts, maps, classes and steps (match.cu)."""
         chunks = self.marks.tile_marks >> self.chunk_bits(states)
-        parts = [self.marks.tile_marks + 4 * chunks] * texts + [chunks * states] * 2 + [2 * chunks * states, 4 * chunks, 256, 2 * steps]
+        maps = [chunks * states, chunks * states, (chunks // _MIN_CHUNKS + 1) * states, 2 * chunks * states, 4 * chunks]
+        parts = [self.marks.tile_marks + 4 * chunks] * texts + maps + [256, 2 * steps]
         return sum(-(-part // 16) * 16 for part in parts)
 
 
