@@ -47,6 +47,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.primitives.operators": ("Joining._of",),
         "headrace.query.match.automaton.native": ("native_automaton",),
         "headrace.query.match.automaton.tables": ("tables_of",),
+        "headrace.query.match.gpu.steps": ("steps_of",),
     }
 )
 """Caches that `clear_caches` empties: module, and the names in it."""
@@ -87,6 +88,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.structure.gpu.dialect_tables.*": "bits of an automaton's steps, by small integers",
         "headrace.store.dictionary.gpu.launches.*_entry": "compile-time constants of the package's own kernels",
         "headrace.store.dictionary.paper.slices_gpu.*_entry": "compile-time constants of the package's own kernels",
+        "headrace.query.match.gpu.search._defines": "compile-time constants of the package's own kernels",
         "headrace.structure.gpu.launches.*_defines": "compile-time constants of the package's own kernels",
     }
 )

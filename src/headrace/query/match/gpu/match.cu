@@ -1,18 +1,21 @@
-// Finds the matches of an automaton in two readings of the text (automaton/tables.py), backward and then forward, each
-// of which is one launch. A block takes a tile of the text by a ticket, in the order of the reading, and copies it to
-// shared memory. There, state_maps.cuh finds the state before each chunk of the tile, as in ParPaRaw (section 3.1).
-// Then one thread walks each chunk from its known state.
+// Finds the matches of an automaton in two readings of the text (automaton/tables.py), backward and then forward. Each
+// reading is one launch. A block takes a tile of the text by a ticket, in the order of the reading, and copies it to
+// shared memory. There, state_maps.cuh finds the state before each chunk of the tile, as in ParPaRaw (section 3.1), and
+// one thread walks each chunk from its known state.
 //
-// The backward reading keeps a byte for each byte of the text. It is the row of the forward reading's steps: the class
-// of the byte and the right state after it, equal rows joined. If there are more than 256 rows, or if the steps do not
-// fit shared memory, the byte is the right state (HR_JOINED is 0), and the forward reading reads the text again.
+// The backward reading writes a symbol for each byte of the text. The symbol is the row of the forward reading's steps:
+// the class of the byte and the right state after it, equal rows joined. If the rows are too many for that, or the
+// steps too large for shared memory, HR_JOINED is 0. Then the symbol is the right state, and the forward reading reads
+// the text again.
 //
 // The forward reading marks the first and last bytes of matches. The kernel of query/find/gpu/positions.cu makes
 // positions of the marks.
 //
-// Bytes moved per byte of text: 3 if rows are joined, otherwise 4, and 1/4 for the marks. Steps read in shared memory
-// per byte and reading: 1 for the class, 1 from the known state, 1 for each state that is left after the first bytes of
-// a chunk, and up to 2 for those bytes.
+// Example: ab* in "xabb". Symbols are rows for x, for an a with a b after it, and for a b with and without one. They
+// lead from the state of no match to that of a match at a, and back at the last b.
+//
+// Bytes moved per byte of text: 3 if rows are joined, otherwise 4, and 1/4 for the marks. Look-ups in shared memory:
+// one for the class, one for the step of each reading, and up to two for walks from all states.
 #include "query/match/gpu/state_maps.cuh"
 
 using namespace headrace;
@@ -115,7 +118,7 @@ static __device__ __forceinline__ void set_limits(const MatchTask& task, u64 num
     tile.high = end - begin < tile_bytes ? static_cast<u32>(end - begin) : tile_bytes;
 }
 
-// `reading.steps`: by class and right state after a byte. The bits from 8 on are the byte that is kept.
+// `reading.steps`: by class and right state after a byte. The bits from 8 on are the symbol of the byte.
 extern "C" __global__ void __launch_bounds__(threads)
     read_backward(MatchTask task, MatchTables tables, MatchReading reading) {
     const u32 turn = take_tile(reading), states = reading.states;
@@ -129,24 +132,24 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u16* const steps = block.steps;
     const auto next = [=](u32 group, u32, u32 right) { return steps[group * states + right] & STEP_STATE; };
     const auto read = [&](u32 chunk, u32 from, u32 upto, u32 right, bool is_final) {
-        u32 kept = 0;
+        u32 written = 0;
         walk<false>(
             tile, chunk, from, upto,
             [&](u32 byte, u32 group, u32) {
                 const u32 step = steps[group * states + right];
                 right = step & STEP_STATE;
-                kept |= step >> 8 << (byte * 8);
+                written |= step >> 8 << (byte * 8);
             },
-            [&](u32 word, u32) {
-                if (is_final) tile.words[word] = kept;
-                kept = 0;
+            [&](u32 word) {
+                if (is_final) tile.words[word] = written;
+                written = 0;
             });
         return right;
     };
     map_chunks<false>(tile, states, block.maps, next, read);
     const u8* const whole = join_maps(block.maps, tile.chunks(), states);
     read_chunks(tile, states, block.maps, state_before(reading, turn, whole), read);
-    uint4* const out = reinterpret_cast<uint4*>(task.kept + number * tile_bytes);
+    uint4* const out = reinterpret_cast<uint4*>(task.symbols + number * tile_bytes);
     for (u32 i = threadIdx.x; i < tile_bytes / 16; i += threads) {
         const u32* const from = tile.words + tile.word_of(i * 16);
         out[i] = {from[0], from[1], from[2], from[3]};
@@ -162,7 +165,7 @@ static __device__ __forceinline__ void write_marks(const TileSymbols& tile, u32 
     __shared__ u32 begin_count, end_count;
     if (threadIdx.x == 0) begin_count = end_count = 0;
     __syncthreads();
-    u32 own_begins = 0, own_ends = 0;
+    u32 begins_found = 0, ends_found = 0;
     for (u32 i = threadIdx.x; i < tile_bytes / 32; i += threads) {
         const u32* const words = tile.words + tile.word_of(i * 32);
         u32 begins = 0, ends = 0;
@@ -171,17 +174,17 @@ static __device__ __forceinline__ void write_marks(const TileSymbols& tile, u32 
             begins |= (words[k] & 0xF) << (4 * k);
             ends |= words[k] >> 4 << (4 * k);
         }
-        own_begins += static_cast<u32>(__popc(begins));
-        own_ends += static_cast<u32>(__popc(ends));
+        begins_found += static_cast<u32>(__popc(begins));
+        ends_found += static_cast<u32>(__popc(ends));
         if (marks.begins == nullptr) continue;
         marks.begins[static_cast<u64>(number) * (tile_bytes / 32) + i] = begins;
         marks.ends[static_cast<u64>(number) * (tile_bytes / 32) + i] = ends;
     }
-    own_begins = __reduce_add_sync(tile::all_lanes, own_begins);
-    own_ends = __reduce_add_sync(tile::all_lanes, own_ends);
+    begins_found = __reduce_add_sync(tile::all_lanes, begins_found);
+    ends_found = __reduce_add_sync(tile::all_lanes, ends_found);
     if (tile::lane() == 0) {
-        atomicAdd(&begin_count, own_begins);
-        atomicAdd(&end_count, own_ends);
+        atomicAdd(&begin_count, begins_found);
+        atomicAdd(&end_count, ends_found);
     }
     __syncthreads();
     if (threadIdx.x != 0) return;
@@ -200,10 +203,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (!joined) set_limits(task, number, tile);
     __syncthreads();
     const u64 begin = static_cast<u64>(number) * tile_bytes;
-    const uint4* const kept = reinterpret_cast<const uint4*>(task.kept + begin);
+    const uint4* const from = reinterpret_cast<const uint4*>(task.symbols + begin);
 #pragma unroll 4
     for (u32 i = threadIdx.x; i < tile_bytes / 16; i += threads)
-        store_vector(tile, tile.words, i * 16, tile::load_streaming(kept + i));
+        store_vector(tile, tile.words, i * 16, tile::load_streaming(from + i));
     if (!joined) load_classes(task, number, block, tile.classes);
     __syncthreads();
     const u16* const steps = block.steps;
@@ -220,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                 state = step & STEP_STATE;
                 found |= step >> (8 - byte) & word_mark << byte;
             },
-            [&](u32 word, u32) {
+            [&](u32 word) {
                 if (is_final) tile.words[word] = found;
                 found = 0;
             });

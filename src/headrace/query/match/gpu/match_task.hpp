@@ -10,7 +10,7 @@ struct MatchTask {
     const u8* text;
     u64 size;
     u64 tiles;
-    u8* kept;     // a byte for each byte of the tiles, from the backward reading for the forward one
+    u8* symbols;  // a byte for each byte of the tiles, from the backward reading for the forward one
     u32 outside;  // class of bytes of the tiles outside the text, which change no state, if steps are joined
 };
 

@@ -21,7 +21,10 @@ _GIVEN = f"{_TASK.argument}{_TABLES.argument}{_READING.argument}"
 _BACKWARD = Entry("query/match/gpu/match.cu", "read_backward", _GIVEN)
 _FORWARD = Entry("query/match/gpu/match.cu", "read_forward", f"{_GIVEN}{_MARKS.argument}")
 
-_defines = lru_cache(MatchTuning.defines)
+
+@lru_cache(maxsize=16)
+def _defines(tuning: MatchTuning, joined: bool) -> dict[str, int]:
+    return tuning.defines(joined)
 
 
 class DeviceMatch:
@@ -46,10 +49,10 @@ class DeviceMatch:
         self._shift = text.shift
         self._tiles = text.tiles(tuning.marks)
         self._steps = steps_of(tables)
-        self._kept = launcher.allocate(self._tiles * tuning.marks.tile_marks)
+        self._symbols = launcher.allocate(self._tiles * tuning.marks.tile_marks)
         self._buffers, addresses = self._put_tables()
         self._given = (
-            _TASK.packer().pack(text.address, text.nbytes, self._tiles, self._kept.address, len(tables.idle_after)),
+            _TASK.packer().pack(text.address, text.nbytes, self._tiles, self._symbols.address, len(tables.idle_after)),
             _TABLES.packer().pack(*addresses[:5], tables.states, tables.rights, tables.idles),
         )
         self._step_addresses = addresses[5:]

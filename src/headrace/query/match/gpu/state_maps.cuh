@@ -1,18 +1,17 @@
 // Finds the state before each chunk of a tile, for both readings of match.cu.
 //
-// A chunk's map is the state after it for each state before it. Walks from all states through the first bytes of a
-// chunk end in few states. One walk goes on from each of these, so a chunk of a text costs few walks, whatever the
-// number of states (Mytkowicz, Musuvathi and Schulte 2014, "Data-parallel finite-state machines"). Maps of chunks are
-// joined to those of groups and of the tile.
-//
-// Where one walk is left, its states are those of the text, so only the first bytes are read again.
+// A chunk's map is the state after it for each state before it. Walks from all states through its first bytes, the
+// window, end in few states, and one walk goes on from each of these. So a chunk costs few walks, whatever the number
+// of states (Mytkowicz, Musuvathi and Schulte 2014, "Data-parallel finite-state machines"). If one walk is left, its
+// states are those of the text, and only the window is read again. Maps of chunks are joined to those of groups and of
+// the tile.
 //
 // A tile whose map is constant needs no other tile. For the others, the state before the tile comes from decoupled
-// look-back (Merrill and Garland 2016): maps do not commute, so they are applied in order, from the nearest tile whose
+// look-back (Merrill and Garland 2016). Maps do not commute: they are applied in order, from the nearest tile whose
 // state is known.
 //
-// Example: states 0 and 1, chunks with the maps (1 1), (0 1), (1 0), in a tile that state 0 precedes. The tile's map is
-// (0 0), which is posted as known. The states before the chunks are 0, 1 and 1.
+// Example: states 0 and 1, and chunks with the maps (1 1), (0 1), (1 0) in a tile that state 0 precedes. The tile's map
+// is (0 0), so the state after it is known at once. The states before the chunks are 0, 1 and 1.
 #pragma once
 #include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"
@@ -42,8 +41,8 @@ struct TileSymbols {
     __device__ __forceinline__ u32 word_of(u32 byte) const { return byte / 4 + (byte >> chunk_bits); }
 };
 
-// Calls step(index, symbol, class) for bytes `from` to `upto` of a chunk in the order of the reading, and done(word,
-// byte) after each word of the tile, whose first byte is `byte`.
+// Calls step(index, symbol, class) for bytes `from` to `upto` of a chunk in the order of the reading. Calls done(word)
+// after each word, an index of `tile.words`.
 template <bool forward, class Step, class Done>
 static __device__ __forceinline__ void walk(const TileSymbols& tile, u32 chunk, u32 from, u32 upto, const Step& step,
                                             const Done& done) {
@@ -61,7 +60,7 @@ static __device__ __forceinline__ void walk(const TileSymbols& tile, u32 chunk, 
             if (whole || (at + byte >= tile.low && at + byte < tile.high))
                 step(byte, symbols >> (byte * 8) & 0xFF, classes >> (byte * 8) & 0xFF);
         }
-        done(first + word, at);
+        done(first + word);
     }
 }
 
@@ -94,8 +93,7 @@ private:
 };
 
 // Computes the maps of all chunks of a tile. `next(symbol, class, state)`: state after a byte. `read(chunk, from, upto,
-// state, is_final)` walks over bytes of a chunk and returns the state after them. Where one walk of a chunk goes on
-// after the window, it is final: its states are those of the text.
+// state, is_final)`: walks over bytes of a chunk, writes results if they are final, and returns the state after them.
 template <bool forward, class Next, class Read>
 static __device__ __forceinline__ void map_chunks(const TileSymbols& tile, u32 states, const MapMemory& memory,
                                                   const Next& next, const Read& read) {
@@ -106,7 +104,7 @@ static __device__ __forceinline__ void map_chunks(const TileSymbols& tile, u32 s
         u32 state = pair.state;
         walk<forward>(
             tile, pair.chunk, 0, window, [&](u32, u32 symbol, u32 group) { state = next(symbol, group, state); },
-            [](u32, u32) {});
+            [](u32) {});
         memory.windows[pair.index()] = static_cast<u8>(state);
         memory.rests[pair.chunk * states + state] = static_cast<u8>(pair.state);  // one of those that lead to `state`
     }

@@ -27,7 +27,7 @@ class MatchSteps:
 
     @property
     def joined(self) -> bool:
-        """Whether the backward reading keeps rows of `forward`, and both tables fit shared memory."""
+        """True if symbols are rows of `forward`, and both tables fit shared memory."""
         return len(self.forward) != 0
 
 
@@ -36,11 +36,11 @@ def steps_of(tables: MatchTables) -> MatchSteps:
     """Return the steps of an automaton."""
     rights = np.arange(tables.rights)
     backward = np.vstack([np.frombuffer(tables.backward, np.uint8).reshape(-1, tables.rights), rights]).astype(np.uint16)
-    kept, forward = _joined_rows(tables)
+    symbols, forward = _joined_rows(tables)
     if max(len(backward), len(forward) + 1) > 256 or max(backward.nbytes, forward.nbytes) > _SHARED_BYTES or len(forward) == 0:
         return MatchSteps(backward | rights.astype(np.uint16) << 8, forward[:0])
-    kept = np.append(kept, np.full(tables.rights, len(forward))).reshape(backward.shape)
-    return MatchSteps(backward | kept.astype(np.uint16) << 8, np.vstack([forward, np.arange(tables.states)]).astype(np.uint16))
+    symbols = np.append(symbols, np.full(tables.rights, len(forward))).reshape(backward.shape)
+    return MatchSteps(backward | symbols.astype(np.uint16) << 8, np.vstack([forward, np.arange(tables.states)]).astype(np.uint16))
 
 
 def _joined_rows(tables: MatchTables) -> tuple[NDArray[Any], NDArray[np.uint16]]:
