@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np  # a dependency of cuda-core
 
 from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
 from headrace.query.match.automaton.tables import MatchTables
 from headrace.query.match.gpu.steps import steps_of
@@ -97,7 +97,7 @@ class DeviceMatch:
         self._launch(_BACKWARD, reading, 0, ())
         reading = (forward, maps.address, second, steps.forward.size, tables.states)
         self._launch(_FORWARD, reading, tables.idles - 1, (_MARKS.packer().pack(*marks, stages.address),))
-        return int(launcher.fetch(stages)[:8].view(np.uint64)[0])
+        return int(launcher.fetch(BufferSlice(stages, 0, 8)).view(np.uint64)[0])
 
     def _launch(self, entry: Entry, reading: tuple[int, int, int, int, int], first: int, marks: tuple[bytes, ...]) -> None:
         """Launch one reading. `reading`: the first fields of `MatchReading`. `first`: state before the first tile."""

@@ -152,6 +152,26 @@ static __device__ __forceinline__ const u8* join_maps(const MapMemory& memory, u
     return whole;
 }
 
+// Applies `count` adjacent maps of tiles to a state. All lanes of one warp call it.
+static __device__ __forceinline__ u32 apply_tiles(const u8* maps, u32 states, u64 count, u32 state) {
+    constexpr u32 at_once = 8;
+    if (states > tile::lanes) {
+        for (u64 i = 0; i < count; ++i) state = maps[i * states + state];
+        return state;
+    }
+    for (u64 i = 0; i < count; i += at_once) {
+        u32 map[at_once];
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) {
+            map[k] = tile::lane();
+            if (i + k < count && tile::lane() < states) map[k] = maps[(i + k) * states + tile::lane()];
+        }
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) state = tile::shuffle(map[k], state);
+    }
+    return state;
+}
+
 // Returns the state before a tile from preceding ones. All lanes of one warp call it.
 static __device__ __forceinline__ u32 look_back(const MatchReading& reading, const u32* stages, u32 number) {
     for (i64 mine = static_cast<i64>(number) - 1 - tile::lane();; mine -= tile::lanes) {
@@ -166,7 +186,7 @@ static __device__ __forceinline__ u32 look_back(const MatchReading& reading, con
         const u32 nearest = static_cast<u32>(trailing_zeros(known));
         const u64 begin = static_cast<u64>(mine + tile::lane() - nearest) + 1;
         const u32 state = tile::shuffle(seen, nearest) >> 8;
-        return apply(reading.maps + begin * reading.states, reading.states, static_cast<u32>(number - begin), state);
+        return apply_tiles(reading.maps + begin * reading.states, reading.states, number - begin, state);
     }
 }
 
@@ -201,11 +221,24 @@ static __device__ __forceinline__ u32 state_before(const MatchReading& reading, 
 template <class Read>
 static __device__ __forceinline__ void read_chunks(const TileSymbols& tile, u32 states, const MapMemory& memory,
                                                    u32 before, const Read& read) {
+    __shared__ u32 left;
+    if (threadIdx.x == 0) left = 0;
+    __syncthreads();
     for (u32 chunk = threadIdx.x; chunk < tile.chunks(); chunk += threads) {
         const u32 group = chunk / chunks_per_group;
         const u32 first = apply(memory.groups, states, group, before);
         const u32 state = apply_chunks(memory, states, group * chunks_per_group, chunk % chunks_per_group, first);
-        read(chunk, 0, memory.distinct[chunk] == 1 ? window : tile.chunk(), state, true);
+        if (memory.distinct[chunk] == 1) {
+            read(chunk, 0, window, state, true);
+        } else {  // threads side by side take these, as they have more work
+            memory.distinct[chunk] = state;
+            memory.walks[atomicAdd(&left, 1u)] = static_cast<u16>(chunk);
+        }
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < left; i += threads) {
+        const u32 chunk = memory.walks[i];
+        read(chunk, 0, tile.chunk(), memory.distinct[chunk], true);
     }
     __syncthreads();
 }

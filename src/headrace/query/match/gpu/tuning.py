@@ -21,7 +21,7 @@ class MatchTuning:
 
     threads: int = 256
     map_states: int = 4096
-    window: int = 16
+    window: int = 8
     marks: FindTuning = field(default_factory=FindTuning)
 
     def defines(self, joined: bool) -> dict[str, int]:
