@@ -47,7 +47,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.primitives.operators": ("Joining._of",),
         "headrace.query.match.automaton.native": ("native_automaton",),
         "headrace.query.match.automaton.tables": ("tables_of",),
-        "headrace.query.match.gpu.steps": ("steps_of",),
+        "headrace.query.match.gpu.steps": ("device_tables",),
     }
 )
 """Caches that `clear_caches` empties: module, and the names in it."""

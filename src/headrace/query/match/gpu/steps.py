@@ -1,4 +1,4 @@
-"""Builds the steps that the kernels read: one table for each reading of a text."""
+"""Builds the tables that the kernels read, with one table of steps for each reading of a text."""
 
 from __future__ import annotations
 
@@ -17,30 +17,53 @@ _SHARED_BYTES = 16 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class MatchSteps:
-    """Steps of both readings, as 16-bit numbers by row and state before (match_task.hpp)."""
+class DeviceTables:
+    """Tables in the layout of device memory.
 
-    backward: NDArray[np.uint16]
-    """A row for each class, and one for bytes outside the text."""
-    forward: NDArray[np.uint16]
-    """The distinct rows of classes and right states, and one for bytes outside the text. Empty if steps are not joined."""
+    Parameters
+    ----------
+    data
+        All tables: those of ``MatchTables`` (match_rules.hpp), then the steps of both readings (match_task.hpp).
+    offsets
+        Offset of each table.
+    backward_steps, forward_steps
+        Number of steps of each reading; 0 for the forward one if steps are not joined. Joined steps have one row more, for bytes
+        outside the text.
+    """
+
+    data: bytes
+    offsets: tuple[int, ...]
+    backward_steps: int
+    forward_steps: int
 
     @property
     def joined(self) -> bool:
-        """True if symbols are rows of `forward`, and both tables fit shared memory."""
-        return len(self.forward) != 0
+        """True if symbols are rows of the forward steps, and both tables of steps fit shared memory."""
+        return self.forward_steps != 0
 
 
 @lru_cache(maxsize=256)
-def steps_of(tables: MatchTables) -> MatchSteps:
-    """Return the steps of an automaton."""
+def device_tables(tables: MatchTables) -> DeviceTables:
+    """Return the tables of an automaton."""
+    backward, forward = _steps(tables)
+    parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
+    data, offsets = bytearray(), []
+    for part in (*parts, backward.tobytes(), forward.tobytes()):
+        offsets.append(len(data))
+        data += part + bytes(-len(part) % 16)
+    return DeviceTables(bytes(data), tuple(offsets), backward.size, forward.size)
+
+
+def _steps(tables: MatchTables) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    """Return the steps of both readings."""
     rights = np.arange(tables.rights)
     backward = np.vstack([np.frombuffer(tables.backward, np.uint8).reshape(-1, tables.rights), rights]).astype(np.uint16)
     symbols, forward = _joined_rows(tables)
-    if max(len(backward), len(forward) + 1) > 256 or max(backward.nbytes, forward.nbytes) > _SHARED_BYTES or len(forward) == 0:
-        return MatchSteps(backward | rights.astype(np.uint16) << 8, forward[:0])
+    is_large = max(backward.nbytes, forward.nbytes) > _SHARED_BYTES or max(len(backward), len(forward) + 1) > 256
+    if is_large or len(forward) == 0:
+        return backward | rights.astype(np.uint16) << 8, forward[:0]
     symbols = np.append(symbols, np.full(tables.rights, len(forward))).reshape(backward.shape)
-    return MatchSteps(backward | symbols.astype(np.uint16) << 8, np.vstack([forward, np.arange(tables.states)]).astype(np.uint16))
+    return backward | symbols.astype(np.uint16) << 8, np.vstack([forward, np.arange(tables.states)]).astype(np.uint16)
 
 
 def _joined_rows(tables: MatchTables) -> tuple[NDArray[Any], NDArray[np.uint16]]:
