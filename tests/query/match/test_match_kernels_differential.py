@@ -11,7 +11,7 @@ from headrace.query.find.gpu.marks import DeviceText
 from headrace.query.find.gpu.tuning import FindTuning
 from headrace.query.match.automaton.tables import tables_of
 from headrace.query.match.gpu.search import DeviceMatch
-from headrace.query.match.gpu.steps import device_tables
+from headrace.query.match.gpu.steps import SymbolForm, device_tables
 from headrace.query.match.gpu.tuning import MatchTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.query.match.match_cases import cycle, random_dfa, walked
@@ -77,7 +77,7 @@ def test_across_tiles() -> None:
     [
         (2, "random", 1),
         (7, "reverse", 0),
-        (100, "forward", 0),
+        (30, "forward", 0),
         *(pytest.param(7, *each, marks=pytest.mark.long) for each in ORDERS),
     ],
 )
@@ -90,12 +90,19 @@ def test_states_that_are_never_merged(states: int, order: str, seed: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("pattern", "states", "joined"), [(b"[a-c]{254}", 256, False), (b"[a-c]{1,250}", 252, True), (b"a{150}b|a", 153, False)]
+    ("pattern", "states", "form"),
+    [
+        (b"[a-c]{254}", 256, SymbolForm.RIGHTS),
+        (b"[a-c]{1,250}", 252, SymbolForm.PAIRS),
+        (b"a{150}b|a", 153, SymbolForm.RIGHTS),
+        (b"a{30}b|a|c+$", 34, SymbolForm.ROWS),
+        (b"[ab]+", 3, SymbolForm.PAIRS),
+    ],
 )
-def test_steps_in_both_forms_across_tiles(pattern: bytes, states: int, joined: bool) -> None:
+def test_symbols_of_each_form_across_tiles(pattern: bytes, states: int, form: SymbolForm) -> None:
     dfa, tile = headrace.compile_regex(pattern), TUNING.marks.tile_marks
     tables = tables_of(dfa)
-    assert (tables.states, device_tables(tables).joined) == (states, joined)
+    assert (tables.states, device_tables(tables).form) == (states, form)
     random = np.random.default_rng(states)
     text = random.choice(np.frombuffer(b"abcd", np.uint8), 2 * tile + 3, p=[0.99, 0.004, 0.003, 0.003]).tobytes()
     check(text, dfa, FiberLauncher("random", states, 8), 3)
@@ -106,5 +113,5 @@ def test_a_class_for_each_byte(shift: int) -> None:
     joined = headrace.compile_regex(b"a{50}b|a")
     rows = [joined.transitions[group] for group in joined.class_of]
     dfa = Dfa(bytes(range(256)), rows, joined.accepting, start=joined.start)
-    assert not device_tables(tables_of(dfa)).joined
+    assert device_tables(tables_of(dfa)).form is SymbolForm.RIGHTS
     check((b"a" * 51 + b"ba" + b"a" * 50 + b"x") * 3, dfa, FiberLauncher("random", shift), shift)

@@ -11,6 +11,9 @@
 // The forward reading marks the first and last bytes of matches. The kernel of query/find/gpu/positions.cu makes
 // positions of the marks.
 //
+// In some automata the right state before a byte follows from the byte alone, as in that of [a-z]+. Then the row of a
+// byte follows from its class and that of the next byte, and there is no backward reading (FORM_PAIRS).
+//
 // Example: ab* in "xabb". Symbols are rows for x, for an a with a b after it, and for a b with and without one. They
 // lead from the state of no match to that of a match at a, and back at the last b.
 //
@@ -20,18 +23,30 @@
 
 using namespace headrace;
 
-constexpr bool joined = HR_JOINED != 0;
+// The symbols of the forward reading: right states, or rows of its steps from the backward reading, or rows from the
+// classes of two adjacent bytes.
+enum SymbolForm : u32 { FORM_RIGHTS = 0, FORM_ROWS = 1, FORM_PAIRS = 2 };
+constexpr u32 form = HR_SYMBOLS;
+constexpr bool joined = form != FORM_RIGHTS;
 
 // Dynamic shared memory of a block: symbols, maps, classes of bytes, and steps if those are joined.
 struct BlockMemory {
     TileSymbols tile;
     MapMemory maps;
     const u8* class_of;
+    const u8* pairs;
     const u16* steps;
 };
 
-static __device__ __forceinline__ BlockMemory block_memory(const MatchReading& reading, const u8* class_of,
-                                                           bool has_classes) {
+template <class T>
+static __device__ __forceinline__ const T* copy_table(u8* memory, const T* from, u32 count) {
+    T* const to = reinterpret_cast<T*>(memory);
+    for (u32 i = threadIdx.x; i < count; i += threads) to[i] = from[i];
+    return to;
+}
+
+static __device__ __forceinline__ BlockMemory block_memory(const MatchTask& task, const MatchReading& reading,
+                                                           const u8* class_of, bool has_classes) {
     HR_DYNAMIC_SHARED(u8, memory);
     u8* at = memory;
     const auto take = [&](u32 bytes) {
@@ -49,15 +64,10 @@ static __device__ __forceinline__ BlockMemory block_memory(const MatchReading& r
     block.maps.groups = take((chunks / chunks_per_group + 1) * reading.states);
     block.maps.walks = reinterpret_cast<u16*>(take(2 * chunks * reading.states));
     block.maps.distinct = reinterpret_cast<u32*>(take(4 * chunks));
-    u8* const classes = take(256);
-    for (u32 i = threadIdx.x; i < 256; i += threads) classes[i] = class_of[i];
-    block.class_of = classes;
-    block.steps = reading.steps;
-    if (joined) {
-        u16* const steps = reinterpret_cast<u16*>(take(2 * reading.step_count));
-        for (u32 i = threadIdx.x; i < reading.step_count; i += threads) steps[i] = reading.steps[i];
-        block.steps = steps;
-    }
+    block.class_of = copy_table(take(256), class_of, 256);
+    block.steps = joined ? copy_table(take(2 * reading.step_count), reading.steps, reading.step_count) : reading.steps;
+    const u32 pairs = (task.outside + 1) * (task.outside + 1);
+    if (form == FORM_PAIRS) block.pairs = copy_table(take(pairs), task.pairs, pairs);
     return block;
 }
 
@@ -81,35 +91,73 @@ static __device__ __forceinline__ void store_vector(const TileSymbols& tile, u32
     to[3] = vector.w;
 }
 
-// Returns the classes of 16 bytes from `at` on. Bytes outside the text have class `outside`.
-HR_COLD uint4 partial_classes(const MatchTask& task, i64 at, const u8* class_of, u32 outside) {
+// Returns the classes of 16 bytes from `at` on, with one for bytes outside the text.
+static __device__ __forceinline__ uint4 partial_classes(const MatchTask& task, i64 at, const u8* class_of) {
     u32 word[4] = {};
+#pragma unroll
     for (u32 i = 0; i < 16; ++i) {
         const i64 byte = at + i;
         const bool inside = byte >= 0 && byte < static_cast<i64>(task.size);
-        word[i / 4] |= (inside ? class_of[task.text[byte]] : outside) << (i % 4 * 8);
+        word[i / 4] |= (inside ? class_of[task.text[byte]] : task.outside) << (i % 4 * 8);
     }
     return {word[0], word[1], word[2], word[3]};
 }
 
-// Writes the classes of a tile of the text to shared memory.
-static __device__ __forceinline__ void load_classes(const MatchTask& task, u64 number, const BlockMemory& block,
-                                                    u32* words) {
-    const i64 begin = static_cast<i64>(number * tile_bytes) - shift_of(task.text), size = static_cast<i64>(task.size);
+// Returns the symbols of four bytes from their classes and the class of the next byte.
+static __device__ __forceinline__ u32 pair_symbols(const BlockMemory& block, u32 classes, u32 next, u32 row) {
+    u32 symbols = 0;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) {
+        const u32 after = k < 3 ? classes >> (8 * k + 8) & 0xFF : next & 0xFF;
+        symbols |= static_cast<u32>(block.pairs[(classes >> 8 * k & 0xFF) * row + after]) << 8 * k;
+    }
+    return symbols;
+}
+
+// Writes the classes of a tile of the text to shared memory, or its symbols if these are those of pairs. `whole`: the
+// text has all bytes of the tile and one more.
+template <bool pairs, bool whole>
+static __device__ __forceinline__ void load_text(const MatchTask& task, i64 begin, const BlockMemory& block,
+                                                 u32* words) {
     const u8* const class_of = block.class_of;
-#pragma unroll 4
+    const u32 row = task.outside + 1;
+#pragma unroll(whole ? 4 : 1)
     for (u32 byte = threadIdx.x * 16; byte < tile_bytes; byte += threads * 16) {
         const i64 at = begin + byte;
-        uint4 classes;
-        if (at >= 0 && at + 16 <= size) {
+        uint4 found;
+        if (whole) {
             const uint4 text = tile::load_streaming(reinterpret_cast<const uint4*>(task.text + at));
-            classes = {classes_of(text.x, class_of), classes_of(text.y, class_of), classes_of(text.z, class_of),
-                       classes_of(text.w, class_of)};
+            found = {classes_of(text.x, class_of), classes_of(text.y, class_of), classes_of(text.z, class_of),
+                     classes_of(text.w, class_of)};
         } else {
-            classes = partial_classes(task, at, class_of, task.outside);
+            found = partial_classes(task, at, class_of);
         }
-        store_vector(block.tile, words, byte, classes);
+        if (pairs) {
+            const u32 last =
+                whole || at + 16 < static_cast<i64>(task.size) ? class_of[task.text[at + 16]] : task.outside;
+            found = {pair_symbols(block, found.x, found.y, row), pair_symbols(block, found.y, found.z, row),
+                     pair_symbols(block, found.z, found.w, row), pair_symbols(block, found.w, last, row)};
+        }
+        store_vector(block.tile, words, byte, found);
     }
+}
+
+template <bool pairs>
+static __device__ __forceinline__ void load_text(const MatchTask& task, u64 number, const BlockMemory& block,
+                                                 u32* words) {
+    const i64 begin = static_cast<i64>(number * tile_bytes) - shift_of(task.text);
+    if (begin >= 0 && begin + tile_bytes < static_cast<i64>(task.size))
+        load_text<pairs, true>(task, begin, block, words);
+    else
+        load_text<pairs, false>(task, begin, block, words);
+}
+
+// Writes the symbols of a tile from the backward reading to shared memory.
+static __device__ __forceinline__ void load_symbols(const MatchTask& task, u64 number, const BlockMemory& block) {
+    const uint4* const from = reinterpret_cast<const uint4*>(task.symbols + number * tile_bytes);
+#pragma unroll 4
+    for (u32 i = threadIdx.x; i < tile_bytes / 16; i += threads)
+        store_vector(block.tile, block.tile.words, i * 16, tile::load_streaming(from + i));
 }
 
 static __device__ __forceinline__ void set_limits(const MatchTask& task, u64 number, TileSymbols& tile) {
@@ -123,11 +171,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     read_backward(MatchTask task, MatchTables tables, MatchReading reading) {
     const u32 turn = take_tile(reading), states = reading.states;
     const u64 number = task.tiles - 1 - turn;
-    BlockMemory block = block_memory(reading, tables.class_of, false);
+    BlockMemory block = block_memory(task, reading, tables.class_of, false);
     TileSymbols& tile = block.tile;
     if (!joined) set_limits(task, number, tile);
     __syncthreads();
-    load_classes(task, number, block, tile.words);
+    load_text<false>(task, number, block, tile.words);
     __syncthreads();
     const u16* const steps = block.steps;
     const auto next = [=](u32 group, u32, u32 right) { return steps[group * states + right] & STEP_STATE; };
@@ -198,16 +246,15 @@ static __device__ __forceinline__ void write_marks(const TileSymbols& tile, u32 
 extern "C" __global__ void __launch_bounds__(threads)
     read_forward(MatchTask task, MatchTables tables, MatchReading reading, MatchMarks marks) {
     const u32 number = take_tile(reading), states = reading.states;
-    BlockMemory block = block_memory(reading, tables.class_of, !joined);
+    BlockMemory block = block_memory(task, reading, tables.class_of, !joined);
     TileSymbols& tile = block.tile;
     if (!joined) set_limits(task, number, tile);
     __syncthreads();
-    const u64 begin = static_cast<u64>(number) * tile_bytes;
-    const uint4* const from = reinterpret_cast<const uint4*>(task.symbols + begin);
-#pragma unroll 4
-    for (u32 i = threadIdx.x; i < tile_bytes / 16; i += threads)
-        store_vector(tile, tile.words, i * 16, tile::load_streaming(from + i));
-    if (!joined) load_classes(task, number, block, tile.classes);
+    if (form == FORM_PAIRS)
+        load_text<true>(task, number, block, tile.words);
+    else
+        load_symbols(task, number, block);
+    if (!joined) load_text<false>(task, number, block, tile.classes);
     __syncthreads();
     const u16* const steps = block.steps;
     const auto step_of = [&, steps](u32 symbol, u32 group, u32 state) -> u32 {

@@ -10,8 +10,9 @@ struct MatchTask {
     const u8* text;
     u64 size;
     u64 tiles;
-    u8* symbols;  // a byte for each byte of the tiles, from the backward reading for the forward one
-    u32 outside;  // class of bytes of the tiles outside the text, which change no state, if steps are joined
+    u8* symbols;      // of each byte of the tiles, from the backward reading for the forward one
+    const u8* pairs;  // symbol by the class of a byte and that of the next one, if there is no backward reading
+    u32 outside;      // class of bytes of the tiles outside the text, which change no state, if steps are joined
 };
 
 // A reading of the text in one direction. Tiles and chunks have numbers in the order of the reading.

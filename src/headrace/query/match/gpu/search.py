@@ -13,7 +13,7 @@ from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
 from headrace.query.match.automaton.tables import MatchTables
-from headrace.query.match.gpu.steps import device_tables
+from headrace.query.match.gpu.steps import SymbolForm, device_tables
 from headrace.query.match.gpu.tuning import TUNING, MatchTuning
 
 _TASK, _TABLES, _READING, _MARKS = (layout(name) for name in ("MatchTask", "MatchTables", "MatchReading", "MatchMarks"))
@@ -23,8 +23,8 @@ _FORWARD = Entry("query/match/gpu/match.cu", "read_forward", f"{_GIVEN}{_MARKS.a
 
 
 @lru_cache(maxsize=16)
-def _defines(tuning: MatchTuning, joined: bool) -> dict[str, int]:
-    return tuning.defines(joined)
+def _defines(tuning: MatchTuning, form: SymbolForm) -> dict[str, int]:
+    return tuning.defines(form)
 
 
 class DeviceMatch:
@@ -70,25 +70,29 @@ class DeviceMatch:
     def _mark(self, marks: tuple[int, ...]) -> int:
         """Mark the matches and return their number. `marks`: addresses of marks and of their counts, or zeros."""
         launcher, tables, given, tiles = self._launcher, self._tables, self._device_tables, self._tiles
+        is_read_twice = given.form is not SymbolForm.PAIRS
         stages_bytes, maps_bytes = 4 * (tiles + 1), tiles * max(tables.states, tables.rights)
-        others = (tiles * self._tuning.marks.tile_marks, maps_bytes, len(given.data))
+        others = (tiles * self._tuning.marks.tile_marks * is_read_twice, maps_bytes, len(given.data))
         group = launcher.allocate_group([8 + 2 * stages_bytes], others)  # zeroed: the number of matches, and stages
         found, symbols, maps, data = group.addresses
         launcher.put(given.data, group[3])
-        *parts, backward, forward = (data + offset for offset in given.offsets)
-        task = _TASK.packer().pack(self._text.address, self._text.nbytes, tiles, symbols, len(tables.idle_after))
+        *parts, backward, forward, pairs = (data + offset for offset in given.offsets)
+        task = _TASK.packer().pack(self._text.address, self._text.nbytes, tiles, symbols, pairs, len(tables.idle_after))
         common = (task, _TABLES.packer().pack(*parts, tables.states, tables.rights, tables.idles))
         stages = found + 8, found + 8 + stages_bytes
-        self._launch(_BACKWARD, common, (backward, maps, stages[0], given.backward_steps, tables.rights), 0)
+        if is_read_twice:
+            self._launch(_BACKWARD, common, (backward, maps, stages[0], given.backward_steps, tables.rights), 0)
         reading = (forward, maps, stages[1], given.forward_steps, tables.states)
         self._launch(_FORWARD, (*common, _MARKS.packer().pack(*marks, found)), reading, tables.idles - 1)
         return int(launcher.fetch(BufferSlice(group[0], 0, 8)).view(np.uint64)[0])
 
     def _launch(self, entry: Entry, args: tuple[bytes, ...], reading: tuple[int, int, int, int, int], first: int) -> None:
         """Launch one reading. `reading`: the first fields of `MatchReading`. `first`: state before the first tile."""
-        tuning, joined = self._tuning, self._device_tables.joined
+        tuning, form = self._tuning, self._device_tables.form
         *_, steps, states = reading
         packed = _READING.packer().pack(*reading, tuning.chunk_bits(states), first)
-        shared = tuning.shared_bytes(states, 1 if joined or entry is _BACKWARD else 2, steps if joined else 0)
-        shape = Shape(_defines(tuning, joined), self._tiles, tuning.threads, shared)
+        is_joined = form is not SymbolForm.RIGHTS
+        sizes = (2 * steps * is_joined, self._device_tables.pairs)
+        shared = tuning.shared_bytes(states, 1 if is_joined or entry is _BACKWARD else 2, sizes)
+        shape = Shape(_defines(tuning, form), self._tiles, tuning.threads, shared)
         self._launcher.launch(entry, shape, (*args[:2], packed, *args[2:]))

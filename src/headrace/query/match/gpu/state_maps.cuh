@@ -53,7 +53,7 @@ static __device__ __forceinline__ void walk(const TileSymbols& tile, u32 chunk, 
         const u32 word = forward ? i : words - 1 - i, at = place * tile.chunk() + word * 4;
         const u32 symbols = tile.words[first + word];
         const u32 classes = tile.classes != nullptr ? tile.classes[first + word] : 0;
-        const bool whole = HR_JOINED != 0 || (at >= tile.low && at + 4 <= tile.high);
+        const bool whole = HR_SYMBOLS != 0 || (at >= tile.low && at + 4 <= tile.high);
 #pragma unroll
         for (u32 k = 0; k < 4; ++k) {
             const u32 byte = forward ? k : 3 - k;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import lru_cache
 from typing import Any
 
@@ -16,54 +17,77 @@ _SHARED_BYTES = 16 << 10
 """Maximum size of a table in shared memory."""
 
 
+class SymbolForm(IntEnum):
+    """Symbols of the forward reading (match.cu)."""
+
+    RIGHTS = 0
+    ROWS = 1
+    PAIRS = 2
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceTables:
     """Tables in the layout of device memory.
 
     Parameters
     ----------
+    form
+        Symbols of the forward reading.
     data
-        All tables: those of ``MatchTables`` (match_rules.hpp), then the steps of both readings (match_task.hpp).
+        All tables: those of ``MatchTables`` (match_rules.hpp), the steps of both readings, and the symbols of pairs of classes
+        (match_task.hpp).
     offsets
         Offset of each table.
-    backward_steps, forward_steps
-        Number of steps of each reading; 0 for the forward one if steps are not joined. Joined steps have one row more, for bytes
-        outside the text.
+    backward_steps, forward_steps, pairs
+        Sizes of the last three tables.
     """
 
+    form: SymbolForm
     data: bytes
     offsets: tuple[int, ...]
     backward_steps: int
     forward_steps: int
+    pairs: int
 
-    @property
-    def joined(self) -> bool:
-        """True if symbols are rows of the forward steps, and both tables of steps fit shared memory."""
-        return self.forward_steps != 0
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """Steps of both readings by row and state, and symbols by the classes of a byte and of the next one.
+
+    Steps that are joined have one row more, for bytes outside the text.
+    """
+
+    form: SymbolForm
+    backward: NDArray[np.uint16]
+    forward: NDArray[np.uint16]
+    pairs: NDArray[np.uint8]
 
 
 @lru_cache(maxsize=256)
 def device_tables(tables: MatchTables) -> DeviceTables:
     """Return the tables of an automaton."""
-    backward, forward = _steps(tables)
+    steps = _steps(tables)
     parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
     data, offsets = bytearray(), []
-    for part in (*parts, backward.tobytes(), forward.tobytes()):
+    for part in (*parts, *(each.tobytes() for each in (steps.backward, steps.forward, steps.pairs))):
         offsets.append(len(data))
         data += part + bytes(-len(part) % 16)
-    return DeviceTables(bytes(data), tuple(offsets), backward.size, forward.size)
+    return DeviceTables(steps.form, bytes(data), tuple(offsets), steps.backward.size, steps.forward.size, steps.pairs.size)
 
 
-def _steps(tables: MatchTables) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
-    """Return the steps of both readings."""
-    rights = np.arange(tables.rights)
-    backward = np.vstack([np.frombuffer(tables.backward, np.uint8).reshape(-1, tables.rights), rights]).astype(np.uint16)
+def _steps(tables: MatchTables) -> _Steps:
+    rights, none = np.arange(tables.rights), np.zeros(0, np.uint8)
+    before = np.vstack([np.frombuffer(tables.backward, np.uint8).reshape(-1, tables.rights), rights]).astype(np.uint16)
     symbols, forward = _joined_rows(tables)
-    is_large = max(backward.nbytes, forward.nbytes) > _SHARED_BYTES or max(len(backward), len(forward) + 1) > 256
+    is_large = max(before.nbytes, forward.nbytes) > _SHARED_BYTES or max(len(before), len(forward) + 1) > 256
     if is_large or len(forward) == 0:
-        return backward | rights.astype(np.uint16) << 8, forward[:0]
-    symbols = np.append(symbols, np.full(tables.rights, len(forward))).reshape(backward.shape)
-    return backward | symbols.astype(np.uint16) << 8, np.vstack([forward, np.arange(tables.states)]).astype(np.uint16)
+        return _Steps(SymbolForm.RIGHTS, before | rights.astype(np.uint16) << 8, forward[:0], none)
+    symbols = np.append(symbols, np.full(tables.rights, len(forward))).reshape(before.shape)
+    forward = np.vstack([forward, np.arange(tables.states)]).astype(np.uint16)
+    if before.shape[0] ** 2 <= _SHARED_BYTES and (before[:-1] == before[:-1, :1]).all():
+        after = np.append(before[:-1, 0], 0)  # right state 0 is that of the end of the text
+        return _Steps(SymbolForm.PAIRS, before, forward, symbols[:, after].astype(np.uint8))
+    return _Steps(SymbolForm.ROWS, before | symbols.astype(np.uint16) << 8, forward, none)
 
 
 def _joined_rows(tables: MatchTables) -> tuple[NDArray[Any], NDArray[np.uint16]]:

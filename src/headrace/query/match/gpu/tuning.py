@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from headrace.gpu.kernels.source import Programs
@@ -24,26 +25,24 @@ class MatchTuning:
     window: int = 8
     marks: FindTuning = field(default_factory=FindTuning)
 
-    def defines(self, joined: bool) -> dict[str, int]:
-        """Return the macros of match.cu. `joined`: whether both readings have their steps in shared memory."""
+    def defines(self, form: int) -> dict[str, int]:
+        """Return the macros of match.cu. `form`: that of symbols (``SymbolForm``)."""
         sizes = {"HR_THREADS": self.threads, "HR_TILE": self.marks.tile_marks, "HR_WINDOW": self.window}
-        return {**sizes, "HR_JOINED": int(joined)}
+        return {**sizes, "HR_SYMBOLS": int(form)}
 
     def chunk_bits(self, states: int) -> int:
         """Return the logarithm of the bytes of a chunk, of which a tile has at most one for each thread."""
         chunks = max(min(self.map_states // states, self.threads), _MIN_CHUNKS)
         return max((self.marks.tile_marks // chunks - 1).bit_length(), _MIN_CHUNK_BITS)
 
-    def shared_bytes(self, states: int, texts: int, steps: int) -> int:
-        """Return the dynamic shared memory of a block: symbols of one or two texts, maps, classes and steps (match.cu)."""
+    def shared_bytes(self, states: int, texts: int, tables: Sequence[int]) -> int:
+        """Return the dynamic shared memory of a block: symbols of one or two texts, maps, and tables (match.cu)."""
         chunks = self.marks.tile_marks >> self.chunk_bits(states)
         maps = [chunks * states, chunks * states, (chunks // _MIN_CHUNKS + 1) * states, 2 * chunks * states, 4 * chunks]
-        parts = [self.marks.tile_marks + 4 * chunks] * texts + maps + [256, 2 * steps]
+        parts = [self.marks.tile_marks + 4 * chunks] * texts + maps + [256, *tables]
         return sum(-(-part // 16) * 16 for part in parts)
 
 
 TUNING = MatchTuning()
 
-PROGRAMS: Programs = (
-    ("match.cu", {**{name: [value] for name, value in TUNING.defines(joined=True).items()}, "HR_JOINED": [1, 0]}),
-)
+PROGRAMS: Programs = (("match.cu", {**{name: [value] for name, value in TUNING.defines(0).items()}, "HR_SYMBOLS": [1, 0, 2]}),)
