@@ -23,8 +23,8 @@
 
 using namespace headrace;
 
-// The symbols of the forward reading: right states, or rows of its steps from the backward reading, or rows from the
-// classes of two adjacent bytes.
+// The symbols of the forward reading. They are right states, or rows of its steps. Rows come from the backward reading,
+// or from the classes of two adjacent bytes.
 enum SymbolForm : u32 { FORM_RIGHTS = 0, FORM_ROWS = 1, FORM_PAIRS = 2 };
 constexpr u32 form = HR_SYMBOLS;
 constexpr bool joined = form != FORM_RIGHTS;
