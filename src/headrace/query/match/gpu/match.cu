@@ -62,9 +62,8 @@ static __device__ __forceinline__ BlockMemory block_memory(const MatchTask& task
     block.maps.rests = take(chunks * reading.states);
     block.maps.groups = take((chunks / chunks_per_group + 1) * reading.states);
     block.maps.walks = reinterpret_cast<u16*>(take(2 * chunks * reading.states));
-    block.maps.distinct = reinterpret_cast<u32*>(take(4 * chunks));
     block.class_of = copy_table(take(256), class_of, 256);
-    block.steps = joined ? copy_table(take(2 * reading.step_count), reading.steps, reading.step_count) : reading.steps;
+    if (joined) block.steps = copy_table(take(2 * reading.step_count), reading.steps, reading.step_count);
     const u32 pairs = (task.outside + 1) * (task.outside + 1);
     if (form == FORM_PAIRS) block.pairs = copy_table(take(pairs), task.pairs, pairs);
     return block;
@@ -176,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();
     load_text<false>(task, number, block, tile.words);
     __syncthreads();
-    const u16* const steps = block.steps;
+    const u16* const steps = joined ? block.steps : reading.steps;
     const auto next = [=](u32 group, u32, u32 right) { return steps[group * states + right] & STEP_STATE; };
     const auto read = [&](u32 chunk, u32 from, u32 upto, u32 right, bool is_final) {
         u32 written = 0;
@@ -255,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         load_symbols(task, number, block);
     if (!joined) load_text<false>(task, number, block, tile.classes);
     __syncthreads();
-    const u16* const steps = block.steps;
+    const u16* const steps = joined ? block.steps : reading.steps;
     const auto step_of = [&, steps](u32 symbol, u32 group, u32 state) -> u32 {
         return joined ? steps[symbol * states + state] : match_step(tables, group, symbol, state);
     };

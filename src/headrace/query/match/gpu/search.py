@@ -17,6 +17,7 @@ from headrace.query.match.gpu.steps import SymbolForm, device_tables
 from headrace.query.match.gpu.tuning import TUNING, MatchTuning
 
 _TASK, _TABLES, _READING, _MARKS = (layout(name) for name in ("MatchTask", "MatchTables", "MatchReading", "MatchMarks"))
+_PACKERS = [each.packer() for each in (_TASK, _TABLES, _READING, _MARKS)]
 _GIVEN = f"{_TASK.argument}{_TABLES.argument}{_READING.argument}"
 _BACKWARD = Entry("query/match/gpu/match.cu", "read_backward", _GIVEN)
 _FORWARD = Entry("query/match/gpu/match.cu", "read_forward", f"{_GIVEN}{_MARKS.argument}")
@@ -77,20 +78,20 @@ class DeviceMatch:
         found, symbols, maps, data = group.addresses
         launcher.put(given.data, group[3])
         *parts, backward, forward, pairs = (data + offset for offset in given.offsets)
-        task = _TASK.packer().pack(self._text.address, self._text.nbytes, tiles, symbols, pairs, len(tables.idle_after))
-        common = (task, _TABLES.packer().pack(*parts, tables.states, tables.rights, tables.idles))
+        task = _PACKERS[0].pack(self._text.address, self._text.nbytes, tiles, symbols, pairs, len(tables.idle_after))
+        common = (task, _PACKERS[1].pack(*parts, tables.states, tables.rights, tables.idles))
         stages = found + 8, found + 8 + stages_bytes
         if is_read_twice:
             self._launch(_BACKWARD, common, (backward, maps, stages[0], given.backward_steps, tables.rights), 0)
         reading = (forward, maps, stages[1], given.forward_steps, tables.states)
-        self._launch(_FORWARD, (*common, _MARKS.packer().pack(*marks, found)), reading, tables.idles - 1)
+        self._launch(_FORWARD, (*common, _PACKERS[3].pack(*marks, found)), reading, tables.idles - 1)
         return int(launcher.fetch(BufferSlice(group[0], 0, 8)).view(np.uint64)[0])
 
     def _launch(self, entry: Entry, args: tuple[bytes, ...], reading: tuple[int, int, int, int, int], first: int) -> None:
         """Launch one reading. `reading`: the first fields of `MatchReading`. `first`: state before the first tile."""
         tuning, form = self._tuning, self._device_tables.form
         *_, steps, states = reading
-        packed = _READING.packer().pack(*reading, tuning.chunk_bits(states), first)
+        packed = _PACKERS[2].pack(*reading, tuning.chunk_bits(states), first)
         is_joined = form is not SymbolForm.RIGHTS
         sizes = (2 * steps * is_joined, self._device_tables.pairs)
         shared = tuning.shared_bytes(states, 1 if is_joined or entry is _BACKWARD else 2, sizes)

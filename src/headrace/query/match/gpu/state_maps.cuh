@@ -66,12 +66,18 @@ static __device__ __forceinline__ void walk(const TileSymbols& tile, u32 chunk, 
 
 // Memory of a block for the maps of chunks. A chunk's map is that of its window, followed by that of its rest.
 struct MapMemory {
-    u8* windows;    // by chunk and state: state after the window
-    u8* rests;      // by chunk and state after the window, if one leads there: state after the chunk
-    u8* groups;     // maps of groups of chunks, and that of the tile
-    u16* walks;     // walks that go on after the window, as an index of `rests`
-    u32* distinct;  // number of these walks of each chunk
+    u8* windows;  // by chunk and state: state after the window
+    u8* rests;    // by chunk and state after the window, if one leads there: state after the chunk
+    u8* groups;   // maps of groups of chunks, and that of the tile
+    u16* walks;   // walks that go on after the window, as an index of `rests`
 };
+
+// Returns the number of walks of each chunk that go on after the window. A tile has at most a chunk for each thread. As
+// a member of MapMemory, NVRTC 13.0 takes the array for device memory.
+static __device__ __forceinline__ u32* distinct_walks() {
+    __shared__ u32 counts[threads];
+    return counts;
+}
 
 // A thread's pairs of a chunk and a state: each pair has one thread. An index of both is chunk * states + state.
 struct Pair {
@@ -99,7 +105,7 @@ static __device__ __forceinline__ void map_chunks(const TileSymbols& tile, u32 s
                                                   const Next& next, const Read& read) {
     __shared__ u32 walks;
     if (threadIdx.x == 0) walks = 0;
-    for (u32 i = threadIdx.x; i < tile.chunks(); i += threads) memory.distinct[i] = 0;
+    for (u32 i = threadIdx.x; i < tile.chunks(); i += threads) distinct_walks()[i] = 0;
     for (Pair pair(states); pair.chunk < tile.chunks(); pair.advance()) {
         u32 state = pair.state;
         walk<forward>(
@@ -113,12 +119,12 @@ static __device__ __forceinline__ void map_chunks(const TileSymbols& tile, u32 s
         const u32 rest = pair.chunk * states + memory.windows[pair.index()];
         if (memory.rests[rest] != pair.state) continue;
         memory.walks[atomicAdd(&walks, 1u)] = static_cast<u16>(rest);
-        atomicAdd(&memory.distinct[pair.chunk], 1u);
+        atomicAdd(&distinct_walks()[pair.chunk], 1u);
     }
     __syncthreads();
     for (u32 i = threadIdx.x; i < walks; i += threads) {
         const u32 rest = memory.walks[i], chunk = rest / states;
-        const bool is_final = memory.distinct[chunk] == 1;
+        const bool is_final = distinct_walks()[chunk] == 1;
         memory.rests[rest] = static_cast<u8>(read(chunk, window, tile.chunk(), rest - chunk * states, is_final));
     }
     __syncthreads();
@@ -228,17 +234,17 @@ static __device__ __forceinline__ void read_chunks(const TileSymbols& tile, u32 
         const u32 group = chunk / chunks_per_group;
         const u32 first = apply(memory.groups, states, group, before);
         const u32 state = apply_chunks(memory, states, group * chunks_per_group, chunk % chunks_per_group, first);
-        if (memory.distinct[chunk] == 1) {
+        if (distinct_walks()[chunk] == 1) {
             read(chunk, 0, window, state, true);
         } else {  // threads side by side take these, as they have more work
-            memory.distinct[chunk] = state;
+            distinct_walks()[chunk] = state;
             memory.walks[atomicAdd(&left, 1u)] = static_cast<u16>(chunk);
         }
     }
     __syncthreads();
     for (u32 i = threadIdx.x; i < left; i += threads) {
         const u32 chunk = memory.walks[i];
-        read(chunk, 0, tile.chunk(), memory.distinct[chunk], true);
+        read(chunk, 0, tile.chunk(), distinct_walks()[chunk], true);
     }
     __syncthreads();
 }

@@ -38,7 +38,7 @@ class MatchTuning:
     def shared_bytes(self, states: int, texts: int, tables: Sequence[int]) -> int:
         """Return the dynamic shared memory of a block: symbols of one or two texts, maps, and tables (match.cu)."""
         chunks = self.marks.tile_marks >> self.chunk_bits(states)
-        maps = [chunks * states, chunks * states, (chunks // _MIN_CHUNKS + 1) * states, 2 * chunks * states, 4 * chunks]
+        maps = [chunks * states, chunks * states, (chunks // _MIN_CHUNKS + 1) * states, 2 * chunks * states]
         parts = [self.marks.tile_marks + 4 * chunks] * texts + maps + [256, *tables]
         return sum(-(-part // 16) * 16 for part in parts)
 
