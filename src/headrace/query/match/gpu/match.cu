@@ -4,8 +4,8 @@
 // one thread walks each chunk from its known state.
 //
 // The backward reading writes a symbol for each byte of the text. The symbol is the row of the forward reading's steps:
-// the class of the byte and the right state after it, equal rows joined. If the rows are too many for that, or the
-// steps too large for shared memory, the symbol is the right state, and the forward reading reads the text again.
+// the class of the byte and the right state after it, equal rows joined. Rows may be too many for that, or steps too
+// large for shared memory. Then the symbol is the right state, and the forward reading reads the text again.
 //
 // The forward reading marks the first and last bytes of matches. The kernel of query/find/gpu/positions.cu makes
 // positions of the marks.
