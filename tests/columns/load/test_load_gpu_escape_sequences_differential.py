@@ -35,3 +35,11 @@ def test_words_and_values(seed: int) -> None:
     types: Any = rng.choice([None, ["string", "int64", "bool"]])
     given = {} if types is None else {"schema": types, "on_error": "null"}
     check(data, seed=seed, null_values=["\n", "x\ty", "\\N"], **options, **given)
+
+
+def test_plain_null_texts() -> None:
+    """Without escapes in null texts, records have the form that the fast conversion reads, but for their escape sequences."""
+    rows = [f"{n}\ta\\tb{'x' * (n % 40)}\\nc\t{n / 7:.3f}\t\\\\t{n}" for n in range(600)]
+    options: dict[str, Any] = {"sep": "\t", "quote_char": None, "escape_char": "\\", "escape_sequences": True, "header": False}
+    for types in (None, ["int64", "string", "float64", "string"]):
+        check("\n".join([*rows, ""]).encode(), seed=1, **options, **({} if types is None else {"schema": types}))
