@@ -113,7 +113,8 @@ HR_FN void decode_sequences(ConvertMemory& memory, const ConvertTask& task, cons
     if (threadIdx.x < head_chunks) decode_after(threadIdx.x);
     for (u32 word = first; word < first + chunks_per_thread && word < chunks; ++word) decode_after(word);
     if (threadIdx.x != 0 || tile.number == 0) return;
-    if (is_in(steps, StepSet::escaped, state_before(steps, static_cast<u64>(word_of_text(tile, 0))))) text[0] = escaped_byte(text[0]);
+    if (is_in(steps, StepSet::escaped, state_before(steps, static_cast<u64>(word_of_text(tile, 0)))))
+        text[0] = escaped_byte(text[0]);
 }
 
 // Returns the last byte up to staged byte `at` that begins a record, or `otherwise` if there is none in the tile.
