@@ -188,3 +188,23 @@ def test_without_memory_for_the_order_a_batch_is_inserted() -> None:
     oracle = MapOracle()
     oracle.upsert(keys, values, "last")
     check(table, oracle, keys)
+
+
+def test_without_memory_for_the_order_lists_of_an_emptied_map_are_not_used() -> None:
+    """The slabs of its lists were freed before memory was refused, so the lists must not have them any more."""
+    launcher = RefusingLauncher(seed=12)
+    tuning = replace(SMALL, max_load=1e9, list_slabs=200.0, build=replace(SMALL.build, min_rows=1 << 20))
+    table = FiberMap.of((4, 4), launcher, tuning)
+    table.map._rebuild(launcher, 6)
+    keys = np.arange(300, dtype="i4")
+    table.upsert(keys, keys.astype("u4"), "last")
+    assert table.map.chains(launcher)[1] > 1
+    table.map.erase(launcher, table.rows(keys), launcher.allocate(300))
+    table.map._tuning = replace(tuning, build=SMALL.build)
+    launcher.refused = ((1 << 1) + 1) * 8
+    keys = keys[:200] * 3
+    assert table.upsert(keys, keys.astype("u4"), "last") == 200
+    assert "build_lists" not in launcher.names
+    oracle = MapOracle()
+    oracle.upsert(keys, keys.astype("u4"), "last")
+    check(table, oracle, keys)

@@ -178,15 +178,14 @@ class SlabHash:
         Return the number of keys, or None if the batch must be inserted into the table, which has no pairs.
         """
         before = memory = self._memory
-        try:
+        filled = None
+        with suppress(MemoryLimitError):  # then slabs may be free already that lists of the table still have
             if rows.count > self._tuning.max_load * self.capacity:
                 memory = self._allocate(launcher, self._buckets_for(rows.count), is_built=True)
             builder = ListBuilder(launcher, memory, self._widths, self._tuning.build)
             if memory is before and self._is_used:
                 builder.empty(first_slab=memory.buckets)
             filled = builder.fill(rows, reduction if self._insertion == "insert_pairs" else None)
-        except MemoryLimitError:
-            return None
         if filled is None:
             self._restore(launcher, before, is_empty=memory is not before)
             return None

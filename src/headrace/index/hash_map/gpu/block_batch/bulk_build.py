@@ -115,7 +115,7 @@ class ListBuilder:
         Raises
         ------
         MemoryLimitError
-            There is no memory to order the batch. The table is as before.
+            There is no memory to order the batch. The table is as it was given.
         """
         if reduction is not None:
             added, failed, _ = self._build("build_lists", (*self._ordered(rows).args, reduction))
