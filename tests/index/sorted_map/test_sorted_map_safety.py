@@ -11,6 +11,8 @@ import pytest
 
 import headrace
 from headrace import Context, MemoryLimitError, OptionError, SortedMap
+from headrace.index.sorted_map.cpu.engine import CpuEngine
+from headrace.index.sorted_map.reads import MapSnapshot
 from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random_batch
 
 
@@ -92,6 +94,30 @@ def test_a_cleanup_that_does_not_fit_is_left_out() -> None:
         found.insert(np.arange(begin, begin + 100))
         assert sum(found.level_sizes) == begin + 100
     assert len(found) == 400
+
+
+def test_a_merge_before_a_search_leaves_memory_for_the_result() -> None:
+    found = SortedMap("i8", "i8", context=Context(memory_limit=1_000_000))
+    for size in (20_000, 5_000, 2_500, 1_250):
+        found.insert(np.arange(size), np.arange(size) + size)
+    keys = np.arange(60_000) % 20_000
+    expected = keys + np.select([keys < 1_250, keys < 2_500, keys < 5_000], [1_250, 2_500, 5_000], 20_000)
+    assert (found.find(keys).values == expected).all()
+    assert found.level_sizes == (20_000,)
+
+
+def test_a_merge_before_searches_that_does_not_fit_is_seldom_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    unlimited = SortedMap("i8")
+    for size in (10_000, 4_000):
+        unlimited.insert(np.arange(size) * 2)
+    found = MapSnapshot(unlimited._levels, Context(memory_limit=150_000), may_merge=True)
+    merges, merged = [], CpuEngine.merged
+    monkeypatch.setattr(CpuEngine, "merged", lambda self, levels: merges.append(levels) or merged(self, levels))
+    keys = np.arange(5_000)
+    for _ in range(12):
+        assert found.find(keys).mask.sum() == 2_500
+    assert found.level_sizes == (4_000, 10_000)
+    assert len(merges) == 4
 
 
 def test_arguments_are_not_kept() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any, Never, Self
 
 from headrace.arrays.arrays import Array
@@ -71,6 +70,8 @@ class LevelReader:
     def _prepared(self, levels: Levels, call: Call, searches: int, ranges: int = 0, *, uses_filters: bool = False) -> Levels:
         """Return the levels with the arrays that a call uses, merged if that saves time. They are kept unless an update came.
 
+        They are the map's own, so the limit of their memory leaves the call its own for its results.
+
         Parameters
         ----------
         levels, call
@@ -83,12 +84,15 @@ class LevelReader:
             Whether the call uses filters.
         """
         prepared = levels
-        with suppress(MemoryLimitError):  # searches work without it
+        making = call if call.budget.limit is None else self._call(levels)
+        try:
             if len(levels.levels) > 1:
                 self._searches += searches
                 if self._may_merge:
-                    prepared = self._merged_for_searches(levels, call)
-            prepared = call.engine.prepared(prepared, self._searches if uses_filters else 0, ranges)
+                    prepared = self._merged_for_searches(levels, making)
+            prepared = making.engine.prepared(prepared, self._searches if uses_filters else 0, ranges)
+        except MemoryLimitError:  # searches work without it
+            self._searches = 0  # so that not every call tries again
         if prepared is not levels:
             self._replace(levels, prepared)
         return prepared
