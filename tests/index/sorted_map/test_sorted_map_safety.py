@@ -12,6 +12,7 @@ import pytest
 import headrace
 from headrace import Context, MemoryLimitError, OptionError, SortedMap
 from headrace.index.sorted_map.cpu.engine import CpuEngine
+from headrace.index.sorted_map.levels import Level
 from headrace.index.sorted_map.reads import MapSnapshot
 from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random_batch
 
@@ -118,6 +119,21 @@ def test_a_merge_before_searches_that_does_not_fit_is_seldom_tried(monkeypatch: 
         assert found.find(keys).mask.sum() == 2_500
     assert found.level_sizes == (4_000, 10_000)
     assert len(merges) == 4
+
+
+def test_a_cleanup_is_kept_if_a_search_merges_levels_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, compacted = SortedMap("i8"), CpuEngine.compacted
+    for begin, size in ((0, 5_000), (100, 20), (100, 10)):
+        found.insert(np.arange(begin, begin + size))
+
+    def searched_meanwhile(self: CpuEngine, level: Level) -> Level | None:
+        found.find(np.arange(40))
+        assert found.level_sizes == (30, 5_000)
+        return compacted(self, level)
+
+    monkeypatch.setattr(CpuEngine, "compacted", searched_meanwhile)
+    found.cleanup()
+    assert found.level_sizes == (5_000,)
 
 
 def test_arguments_are_not_kept() -> None:

@@ -52,8 +52,9 @@ class SortedMap(ForeignNames, MapReader):
 
     Notes
     -----
-    With batches of one size `b`, level `i` has ``b * 2**i`` items and is there if bit `i` of the number of batches is set. An
-    update moves each item O(log n) times in all, a search reads O(log n) levels. (GPU LSM: Ashkiani, chapter 4.)
+    With batches of one size `b`, level `i` has ``b * 2**i`` items and is there if bit `i` of the number of batches is set, unless
+    reads have merged levels. An update moves each item O(log n) times in all, a search reads O(log n) levels. (GPU LSM: Ashkiani,
+    chapter 4.)
 
     Examples
     --------
@@ -202,7 +203,11 @@ class SortedMap(ForeignNames, MapReader):
         ((1, 2), (1,))
         """
         with self._update_lock:
-            self._clean_count = max(self._merged().count, 1)
+            levels = self._levels
+            clean = clean_levels(levels, self._call(levels))
+            with self._swap_lock:
+                self._levels = clean  # also if reads have replaced the levels by equal ones meanwhile
+            self._clean_count = max(clean.count, 1)
 
     def __repr__(self) -> str:
         values = "" if self.value_type is None else f", {self.value_type}"
