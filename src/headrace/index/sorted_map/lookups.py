@@ -24,7 +24,7 @@ class LookupReader(LevelReader):
         Returns
         -------
         Found
-            Values and mask, in arrays of the library of `keys`. The host does not wait for a GPU.
+            Values and mask, in arrays of the library of `keys`. The host waits for a GPU only if all levels are merged before.
 
         Raises
         ------
