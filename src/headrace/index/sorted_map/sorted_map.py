@@ -52,9 +52,9 @@ class SortedMap(ForeignNames, MapReader):
 
     Notes
     -----
-    With batches of one size `b`, level `i` has ``b * 2**i`` items and is there if bit `i` of the number of batches is set, unless
-    reads have merged levels. An update moves each item O(log n) times in all, a search reads O(log n) levels. (GPU LSM: Ashkiani,
-    chapter 4.)
+    With batches of one size `b`, level `i` has ``b * 2**i`` items and is there if bit `i` of the number of batches is set. Reads
+    may leave fewer levels, because they merge some. An update moves each item O(log n) times in all, a search reads O(log n)
+    levels. (GPU LSM: Ashkiani, chapter 4.)
 
     Examples
     --------
