@@ -140,6 +140,14 @@ def test_a_call_without_launches_or_with_an_odd_result_is_not_kept():
     assert repeated.known_calls == {}
 
 
+def test_an_odd_result_does_not_get_the_launches_for_aligned_ones():
+    launches = Launches()
+    repeated_call("sort", Tensor()).keep(launches, [result(4096)], [result(8192)])
+    again = repeated_call("sort", Tensor())
+    assert again.is_known and not again.replay(8192 + 16) and not again.replay(8192, 16) and not launches.made
+    assert again.replay(8192)
+
+
 def test_kept_calls_are_bounded():
     for length in range(700):
         repeated_call("sort", Tensor(length=length)).keep(Launches(), [result(4096)], [result(8192)])

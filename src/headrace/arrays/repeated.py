@@ -52,8 +52,12 @@ class RepeatedCall:
     def replay(self, *results: int) -> bool:
         """Make the kept launches for the call's arrays, and for results at some addresses.
 
-        Return False, having launched nothing, if the caller must make them.
+        Return False, having launched nothing, if the caller must make them: for results of an allocator with a smaller
+        alignment, too.
         """
+        for address in results:
+            if address % _ALIGNMENT:
+                return False
         return self._known is not None and self._known.replay([*self._addresses, *results], self._stream)
 
     def keep(self, launches: Replay | None, arrays: Sequence[Array], results: Sequence[Array]) -> None:
