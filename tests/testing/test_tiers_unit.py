@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from itertools import combinations, product
@@ -93,7 +94,8 @@ def tiers(tmp_path_factory):
     (folder / "conftest.py").write_text(CONFIGURATION)
     (folder / "pytest.ini").write_text(f"[pytest]\npythonpath = {Path(__file__).parents[2]}\n")
     command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", "--collect-only", "test_made_up.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    outside = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}  # of the suite's own run
+    done = subprocess.run(command, cwd=folder, env=outside, capture_output=True, text=True, check=True)
     return [tuple(line.split()[1:]) for line in done.stdout.splitlines() if line.startswith("tier ")]
 
 
