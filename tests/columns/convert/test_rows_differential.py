@@ -240,6 +240,12 @@ def test_a_column_of_single_digits(types):
     check(b"\n\n".join(digits), header=False, skew=5, **options)
 
 
+@pytest.mark.parametrize("rows", [1, 31, 32, 33])
+def test_a_last_column_of_nulls(rows):
+    """A lane reads two records, of which the second lies after the words of the bits that say which rows are null."""
+    check("\n".join(["1.5,2,"] * rows).encode(), header=False)
+
+
 SIGNED = [
     "-1",
     "-0",

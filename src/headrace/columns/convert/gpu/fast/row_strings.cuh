@@ -245,7 +245,8 @@ HR_FN void read_empty(RowMemory& memory, const RowTask& task, const RowTile& til
         const u64 row = group.row + i * tile::lanes;
         const bool there = row < tile.entry.record + tile.records;
         if (there) put_offset(column, row + 1, 0);
-        clear_bits(column.validity, group.first + i * tile::lanes, __ballot_sync(tile::all_lanes, there));
+        const u32 nulls = __ballot_sync(tile::all_lanes, there);
+        if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
     }
 }
 
