@@ -172,6 +172,16 @@ def test_malformed_quotes_leave_no_tile(left, share, options):
     assert left[0] == (0, left[0][1])
 
 
+@pytest.mark.parametrize("double_quote", [True, False])
+def test_two_quotes_at_each_byte_of_a_word(left, double_quote):
+    """If quotes are not doubled, the second of two may close a field, and the first is text."""
+    options = {"comment": "#", "lenient_quotes": True, "double_quote": double_quote}
+    lines = [f'{"x" * (50 + i % 31)},"{"y" * 40}{end}",{i % 99}' for i, end in enumerate(['"', "", '"z', '""'] * 40)]
+    data = "\n".join([*lines, "#", ""]).encode()
+    check_faults(data, header=False, schema=["string", "string", "int8"], on_error="reject", shape=shape(), **options)
+    assert left[0] == (0, left[0][1])
+
+
 NULLS = {"null_values": ["\\N", "NA"], "escape_char": "\\"}
 
 

@@ -188,7 +188,7 @@ HR_COLD u32 without_text_quotes(const structure::Steps<count>& reads, const u8* 
         if (!is_text(k)) dropped &= ~(1u << (k - 1));
     }
     const u64 next = static_cast<u64>(word.at + 32);
-    if (!(word.dropped >> 31) || next >= task.size || text[next] == task.dialect.quote) return dropped;
+    if (!(word.dropped >> 31) || next >= task.size) return dropped;
     const u8* const spares = static_cast<const u8*>(task.dfa.tables) + begin_of_sets(task.dfa) + 42;
     const u32 byte = text[next] == spares[0] ? spares[1] : text[next];
     const bool is_malformed = (reads.template at<true>(byte, 0, {}, 0).from(step) & READ_STRAY) != 0;
