@@ -32,7 +32,7 @@ HR_FN TextOfRow text_of(const PlainTexts& texts, u64 row, u64 end) {
     return text;
 }
 
-// Returns hash_text of the text.
+// Returns the hash of the text: hash_head of a short one, whose bytes are loaded already.
 HR_FN u64 hash_of(const PlainTexts& texts, const TextOfRow& text, u64 seed) {
     return text.size < head_bytes ? hash_head(text.head, text.size, seed)
                                   : hash_text(texts.bytes + text.begin, text.size, seed);
