@@ -34,6 +34,7 @@ TABLE = pa.table({"a": [1, 2], "b": ["x", "y"]})
         ({"sep": '"'}, "share the byte"),
         ({"sep": "\n"}, "share the byte"),
         ({"line_end": ","}, "share the byte"),
+        ({"line_end": "n", "quoting": "none", "escape_char": "\\", "escape_sequences": True}, "line_end may not contain b'n'"),
         ({"line_end": ""}, "line_end"),
         ({"line_end": None}, "line_end must be a text"),
         ({"quote_char": "ab"}, "quote"),

@@ -152,11 +152,8 @@ class Dialect:
         }
         notes = {} if self.lineterminator else {"lineterminator": " (lineterminator=None stands for LF, CR and CRLF)"}
         check_distinct_bytes(roles, notes)
-        for name, value in roles.items() if self.escape_sequences else ():
-            if letters := bytes(sorted(set(value) & set(ESCAPE_LETTERS))):
-                raise OptionError(
-                    f"with escape_sequences=True, {name} may not contain {letters[:1]!r}, which is a letter of them"
-                )
+        if self.escape_sequences:
+            check_no_letters(roles)
         for name, value in roles.items():
             if self.skip_initial_space and value.startswith(b" "):
                 option = "strip" if self.strip else "skip_initial_space"
@@ -226,6 +223,19 @@ def check_distinct_bytes(roles: Mapping[str, bytes], notes: Mapping[str, str] = 
             raise OptionError(
                 f"{one} and {other} share the byte {bytes(shared[:1])!r}{note}; each byte may have one meaning only"
             )
+
+
+def check_no_letters(roles: Mapping[str, bytes]) -> None:
+    """Check that no byte of an option is a letter of escape sequences; `roles` as for `check_distinct_bytes`.
+
+    Raises
+    ------
+    OptionError
+        An option has a letter.
+    """
+    for name, value in roles.items():
+        if letters := bytes(sorted(set(value) & set(ESCAPE_LETTERS))):
+            raise OptionError(f"with escape_sequences=True, {name} may not contain {letters[:1]!r}, which is a letter of them")
 
 
 class _Context(StrEnum):

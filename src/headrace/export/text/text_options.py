@@ -11,7 +11,7 @@ from headrace.core.context import context_of
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import Given, flag, resolve_aliases
 from headrace.export.target.compression import OutputCompression, compression_of
-from headrace.structure.dialect import ESCAPE_LETTERS, MAX_SEP_BYTES, Dialect, as_bytes, check_distinct_bytes
+from headrace.structure.dialect import ESCAPE_LETTERS, MAX_SEP_BYTES, Dialect, as_bytes, check_distinct_bytes, check_no_letters
 
 ALIASES = {
     "delimiter": "sep",
@@ -178,12 +178,15 @@ def _dialect(values: Mapping[str, object], line_end: bytes) -> Dialect:
     comment = None if values["comment"] is None else as_bytes("comment", values["comment"], MAX_SEP_BYTES)
     roles = {"sep": sep, "quote_char": quote_char or b"", "comment": comment or b""}
     roles["escape_char"] = b"" if escape_char in (None, quote_char) else escape_char
-    check_distinct_bytes({**roles, "line_end": b"\r\n" if is_usual else line_end})
+    roles["line_end"] = b"\r\n" if is_usual else line_end
+    check_distinct_bytes(roles)
+    if escape_sequences := flag("escape_sequences", values["escape_sequences"]):
+        check_no_letters(roles)
     return Dialect(
         sep=sep,
         quote_char=quote_char,
         escape_char=escape_char,
-        escape_sequences=flag("escape_sequences", values["escape_sequences"]),
+        escape_sequences=escape_sequences,
         comment=comment,
         lineterminator=None if is_usual else line_end,
     )
