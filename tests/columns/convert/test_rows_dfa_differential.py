@@ -5,15 +5,13 @@ fiber harness against `read_csv` on the CPU, with small tiles, so that every con
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pytest
 
 from headrace.structure.gpu.launches import SearchTuning
-from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.faults.load_gpu_faults_cases import check as check_faults
 from tests.columns.load.load_gpu_cases import check, shape_of
 
@@ -27,23 +25,6 @@ def shape():
     """Return the sizes of other tests of loads, so that these programs are compiled once."""
     find = SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32, only_dfa=True)
     return shape_of(find, threads=32, window=64)
-
-
-@pytest.fixture
-def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
-    """For each launch of ``convert_rows``, the number of tiles that it left to the next kernel, and the number of all tiles."""
-    launches: list[tuple[int, int]] = []
-    launch = FiberLauncher.launch
-
-    def counted(self: FiberLauncher, entry, shape, args) -> None:
-        launch(self, entry, shape, args)
-        if entry.name == "convert_rows":
-            marks = self.fetch(args[6]).view(np.uint32)
-            self.waits -= 1
-            launches.append((int((marks != 0).sum()), len(marks)))
-
-    monkeypatch.setattr(FiberLauncher, "launch", counted)
-    return launches
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,11 @@ with bytes that rows cannot read. Under the fiber harness against `read_csv` on 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 from headrace.structure.gpu.launches import SearchTuning
-from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.load.load_gpu_cases import check, shape_of
 
 pytestmark = pytest.mark.fibers
@@ -24,23 +21,6 @@ def shape(*, threads: int = 32, only_dfa: bool = False):
     """Return the sizes of other tests of loads, so that these programs are compiled once."""
     find = SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32, only_dfa=only_dfa)
     return shape_of(find, threads=threads, window=64, row_threads=threads)
-
-
-@pytest.fixture
-def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
-    """For each launch of ``convert_rows``, the number of tiles that it left to the next kernel, and the number of all tiles."""
-    launches: list[tuple[int, int]] = []
-    launch = FiberLauncher.launch
-
-    def counted(self: FiberLauncher, entry, shape, args) -> None:
-        launch(self, entry, shape, args)
-        if entry.name == "convert_rows":
-            marks = self.fetch(args[6]).view(np.uint32)
-            self.waits -= 1
-            launches.append((int((marks != 0).sum()), len(marks)))
-
-    monkeypatch.setattr(FiberLauncher, "launch", counted)
-    return launches
 
 
 def records(rng: random.Random, count: int, quoted: float = 0) -> list[str]:

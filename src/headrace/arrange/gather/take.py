@@ -204,7 +204,7 @@ def _places(rows: Any, context: Context) -> Array:
 
 
 def _is_empty(rows: Any) -> bool:
-    """Return whether rows are an empty list or Series, whose items have no type, or one that says nothing."""
+    """Return whether rows are an empty list or Series of floats or objects, which are the types of one without items."""
     return dimensions(rows) == 1 and library_of(rows) == "numpy" and len(rows) == 0 and rows.dtype.kind in "fO"
 
 

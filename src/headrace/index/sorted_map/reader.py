@@ -77,7 +77,7 @@ class LevelReader:
         levels, call
             The levels and the call.
         searches
-            Number of searches of keys that take as long.
+            Number of searches of keys that take as long as the call.
         ranges
             Number of ranges of the call.
         uses_filters

@@ -43,7 +43,10 @@ _OPTIONS = layout("NeighbourOptions").packer()
 
 @lru_cache(256)
 def _kernels_in(card: Gpu, stream: int | None, width: int) -> MapKernels:
-    """Return launches without allocations in a stream. They are kept, because a launcher takes microseconds."""
+    """Return launches without allocations in a stream. They are kept, because a launcher takes microseconds.
+
+    Threads share them: a single launch changes nothing in a launcher.
+    """
     return MapKernels(GpuLauncher(card, stream=stream, budget=Budget(), crossings=Crossings()), width)
 
 
