@@ -14,7 +14,7 @@ FILES = {
     "wide": "1,000 columns",
 }
 PEERS = {"pyarrow": "PyArrow", "polars": "Polars", "duckdb": "DuckDB", "duckdb_table": "DuckDB", "pandas_pyarrow": "pandas"}
-_READERS = ("readers", "readers-more")
+_READERS = ("readers", "readers-more", "readers-4-gb")
 _STREAMS = ("gpu-streams", "gpu-streams-int-444", "gpu-streams-quoted")
 """Results of readers and of streams; all but the first are optional."""
 _SCAN, _BACK, _PINNED = "`scan_csv`", "`scan_csv`, back in host memory", "`scan_csv` of pinned memory"
