@@ -31,7 +31,7 @@ def check(text: bytes, pattern: bytes, launcher: FiberLauncher, *, shift: int = 
     folded = (text.lower(), pattern.lower()) if ignore_case else (text, pattern)
     for overlapping in (True, False):
         positions = expected(*folded, overlapping)
-        hits = search.marks() if overlapping else search.drop_overlaps(search.marks())
+        hits = search.hits(overlapping=overlapping)
         target = launcher.allocate(8 * hits.total)
         search.write(hits, target)
         assert launcher.fetch(target).view(np.uint64).tolist() == positions
@@ -52,6 +52,23 @@ def test_lengths_at_edges(length: int) -> None:
             *(edge - length + by for edge in (TILE // 4, TILE, 2 * TILE) for by in (0, 1, length // 2, length)),
         ]
         check(planted(symbols(letters, max(size, length)), pattern, edges), pattern, launcher, shift=size * length % 16)
+
+
+@pytest.mark.parametrize("pattern", [b"a", b"aab"])
+def test_tiles_with_lists_beside_tiles_with_marks(pattern: bytes) -> None:
+    launcher, random = FiberLauncher("random", 3), np.random.default_rng(5)
+    listed = TUNING.threads * TUNING.rows
+    tiles = []
+    for count in (1, listed - 1, listed, listed + 1, 0, TILE // 4):
+        tile = np.full((TILE // 4, 4), ord("."), np.uint8)
+        tile[random.permutation(TILE // 4)[:count], : len(pattern)] = np.frombuffer(pattern, np.uint8)
+        tiles.append(tile.ravel())
+    text = np.concatenate(tiles).tobytes()
+    check(text, pattern, launcher)
+    whole = launcher.put(text)
+    search = DeviceSearch(launcher, DeviceText(whole.address, len(text)), headrace.Pattern(pattern), tuning=TUNING)
+    counts = launcher.fetch(search.hits().counts).view(np.uint32)
+    assert (counts >> 31).tolist() == [1, 1, 1, 0, 1, 0]
 
 
 @pytest.mark.parametrize("shift", range(16))

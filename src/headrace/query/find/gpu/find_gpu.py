@@ -29,9 +29,7 @@ def positions_on_gpu(text: Array, pattern: Pattern, overlapping: bool, context: 
     with card.current():
         launcher = GpuLauncher(card, stream=text.stream, budget=budget, crossings=context.crossings)
         search = DeviceSearch(launcher, DeviceText(text.address, text.length), pattern)
-        hits = search.marks()
-        if not overlapping:
-            hits = search.drop_overlaps(hits)
+        hits = search.hits(overlapping=overlapping)
         result = empty_like(text, hits.total, "<u8", budget)
         with in_stream_of(text, result):
             search.write(hits, result)
@@ -52,7 +50,7 @@ def count_on_gpu(text: Array, pattern: Pattern, overlapping: bool, context: Cont
     with card.current():
         launcher = GpuLauncher(card, stream=text.stream, budget=budget, crossings=context.crossings)
         search = DeviceSearch(launcher, DeviceText(text.address, text.length), pattern)
-        return search.count() if overlapping or not pattern.is_bordered else search.drop_overlaps(search.marks()).total
+        return search.count() if overlapping or not pattern.is_bordered else search.hits(overlapping=False).total
 
 
 def first_on_gpu(text: Array, pattern: Pattern, context: Context, budget: Budget) -> int | None:

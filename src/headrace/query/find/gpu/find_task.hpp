@@ -1,11 +1,14 @@
 // Defines the arguments and results of the kernels that find a pattern in a text.
 //
 // A mark is a bit for each position of the text, in the order of the positions. Bit `lead + shift + r` belongs to
-// position r, where `shift` is the text's address modulo 16.
+// position r, where `shift` is the text's address modulo 16. A tile with few hits has a list in the place of its marks:
+// the numbers of its marks that are set, ascending, 2 bytes each. `is_listed` is then set in its count of hits.
 #pragma once
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
+
+constexpr u32 is_listed = 1u << 31;
 
 struct FindTask {
     const u8* text;
@@ -28,10 +31,10 @@ struct FindResult {
     u64 spent;  // units of verification beyond those that each warp may spend; more than the budget: no result
 };
 
-// Marks of the tiles of a text.
+// Marks or lists of the tiles of a text.
 struct FoundMarks {
     const u32* words;
-    const u32* counts;  // hits of each tile
+    const u32* counts;  // hits of each tile, and `is_listed`
     u64 tiles;
     u64 first;  // position of the first mark, modulo 2^64
 };

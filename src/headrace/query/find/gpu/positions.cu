@@ -1,8 +1,9 @@
-// Writes the positions of marks in ascending order. A block takes several tiles of marks by a ticket, and a warp one of
-// them at a time. Tiles without hits are not read. The number of positions before the block's comes from decoupled
-// look-back (block_look_back.cuh). A warp lists positions in shared memory first, so that its stores are coalesced.
+// Writes the positions of marks and lists in ascending order. A block takes several tiles of marks by a ticket, and a
+// warp one of them at a time. Tiles without hits are not read. The number of positions before the block's comes from
+// decoupled look-back (block_look_back.cuh). A warp lists positions in shared memory first, so that its stores are
+// coalesced.
 //
-// Bytes moved per hit: 8, and 1/8 per byte of text of tiles with hits.
+// Bytes moved per hit: 8, and in tiles with hits 1/8 per byte of text, or 2 per hit of a list.
 #include "gpu/block/block.cuh"
 #include "gpu/block/block_look_back.cuh"
 #include "query/find/gpu/find_task.hpp"
@@ -56,6 +57,12 @@ static __device__ __forceinline__ u64* write_row(uint4 marks, u64 first, u64* ou
     return out + total;
 }
 
+// Writes the positions of a tile's list. `first`: position of its first mark.
+static __device__ __forceinline__ void write_list(const u16* list, u64 first, u64* out, const u64* end) {
+#pragma unroll 4
+    for (u64* to = out + tile::lane(); to < end; to += tile::lanes) *to = first + list[to - out];
+}
+
 // `memory`: words for the ticket and each block, which are zero.
 extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks marks, Chain::Word* memory, u64* out) {
     __shared__ u32 number;
@@ -67,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks
     const u64 first = static_cast<u64>(number) * tiles;
     if (tile::warp() == 0) {
         const bool is_tile = tile::lane() < tiles && first + tile::lane() < marks.tiles;
-        const u64 own = is_tile ? marks.counts[first + tile::lane()] : 0;
+        const u64 own = is_tile ? marks.counts[first + tile::lane()] & ~is_listed : 0;
         const u64 upto = tile::scan_warp<Sum<u64>>(own);
         const u64 total = tile::shuffle(upto, tile::lanes - 1);
         if (tile::lane() == 0) chain.post<Sum<u64>>(number, total);
@@ -79,12 +86,17 @@ extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks
 #pragma unroll 1
     for (u32 i = tile::warp(); i < tiles; i += warps) {
         if (before[i] == before[i + 1]) continue;
-        const uint4* const from = reinterpret_cast<const uint4*>(marks.words + (first + i) * tile_words) + tile::lane();
+        const u32* const words = marks.words + (first + i) * tile_words;
+        u64 position = marks.first + (first + i) * tile_words * 32;
+        if ((marks.counts[first + i] & is_listed) != 0) {
+            write_list(reinterpret_cast<const u16*>(words), position, out + before[i], out + before[i + 1]);
+            continue;
+        }
+        const uint4* const from = reinterpret_cast<const uint4*>(words) + tile::lane();
         uint4 loaded[rows];
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) loaded[row] = tile::load_streaming(from + row * tile::lanes);
         u64* to = out + before[i];
-        u64 position = marks.first + (first + i) * tile_words * 32;
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
             to = write_row(loaded[row], position, to, lists[tile::warp()]);

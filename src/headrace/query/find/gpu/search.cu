@@ -1,8 +1,8 @@
 // Finds a pattern in a text in one reading. A block takes a tile, and a warp a contiguous part of it (rows.cuh). A
 // filter (filter.cuh) finds the positions that are verified (verify.cuh).
 //
-// Bytes moved per byte of text: 1. `mark_hits` writes 1/8 in addition for tiles with hits, from which positions.cu
-// makes the positions.
+// Bytes moved per byte of text: 1. `mark_hits` writes at most 1/8 in addition for tiles with hits, from which
+// positions.cu makes the positions.
 #include "gpu/block/block.cuh"
 #include "query/find/gpu/filter.cuh"
 #include "query/find/gpu/rows.cuh"
@@ -48,12 +48,28 @@ static __device__ __forceinline__ i64 search(const FindTask& task, FindResult* r
     return begin;
 }
 
-// Returns the number of hits of the block in all threads.
-static __device__ __forceinline__ u32 block_count(const u32 (&masks)[rows], u32 (&totals)[warps]) {
+// Returns the number of hits of the warps before and of the block in all threads.
+static __device__ __forceinline__ tile::WarpPrefix<u32> block_count(const u32 (&masks)[rows], u32 (&totals)[warps]) {
     u32 own = 0;
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));
-    return tile::scan_warps<Sum<u32>, threads>(__reduce_add_sync(tile::all_lanes, own), totals).total;
+    return tile::scan_warps<Sum<u32>, threads>(__reduce_add_sync(tile::all_lanes, own), totals);
+}
+
+// Writes the numbers of the warp's hits in the tile, ascending.
+static __device__ __forceinline__ void list_hits(const u32 (&masks)[rows], u16* list) {
+    static_assert(warps * part_vectors * 16 <= 1u << 16);
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+        if (!__any_sync(tile::all_lanes, masks[row] != 0)) continue;
+        const u32 own = static_cast<u32>(__popc(masks[row]));
+        const u32 upto = tile::scan_warp<Sum<u32>>(own);
+        const u32 first = (tile::warp() * part_vectors + row * tile::lanes + tile::lane()) * 16;
+        u16* to = list + upto - own;
+        for (u32 left = masks[row]; left != 0; left &= left - 1)
+            *to++ = static_cast<u16>(first + static_cast<u32>(trailing_zeros(left)));
+        list += tile::shuffle(upto, tile::lanes - 1);
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(threads) count_hits(FindTask task, FindResult* result) {
@@ -61,23 +77,29 @@ extern "C" __global__ void __launch_bounds__(threads) count_hits(FindTask task, 
     __shared__ u32 totals[warps];
     u32 masks[rows];
     search(task, result, memory[tile::warp()], masks);
-    const u32 total = block_count(masks, totals);
+    const u32 total = block_count(masks, totals).total;
     if (threadIdx.x == 0 && total != 0) atomicAdd(&result->count, u64{total});
 }
 
-// `marks`: a bit for each position (find_task.hpp), which is written for tiles with hits. `counts`: hits of each tile.
+// Writes the hits of each tile that has some as a list if `may_list` and it is not longer than marks, otherwise as
+// marks (find_task.hpp). `counts`: hits of each tile.
 extern "C" __global__ void __launch_bounds__(threads)
-    mark_hits(FindTask task, FindResult* result, u16* marks, u32* counts) {
+    mark_hits(FindTask task, FindResult* result, u16* marks, u32* counts, u32 may_list) {
     __shared__ Memory memory[warps];
     __shared__ u32 totals[warps];
     u32 masks[rows];
     search(task, result, memory[tile::warp()], masks);
-    const u32 total = block_count(masks, totals);
+    const auto [before, total] = block_count(masks, totals);
+    const bool is_list = may_list != 0 && total <= threads * rows;
     if (threadIdx.x == 0) {
-        counts[blockIdx.x] = total;
+        counts[blockIdx.x] = is_list ? total | is_listed : total;
         if (total != 0) atomicAdd(&result->count, u64{total});
     }
     if (total == 0) return;
+    if (is_list) {
+        list_hits(masks, marks + static_cast<u64>(blockIdx.x) * threads * rows + before);
+        return;
+    }
     u16* const own = marks + first_vector<rows, threads>() + tile::lane();
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) own[row * tile::lanes] = static_cast<u16>(masks[row]);

@@ -24,7 +24,7 @@ _SEARCH, _LINEAR = "query/find/gpu/search.cu", "query/find/gpu/linear.cu"
 _SPACED = "query/find/gpu/spaced.cu"
 _COUNT = Entry(_SEARCH, "count_hits", f"{_TASK.argument}P")
 _FIRST = Entry(_SEARCH, "first_hit", f"{_TASK.argument}P")
-_MARK = Entry(_SEARCH, "mark_hits", f"{_TASK.argument}PPP")
+_MARK = Entry(_SEARCH, "mark_hits", f"{_TASK.argument}PPPI")
 _COUNT_LINEARLY = Entry(_LINEAR, "count_linearly", f"{_TASK.argument}{_AUTOMATON.argument}P")
 _FIRST_LINEARLY = Entry(_LINEAR, "first_linearly", f"{_TASK.argument}{_AUTOMATON.argument}P")
 _MARK_LINEARLY = Entry(_LINEAR, "mark_linearly", f"{_TASK.argument}{_AUTOMATON.argument}PPPQ")
@@ -89,27 +89,30 @@ class DeviceSearch:
         found = int(self._searched(_FIRST, _FIRST_LINEARLY)["first"])
         return None if found == _NONE else found
 
-    def marks(self) -> Hits:
-        """Find and mark all hits, which may overlap."""
+    def hits(self, *, overlapping: bool = True) -> Hits:
+        """Find and mark all hits, or those that do not overlap the previous one that is left."""
+        drops = not overlapping and self._pattern.is_bordered
+        marked = self._marked(may_list=not drops)
+        return self._without_overlaps(marked) if drops and marked.total > 1 else marked
+
+    def write(self, hits: Hits, target: DeviceBuffer) -> None:
+        """Write the positions of marked hits, ascending, as 64-bit numbers."""
+        write_positions(self._launcher, hits, target, self._tuning)
+
+    def _marked(self, *, may_list: bool) -> Hits:
         marks, counts = (
             self._launcher.allocate(self._tiles * self._tuning.tile_marks // 8),
             self._launcher.allocate(self._tiles * 4),
         )
-        found = self._found(_MARK, (marks, counts))
+        found = self._found(_MARK, (marks, counts, may_list))
         if found is None:
             self._launcher.fill(marks, 0)
             self._launcher.fill(counts, 0)
             found = self._linearly(_MARK_LINEARLY, (marks, counts, self._tuning.tile_marks))
         return Hits(marks, counts, int(found["count"]), -self._origin)
 
-    def write(self, hits: Hits, target: DeviceBuffer) -> None:
-        """Write the positions of marked hits, ascending, as 64-bit numbers."""
-        write_positions(self._launcher, hits, target, self._tuning)
-
-    def drop_overlaps(self, hits: Hits) -> Hits:
-        """Return the hits without those that overlap the previous one that is left."""
-        if hits.total < 2 or not self._pattern.is_bordered:
-            return hits
+    def _without_overlaps(self, hits: Hits) -> Hits:
+        """Return hits that have no lists without those that overlap the previous one that is left."""
         launcher, total = self._launcher, hits.total
         positions, links, doubled = (launcher.allocate(8 * total) for _ in range(3))
         reached, selected = launcher.allocate(4 * total), launcher.allocate(8, fill=0)
@@ -172,7 +175,7 @@ class DeviceReplacement:
         self._count, self._positions = 0, launcher.allocate(0)
         if text.nbytes >= len(pattern):
             search = DeviceSearch(launcher, text, pattern, tuning=tuning)
-            hits = search.drop_overlaps(search.marks())
+            hits = search.hits(overlapping=False)
             self._count, self._positions = hits.total, launcher.allocate(8 * hits.total)
             search.write(hits, self._positions)
         self.size = text.nbytes + self._count * (len(replacement) - len(pattern))
