@@ -11,6 +11,26 @@ namespace headrace {
 
 constexpr u32 max_pairs = 4096;  // of a pattern
 
+// Words of a text at any address, of which each aligned word is read once.
+class WordStream {
+public:
+    __device__ __forceinline__ explicit WordStream(const u8* from)
+        : shift_(static_cast<u32>(reinterpret_cast<u64>(from) & 3) * 8),
+          at_(reinterpret_cast<const u32*>(from - shift_ / 8)),
+          word_(*at_) {}
+
+    __device__ __forceinline__ u32 next() {
+        const u32 before = word_;
+        word_ = *++at_;
+        return __funnelshift_r(before, word_, shift_);
+    }
+
+private:
+    u32 shift_;
+    const u32* at_;
+    u32 word_;
+};
+
 // Pairs of a warp's part of the text, and of `max_pairs` positions after it.
 template <u32 rows>
 class Runs {
@@ -23,7 +43,7 @@ public:
             const u32 word = first + tile::lane();
             u32 bits = 0;
             if (word < count) {
-                for (u32 i = 0; i < 32; i += 4) bits |= equal_pairs(task, begin + word * 32 + i) << i;
+                bits = equal_pairs(task, begin + word * 32);
                 equal_[word] = bits;
             }
             const u32 broken = tile::scan_warp<Max<u32>>(word < count && bits != ~0u ? word + 1 : 0);
@@ -32,6 +52,11 @@ public:
             last_broken = tile::shuffle(upto, tile::lanes - 1);
         }
         __syncwarp();
+    }
+
+    // Whether one run has the pattern's pairs at each of 16 positions from bit `first` on.
+    __device__ __forceinline__ bool are_in_one_run(u32 first, const FindTask& task) const {
+        return is_run(first, first + 15 + pairs_of(task) - 1);
     }
 
     // Returns those of 16 positions, from bit `first` on, at which runs begin that are long enough.
@@ -57,10 +82,23 @@ private:
         return partial_vector(task.text, static_cast<i64>(task.size), at).x;
     }
 
+    // Returns a bit for each of the 32 pairs from position `at` on.
     static __device__ __forceinline__ u32 equal_pairs(const FindTask& task, i64 at) {
-        const u32 one = folded(task, word_at(task, at));
-        const u32 other = folded(task, word_at(task, at + static_cast<i64>(task.period)));
-        return tile::gathered(tile::equals(one ^ other, 0));
+        const i64 other = at + static_cast<i64>(task.period);
+        u32 equal = 0;
+        if (at >= 4 && static_cast<u64>(other) + 40 <= task.size) {
+            WordStream ones(task.text + at), others(task.text + other);
+#pragma unroll
+            for (u32 i = 0; i < 32; i += 4) equal |= equal_bytes(task, ones.next(), others.next()) << i;
+        } else {
+            for (u32 i = 0; i < 32; i += 4)
+                equal |= equal_bytes(task, word_at(task, at + i), word_at(task, other + i)) << i;
+        }
+        return equal;
+    }
+
+    static __device__ __forceinline__ u32 equal_bytes(const FindTask& task, u32 one, u32 other) {
+        return tile::gathered(tile::equals(folded(task, one) ^ folded(task, other), 0));
     }
 
     // Whether all bits from `first` to `last` are set.

@@ -3,7 +3,7 @@
 // section 1.3, and the second stage of DRK-2S, section 2.4.2).
 //
 // If a periodic pattern has many such positions, those are checked for runs first (runs.cuh). One period is then left
-// to compare.
+// to compare. In one run, occurrences are a multiple of the period apart, so one of a vector is compared.
 //
 // A unit of work is a comparison of up to 32 bytes by each lane, or of 512 bytes by the warp. A warp spends some units
 // freely and adds what exceeds them to a total. Once the total is past the budget, no position is compared any more.
@@ -44,12 +44,16 @@ public:
         if (runs) {
             memory_.runs.fill(task_, begin_);
             length_ = task_.period;
+            for (u64 bit = 0; bit < 16; bit += length_) repeats_ |= 1u << bit;
         }
 #pragma unroll 1
         for (u32 row = 0; row < rows; ++row) {
             u32 hits = open_ ? memory_.held[row][tile::lane()] : 0;
-            if (runs) hits = memory_.runs.in_runs(hits, (row * tile::lanes + tile::lane()) * 16, task_);
-            hits = equal_heads(row, hits);
+            const u32 first = (row * tile::lanes + tile::lane()) * 16;
+            const bool is_one_run = runs && hits != 0 && memory_.runs.are_in_one_run(first, task_);
+            const u32 known = is_one_run ? hits : 0;
+            if (runs) hits = known | memory_.runs.in_runs(hits & ~known, first, task_);
+            hits = equal_heads(row, hits, is_one_run && length_ <= head_bytes);
             if (length_ > head_bytes) hits = equal_tails(row, hits);
             memory_.held[row][tile::lane()] = static_cast<u16>(hits);
         }
@@ -84,14 +88,20 @@ private:
         return true;
     }
 
-    __device__ __forceinline__ u32 equal_heads(u32 row, u32 hits) {
+    // `repeats`: whether an equal position decides on the others of the vector, which lie in one run.
+    __device__ __forceinline__ u32 equal_heads(u32 row, u32 hits, bool repeats) {
         const u64 end = length_ < head_bytes ? length_ : head_bytes;
         const u32 rounds = __reduce_max_sync(tile::all_lanes, static_cast<u32>(__popc(hits)));
         spend(rounds * static_cast<u32>((end + 31) / 32));
         u32 equal = hits;
         for (u32 left = hits; left != 0; left &= left - 1) {
             const u32 bit = static_cast<u32>(trailing_zeros(left));
-            if (!is_head_equal(position(row, tile::lane(), bit), end)) equal &= ~(1u << bit);
+            if (!is_head_equal(position(row, tile::lane(), bit), end)) {
+                equal &= ~(1u << bit);
+            } else if (repeats) {
+                equal &= repeats_ << bit;
+                break;
+            }
         }
         __syncwarp();
         return equal;
@@ -127,7 +137,8 @@ private:
     const i64 begin_;
     u64* const total_;
     VerifierMemory<rows>& memory_;
-    u64 length_;  // bytes of the pattern to compare
+    u64 length_;       // bytes of the pattern to compare
+    u32 repeats_ = 0;  // bits of a vector that are multiples of the period
     u32 spent_ = 0;
     bool open_ = true;  // the budget is not spent
 };
