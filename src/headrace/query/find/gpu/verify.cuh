@@ -1,6 +1,7 @@
-// Compares the pattern at the positions that have passed the filter. A lane compares the first bytes of its own
-// positions. Then the warp compares the rest of each position together (warp-cooperative work sharing: Ashkiani 2017,
-// section 1.3, and the second stage of DRK-2S, section 2.4.2).
+// Compares the pattern at the positions that have passed the filter. Vectors without such positions are left out, so
+// that each lane has one with some. A lane compares the first bytes of its vector's positions. Then the warp compares
+// the rest of each position together (warp-cooperative work sharing: Ashkiani 2017, section 1.3, and the second stage
+// of DRK-2S, section 2.4.2).
 //
 // If a periodic pattern has many such positions, those are checked for runs first (runs.cuh). One period is then left
 // to compare. In one run, occurrences are a multiple of the period apart, so one of a vector is compared.
@@ -20,7 +21,10 @@ constexpr u64 dense_bytes = 16384;      // bytes to compare for a warp's part fr
 // Memory of a warp.
 template <u32 rows>
 struct VerifierMemory {
-    u16 held[rows][tile::lanes];
+    static constexpr u32 vectors = rows * tile::lanes;
+    static_assert(vectors <= 256);
+    u16 held[vectors];   // positions of each vector
+    u8 listed[vectors];  // vectors that have some
     Runs<rows> runs;
 };
 
@@ -33,37 +37,62 @@ public:
 
     // Clears the bits of the masks at which the pattern does not occur. All lanes of a warp call it.
     __device__ __forceinline__ void run(u32 (&masks)[rows]) {
-        u32 own = 0;
+        u32 some = 0;
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));
-        if (!__any_sync(tile::all_lanes, own != 0)) return;
+        for (u32 row = 0; row < rows; ++row) some |= masks[row];
+        if (!__any_sync(tile::all_lanes, some != 0)) return;
+        const u32 count = list_vectors(masks);
         open_ = is_within_budget();
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) memory_.held[row][tile::lane()] = static_cast<u16>(masks[row]);
-        const bool runs = task_.period != 0 && __reduce_add_sync(tile::all_lanes, own) * task_.length >= dense_bytes;
+        const bool runs = task_.period != 0 && count_positions(masks) * task_.length >= dense_bytes;
         if (runs) {
             memory_.runs.fill(task_, begin_);
             length_ = task_.period;
             for (u64 bit = 0; bit < 16; bit += length_) repeats_ |= 1u << bit;
         }
 #pragma unroll 1
-        for (u32 row = 0; row < rows; ++row) {
-            u32 hits = open_ ? memory_.held[row][tile::lane()] : 0;
-            const u32 first = (row * tile::lanes + tile::lane()) * 16;
-            const bool is_one_run = runs && hits != 0 && memory_.runs.are_in_one_run(first, task_);
+        for (u32 first = 0; first < count; first += tile::lanes) {
+            const bool has_vector = first + tile::lane() < count;
+            vector_ = has_vector ? memory_.listed[first + tile::lane()] : 0;
+            u32 hits = has_vector && open_ ? memory_.held[vector_] : 0;
+            const bool is_one_run = runs && hits != 0 && memory_.runs.are_in_one_run(vector_ * 16, task_);
             const u32 known = is_one_run ? hits : 0;
-            if (runs) hits = known | memory_.runs.in_runs(hits & ~known, first, task_);
-            hits = equal_heads(row, hits, is_one_run && length_ <= head_bytes);
-            if (length_ > head_bytes) hits = equal_tails(row, hits);
-            memory_.held[row][tile::lane()] = static_cast<u16>(hits);
+            if (runs) hits = known | memory_.runs.in_runs(hits & ~known, vector_ * 16, task_);
+            hits = equal_heads(hits, is_one_run && length_ <= head_bytes);
+            if (length_ > head_bytes) hits = equal_tails(hits);
+            if (has_vector) memory_.held[vector_] = static_cast<u16>(hits);
         }
+        __syncwarp();
 #pragma unroll
-        for (u32 row = 0; row < rows; ++row) masks[row] = memory_.held[row][tile::lane()];
+        for (u32 row = 0; row < rows; ++row) masks[row] = memory_.held[row * tile::lanes + tile::lane()];
     }
 
 private:
-    __device__ __forceinline__ u64 position(u32 row, u32 lane, u32 bit) const {
-        return static_cast<u64>(begin_ + (row * tile::lanes + lane) * 16 + bit);
+    // Stores the masks, lists those that are not 0 and returns their number.
+    __device__ __forceinline__ u32 list_vectors(const u32 (&masks)[rows]) {
+        u32 count = 0;
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+            const u32 vector = row * tile::lanes + tile::lane();
+            const u32 some = __ballot_sync(tile::all_lanes, masks[row] != 0);
+            memory_.held[vector] = static_cast<u16>(masks[row]);
+            if (masks[row] != 0)
+                memory_.listed[count + static_cast<u32>(__popc(some & low_mask(tile::lane())))] =
+                    static_cast<u8>(vector);
+            count += static_cast<u32>(__popc(some));
+        }
+        __syncwarp();
+        return count;
+    }
+
+    static __device__ __forceinline__ u32 count_positions(const u32 (&masks)[rows]) {
+        u32 own = 0;
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));
+        return __reduce_add_sync(tile::all_lanes, own);
+    }
+
+    __device__ __forceinline__ u64 position(u32 vector, u32 bit) const {
+        return static_cast<u64>(begin_ + vector * 16 + bit);
     }
 
     __device__ __forceinline__ bool is_within_budget() const {
@@ -89,14 +118,14 @@ private:
     }
 
     // `repeats`: whether an equal position decides on the others of the vector, which lie in one run.
-    __device__ __forceinline__ u32 equal_heads(u32 row, u32 hits, bool repeats) {
+    __device__ __forceinline__ u32 equal_heads(u32 hits, bool repeats) {
         const u64 end = length_ < head_bytes ? length_ : head_bytes;
         const u32 rounds = __reduce_max_sync(tile::all_lanes, static_cast<u32>(__popc(hits)));
         spend(rounds * static_cast<u32>((end + 31) / 32));
         u32 equal = hits;
         for (u32 left = hits; left != 0; left &= left - 1) {
             const u32 bit = static_cast<u32>(trailing_zeros(left));
-            if (!is_head_equal(position(row, tile::lane(), bit), end)) {
+            if (!is_head_equal(position(vector_, bit), end)) {
                 equal &= ~(1u << bit);
             } else if (repeats) {
                 equal &= repeats_ << bit;
@@ -107,14 +136,15 @@ private:
         return equal;
     }
 
-    __device__ __forceinline__ u32 equal_tails(u32 row, u32 hits) {
+    __device__ __forceinline__ u32 equal_tails(u32 hits) {
         u32 left = hits;
         while (open_) {
             const u32 owners = __ballot_sync(tile::all_lanes, left != 0);
             if (owners == 0) break;
             const u32 owner = static_cast<u32>(trailing_zeros(owners));
             const u32 lowest = tile::shuffle(left & (0 - left), owner);
-            const bool equal = is_tail_equal(position(row, owner, static_cast<u32>(trailing_zeros(lowest))));
+            const bool equal =
+                is_tail_equal(position(tile::shuffle(vector_, owner), static_cast<u32>(trailing_zeros(lowest))));
             if (tile::lane() != owner) continue;
             left &= ~lowest;
             if (!equal) hits &= ~lowest;
@@ -138,6 +168,7 @@ private:
     u64* const total_;
     VerifierMemory<rows>& memory_;
     u64 length_;       // bytes of the pattern to compare
+    u32 vector_ = 0;   // of the lane
     u32 repeats_ = 0;  // bits of a vector that are multiples of the period
     u32 spent_ = 0;
     bool open_ = true;  // the budget is not spent
