@@ -13,6 +13,8 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
 constexpr u32 warps = threads / tile::lanes;
+// Of a multiprocessor. Their loads suffice for its share of the bandwidth; with more blocks, registers are spilled.
+constexpr u32 min_blocks = 3;
 constexpr u32 part_vectors = WarpRows<rows>::vectors;
 
 using Memory = VerifierMemory<rows>;
@@ -44,7 +46,7 @@ static __device__ __forceinline__ i64 search(const FindTask& task, FindResult* r
         for (u32 row = 0; row < rows; ++row)
             masks[row] = inside(masks[row], begin + (row * tile::lanes + tile::lane()) * 16, last);
     }
-    if (form >= 4 && task.is_exact == 0) Verifier<rows>(task, begin, &result->spent, memory).run(masks);
+    if (form >= 4 && task.is_exact == 0) verify(task, begin, &result->spent, memory, masks);
     return begin;
 }
 
@@ -61,18 +63,25 @@ static __device__ __forceinline__ void list_hits(const u32 (&masks)[rows], u16* 
     static_assert(warps * part_vectors * 16 <= 1u << 16);
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
-        if (!__any_sync(tile::all_lanes, masks[row] != 0)) continue;
-        const u32 own = static_cast<u32>(__popc(masks[row]));
-        const u32 upto = tile::scan_warp<Sum<u32>>(own);
+        const u32 some = __ballot_sync(tile::all_lanes, masks[row] != 0);
+        if (some == 0) continue;
+        u32 before = static_cast<u32>(__popc(some & low_mask(tile::lane())));
+        u32 total = static_cast<u32>(__popc(some));
+        if (__any_sync(tile::all_lanes, (masks[row] & (masks[row] - 1)) != 0)) {
+            const u32 own = static_cast<u32>(__popc(masks[row]));
+            const u32 upto = tile::scan_warp<Sum<u32>>(own);
+            before = upto - own;
+            total = tile::shuffle(upto, tile::lanes - 1);
+        }
         const u32 first = (tile::warp() * part_vectors + row * tile::lanes + tile::lane()) * 16;
-        u16* to = list + upto - own;
+        u16* to = list + before;
         for (u32 left = masks[row]; left != 0; left &= left - 1)
             *to++ = static_cast<u16>(first + static_cast<u32>(trailing_zeros(left)));
-        list += tile::shuffle(upto, tile::lanes - 1);
+        list += total;
     }
 }
 
-extern "C" __global__ void __launch_bounds__(threads) count_hits(FindTask task, FindResult* result) {
+extern "C" __global__ void __launch_bounds__(threads, min_blocks) count_hits(FindTask task, FindResult* result) {
     __shared__ Memory memory[warps];
     __shared__ u32 totals[warps];
     u32 masks[rows];
@@ -83,14 +92,14 @@ extern "C" __global__ void __launch_bounds__(threads) count_hits(FindTask task, 
 
 // Writes the hits of each tile that has some as a list if `may_list` and it is not longer than marks, otherwise as
 // marks (find_task.hpp). `counts`: hits of each tile.
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(threads, min_blocks)
     mark_hits(FindTask task, FindResult* result, u16* marks, u32* counts, u32 may_list) {
     __shared__ Memory memory[warps];
     __shared__ u32 totals[warps];
     u32 masks[rows];
     search(task, result, memory[tile::warp()], masks);
     const auto [before, total] = block_count(masks, totals);
-    const bool is_list = may_list != 0 && total <= threads * rows;
+    const bool is_list = may_list != 0 && total <= threads * rows / 2;
     if (threadIdx.x == 0) {
         counts[blockIdx.x] = is_list ? total | is_listed : total;
         if (total != 0) atomicAdd(&result->count, u64{total});
@@ -106,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Blocks start about in the order of their tiles, so those after the first hit end at once.
-extern "C" __global__ void __launch_bounds__(threads) first_hit(FindTask task, FindResult* result) {
+extern "C" __global__ void __launch_bounds__(threads, min_blocks) first_hit(FindTask task, FindResult* result) {
     __shared__ Memory memory[warps];
     u64 known = 0;
     if (tile::lane() == 0) known = tile::load_relaxed(&result->first);

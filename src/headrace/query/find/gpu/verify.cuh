@@ -35,23 +35,19 @@ public:
     __device__ __forceinline__ Verifier(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory)
         : task_(task), begin_(begin), total_(spent), memory_(memory), length_(task.length) {}
 
-    // Clears the bits of the masks at which the pattern does not occur. All lanes of a warp call it.
-    __device__ __forceinline__ void run(u32 (&masks)[rows]) {
-        u32 some = 0;
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) some |= masks[row];
-        if (!__any_sync(tile::all_lanes, some != 0)) return;
-        const u32 count = list_vectors(masks);
+    // Clears the held bits at which the pattern does not occur. All lanes of a warp call it. `vectors`: number of those
+    // that are listed. `positions`: number of their bits.
+    __device__ __forceinline__ void run(u32 vectors, u32 positions) {
         open_ = is_within_budget();
-        const bool runs = task_.period != 0 && count_positions(masks) * task_.length >= dense_bytes;
+        const bool runs = task_.period != 0 && positions * task_.length >= dense_bytes;
         if (runs) {
             memory_.runs.fill(task_, begin_);
             length_ = task_.period;
             for (u64 bit = 0; bit < 16; bit += length_) repeats_ |= 1u << bit;
         }
 #pragma unroll 1
-        for (u32 first = 0; first < count; first += tile::lanes) {
-            const bool has_vector = first + tile::lane() < count;
+        for (u32 first = 0; first < vectors; first += tile::lanes) {
+            const bool has_vector = first + tile::lane() < vectors;
             vector_ = has_vector ? memory_.listed[first + tile::lane()] : 0;
             u32 hits = has_vector && open_ ? memory_.held[vector_] : 0;
             const bool is_one_run = runs && hits != 0 && memory_.runs.are_in_one_run(vector_ * 16, task_);
@@ -62,35 +58,9 @@ public:
             if (has_vector) memory_.held[vector_] = static_cast<u16>(hits);
         }
         __syncwarp();
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) masks[row] = memory_.held[row * tile::lanes + tile::lane()];
     }
 
 private:
-    // Stores the masks, lists those that are not 0 and returns their number.
-    __device__ __forceinline__ u32 list_vectors(const u32 (&masks)[rows]) {
-        u32 count = 0;
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) {
-            const u32 vector = row * tile::lanes + tile::lane();
-            const u32 some = __ballot_sync(tile::all_lanes, masks[row] != 0);
-            memory_.held[vector] = static_cast<u16>(masks[row]);
-            if (masks[row] != 0)
-                memory_.listed[count + static_cast<u32>(__popc(some & low_mask(tile::lane())))] =
-                    static_cast<u8>(vector);
-            count += static_cast<u32>(__popc(some));
-        }
-        __syncwarp();
-        return count;
-    }
-
-    static __device__ __forceinline__ u32 count_positions(const u32 (&masks)[rows]) {
-        u32 own = 0;
-#pragma unroll
-        for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));
-        return __reduce_add_sync(tile::all_lanes, own);
-    }
-
     __device__ __forceinline__ u64 position(u32 vector, u32 bit) const {
         return static_cast<u64>(begin_ + vector * 16 + bit);
     }
@@ -173,5 +143,37 @@ private:
     u32 spent_ = 0;
     bool open_ = true;  // the budget is not spent
 };
+
+// Stores the masks, lists those that are not 0 and returns their number.
+template <u32 rows>
+static __device__ __forceinline__ u32 list_vectors(const u32 (&masks)[rows], VerifierMemory<rows>& memory) {
+    u32 count = 0;
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+        const u32 vector = row * tile::lanes + tile::lane();
+        const u32 some = __ballot_sync(tile::all_lanes, masks[row] != 0);
+        memory.held[vector] = static_cast<u16>(masks[row]);
+        if (masks[row] != 0)
+            memory.listed[count + static_cast<u32>(__popc(some & low_mask(tile::lane())))] = static_cast<u8>(vector);
+        count += static_cast<u32>(__popc(some));
+    }
+    __syncwarp();
+    return count;
+}
+
+// Clears the bits of the masks at which the pattern does not occur. All lanes of a warp call it. `begin`: position of
+// bit 0 of lane 0 in row 0.
+template <u32 rows>
+static __device__ __forceinline__ void verify(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory,
+                                              u32 (&masks)[rows]) {
+    u32 own = 0;
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));
+    if (!__any_sync(tile::all_lanes, own != 0)) return;
+    const u32 vectors = list_vectors(masks, memory);
+    Verifier<rows>(task, begin, spent, memory).run(vectors, __reduce_add_sync(tile::all_lanes, own));
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) masks[row] = memory.held[row * tile::lanes + tile::lane()];
+}
 
 }  // namespace headrace
