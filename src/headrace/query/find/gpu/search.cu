@@ -90,8 +90,8 @@ extern "C" __global__ void __launch_bounds__(threads, min_blocks) count_hits(Fin
     if (threadIdx.x == 0 && total != 0) atomicAdd(&result->count, u64{total});
 }
 
-// Writes the hits of each tile that has some as a list if `may_list` and it is not longer than marks, otherwise as
-// marks (find_task.hpp). `counts`: hits of each tile.
+// Writes the hits of each tile that has some as marks, or as a list if `may_list` and they are few (find_task.hpp). A
+// list is at most half as long as marks, because a longer one takes as much time. `counts`: hits of each tile.
 extern "C" __global__ void __launch_bounds__(threads, min_blocks)
     mark_hits(FindTask task, FindResult* result, u16* marks, u32* counts, u32 may_list) {
     __shared__ Memory memory[warps];
