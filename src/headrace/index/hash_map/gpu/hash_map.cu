@@ -26,12 +26,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// Writes the slot of each key, or no_slot.
+// Writes the slot of each key, or no_slot; and whether it is present, unless `found` is null.
 extern "C" __global__ void __launch_bounds__(threads)
-    locate_keys(const __grid_constant__ SlabTable table, const Key* keys, u64 count, u32* slots) {
+    locate_keys(const __grid_constant__ SlabTable table, const Key* keys, u64 count, u32* slots, u8* found) {
     const u64 row = thread_row();
     const slab::Match match = slab::search<L>(table, key_of_row(keys, row, count), row < count);
     if (row < count) slots[row] = match.slot;
+    if (row < count && found != nullptr) found[row] = match.slot != slab::no_slot;
 }
 
 // Inserts absent keys and writes the slot of each key. If `is_located`, the slots are those of locate_keys. Then only

@@ -154,7 +154,7 @@ class MixedSlabHash(SlabHash):
         done = np.flatnonzero(is_done)
         done = done[np.lexsort((tickets[done], keys[done]))]
         first = done[np.append(True, keys[done][1:] != keys[done][:-1])[: len(done)]]
-        self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots))
+        self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots, None))
         located = launcher.fetch(slots).view(np.uint32).copy()
         located[~is_done] = SKIPPED
         self._launch(launcher, "clear_slots", rows.count, (launcher.put(located, slots), rows.count, 0))

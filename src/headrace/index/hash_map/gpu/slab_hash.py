@@ -130,7 +130,7 @@ class SlabHash:
         buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
         while True:
             if is_located:
-                self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots))
+                self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots, None))
             args = (rows.keys, rows.values, rows.count, int(is_located), slots, counts)
             self._launch(launcher, self._insertion, rows.count, args)
             skipped, failed, repeated = launcher.fetch(counts).view(np.uint64)[:3].tolist()
@@ -147,7 +147,7 @@ class SlabHash:
         return int(added)
 
     def _is_small(self, count: int) -> bool:
-        """Return whether one block inserts or erases that number of rows."""
+        """Return whether one block inserts, replaces or erases that number of rows."""
         return self._insertion == "insert_pairs" and count <= self._tuning.block_rows
 
     def _upsert_small(self, launcher: Launcher, rows: Rows, reduction: int) -> int | None:
@@ -161,11 +161,14 @@ class SlabHash:
     def _block_answer(self, launcher: Launcher, name: str, args: tuple[Any, ...]) -> list[int]:
         """Run a kernel of one block, and return its answer, two numbers. The host waits."""
         self._is_used = True
-        threads = self._tuning.block_rows
-        shape = Shape(slab_defines(self._widths, threads), 1, threads)
-        answer = launcher.answer(slab_entry(name), shape, (self._memory.packed, *args), ANSWER_BYTES)
+        answer = launcher.answer(slab_entry(name), self._block_shape(), (self._memory.packed, *args), ANSWER_BYTES)
         found: list[int] = answer.view(np.uint64).tolist()
         return found
+
+    def _block_shape(self) -> Shape:
+        """Return the launch configuration of a kernel of one block."""
+        threads = self._tuning.block_rows
+        return Shape(slab_defines(self._widths, threads), 1, threads)
 
     def _is_bulk(self, rows: Rows) -> bool:
         """Return whether lists are built from a batch."""
@@ -229,17 +232,20 @@ class SlabHash:
         self._launch(launcher, "enter_contest", count, args)
         self._launch(launcher, "end_contest", count, (*args, won, located.counter))
 
-    def _locate(self, launcher: Launcher, keys: Rows) -> _Located:
-        """Return the slots of keys."""
+    def _locate(self, launcher: Launcher, keys: Rows, found: Any = None) -> _Located:
+        """Return the slots of keys, and write whether each is present, unless `found` is None."""
         counter, slots = launcher.allocate_group([8], [keys.count * 4])
         located = _Located(slots, counter)
-        self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, located.slots))
+        self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, located.slots, found))
         return located
 
     def replace(self, launcher: Launcher, rows: Rows, found: Any) -> None:
         """Replace the values of present keys, and write whether each is present."""
-        self.find(launcher, rows, None, found)
-        located = self._locate(launcher, rows)
+        if self._is_small(rows.count):
+            shape = self._block_shape()
+            launcher.launch(slab_entry("replace_rows"), shape, (self._memory.packed, rows.keys, rows.values, rows.count, found))
+            return
+        located = self._locate(launcher, rows, found)
         self._contest(launcher, located, rows.count, Contest(is_reversed=1))
         self._launch(launcher, "store_values", rows.count, (located.slots, rows.count, rows.values, None))
 

@@ -23,7 +23,7 @@ NO_SLOT, SKIPPED = 0xFFFFFFFF, 0xFFFFFFFE
 """Slots of keys that are absent, and of rows that have nothing to do (slab_list.cuh)."""
 _SIGNATURES = {
     "find_pairs": "PQPP",
-    "locate_keys": "PQP",
+    "locate_keys": "PQPP",
     "insert_pairs": "PPQIPP",
     "copy_items": "IPPP",
     "measure_chains": "P",
@@ -37,6 +37,7 @@ _SIGNATURES = {
     "flush_lists": "",
     "reduce_values": "PQPI",
     "upsert_rows": "PPIIP",
+    "replace_rows": "PPIP",
     "erase_rows": "PIPP",
     "build_lists": "IPPPIIIP",
     "build_multi_lists": "IPPPIIPPPP",
@@ -51,7 +52,7 @@ _SIGNATURES = {
 }
 _FILES = {
     "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
-    "block_batch/small_batch.cu": ("upsert_rows", "erase_rows"),
+    "block_batch/small_batch.cu": ("upsert_rows", "replace_rows", "erase_rows"),
     "block_batch/bulk_build.cu": ("build_lists", "build_multi_lists", "move_lists"),
     "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
     "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),

@@ -1,8 +1,7 @@
-// Inserts or erases a batch of at most one row a thread by one block, in one launch.
+// Inserts, replaces or erases a batch of at most one row a thread by one block, in one launch.
 //
 // Bytes moved: those of insert_pairs (hash_map.cu), and a sector of 32 bytes for each repeated key. The time is that of
-// the longest chain of dependent accesses: each group of lanes serves 8 rows one after the other. So the first slabs
-// of all rows are prefetched.
+// the longest chain of dependent accesses.
 #include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/block_batch/block_upsert.cuh"
 
@@ -22,13 +21,27 @@ extern "C" __global__ void __launch_bounds__(threads)
         is_active &= slab::search<L>(table, key, is_active).slot == slab::no_slot;  // present keys keep their values
         __syncthreads();
     }
-    if (is_active) tile::prefetch(slab::slab_at(table, slab::stored_key<L>(table, key).slab));
     const Value value = is_active && L::has_values ? values[row] : Value{0};
     const slab::BlockCounts found =
         slab::upsert_by_block<L>(table, {{key, value}, row, is_active}, static_cast<slab::SlotReduction>(how));
     if (row == 0) {
         answer[0] = found.added;
         answer[1] = found.failed;
+    }
+}
+
+// Replaces the values of present keys, and writes for each row whether its key is present. The last row of a key wins.
+extern "C" __global__ void __launch_bounds__(threads)
+    replace_rows(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u32 count, u8* found) {
+    const u32 row = threadIdx.x;
+    const slab::Match match = slab::search<L>(table, key_of_row(keys, row, count), row < count);
+    const bool is_located = row < count && match.slot != slab::no_slot;
+    if (row < count) found[row] = is_located;
+    __syncthreads();  // all searches have ended
+    if constexpr (L::has_values) {
+        u8* const slab = slab::slab_of_slot(table, is_located ? match.slot : 0);
+        slab::keep_in_order(is_located ? slab::value_in<L>(slab, match.slot & 31) : nullptr,
+                            is_located ? values[row] : Value{0}, row, slab::SlotReduction::last);
     }
 }
 
