@@ -123,6 +123,10 @@ class Kernel:
         if status:
             self._retry(_Call(*call), status)
 
+    def load(self) -> None:
+        """Load the code into the current context, as the first launch does otherwise."""
+        checked(driver().cuKernelGetFunction(self._handle))
+
     def prepare(self, grid: Dimensions, block: Dimensions, args: Sequence[Any], shared: int) -> Prepared:
         """Return a launch for `launch_all`; parameters as for `launch`."""
         if shared > self._shared:

@@ -130,6 +130,9 @@ class Launcher(Protocol):
     def prepare(self, programs: Iterable[NeededProgram]) -> None:
         """Begin to load programs that will be launched, in threads if they must be compiled."""
 
+    def load(self, entries: Sequence[Entry], defines: Mapping[str, int]) -> None:
+        """Load kernels, so that their launches need no memory. A kernel is loaded by its first launch otherwise."""
+
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """Launch a kernel. Arguments are buffers, numbers, bytes of structures, or None for a null pointer."""
 
@@ -281,6 +284,19 @@ class GpuLauncher:
     def prepare(self, programs: Iterable[NeededProgram]) -> None:
         """See `Launcher.prepare`."""
         load_programs(programs, self._card)
+
+    def load(self, entries: Sequence[Entry], defines: Mapping[str, int]) -> None:
+        """See `Launcher.load`.
+
+        Raises
+        ------
+        MemoryLimitError
+            The device has too little memory.
+        """
+        self._flush()
+        self.prepare([NeededProgram(entry.file, defines) for entry in entries])
+        for entry in entries:
+            self._kernel(entry, defines).load()
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """See `Launcher.launch`."""

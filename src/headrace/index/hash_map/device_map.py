@@ -54,8 +54,12 @@ class MapOnDevice:
         self._launchers: dict[tuple[int, int | None], GpuLauncher] = {}
         self._stream = self._card.stream  # that of the last work on the map, and of its memory
         self._map: SlabHash
+        self._is_counted = True  # whether its size is known; not after an update that was interrupted
 
     def __len__(self) -> int:
+        if not self._is_counted:
+            with self._launches():
+                pass
         return self._map.size
 
     def items(self) -> tuple[Array, Array | None]:
@@ -146,12 +150,17 @@ class MapOnDevice:
         ordered = in_stream_of(used[0], *used[1:]) if used else nullcontext()
         with self._lock, self._card.current(), ordered:
             self._move_to(stream if is_lasting(stream) else self._card.stream)
-            if stream == self._stream:
-                yield self._launcher_beside(None)
-                return
-            launcher = self._launcher_beside(stream)
-            with launcher.current():
-                yield launcher
+            is_own = stream == self._stream
+            launcher = self._launcher_beside(None if is_own else stream)
+            with nullcontext() if is_own else launcher.current():
+                if not self._is_counted:
+                    self._map.recount(launcher)
+                    self._is_counted = True
+                try:
+                    yield launcher
+                except BaseException:  # perhaps an interrupt while the host waits for the count of an update
+                    self._is_counted = False
+                    raise
 
     def _move_to(self, stream: int) -> None:
         """Order later work of a stream after the map's work, and give it the map's memory, which is released in its order."""

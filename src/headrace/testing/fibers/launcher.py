@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any
@@ -120,6 +120,9 @@ class FiberLauncher:
 
     def prepare(self, programs: Iterable[NeededProgram]) -> None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.prepare`; programs are built at their launch."""
+
+    def load(self, entries: Sequence[Entry], defines: Mapping[str, int]) -> None:
+        """Same as `headrace.gpu.kernels.launcher.Launcher.load`; programs are built at their launch."""
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.launch`.

@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     count_flags(counts + 2, is_active && !is_failed && (slot & slab::fresh) == 0);
 }
 
-// Writes all pairs in no order, a group of lanes per slab. `counter`: 0.
+// Writes all pairs in no order, a group of lanes per slab, or counts them if `keys` is null. `counter`: 0.
 extern "C" __global__ void __launch_bounds__(threads)
     copy_items(const __grid_constant__ SlabTable table, u32 slab_count, Key* keys, Value* values, u64* counter) {
     const u32 group = static_cast<u32>(thread_row() / slab::group_lanes);
@@ -67,6 +67,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u32 before = tile::scan_warp<Sum<u32>>(slab::group_lane() == 0 ? static_cast<u32>(__popc(positions)) : 0u);
     u64 begin = 0;
     if (tile::lane() == tile::lanes - 1 && before != 0) begin = atomicAdd(counter, static_cast<u64>(before));
+    if (keys == nullptr) return;
     begin = tile::shuffle(begin, tile::lanes - 1);
     const u32 group_before = tile::shuffle(before, slab::first_lane()) - static_cast<u32>(__popc(positions));
     const bool is_escaped = slab::is_in_escape_list(table, group, words);

@@ -89,9 +89,10 @@ class MixedSlabHash(SlabHash):
             if not is_reserved and self._reserve(launcher, added):
                 is_reserved = True
                 continue  # the slots are those of another table
-            if added:
-                self._launch(launcher, "insert_pairs", count, (rows.keys, finals, count, 1, slots, counts))
-            self._launch(launcher, "finish_operations", count, (count, old_slots, finals, counts))
+            with launcher.together():  # both are launched, or none
+                if added:
+                    self._launch(launcher, "insert_pairs", count, (rows.keys, finals, count, 1, slots, counts))
+                self._launch(launcher, "finish_operations", count, (count, old_slots, finals, counts))
             _, failed, _, _, erased = self._counts(launcher, counts)
             if not failed:
                 break

@@ -55,9 +55,8 @@ class MultiSlabHash(SlabHash):
 
     def erase_all(self, launcher: Launcher, keys: Rows, counts: Any) -> None:
         """Erase all values of keys, and write for each key the number that its row has erased. The host waits."""
-        located = self._locate(launcher, keys)
-        self._contest(launcher, located, keys.count, Contest())
-        launcher.fill(located.counter, 0)
-        args = (keys.keys, keys.count, located.slots, counts, located.counter)
-        self._launch(launcher, "erase_values", keys.count, args)
-        self.size -= int(launcher.fetch(located.counter).view(np.uint64)[0])
+        located, erased = self._locate(launcher, keys), launcher.allocate(8, fill=0)
+        with launcher.together():
+            self._contest(launcher, located, keys.count, Contest())
+            self._launch(launcher, "erase_values", keys.count, (keys.keys, keys.count, located.slots, counts, erased))
+        self.size -= int(launcher.fetch(erased).view(np.uint64)[0])

@@ -34,6 +34,18 @@ from headrace.index.hash_map.gpu.slab_kernels import (
 )
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 
+_UPDATES = (
+    "locate_keys",
+    "reduce_values",
+    "store_values",
+    "count_others",
+    "begin_contest",
+    "enter_contest",
+    "end_contest",
+    "clear_slots",
+)
+"""Kernels that may run after an insertion."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Located:
@@ -95,6 +107,7 @@ class SlabHash:
         self._insertion = "insert_pairs"
         self.size = 0
         self._is_used = False  # whether a kernel has run on the table
+        self._is_loaded = False  # whether the kernels of insertions are
         self._memory = self._allocate(launcher, self._buckets_for(capacity))
 
     def find(self, launcher: Launcher, keys: Rows, values: Any, found: Any) -> None:
@@ -125,15 +138,24 @@ class SlabHash:
             added = self._upsert_small(launcher, rows, reduction_number(reduce, kind))
             if added is not None:
                 return added
+        self._load(launcher)
         counts, slots = launcher.allocate_group([COUNTS_BYTES], [rows.count * 4])
+        located = _Located(slots, BufferSlice(counts, 32, 8))
         is_located = reduce == "first" and self._widths[1] != 0
         buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
         while True:
             if is_located:
                 self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots, None))
-            args = (rows.keys, rows.values, rows.count, int(is_located), slots, counts)
-            self._launch(launcher, self._insertion, rows.count, args)
-            skipped, failed, repeated = launcher.fetch(counts).view(np.uint64)[:3].tolist()
+            self._launch(
+                launcher, self._insertion, rows.count, (rows.keys, rows.values, rows.count, int(is_located), slots, counts)
+            )
+            try:
+                skipped, failed, repeated = launcher.fetch(counts).view(np.uint64)[:3].tolist()
+                if not failed and repeated and self._widths[1]:
+                    self._resolve(launcher, rows, located, (reduce, kind))
+            except BaseException:  # an interrupt too
+                self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 1))
+                raise
             if not failed:
                 break
             self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 1))
@@ -142,9 +164,23 @@ class SlabHash:
             buckets = 2 * self._memory.buckets
         added = rows.count - skipped - repeated
         self.size += added
-        if repeated and self._widths[1]:
-            self._resolve(launcher, rows, _Located(slots, BufferSlice(counts, 32, 8)), (reduce, kind))
         return int(added)
+
+    def _load(self, launcher: Launcher) -> None:
+        """Load the kernels of an insertion, so that none is refused for memory after another one has changed the table."""
+        if not self._is_loaded:
+            launcher.load(
+                [slab_entry(name) for name in (self._insertion, *_UPDATES)], slab_defines(self._widths, self._tuning.threads)
+            )
+            self._is_loaded = True
+
+    def recount(self, launcher: Launcher) -> None:
+        """Count the pairs, after an update was interrupted. The host waits."""
+        counter = launcher.allocate(8, fill=0)
+        self._launch(
+            launcher, "copy_items", self._memory.slab_count * GROUP_LANES, (self._memory.slab_count, None, None, counter)
+        )
+        self.size = int(launcher.fetch(counter).view(np.uint64)[0])
 
     def _is_small(self, count: int) -> bool:
         """Return whether one block inserts, replaces or erases that number of rows."""
@@ -182,13 +218,18 @@ class SlabHash:
         """
         before = memory = self._memory
         filled = None
-        with suppress(MemoryLimitError):  # then slabs may be free already that lists of the table still have
+        try:
             if rows.count > self._tuning.max_load * self.capacity:
                 memory = self._allocate(launcher, self._buckets_for(rows.count), is_built=True)
             builder = ListBuilder(launcher, memory, self._widths, self._tuning.build)
             if memory is before and self._is_used:
                 builder.empty(first_slab=memory.buckets)
             filled = builder.fill(rows, reduction if self._insertion == "insert_pairs" else None)
+        except MemoryLimitError:  # slabs may be free already that lists of the table still have
+            pass
+        except BaseException:
+            self._restore(launcher, before, is_empty=memory is not before)
+            raise
         if filled is None:
             self._restore(launcher, before, is_empty=memory is not before)
             return None
@@ -218,12 +259,13 @@ class SlabHash:
             self._launch(launcher, "reduce_values", rows.count, (slots, rows.count, rows.values, number))
             return
         is_last = reduce == "last"
-        if is_last:
-            self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values, None))
         others = BufferSlice(located.counter, -8, 8)
-        self._launch(launcher, "count_others", rows.count, (slots, rows.count, rows.values, others))
-        self._contest(launcher, located, rows.count, Contest(is_reversed=int(is_last), counter=others))
-        self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values, others))
+        with launcher.together():  # all are launched, or none
+            if is_last:
+                self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values, None))
+            self._launch(launcher, "count_others", rows.count, (slots, rows.count, rows.values, others))
+            self._contest(launcher, located, rows.count, Contest(is_reversed=int(is_last), counter=others))
+            self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values, others))
 
     def _contest(self, launcher: Launcher, located: _Located, count: int, how: Contest, won: Any = None) -> None:
         """Leave the slot of one row for each slot. The counter, 0 before, gets the number of slots."""
@@ -246,8 +288,9 @@ class SlabHash:
             launcher.launch(slab_entry("replace_rows"), shape, (self._memory.packed, rows.keys, rows.values, rows.count, found))
             return
         located = self._locate(launcher, rows, found)
-        self._contest(launcher, located, rows.count, Contest(is_reversed=1))
-        self._launch(launcher, "store_values", rows.count, (located.slots, rows.count, rows.values, None))
+        with launcher.together():
+            self._contest(launcher, located, rows.count, Contest(is_reversed=1))
+            self._launch(launcher, "store_values", rows.count, (located.slots, rows.count, rows.values, None))
 
     def erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
         """Erase keys, and write for each whether it was present before its row. The host waits."""
@@ -255,8 +298,9 @@ class SlabHash:
             self.size -= self._block_answer(launcher, "erase_rows", (keys.keys, keys.count, found))[0]
             return
         located = self._locate(launcher, keys)
-        self._contest(launcher, located, keys.count, Contest(is_for_key=1), found)
-        self._launch(launcher, "clear_slots", keys.count, (located.slots, keys.count, 0))
+        with launcher.together():
+            self._contest(launcher, located, keys.count, Contest(is_for_key=1), found)
+            self._launch(launcher, "clear_slots", keys.count, (located.slots, keys.count, 0))
         self.size -= int(launcher.fetch(located.counter).view(np.uint64)[0])
 
     def items(self, launcher: Launcher, keys: Any, values: Any) -> None:
@@ -369,7 +413,7 @@ class SlabHash:
                 if not launcher.fetch(counts).view(np.uint64)[1]:
                     return
                 buckets *= 2
-        except MemoryLimitError:
+        except BaseException:
             self._memory = old
             raise
 
