@@ -2,10 +2,10 @@
 // light variant: all memory blocks are one array.
 //
 // A warp has a resident memory block of 1,024 slabs, and each of its lanes holds 32 bits of the block's bitmap in a
-// register. In the best case one atomic operation allocates a slab. It is atomicOr, which returns the word as other
-// warps have changed it. So a lost race also refreshes the register. A hash of the warp's number selects the first
-// block, and a full block is replaced by the next one. After all blocks the allocation fails, and `is_full` ends
-// further searches at once. Allocations may also fail while another warp gives back a slab.
+// register. In the best case one atomic operation allocates the slabs of all lanes that want one. It is atomicOr, which
+// returns the word as other warps have changed it. So a lost race also refreshes the register. A hash of the warp's
+// number selects the first block, and a full block is replaced by the next one. After all blocks the allocation fails,
+// and `is_full` ends further searches at once. Allocations may also fail while another warp gives back a slab.
 #pragma once
 #include "core/hash.hpp"
 #include "gpu/containers/slab_list.cuh"
@@ -20,25 +20,28 @@ public:
         first_ = table.blocks == 0 ? 0 : mix_bits(static_cast<u32>(thread / tile::lanes)) % table.blocks;
     }
 
-    // Returns a slab with all bits set, or `no_slab`. All lanes of the warp take part.
-    __device__ u32 allocate() {
-        while (true) {
+    // Returns a slab with all bits set to each lane that wants one, or `no_slab`. All lanes of the warp take part.
+    __device__ u32 allocate(bool is_wanted) {
+        u32 slab = no_slab;
+        for (u32 queue = __ballot_sync(tile::all_lanes, is_wanted); queue != 0;) {
             const u32 free_words = __ballot_sync(tile::all_lanes, bits_ != ~0u);
             if (free_words == 0) {
-                if (!choose_block()) return no_slab;
+                if (!choose_block()) break;
                 continue;
             }
             const u32 word = __ffs(free_words) - 1;
-            u32 unit = no_slab;
-            if (tile::lane() == word) {
-                const u32 bit = 1u << (__ffs(~bits_) - 1);
-                const u32 before = atomicOr(table_.bitmaps + block_ * tile::lanes + word, bit);
-                if ((before & bit) == 0) unit = word * tile::lanes + __ffs(bit) - 1;
-                bits_ = before | bit;
+            u32 taken = 0;
+            if (tile::lane() == word) taken = take(word, __popc(queue));
+            taken = tile::shuffle(taken, word);
+            const u32 turn = __popc(queue & low_mask(tile::lane()));
+            if (is_wanted && turn < static_cast<u32>(__popc(taken))) {
+                for (u32 i = 0; i < turn; ++i) taken &= taken - 1;
+                slab = table_.buckets + 1 + block_ * block_slabs + word * tile::lanes + __ffs(taken) - 1;
+                is_wanted = false;
             }
-            unit = tile::shuffle(unit, word);
-            if (unit != no_slab) return table_.buckets + 1 + block_ * block_slabs + unit;
+            queue = __ballot_sync(tile::all_lanes, is_wanted);
         }
+        return slab;
     }
 
     // Allocates the slab that a thread's number stands for, or returns `no_slab` if there is none, or a warp has it.
@@ -58,6 +61,14 @@ public:
     }
 
 private:
+    // Takes up to `count` slabs of this lane's word of the bitmap. Returns their bits.
+    __device__ u32 take(u32 word, u32 count) {
+        u32 bits = 0;
+        for (u32 free = ~bits_; count != 0 && free != 0; --count, free &= free - 1) bits |= free & (~free + 1);
+        const u32 before = atomicOr(table_.bitmaps + block_ * tile::lanes + word, bits);
+        bits_ = before | bits;
+        return bits & ~before;
+    }
     __device__ bool choose_block() {
         const u32 is_full = tile::shuffle(tile::load_relaxed(table_.is_full), 0);
         if (is_full != 0) return false;

@@ -217,9 +217,8 @@ __device__ __forceinline__ u32 run_insertions(const SlabTable& table, Insertion<
     for (Turn turn; next_turn(own.is_active, turn);) {
         own.is_full = own.has_moved = false;
         step(own, load_slab<load_shared>(table, tile::shuffle(own.slab, turn.source), turn), turn);
-        for (u32 full = __ballot_sync(tile::all_lanes, own.is_full); full != 0; full &= full - 1) {
-            const u32 added = allocator.allocate();
-            if (tile::lane() != static_cast<u32>(__ffs(full) - 1)) continue;
+        const u32 added = allocator.allocate(own.is_full);
+        if (own.is_full) {
             if (added != no_slab) note_key<L>(table, own.home, added);
             const u32 other = added == no_slab ? no_slab : link(own, added);
             if (other != no_slab) {

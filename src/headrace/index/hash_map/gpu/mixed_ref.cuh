@@ -177,10 +177,9 @@ __device__ __forceinline__ MixedResult<L> run_operation(const SlabTable& table, 
             has_moved = own.step(hits, empties, next, paired);
             is_active = has_moved;
         }
-        for (u32 full = __ballot_sync(tile::all_lanes, own.is_full()); full != 0; full &= full - 1) {
-            const u32 added = allocator.allocate();
-            if (tile::lane() == static_cast<u32>(__ffs(full) - 1)) own.append(added);
-        }
+        const bool is_full = own.is_full();
+        const u32 added = allocator.allocate(is_full);
+        if (is_full) own.append(added);
         if (__ballot_sync(tile::all_lanes, has_moved) != 0) __threadfence();  // a slab is read after its number
     }
     return own.result();

@@ -13,12 +13,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     allocate_slabs(const __grid_constant__ SlabTable table, u64 count, u32* slabs) {
     const u64 row = static_cast<u64>(blockIdx.x) * threads + threadIdx.x;
     slab::Allocator allocator(table);
-    u32 own = no_slab;
-    for (u32 queue = __ballot_sync(tile::all_lanes, row < count); queue != 0; queue &= queue - 1) {
-        const u32 slab = allocator.allocate();
-        if (tile::lane() == static_cast<u32>(__ffs(queue)) - 1) own = slab;
-    }
-    if (row < count) slabs[row] = own;
+    const u32 slab = allocator.allocate(row < count);
+    if (row < count) slabs[row] = slab;
 }
 
 // Gives back slabs.
