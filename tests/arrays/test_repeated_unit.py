@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from headrace.arrays import repeated
+from headrace.arrays.arrays import plain_tensor
 from headrace.arrays.repeated import empty_beside, repeated_call
+from headrace.core.device import Device
 
 STREAM = 77
 
@@ -161,3 +163,21 @@ def test_results_have_the_library_of_their_array():
     assert (made.dtype, made.numel()) == ("int64", 9)
     made, (address,) = empty_beside(CupyArray(5, "f4"), "<i8")
     assert (type(made), made.dtype, made.size, address) == (CupyArray, np.dtype("i8"), 5, 4096)
+
+
+def test_a_plain_tensor_is_described_by_few_calls():
+    tensor, card = Tensor(index=1), Device("cuda", 1)
+    found = plain_tensor(tensor, "<i4", card)
+    assert (found.address, found.length, found.typestr, found.device, found.stream) == (4096, 5, "<i4", card, STREAM + 1)
+    assert found.owner is tensor and found.library == "torch"
+    others = [
+        np.arange(3),
+        Tensor(is_cuda=False),
+        Tensor(layout="sparse"),
+        Tensor(dimensions=2),
+        Tensor(is_dense=False),
+        CupyArray(),
+    ]
+    for other in (*others, Tensor("int64", index=1), Tensor(index=0)):
+        assert plain_tensor(other, "<i4", card) is None
+    assert plain_tensor(Tensor(), "<i4", Device()) is None

@@ -275,7 +275,7 @@ def _take_torch(value: Any, name: str) -> Array:
         raise OptionError(f"{name} must have one dimension, not {value.dim()}")
     if value.numel() > 1 and value.stride(0) != 1:
         raise OptionError(f"{name} has gaps between its items; pass .contiguous()")
-    typestr = TORCH_TYPES.get(constant_name(value.dtype).removeprefix("torch."))
+    typestr = _typestr_of(value.dtype)
     if typestr is None:
         raise OptionError(f"{name} has items of type {value.dtype}; numbers of up to 64 bits and bools can be taken")
     device = value.device
@@ -288,6 +288,28 @@ def _take_torch(value: Any, name: str) -> Array:
     # Handle 0 names the default stream of the current context; 1 names that of the tensor's GPU.
     stream = torch_stream(sys.modules["torch"], index) or 1
     return fast_array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", stream, True, value)
+
+
+def plain_tensor(value: Any, typestr: str, device: Device) -> Array | None:
+    """Return the description of a tensor of PyTorch that has one dimension, no gaps, and that type on that GPU.
+
+    Return None for any other value. `take` describes more arrays, by more calls.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or type(value) is not getattr(torch, "Tensor", None) or not value.is_cuda:
+        return None
+    if value.layout is not torch.strided or value.dim() != 1 or not value.is_contiguous():
+        return None
+    index = value.get_device()
+    if index != device.index or device.kind != "cuda" or _typestr_of(value.dtype) != typestr:
+        return None
+    stream = torch_stream(torch, index) or 1  # as in _take_torch
+    return fast_array(value.data_ptr(), value.numel(), typestr, device, "torch", stream, True, value)
+
+
+def _typestr_of(dtype: Any) -> str | None:
+    """Return NumPy's notation of a type of PyTorch, or None."""
+    return TORCH_TYPES.get(constant_name(dtype).removeprefix("torch."))
 
 
 @lru_cache(64)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrays.arrays import TORCH_TYPES, Array, integers_of_times, needed_numpy, width_of
+from headrace.arrays.arrays import TORCH_TYPES, Array, integers_of_times, needed_numpy, plain_tensor, width_of
 from headrace.arrays.inputs import as_line, named_type
 from headrace.arrays.placement import apart_error, placed
 from headrace.core.budget import Budget
@@ -118,6 +118,14 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
     OptionError
         The items have another type, are too many, or are on another device.
     """
+    found = plain_tensor(value, typestr, context.device) or _placed(value, name, typestr, context, budget)
+    if found.length > MAX_BATCH:
+        raise OptionError(f"{name} has {found.length} items, at most {MAX_BATCH} go into one call; pass them in parts")
+    return found
+
+
+def _placed(value: Any, name: str, typestr: str, context: Context, budget: Budget) -> Array:
+    """Return an array as `array_of` does, of any length."""
     if typestr[1] in "mM" and not (isinstance(value, (list, tuple)) and not value):
         value = as_line(items_of_type(value, typestr, name), name)
     else:
@@ -127,8 +135,6 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
         wanted = _name_of(typestr)
         how = integers_of_times(found.typestr) or f"; pass {name} as {wanted}"
         raise OptionError(f"{name} are of type {_name_of(found.typestr)}, and the map has {wanted}{how}")
-    if found.length > MAX_BATCH:
-        raise OptionError(f"{name} has {found.length} items, at most {MAX_BATCH} go into one call; pass them in parts")
     if found.device != context.device:
         raise apart_error(found.device, context.device)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from headrace.core.layouts.layout import layout
@@ -79,7 +79,7 @@ class Rows:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Memory:
     """The memory of a table: see ``SlabTable``."""
 
@@ -89,7 +89,7 @@ class Memory:
     blocks: int
     seed: int
 
-    @property
+    @cached_property
     def packed(self) -> bytes:
         """The ``SlabTable``."""
         is_full = self.bitmaps.address + self.blocks * BLOCK_SLABS // 8
