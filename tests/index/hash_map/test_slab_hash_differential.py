@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from headrace import MemoryLimitError
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedSlabHash
 from headrace.index.hash_map.gpu.tuning import SlabTuning
-from headrace.testing.fibers.launcher import FiberLauncher
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import MapOracle, numbers_of
-from tests.index.hash_map.slab_hash_cases import SHORT, UNLIMITED, WIDTHS, FiberMap, LimitedLauncher, ListingLauncher
+from tests.index.hash_map.slab_hash_cases import SHORT, SMALL, UNLIMITED, WIDTHS, FiberMap, LimitedLauncher, ListingLauncher
 
 pytestmark = pytest.mark.fibers
 
@@ -243,3 +243,33 @@ def test_a_full_table_grows_although_the_first_attempt_was_refused() -> None:
     launcher.max_bytes = 4500
     assert table.upsert(keys, keys.astype("u4"), "sum") == 5
     assert table.find(np.arange(6, dtype="i4"))[0] == [0, 200, 400, 600, 800, 0]
+
+
+class MeasuringLauncher(FiberLauncher):
+    """A launcher that knows the largest buffer that it has allocated."""
+
+    largest = 0
+
+    def allocate(self, nbytes: int, *, fill: int | None = None) -> HostBuffer:
+        """Allocate a buffer."""
+        self.largest = max(self.largest, nbytes)
+        return super().allocate(nbytes, fill=fill)
+
+
+@pytest.mark.parametrize("min_rows", [97, 1 << 30], ids=["built", "inserted"])
+def test_a_table_has_no_room_for_rows_that_repeat_keys(min_rows: int) -> None:
+    """After a batch of few keys, the table is small. The next batch is expected to be like it."""
+    launcher = MeasuringLauncher("random", 6)
+    tuning = replace(SMALL, build=replace(SMALL.build, min_rows=min_rows))
+    table, oracle = FiberMap.of((4, 4), launcher, tuning), MapOracle()
+    keys = np.arange(4000, dtype="i4") % 23
+    for number in range(3):
+        launcher.largest = 0
+        added = table.upsert(keys + number, keys.astype("u4"), "sum")
+        assert added == oracle.upsert(keys + number, keys.astype("u4"), "sum")
+        assert table.map.capacity < 300
+        assert number == 0 or launcher.largest <= max(4 * len(keys), table.map.memory.slabs.nbytes)
+    assert table.items() == oracle.items("uint32")
+    many = np.arange(5000, dtype="i4")
+    assert table.upsert(many, many.astype("u4"), "last") == oracle.upsert(many, many.astype("u4"), "last")
+    assert table.items() == oracle.items("uint32")

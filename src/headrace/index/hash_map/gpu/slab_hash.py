@@ -106,6 +106,7 @@ class SlabHash:
         self._tuning = tuning
         self._insertion = "insert_pairs"
         self.size = 0
+        self._added_part = 1.0  # of the rows of the last batch, which is expected of the next one
         self._is_used = False  # whether a kernel has run on the table
         self._is_loaded = False  # whether the kernels of insertions are
         self._memory = self._allocate(launcher, self._buckets_for(capacity))
@@ -129,11 +130,20 @@ class SlabHash:
         MemoryLimitError
             The map does not fit; it is as before.
         """
+        before = self._memory
+        added = self._upsert(launcher, rows, reduce, kind)
+        self._added_part = added / rows.count
+        if self._memory is not before and self._buckets_for(4 * self.size) < self._memory.buckets:
+            with suppress(MemoryLimitError):
+                self._rebuild(launcher, self._buckets_for(2 * self.size))
+        return added
+
+    def _upsert(self, launcher: Launcher, rows: Rows, reduce: str, kind: str) -> int:
         if self._is_bulk(rows):
             added = self._fill(launcher, rows, reduction_number(reduce, kind))
             if added is not None:
                 return added
-        self._reserve(launcher, rows.count)
+        self._reserve(launcher, ceil(rows.count * self._added_part))
         if self._is_small(rows.count):
             added = self._upsert_small(launcher, rows, reduction_number(reduce, kind))
             if added is not None:
