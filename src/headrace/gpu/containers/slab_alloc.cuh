@@ -30,13 +30,13 @@ public:
                 continue;
             }
             const u32 word = __ffs(free_words) - 1;
-            u32 taken = 0;
-            if (tile::lane() == word) taken = take(word, __popc(queue));
-            taken = tile::shuffle(taken, word);
+            u32 gained = 0;
+            if (tile::lane() == word) gained = take(word, __popc(queue));
+            gained = tile::shuffle(gained, word);
             const u32 turn = __popc(queue & low_mask(tile::lane()));
-            if (is_wanted && turn < static_cast<u32>(__popc(taken))) {
-                for (u32 i = 0; i < turn; ++i) taken &= taken - 1;
-                slab = table_.buckets + 1 + block_ * block_slabs + word * tile::lanes + __ffs(taken) - 1;
+            if (is_wanted && turn < static_cast<u32>(__popc(gained))) {
+                for (u32 i = 0; i < turn; ++i) gained &= gained - 1;
+                slab = table_.buckets + 1 + block_ * block_slabs + word * tile::lanes + __ffs(gained) - 1;
                 is_wanted = false;
             }
             queue = __ballot_sync(tile::all_lanes, is_wanted);
