@@ -12,7 +12,7 @@
 using namespace headrace;
 
 using slab::count_flags, slab::thread_row, slab::threads;
-using slab::L, slab::Value;
+using slab::Key, slab::L, slab::Value;
 
 // The contest of the rows of a slot, in the slot's value or, for erasures and sets, in its key. `is_reversed`: the last
 // row wins, instead of the first.
@@ -107,6 +107,26 @@ extern "C" __global__ void __launch_bounds__(threads)
         is_other = *slab::value_in<L>(slab::slab_of_slot(table, slots[row]), slots[row] & 31) != values[row];
     }
     count_flags(counter, is_other);
+}
+
+// Empties the slots of keys. `found`: whether the row has emptied its slot. counts: rows that have, and rows whose slot
+// another row has emptied. If there are any of these, a contest decides which row of a key has erased it.
+extern "C" __global__ void __launch_bounds__(threads)
+    erase_slots(const __grid_constant__ SlabTable table, const u32* slots, u64 count, const Key* keys, u8* found,
+                u64* counts) {
+    const u64 row = thread_row();
+    const bool is_located = row < count && slab::has_slot(slots[row]);
+    bool is_erased = false;
+    if (is_located) {
+        u8* const slab = slab::slab_of_slot(table, slots[row]);
+        const u32 position = slots[row] & 31;
+        const Key key = slab::stored_key<L>(table, keys[row]).key;
+        is_erased = atomicCAS(slab::key_in<L>(slab, position), key, static_cast<Key>(L::empty_key)) == key;
+        if (is_erased) slab::clear_slot<L>(slab, position);
+    }
+    if (row < count) found[row] = is_erased;
+    count_flags(counts, is_erased);
+    count_flags(counts + 1, is_located && !is_erased);
 }
 
 // Empties slots. If `only_fresh`, those that the insertion of the same batch has filled.

@@ -307,11 +307,14 @@ class SlabHash:
         if self._is_small(keys.count):
             self.size -= self._block_answer(launcher, "erase_rows", (keys.keys, keys.count, found))[0]
             return
-        located = self._locate(launcher, keys)
-        with launcher.together():
-            self._contest(launcher, located, keys.count, Contest(is_for_key=1), found)
-            self._launch(launcher, "clear_slots", keys.count, (located.slots, keys.count, 0))
-        self.size -= int(launcher.fetch(located.counter).view(np.uint64)[0])
+        located, counts = self._locate(launcher, keys), launcher.allocate(16, fill=0)
+        self._launch(launcher, "erase_slots", keys.count, (located.slots, keys.count, keys.keys, found, counts))
+        erased, repeated = launcher.fetch(counts).view(np.uint64).tolist()
+        self.size -= erased
+        if repeated:
+            with launcher.together():
+                self._contest(launcher, located, keys.count, Contest(is_for_key=1), found)
+                self._launch(launcher, "clear_slots", keys.count, (located.slots, keys.count, 0))
 
     def items(self, launcher: Launcher, keys: Any, values: Any) -> None:
         """Write all pairs in no order."""

@@ -33,6 +33,7 @@ _SIGNATURES = {
     "end_contest": "PQIIPPP",
     "store_values": "PQPP",
     "count_others": "PQPP",
+    "erase_slots": "PQPPP",
     "clear_slots": "PQI",
     "flush_lists": "",
     "reduce_values": "PQPI",
