@@ -69,13 +69,14 @@ class Kernel:
         Launch mode.
     """
 
-    __slots__ = ("_call", "_handle", "_shared", "gpu", "name")
+    __slots__ = ("_call", "_handle", "_is_loaded", "_shared", "gpu", "name")
 
     def __init__(self, handle: Any, name: str, signature: str, gpu: Gpu, *, mode: LaunchMode = LaunchMode.ORDERED) -> None:
         self.name = name
         self.gpu = gpu
         self._handle = handle
         self._call = _native.KernelCall(card_calls(), int(handle), layout_of(handle, name, signature), int(mode))
+        self._is_loaded = False  # whether `load` was called
         self._shared = 0  # bytes of dynamic shared memory that the driver is known to allow
 
     def launch(
@@ -125,7 +126,9 @@ class Kernel:
 
     def load(self) -> None:
         """Load the code into the current context, as the first launch does otherwise."""
-        checked(driver().cuKernelGetFunction(self._handle))
+        if not self._is_loaded:
+            checked(driver().cuKernelGetFunction(self._handle))
+            self._is_loaded = True
 
     def prepare(self, grid: Dimensions, block: Dimensions, args: Sequence[Any], shared: int) -> Prepared:
         """Return a launch for `launch_all`; parameters as for `launch`."""

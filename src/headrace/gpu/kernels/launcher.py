@@ -294,7 +294,8 @@ class GpuLauncher:
             The device has too little memory.
         """
         self._flush()
-        self.prepare([NeededProgram(entry.file, defines) for entry in entries])
+        if any((id(entry), id(defines), self._card.index) not in known_kernels for entry in entries):
+            self.prepare([NeededProgram(entry.file, defines) for entry in entries])
         for entry in entries:
             self._kernel(entry, defines).load()
 
