@@ -149,6 +149,15 @@ __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
 #endif
 }
 
+// Brings the line of an address into the L2 cache; the thread does not wait.
+__device__ __forceinline__ void prefetch(const void* p) {
+#if defined(__CUDACC__)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#else
+    static_cast<void>(p);
+#endif
+}
+
 // Copies 16 bytes from device memory to shared memory asynchronously (PTX ISA, "cp.async", sm_80). The copy is complete
 // after `wait_for_copies`, or when a barrier completes that the thread arrives at after it (gpu/block/bulk_copy.cuh).
 __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {

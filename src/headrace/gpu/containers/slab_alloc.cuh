@@ -20,7 +20,7 @@ public:
         first_ = table.blocks == 0 ? 0 : mix_bits(static_cast<u32>(thread / tile::lanes)) % table.blocks;
     }
 
-    // Returns a slab with all bits set to each lane that wants one, or `no_slab`. All lanes of the warp take part.
+    // Returns an unused slab to each lane that wants one, or `no_slab`. All lanes of the warp take part.
     __device__ u32 allocate(bool is_wanted) {
         u32 slab = no_slab;
         for (u32 queue = __ballot_sync(tile::all_lanes, is_wanted); queue != 0;) {
@@ -54,7 +54,7 @@ public:
         return (before & bit) == 0 ? table.buckets + 1 + unit : no_slab;
     }
 
-    // Gives back a slab that no list has. All of its bits are set. One lane calls it.
+    // Gives back a slab that no list has, emptied. One lane calls it.
     __device__ static void release(const SlabTable& table, u32 slab) {
         const u32 unit = slab - (table.buckets + 1);
         atomicAnd(table.bitmaps + unit / tile::lanes, ~(1u << unit % tile::lanes));

@@ -2,8 +2,8 @@
 // word for a mark, and the number of the next slab (slab_list.cuh).
 //
 // Slabs 0 to `buckets` are the first slabs of the buckets. The last of them belongs to the one key that marks empty
-// slots. After them come `blocks` memory blocks of 1,024 slabs, which SlabAlloc hands out. All bits of an unused slab
-// are set.
+// slots. After them come `blocks` memory blocks of 1,024 slabs, which SlabAlloc hands out. The slots of an unused
+// slab are empty, and all bits of its last two words are set.
 #pragma once
 #include "core/cpu/portable.hpp"
 

@@ -136,10 +136,24 @@ __device__ __forceinline__ void store_pair(u8* slab, u32 position, const NewPair
     if constexpr (L::has_values) tile::store_relaxed(value_in<L>(slab, position), pair.value);
 }
 
-// Empties a slot.
+// Empties a slot. Only its key is read before it is filled again.
 template <class L>
 __device__ __forceinline__ void clear_slot(u8* slab, u32 position) {
-    store_pair<L>(slab, position, {L::empty_key, static_cast<typename L::Value>(~typename L::Value{0})});
+    if constexpr (L::is_paired) {
+        tile::store_relaxed(reinterpret_cast<u64*>(key_in<L>(slab, position)), ~u64{0});  // one access
+    } else {
+        tile::store_relaxed(key_in<L>(slab, position), static_cast<typename L::Key>(L::empty_key));
+    }
+}
+
+// Empties the slot of a key. Returns whether the key was still there.
+template <class L>
+__device__ __forceinline__ bool erase_key(u8* slab, u32 position, typename L::Key key) {
+    if constexpr (L::is_paired) {
+        return low_word(atomicExch(reinterpret_cast<u64*>(key_in<L>(slab, position)), ~u64{0})) == key;
+    } else {
+        return atomicExch(key_in<L>(slab, position), static_cast<typename L::Key>(L::empty_key)) == key;
+    }
 }
 
 // Appends a slab that has the pair in its first slot to a list that ends at `last`. Returns `no_slab`, or the slab that
@@ -163,13 +177,9 @@ struct Insertion {
     NewPair<L> pair;
     u32 slab;
     bool is_active;
-    u32 result = no_slot;      // the slot of the pair, with `fresh` if it was inserted; no_slot without memory
-    u32 empty_slot = no_slot;  // the first one of the slabs that were read
+    u32 result = no_slot;  // the slot of the pair, with `fresh` if it was inserted; no_slot without memory
     bool is_full = false;
     bool has_moved = false;
-
-    __device__ Insertion(const SlabTable& table, const NewPair<L>& given, bool active)
-        : home(stored_key<L>(table, given.key)), pair{home.key, given.value}, slab(home.slab), is_active(active) {}
 
     __device__ void end(u32 slot) {
         result = slot;
@@ -179,40 +189,16 @@ struct Insertion {
         slab = next;
         has_moved = true;
     }
-
-    // Looks at a slab: the positions of the key and those that are empty, and the next slab. Returns whether the key is
-    // absent and the empty slot is to be filled.
-    __device__ bool look(u32 hits, u32 empties, u32 next) {
-        if (empty_slot == no_slot && empties != 0) empty_slot = slot_number(slab, __ffs(empties) - 1);
-        if (hits != 0) {
-            end(slot_number(slab, __ffs(hits) - 1));
-        } else if (next != no_slab) {
-            move_to(next);
-        } else {
-            is_full = empty_slot == no_slot;
-            return !is_full;
-        }
-        return false;
-    }
-
-    // Fills the empty slot, or goes back to its slab, if another thread has filled it, perhaps with this key.
-    __device__ void fill(const SlabTable& table) {
-        note_key<L>(table, home, empty_slot >> 5);
-        if (fill_slot<L>(slab_of_slot(table, empty_slot), empty_slot & 31, pair)) {
-            end(empty_slot | fresh);
-        } else {
-            slab = empty_slot >> 5;
-            empty_slot = no_slot;
-        }
-    }
 };
 
 // Runs insertions. `step(own, words, turn)` looks at a slab: it ends the insertion, moves it to the next slab, or finds
 // that the list is full. All lanes call it, and the lane of the turn acts. `link(own, added)` puts an allocated slab
 // with the pair into a list. It returns `no_slab`, or the slab that another thread has put there.
 template <class L, class Step, class Link>
-__device__ __forceinline__ u32 run_insertions(const SlabTable& table, Insertion<L>& own, const Step& step,
-                                              const Link& link) {
+__device__ __forceinline__ u32 run_insertions(const SlabTable& table, const NewPair<L>& pair, bool is_active,
+                                              const Step& step, const Link& link) {
+    const StoredKey<L> home = stored_key<L>(table, pair.key);
+    Insertion<L> own{home, {home.key, pair.value}, home.slab, is_active};
     Allocator allocator(table);
     for (Turn turn; next_turn(own.is_active, turn);) {
         own.is_full = own.has_moved = false;
@@ -232,47 +218,35 @@ __device__ __forceinline__ u32 run_insertions(const SlabTable& table, Insertion<
     return own.result;
 }
 
-// Looks at the first slabs of all lists. Several are loaded before one is looked at, and then all lanes fill slots at
-// once, so that few accesses wait for others. Most insertions end here.
-template <class L>
-__device__ __forceinline__ void insert_in_first_slabs(const SlabTable& table, Insertion<L>& own) {
-    constexpr u32 loads = 4;
-    bool fills = false;
-#pragma unroll
-    for (u32 begin = 0; begin < group_lanes; begin += loads) {
-        tile::WordPair words[loads];
-#pragma unroll
-        for (u32 i = 0; i < loads; ++i) {
-            const u32 slab = tile::shuffle(own.is_active ? own.slab : no_slab, first_lane() + begin + i);
-            words[i] = slab != no_slab ? load_shared(lane_bytes(table, slab)) : tile::WordPair{0, 0};
-        }
-#pragma unroll
-        for (u32 i = 0; i < loads; ++i) {
-            const u32 source = first_lane() + begin + i;
-            const u32 hits = L::positions_of(words[i], tile::shuffle(own.home.key, source));
-            const u32 empties = L::positions_of(words[i], L::empty_key);
-            const u32 next = next_of(words[i]);
-            if (tile::lane() == source && own.is_active) fills = own.look(hits, empties, next);
-        }
-    }
-    if (fills) own.fill(table);
-    if (__ballot_sync(tile::all_lanes, own.has_moved) != 0) __threadfence();  // a slab is read after its number
-}
-
 // REPLACE of the paper, but values of present keys do not change. Returns the slot of the key, with `fresh` if the pair
 // was inserted; `no_slot` if there is no memory.
 template <class L>
 __device__ __forceinline__ u32 insert_absent(const SlabTable& table, const NewPair<L>& pair, bool is_active) {
+    u32 empty_slot = no_slot;
     const auto step = [&](Insertion<L>& own, const tile::WordPair& words, const Turn& turn) {
         const u32 hits = L::positions_of(words, tile::shuffle(own.home.key, turn.source));
         const u32 empties = L::positions_of(words, L::empty_key);
         const u32 next = next_of(words);
-        if (turn.is_own && own.look(hits, empties, next)) own.fill(table);
+        if (!turn.is_own) return;
+        if (empty_slot == no_slot && empties != 0) empty_slot = slot_number(own.slab, __ffs(empties) - 1);
+        if (hits != 0) {
+            own.end(slot_number(own.slab, __ffs(hits) - 1));
+        } else if (next != no_slab) {
+            own.move_to(next);
+        } else if (empty_slot == no_slot) {
+            own.is_full = true;
+        } else {
+            note_key<L>(table, own.home, empty_slot >> 5);
+            if (fill_slot<L>(slab_of_slot(table, empty_slot), empty_slot & 31, own.pair)) {
+                own.end(empty_slot | fresh);
+            } else {
+                own.slab = empty_slot >> 5;  // another thread has filled it, perhaps with this key
+                empty_slot = no_slot;
+            }
+        }
     };
     const auto link = [&](const Insertion<L>& own, u32 added) { return append<L>(table, own.slab, added, own.pair); };
-    Insertion<L> insertion(table, pair, is_active);
-    insert_in_first_slabs<L>(table, insertion);
-    return run_insertions<L>(table, insertion, step, link);
+    return run_insertions<L>(table, pair, is_active, step, link);
 }
 
 }  // namespace slab

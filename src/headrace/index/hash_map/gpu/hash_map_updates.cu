@@ -121,8 +121,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         u8* const slab = slab::slab_of_slot(table, slots[row]);
         const u32 position = slots[row] & 31;
         const Key key = slab::stored_key<L>(table, keys[row]).key;
-        is_erased = atomicCAS(slab::key_in<L>(slab, position), key, static_cast<Key>(L::empty_key)) == key;
-        if (is_erased) slab::clear_slot<L>(slab, position);
+        is_erased = slab::erase_key<L>(slab, position, key);
     }
     if (row < count) found[row] = is_erased;
     count_flags(counts, is_erased);

@@ -59,8 +59,7 @@ __device__ __forceinline__ u32 insert_pair(const SlabTable& table, const NewPair
         const u32 second = own.slab == own.home.slab ? no_slab : own.slab;
         return put_second<L>(table, own.home.slab, second, added, own.pair);
     };
-    Insertion<L> insertion(table, pair, is_active);
-    return run_insertions<L>(table, insertion, step, link);
+    return run_insertions<L>(table, pair, is_active, step, link);
 }
 
 // SEARCHALL and DELETEALL: calls visitor.visit(slab, positions, source) for each slab of the lists. `positions` are

@@ -130,10 +130,10 @@ class SlabHash:
         MemoryLimitError
             The map does not fit; it is as before.
         """
-        before = self._memory
+        before = self._memory.buckets
         added = self._upsert(launcher, rows, reduce, kind)
         self._added_part = added / rows.count
-        if self._memory is not before and self._buckets_for(4 * self.size) < self._memory.buckets:
+        if self._memory.buckets > max(before, self._buckets_for(4 * self.size)):
             with suppress(MemoryLimitError):
                 self._rebuild(launcher, self._buckets_for(2 * self.size))
         return added

@@ -1,7 +1,8 @@
 // Inserts, replaces or erases a batch of at most one row a thread by one block, in one launch.
 //
 // Bytes moved: those of insert_pairs (hash_map.cu), and a sector of 32 bytes for each repeated key. The time is that of
-// the longest chain of dependent accesses.
+// the longest chain of dependent accesses: each group of lanes serves 8 rows one after the other. So the first slabs
+// of all rows are prefetched.
 #include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/block_batch/block_upsert.cuh"
 
@@ -21,6 +22,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         is_active &= slab::search<L>(table, key, is_active).slot == slab::no_slot;  // present keys keep their values
         __syncthreads();
     }
+    if (is_active) tile::prefetch(slab::slab_at(table, slab::stored_key<L>(table, key).slab));
     const Value value = is_active && L::has_values ? values[row] : Value{0};
     const slab::BlockCounts found =
         slab::upsert_by_block<L>(table, {{key, value}, row, is_active}, static_cast<slab::SlotReduction>(how));
