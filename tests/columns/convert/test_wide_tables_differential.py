@@ -9,6 +9,7 @@ import random
 
 import pytest
 
+from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.load.load_gpu_cases import LARGER_SHAPE, check
 
 pytestmark = pytest.mark.fibers
@@ -63,6 +64,28 @@ def test_many_columns_of_inferred_types(quoted):
     data = text_of(rng, types, 20, 0.2)
     data = data if quoted else data.replace(b'"a,b"', b"ab").replace(b'"', b"")
     check(data, header=False, shape=LARGER_SHAPE)
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("type_", ["int64", "float32", "mixed"])
+def test_tiles_of_several_tiles_of_the_search(quoted, type_, monkeypatch):
+    """Few long records of many columns: the general conversion reads three tiles of the search at once."""
+    spans: list[int] = []
+    launch = FiberLauncher.launch
+
+    def recorded(self, entry, shape, args):
+        if entry.name in ("convert_tiles", "convert_rows"):
+            spans.append(shape.defines.get("HR_SPAN", 0))
+        launch(self, entry, shape, args)
+
+    monkeypatch.setattr(FiberLauncher, "launch", recorded)
+    rng = random.Random(f"{quoted}{type_}")
+    types = [rng.choice(TYPES) if type_ == "mixed" else type_ for _ in range(90)]
+    data = text_of(rng, types, 70, 0.02)
+    data = data if quoted else data.replace(b'"a,b"', b"ab").replace(b'"', b"")
+    for skew in (0, 7):
+        check(data, header=False, schema=types, shape=LARGER_SHAPE, skew=skew, on_error="null")
+    assert set(spans) == {3}
 
 
 def test_a_wide_table_with_short_and_long_records():

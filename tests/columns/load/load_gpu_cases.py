@@ -14,6 +14,7 @@ from headrace import _native
 from headrace.api.load.reading import load_plan, make_report, prepare, table_columns
 from headrace.api.options.csv_options import parse_options
 from headrace.api.read.read_csv import read_csv
+from headrace.columns.convert.gpu.target import WideTuning
 from headrace.columns.convert.gpu.tuning import RowTuning
 from headrace.columns.finish.header_faults import with_header_count, with_header_faults
 from headrace.columns.load.gpu.decoded import decode_target
@@ -37,7 +38,8 @@ def shape_of(find: SearchTuning, *, threads: int, window: int, row_threads: int 
         "quoted_rows": RowTuning(quotes=True, **rows),
         "dfa_rows": RowTuning(quotes=True, dfa=True, **rows),
     }
-    return GpuTuning(find=find, threads=threads, window=window, **shapes)
+    wide = WideTuning(threads=threads, window=2 * window, blocks=1, min_tiles=0)
+    return GpuTuning(find=find, threads=threads, window=window, wide=wide, **shapes)
 
 
 SHAPE = shape_of(SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32), threads=32, window=64)

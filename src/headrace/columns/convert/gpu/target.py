@@ -9,8 +9,33 @@ from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, ConvertTuning, Pro
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
+_MANY_COLUMNS, _FEW_ROWS = 48, 32
+"""Bounds of wide tiles, as in wide_tiles.cuh."""
 _WIDE_RECORD = 64
 """Fields of a record from which on `GpuTuning.wide_rows` is chosen. Such a record has as many bytes at least."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WideTuning:
+    """Launch configuration of the general conversion for long records of many columns.
+
+    A larger tile has more rows. So a thread, which converts a column, stores more adjacent values.
+
+    Parameters
+    ----------
+    span
+        Tiles of the search in a tile.
+    threads, window, blocks
+        As in `ConvertTuning`.
+    min_tiles
+        Tiles of the search from which on a text is converted so. Fewer large tiles would leave multiprocessors idle.
+    """
+
+    span: int = 3
+    threads: int = 512
+    window: int = 8192
+    blocks: int = 2
+    min_tiles: int = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -26,6 +51,8 @@ class GpuTuning:
     rows, numbers_rows, number_rows, wide_rows, quoted_rows, dfa_rows
         The fast conversion: with strings, without strings, of a single column without strings, of many columns without strings,
         with quotes, and by the DFA.
+    wide
+        The general conversion of texts with long records of many columns, without quotes. With them the window is half as large.
     speculative
         Whether the conversion is launched before the rows are counted, into buffers of estimated size.
     min_sampled_first
@@ -43,6 +70,7 @@ class GpuTuning:
     wide_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=64, record_bytes=64, blocks=10))
     quoted_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, threads=160, head=2048, blocks=7))
     dfa_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, dfa=True, head=1024))
+    wide: WideTuning = WideTuning()
     speculative: bool = True
     min_sampled_first: int = 64 << 20
 
@@ -65,19 +93,43 @@ class GpuTuning:
             return self.wide_rows
         return self.number_rows if width == 1 else self.numbers_rows
 
-    def convert(self, variant: str) -> ConvertTuning:
-        """Return the general conversion's configuration for a text that this search variant read."""
+    def convert(self, variant: str, *, is_wide: bool = False) -> ConvertTuning:
+        """Return the general conversion's configuration for a text that this search variant read.
+
+        `is_wide`: most tiles have few rows of many columns (`has_wide_tiles`), and the fast conversion is not launched.
+        """
         reads = {"quotes": variant != "unquoted", "dfa": variant == "dfa"}
+        if is_wide and variant != "dfa":
+            wide, window = self.wide, self.wide.window // (2 if reads["quotes"] else 1)
+            sizes = {"threads": wide.threads, "window": window, "blocks": wide.blocks, "span": wide.span}
+            return ConvertTuning(tile=wide.span * self.find.tile, **sizes, **reads)
         return ConvertTuning(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **reads)
 
 
+def has_wide_tiles(prefix: bytes, line_end: bytes | None, columns: int, tile: int) -> bool:
+    """Return whether tiles are expected to have few rows of many columns, so that the fast conversion would decline them.
+
+    Parameters
+    ----------
+    prefix
+        The first bytes of the records.
+    line_end
+        The dialect's line end; None for LF, CR LF and CR.
+    columns
+        Wanted columns.
+    tile
+        Bytes of a tile of the search.
+    """
+    return columns >= _MANY_COLUMNS and prefix.count(line_end or b"\n") * tile <= _FEW_ROWS * len(prefix)
+
+
 @cache
-def convert_program(tuning: GpuTuning, variant: str, families: int | None) -> Program:
+def convert_program(tuning: GpuTuning, variant: str, families: int | None, *, is_wide: bool = False) -> Program:
     """Return the program of ``convert_tiles`` for columns of these families, or of ``measure_strings`` if they are None.
 
-    `variant`: the search variant that read the text.
+    `variant`: the search variant that read the text. `is_wide`: as for `GpuTuning.convert`.
     """
-    configuration = tuning.convert(variant)
+    configuration = tuning.convert(variant, is_wide=is_wide)
     writes, mask = families is not None, ALL_FAMILIES if families is None else families
     return configuration.defines(writes=writes, families=mask), configuration.threads, configuration.shared_bytes
 

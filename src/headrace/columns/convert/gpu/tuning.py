@@ -53,6 +53,8 @@ class ConvertTuning:
         Whether a DFA classifies the bytes instead of byte masks.
     blocks
         Resident blocks per multiprocessor that the compiler is asked for.
+    span
+        Tiles of the search in a tile.
     """
 
     threads: int = 256
@@ -61,12 +63,13 @@ class ConvertTuning:
     quotes: bool = True
     dfa: bool = False
     blocks: int = 4
+    span: int = 1
 
     def defines(self, *, writes: bool, families: int = ALL_FAMILIES) -> dict[str, int]:
         """Return the macros of ``convert_tiles`` (`writes`) or ``measure_strings``, for columns of these families."""
-        names = ("HR_THREADS", "HR_TILE", "HR_WINDOW", "HR_QUOTES", "HR_BLOCKS", "HR_WRITES", "HR_FAMILIES")
+        names = ("HR_THREADS", "HR_TILE", "HR_WINDOW", "HR_QUOTES", "HR_BLOCKS", "HR_SPAN", "HR_WRITES", "HR_FAMILIES")
         variant = 2 if self.dfa else int(self.quotes)
-        values = self.threads, self.tile, self.window, variant, self.blocks, int(writes), families
+        values = self.threads, self.tile, self.window, variant, self.blocks, self.span, int(writes), families
         return dict(zip(names, values, strict=True))
 
     @property

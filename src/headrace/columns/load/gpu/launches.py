@@ -178,6 +178,8 @@ class SearchedText:
         Whether fields are expected to have quotes.
     has_sums
         Whether the sums have room for all columns of strings.
+    is_wide
+        Whether the general conversion reads all tiles, since they have few rows of many columns.
     """
 
     structure: TileStructure
@@ -188,6 +190,7 @@ class SearchedText:
     layout: ResultLayout
     quoted: bool
     has_sums: bool
+    is_wide: bool
 
     def string_bytes(self, group: ColumnGroup) -> DeviceBuffer:
         """Return the words that receive the bytes of each column of strings in the first conversion."""
@@ -199,7 +202,7 @@ class SearchedText:
 
 
 def conversion_programs(
-    tuning: GpuTuning, dialect: Dialect, group: ColumnGroup, *, variant: str, measures: bool
+    tuning: GpuTuning, dialect: Dialect, group: ColumnGroup, *, variant: str, measures: bool, is_wide: bool
 ) -> list[NeededProgram]:
     """Return the programs that a group's first conversion needs, unless the text differs from the expectation.
 
@@ -211,12 +214,15 @@ def conversion_programs(
         The search variant that is expected to read the text.
     measures
         Whether strings are measured after the search.
+    is_wide
+        As in `SearchedText`.
     """
     found = [NeededProgram(_COUNT.file, _SMALL)]
     is_read = variant != "dfa" or suits_dfa_rows(dialect)
     columns = group.fast_columns(quotes=variant != "unquoted", measures=False) if is_read else None
-    if columns is None:
-        found.append(NeededProgram(_CONVERT.file, convert_program(tuning, variant, group.families)[0]))
+    if columns is None or is_wide:
+        program = convert_program(tuning, variant, group.families, is_wide=is_wide)
+        found.append(NeededProgram(_CONVERT.file, program[0]))
     else:
         rows = tuning.of_rows(variant, strings=columns.strings > 0, width=columns.width)
         found.append(NeededProgram(CONVERT_ROWS.file, row_program(rows, columns.strings > 0, columns.kinds)[0]))
@@ -303,7 +309,7 @@ class ConversionLaunches:
 
     def fast_columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
         """Return the columns as a fast kernel reads them, or None if it cannot; `writes`: for converting, not measuring."""
-        if not writes and not group.strings:
+        if self._searched.is_wide if writes else not group.strings:
             return None
         return None if self._faults.listing.skips_records else self._fast.columns(group, writes=writes)
 
@@ -416,8 +422,11 @@ class ConversionLaunches:
 
         `families`: those of the columns; None for measuring.
         """
-        tiles = self._structure.tiles
-        defines, threads, shared = convert_program(self._target.tuning, variant, families)
+        tiles, tuning = self._structure.tiles, self._target.tuning
+        if declined is None and families is not None and self._searched.is_wide:
+            defines, threads, shared = convert_program(tuning, variant, families, is_wide=True)
+            return Shape(defines, -(-tiles // tuning.convert(variant, is_wide=True).span), threads, shared), 1
+        defines, threads, shared = convert_program(tuning, variant, families)
         block_tiles = 1 if declined is None else least(tiles // MARKED_BLOCKS + 1, 32)
         return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_of_search
-from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, with_dfa
+from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, has_wide_tiles, with_dfa
 from headrace.columns.faults.gpu.gather_records import LocatedRecords
 from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
 from headrace.columns.load.gpu.data_start import find_data
@@ -170,19 +170,21 @@ class _Load:
         measuring = None if by_dfa or b"\r" in self._prefix else self._measuring_search(quoted=quoted)
         if by_dfa:
             tuning = with_dfa(self._tuning).find
+        tiles = tile_count(self._text, tuning)
+        is_wide = not by_dfa and tiles >= self._tuning.wide.min_tiles
+        is_wide = is_wide and has_wide_tiles(self._prefix, self._dialect.lineterminator, len(setup.positions), tuning.tile)
         if not setup.is_prepared:
             setup.is_prepared, measures = True, measuring is None
             expected = self._tuning, self._dialect, self._first_group
             variant = "dfa" if by_dfa else "quoted" if quoted else "unquoted"
-            self._launcher.prepare(conversion_programs(*expected, variant=variant, measures=measures))
-        tiles = tile_count(self._text, tuning)
+            self._launcher.prepare(conversion_programs(*expected, variant=variant, measures=measures, is_wide=is_wide))
         sizes = setup.buffer_sizes(tiles, measuring, 0 if measuring is None else self._first_group.strings)
         structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)
         self._structure, self._result.entries = structure, structure.entries
         marks, sums, arguments, faults, *string_sizes = structure.extra
         strings = strings_of_search(structure, sums, string_sizes[0] if string_sizes else None, marks)
         has_sums = measuring is not None or setup.has_sums(tiles)
-        self._searched = _searched(structure, strings, marks, arguments, faults, setup.layout, quoted, has_sums)
+        self._searched = _searched(structure, strings, marks, arguments, faults, setup.layout, quoted, has_sums, is_wide)
         self._first_buffers: tuple[DeviceBuffer, DeviceBuffer] | None = arguments, faults
 
     def _measuring_search(self, *, quoted: bool) -> FusedSummary | None:
@@ -250,7 +252,7 @@ class _Load:
             return None
         searched, structure = self._searched, self._structure
         is_fast = not self._setup.expects_declined
-        key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums, is_fast
+        key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums, is_fast, searched.is_wide
         conversion = self._setup.conversions.get_or_create(
             lambda: self._new_launches().speculative(group, is_fast=is_fast), group, key=key
         )

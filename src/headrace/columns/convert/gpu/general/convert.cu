@@ -18,13 +18,6 @@ using namespace headrace;
 
 constexpr u32 groups_per_unit = 4;
 
-// Takes the next unit from the block's counter.
-HR_FN u32 next_unit(u32& counter) {
-    u32 unit = 0;
-    if (tile::lane() == 0) unit = atomicAdd(&counter, 1u);
-    return tile::shuffle(unit, 0);
-}
-
 // The rows of a window in groups of 32. `slot`: the slot of column 0 in this lane's row of the first group. It is
 // negative for rows before the tile's first, so columns are fewer than 2^26.
 struct Deal {
@@ -99,14 +92,8 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
     }
     if (!writes || deal.groups == 0 || tile.only_kinds) return;
     const u32 others = task.columns - task.strings;
-    if (tile.regular && deal.rows.end - deal.rows.first < few_rows && others >= lane_columns) {
-        for (u32 first = (unit - task.strings) * tile::lanes; first < others;) {
-            const u32 column = task.strings + first + tile::lane();
-            if (column < task.columns) convert_lane(memory, text, task, tile, window, deal.rows, columns[column]);
-            __syncwarp();
-            first = (next_unit(memory.next_unit) - task.strings) * tile::lanes;
-        }
-        return;
+    if (tile.regular && deal.rows.end - deal.rows.first < span * few_rows && others >= lane_columns) {
+        return convert_lanes(memory, text, task, columns, deal.rows, unit - task.strings);
     }
     const u32 parts = (deal.groups + groups_per_unit - 1) / groups_per_unit;
     u32 column = task.strings, part = unit - task.strings, last = unit;
@@ -144,20 +131,19 @@ HR_FN void copy_window(ConvertMemory& memory, const ConvertTask& task, const Con
     copy_long_pieces(memory);
 }
 
-HR_FN ConvertTile tile_of(const TileStart* entries, const u8* text, const ConvertTask& task, u32 number,
-                          bool only_kinds) {
+HR_FN ConvertTile tile_of(const TileStart* entries, const u8* text, const ConvertTask& task, u32 number) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const TileExtent extent = extent_of(number, tile_bytes, halo_bytes, skew, task.size);
     ConvertTile tile{};
     tile.number = number;
-    tile.only_kinds = only_kinds;
-    tile.entry = entries[number];
-    tile.next = entries[number + 1];
+    tile.last = (number + 1) * span >= task.tiles;
+    tile.entry = entries[number * span];
+    tile.next = entries[tile.last ? task.tiles : (number + 1) * span];
     tile.origin = extent.origin;
     tile.begin = extent.begin;
     tile.end = extent.end;
     const bool open = is_open(task, tile.next);
-    tile.last_end = number + 1 == task.tiles && open;
+    tile.last_end = tile.last && open;
     tile.open_field = open && !tile.last_end;
     const u32 state = tile.next.state;
     const bool quoted = by_dfa ? is_in(task.dfa, StepSet::quoted, state) : state != 0;
@@ -201,8 +187,10 @@ HR_FN void advance(ConvertMemory& memory) {
 // thread's words.
 template <bool writes>
 HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
-                      u32 number, bool only_kinds) {
-    ConvertTile tile = tile_of(entries, text, task, number, only_kinds);
+                      u32 number, u32 mark) {
+    ConvertTile tile = tile_of(entries, text, task, number);
+    tile.only_kinds = mark == ROW_MARK_KINDS;
+    tile.untouched = mark == 0;
     ThreadMasks own;
     stage_tile(memory, text, task, tile);
     resolve_tile(memory, text, task, tile, own);
@@ -230,15 +218,17 @@ HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& 
 
 template <bool writes>
 HR_FN void convert_tile(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
-                        const ConvertColumn* columns, u64* string_bytes, u32 number, bool only_kinds) {
-    const u32 ends_before = find_fields<writes>(memory, text, task, entries, number, only_kinds);
+                        const ConvertColumn* columns, u64* string_bytes, u32 number, u32 mark) {
+    const u32 ends_before = find_fields<writes>(memory, text, task, entries, number, mark);
     while (true) {
         list_window(memory, task, ends_before);
         if (writes && !memory.tile.regular && !(task.record_flags & RECORDS_KNOWN)) report_records(memory, task);
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
         if (writes && memory.left_count != 0) convert_left(memory, text, task, columns);
-        if (writes && has_strings && task.strings != 0 && !only_kinds) copy_window(memory, task, columns, string_bytes);
+        if (writes && has_strings && task.strings != 0 && mark != ROW_MARK_KINDS) {
+            copy_window(memory, task, columns, string_bytes);
+        }
         if (memory.window.first + memory.window.count == memory.tile.fields) return;
         __syncthreads();
         if (threadIdx.x == 0) advance(memory);
@@ -262,13 +252,13 @@ HR_FN void convert_wanted(ConvertMemory& memory, const u8* text, const ConvertTa
                           const u32* marks) {
     for (; wanted != 0; wanted &= wanted - 1) {
         const u32 number = blockIdx.x * tiles_per_block + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
-        u64* const own = string_bytes + u64{number} * task.strings;
+        u64* const own = string_bytes + u64{number} * span * task.strings;
         if constexpr (!writes) {
             for (u32 i = threadIdx.x; i < task.strings; i += threads)
                 own[i] = 0;  // warps add to the word after a barrier
         }
-        const bool only_kinds = writes && marks != nullptr && marks[number] == ROW_MARK_KINDS;
-        convert_tile<writes>(memory, text, task, entries, columns, own, number, only_kinds);
+        const u32 mark = writes && marks != nullptr ? marks[number] : 0;
+        convert_tile<writes>(memory, text, task, entries, columns, own, number, mark);
         __syncthreads();  // the next tile is staged over this one
     }
 }

@@ -62,15 +62,23 @@ HR_FN void put_sized(const Column& column, u64 row, Int128 value) {
     }
 }
 
+// The bits of a column before they are stored. The fast path may have changed bits of a tile before it declined it.
+enum class BitsBefore : u8 { any, zeros, ones };
+
+HR_FN BitsBefore validity_before(const ConvertTile& tile) {
+    return tile.untouched ? BitsBefore::ones : BitsBefore::any;
+}
+HR_FN BitsBefore bools_before(const ConvertTile& tile) { return tile.untouched ? BitsBefore::zeros : BitsBefore::any; }
+
 // Stores a word of bits, of which this tile has those in `rows`. A word that other tiles share is updated atomically.
-HR_FN void store_bits(u32* word, u32 rows, u32 bits) {
+HR_FN void store_bits(u32* word, u32 rows, u32 bits, BitsBefore before) {
+    const u32 zeros = rows & ~bits;
     if (rows == ~0u) {
         *word = bits;
-    } else if (rows != 0) {
-        // Bits are set as well as cleared, since the fast path may have cleared some before it declined the tile.
-        if (bits != 0) atomicOr(word, bits);
-        if ((rows & ~bits) != 0) atomicAnd(word, ~(rows & ~bits));
+        return;
     }
+    if (bits != 0 && before != BitsBefore::ones) atomicOr(word, bits);
+    if (zeros != 0 && before != BitsBefore::zeros) atomicAnd(word, ~zeros);
 }
 
 // Converts groups of a unit field by field. These are groups of columns without forms, and those whose declined fields
@@ -88,8 +96,9 @@ HR_COLD void convert_by_rules(const ConvertMemory& memory, const u8* text, const
         const u32 present = __ballot_sync(tile::all_lanes, converted.present);
         const u32 set = __ballot_sync(tile::all_lanes, converted.value.low != 0);
         if (tile::lane() != 0) continue;
-        store_bits(column.validity + row / 32, rows, present);
-        if (column.type == TypeId::boolean) store_bits(reinterpret_cast<u32*>(column.values) + row / 32, rows, set);
+        store_bits(column.validity + row / 32, rows, present, validity_before(memory.tile));
+        if (column.type != TypeId::boolean) continue;
+        store_bits(reinterpret_cast<u32*>(column.values) + row / 32, rows, set, bools_before(memory.tile));
     }
 }
 

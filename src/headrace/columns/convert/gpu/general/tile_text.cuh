@@ -16,6 +16,7 @@ namespace headrace {
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 tile_bytes = HR_TILE;
+constexpr u32 span = HR_SPAN;             // tiles of the search that a tile of this kernel has
 constexpr u32 window_fields = HR_WINDOW;  // fields whose ends are listed at a time
 constexpr u32 window_words = window_fields / 32;
 constexpr bool may_quote = HR_QUOTES != 0;
@@ -26,21 +27,24 @@ constexpr u32 chunks = staged_bytes / 32;  // 32-bit words of a mask
 constexpr u32 head_chunks = halo_bytes / 32;
 constexpr u32 chunks_per_thread = (tile_bytes / 32 + threads - 1) / threads;
 static_assert(tile_bytes % 32 == 0 && staged_bytes <= 0xFFE0 && window_fields % 32 == 0);
+static_assert(span == 1 || !by_dfa);
 
 // Properties of the tile, the same in every thread.
 struct ConvertTile {
     TileStart entry, next;
-    u32 number;  // index among the text's tiles
+    u32 number;  // index among the tiles of this size
     i64 origin;  // staged byte s is the text's byte s + origin; negative in the first tile
     u32 begin;   // staged bytes [begin, end) are the tile's part of the text
     u32 end;
     u32 fields;  // number of fields that end in the tile
     u32 records;
     bool regular;     // every record has `width` fields
+    bool last;        // the text's end is in the tile
     bool last_end;    // the text's end ends the last field
     bool open_field;  // a field continues after the tile
     bool only_kinds;  // only columns without a type are read, for the kinds of their fields
     bool has_errors;  // the table has strings, and some may not be UTF-8
+    bool untouched;   // no kernel has changed bits of the tile's rows: those of validity are ones
     u64 unclosed;     // index of the record with a quote that the text's end leaves open: it is rejected; or no_record
 };
 constexpr u64 no_record = ~u64{0};
@@ -173,7 +177,7 @@ HR_COLD bool is_valid_tile(const ConvertMemory& memory, const u8* text, const Co
         return number < vectors ? memory.text[number] : uint4{0, 0, 0, 0};
     };
     // The zeros after the text's end reveal a truncated character.
-    const u32 end = chunks + (tile.number + 1 == task.tiles ? 1 : 0);
+    const u32 end = chunks + (tile.last ? 1 : 0);
     return is_valid_utf8(threadIdx.x, end, threads, load);
 }
 

@@ -11,6 +11,13 @@
 
 namespace headrace {
 
+// Takes the next unit from the block's counter.
+HR_FN u32 next_unit(u32& counter) {
+    u32 unit = 0;
+    if (tile::lane() == 0) unit = atomicAdd(&counter, 1u);
+    return tile::shuffle(unit, 0);
+}
+
 // A unit of a column: `groups` of 32 rows from `row` on. `slot`: this lane's first field, if the tile is regular.
 struct RowUnit {
     u32 number;  // of the column
@@ -89,9 +96,10 @@ HR_FN void convert_unit(ConvertMemory& memory, const u8* text, const ConvertTask
             rows = all;
         }
     }
-    store_bits(loop.validity + (unit.row / 32 + tile::lane()), rows, valid_bits);
+    const u64 word = unit.row / 32 + tile::lane();
+    store_bits(loop.validity + word, rows, valid_bits, validity_before(tile));
     if (loop.family == ConvertFamily::boolean) {
-        store_bits(reinterpret_cast<u32*>(loop.values) + (unit.row / 32 + tile::lane()), rows, true_bits);
+        store_bits(reinterpret_cast<u32*>(loop.values) + word, rows, true_bits, bools_before(tile));
     }
     if (declined != 0) convert_by_rules(memory, text, task, column, unit.row, declined);
 }
@@ -156,59 +164,92 @@ HR_COLD LaneBits convert_left_rows(const ConvertMemory& memory, const u8* text, 
 }
 
 // Stores bits of rows from `first` on.
-HR_FN void store_lane_bits(u32* words, u64 first, u32 rows, u32 bits) {
+HR_FN void store_lane_bits(u32* words, u64 first, u32 rows, u32 bits, BitsBefore before) {
     u32* const word = words + first / 32;
     const u32 shift = static_cast<u32>(first % 32);
-    store_bits(word, rows << shift, bits << shift);
-    if (shift != 0) store_bits(word + 1, rows >> (32 - shift), bits >> (32 - shift));
+    store_bits(word, rows << shift, bits << shift, before);
+    if (shift != 0) store_bits(word + 1, rows >> (32 - shift), bits >> (32 - shift), before);
 }
 
-// Stores the values of two rows, of which the first is even.
-HR_FN void put_pair(const LoopColumn& column, u64 row, u64 first, u64 second) {
-    *reinterpret_cast<uint4*>(column.values + 8 * row) = {static_cast<u32>(first), static_cast<u32>(first >> 32),
-                                                          static_cast<u32>(second), static_cast<u32>(second >> 32)};
+// A lane's values of up to four rows, which have 32 bytes of the result if a value has 8. `mine`: bit k is set if the
+// lane has row k.
+constexpr u32 quad_rows = 4;
+struct LaneQuad {
+    u64 values[quad_rows];
+    u32 mine;
+};
+
+// Stores the quads of a warp's columns, whose first row is `row`. Two neighbouring lanes store the values of a column,
+// so that a store has 32 adjacent bytes of each of 16 columns. Scattered stores of 8 bytes cost as much as those of 32.
+HR_FN void put_quads(const LoopColumn& column, u64 row, const LaneQuad& quad) {
+    const u64 own = reinterpret_cast<u64>(column.values);
+    const u32 own_meta = quad.mine | static_cast<u32>(column.width) << quad_rows;
+#pragma unroll 1
+    for (u32 first = 0; first < tile::lanes; first += tile::lanes / 2) {
+        const u32 from = first + tile::lane() / 2, half = tile::lane() % 2;
+        u8* const values = reinterpret_cast<u8*>(tile::shuffle(own, from));
+        const u32 meta = tile::shuffle(own_meta, from), width = meta >> quad_rows, mine = meta >> 2 * half & 3;
+        const u64 low[2] = {tile::shuffle(quad.values[0], from), tile::shuffle(quad.values[1], from)};
+        const u64 high[2] = {tile::shuffle(quad.values[2], from), tile::shuffle(quad.values[3], from)};
+        const u64 a = half != 0 ? high[0] : low[0], b = half != 0 ? high[1] : low[1];
+        const u64 at = row + 2 * half;
+        if (width == 8) {
+            u64* const to = reinterpret_cast<u64*>(values) + at;
+            if (mine == 3) {
+                *reinterpret_cast<uint4*>(to) = {static_cast<u32>(a), static_cast<u32>(a >> 32), static_cast<u32>(b),
+                                                 static_cast<u32>(b >> 32)};
+            } else if (mine != 0) {
+                to[mine - 1] = mine == 1 ? a : b;
+            }
+        } else if (width == 4) {
+            u32* const to = reinterpret_cast<u32*>(values) + at;
+            if (mine == 3) {
+                *reinterpret_cast<u64*>(to) = (b << 32) | static_cast<u32>(a);
+            } else if (mine != 0) {
+                to[mine - 1] = static_cast<u32>(mine == 1 ? a : b);
+            }
+        }
+    }
 }
 
-// Converts a column per lane, in all rows of a window of a regular tile, fewer than 32. The loop reads nulls and fields
-// of the short form. The rows of other fields are read after it, over the zeros that it stores.
-HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
-                        const FieldWindow& window, const RowSpan& rows, const ConvertColumn& column) {
+// Converts a column per lane, in rows of a regular tile, fewer than 32. The loop reads nulls and fields of the short
+// form. The rows of other fields are read after it, over the zeros that it stores. `has_column`: false in lanes that
+// only take part in the stores.
+HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
+                        const ConvertColumn& column, bool has_column) {
+    const ConvertTile& tile = memory.tile;
     const LoopColumn loop = loop_column(column);
-    LoopColumn first_row = loop;  // its values begin at the window's first row
-    first_row.values += rows.first * loop.width;
-    const u32 fields = window.count, count = static_cast<u32>(rows.end - rows.first);
+    const u32 fields = has_column ? memory.window.count : 0, count = static_cast<u32>(rows.end - rows.first);
     const i32 first_slot = static_cast<i32>(rows.first - tile.entry.record) * static_cast<i32>(task.width) +
-                           static_cast<i32>(column.position) - static_cast<i32>(tile.entry.column + window.first);
-    const bool tries_short = may_read_short(loop, column);
+                           static_cast<i32>(column.position) -
+                           static_cast<i32>(tile.entry.column + memory.window.first);
+    const bool tries_short = may_read_short(loop, column), has_quads = loop.width == 8 || loop.width == 4;
     u32 here = 0, present = 0, left = 0;
-    u64 held = 0;  // the value of the row before, if both are stored at once
-    bool holds = false;
+    LaneQuad quad{};
     i32 slot = first_slot;
 #pragma unroll 1
     for (u32 number = 0; number < count; ++number, slot += static_cast<i32>(task.width)) {
-        if (static_cast<u32>(slot) >= fields) continue;
-        const u32 bit = 1u << number;
-        here |= bit;
-        const UnitField field = locate(memory, task, tile, loop, true, slot);
-        const bool is_null = field.n == 0 && !field.quoted && (loop.flags & CONVERT_EMPTY_IS_NULL);
+        const u64 row = rows.first + number;
+        const u32 bit = 1u << number, place = static_cast<u32>(row % quad_rows);
         u64 value = 0;
-        const bool fine = read_short(memory, loop, field, value) && tries_short && !is_null;
-        value = fine ? value : 0;
-        if (loop.width != 8) {
-            put_sized(first_row, number, Int128{value, 0});
-        } else if (holds) {
-            put_pair(first_row, number - 1, held, value);
-            holds = false;
-        } else {
-            // Scattered stores of 16 bytes cost as much as those of 8.
-            holds =
-                ((rows.first + number) & 1) == 0 && number + 1 < count && static_cast<u32>(slot) + task.width < fields;
-            held = value;
-            if (!holds) put_sized(first_row, number, Int128{value, 0});
+        if (static_cast<u32>(slot) < fields) {
+            here |= bit;
+            quad.mine |= 1u << place;
+            const UnitField field = locate(memory, task, tile, loop, true, slot);
+            const bool is_null = field.n == 0 && !field.quoted && (loop.flags & CONVERT_EMPTY_IS_NULL);
+            const bool fine = read_short(memory, loop, field, value) && tries_short && !is_null;
+            value = fine ? value : 0;
+            present |= fine ? bit : 0;
+            left |= fine || is_null ? 0 : bit;
+            if (!has_quads) put_sized(loop, row, Int128{value, 0});
         }
-        present |= fine ? bit : 0;
-        left |= fine || is_null ? 0 : bit;
+#pragma unroll
+        for (u32 k = 0; k < quad_rows; ++k) quad.values[k] = place == k ? value : quad.values[k];
+        if (place + 1 != quad_rows && number + 1 != count) continue;
+        put_quads(loop, row - place, quad);
+        quad.mine = 0;
     }
+    __syncwarp();  // other lanes have stored zeros for the rows that are left
     const u64 unclosed = tile.unclosed - rows.first;
     if (unclosed < count) {
         left |= here & 1u << unclosed;
@@ -220,9 +261,27 @@ HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const Conve
         present |= read.present;
         trues = read.trues;
     }
-    store_lane_bits(loop.validity, rows.first, here, present);
+    store_lane_bits(loop.validity, rows.first, here, present, validity_before(tile));
     if (loop.family == ConvertFamily::boolean) {
-        store_lane_bits(reinterpret_cast<u32*>(loop.values), rows.first, here, trues);
+        store_lane_bits(reinterpret_cast<u32*>(loop.values), rows.first, here, trues, bools_before(tile));
+    }
+}
+
+// Converts columns of fixed width in a window of a regular tile, a column per lane. A unit has 32 columns and up to 24
+// rows. `unit`: this warp's first one.
+HR_FN void convert_lanes(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
+                         const RowSpan& rows, u32 unit) {
+    constexpr u32 unit_rows = 24;
+    const u32 others = task.columns - task.strings, groups = (others + tile::lanes - 1) / tile::lanes;
+    const u64 begin = rows.first / quad_rows * quad_rows;
+    const u32 parts = static_cast<u32>(rows.end - begin + unit_rows - 1) / unit_rows;
+    while (unit < groups * parts) {
+        const u32 column = task.strings + unit % groups * tile::lanes + tile::lane();
+        const u64 first = begin + unit / groups * unit_rows;
+        const RowSpan own{max(first, rows.first), min(first + unit_rows, rows.end)};
+        convert_lane(memory, text, task, own, columns[min(column, task.columns - 1)], column < task.columns);
+        __syncwarp();
+        unit = next_unit(memory.next_unit) - task.strings;
     }
 }
 
