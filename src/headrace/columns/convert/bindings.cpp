@@ -9,7 +9,8 @@ namespace headrace {
 
 // Structs of the kernels that convert (columns/convert/gpu/layouts.py).
 void bind_convert() {
-    register_layouts<ConvertColumn, FieldFault, ConvertTotals, DfaTask, ConvertTask, FieldRules, Zone, SizeRange>();
+    register_layouts<ConvertColumn, FieldFault, LeftField, ConvertTotals, DfaTask, ConvertTask, FieldRules, Zone,
+                     SizeRange>();
     register_layouts<RowColumn, RowTask, MeasuredColumn, MeasuredColumns, FaultOutput>();
 }
 

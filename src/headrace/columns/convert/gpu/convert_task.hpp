@@ -72,13 +72,24 @@ constexpr u32 RAISE_DEFERRED = 1u << 31;  // FAULT_DEFERRED's bit in ConvertTask
 // Not a fault: a record with text after its last column, which the caller collects (RECORDS_COLLECT_LONG).
 constexpr u32 FAULT_COLLECTED = 254;
 
+// A field that the fast conversion leaves to the rules. Such fields follow the list of faults, as many as it may have.
+struct LeftField {
+    u64 begin;  // raw bytes of the field
+    u64 record_begin;
+    u64 row;
+    u32 size;
+    u32 column;  // index in the table of ConvertColumn; NO_FIELD: no field
+};
+static_assert(sizeof(LeftField) == 32);
+
 struct ConvertTotals {
-    u64 faults;    // number of faults, listed or not
-    u64 filled;    // short records that were filled with nulls
-    u64 raised;    // complement of the first record with a fault in ConvertTask::raise_mask; 0 if there is none
-    u64 declined;  // not 0 if the fast conversion has marked tiles (RowMark)
+    u64 faults;  // number of faults, listed or not
+    u64 filled;  // short records that were filled with nulls
+    u64 raised;  // complement of the first record with a fault in ConvertTask::raise_mask; 0 if there is none
+    u64 left;    // fields that the fast conversion has left to the rules, listed or not, and LEFT_TILES
 };
 static_assert(sizeof(ConvertTotals) == 32);
+constexpr u64 LEFT_TILES = u64{1} << 32;  // in ConvertTotals::left: the fast conversion has marked tiles (RowMark)
 
 // The list of faults, and what decides which faults it takes.
 struct FaultOutput {

@@ -26,6 +26,9 @@ from headrace.structure.gpu.launches import DfaOutput
 CONVERT_COLUMN = layout("ConvertColumn")
 CONVERT_TASK = layout("ConvertTask")
 COLUMN, FAULT, TASK = CONVERT_COLUMN.dtype, layout("FieldFault").dtype, CONVERT_TASK.dtype
+LEFT_FIELD = layout("LeftField")
+LISTED_BYTES = FAULT.itemsize + LEFT_FIELD.size
+"""Bytes of a fault and of a field that the fast conversion leaves to the rules: both lists have the same capacity."""
 TOTALS_WORDS = layout("ConvertTotals").size // 8
 FAULT_DEFERRED = 255
 FAULT_COLLECTED = 254

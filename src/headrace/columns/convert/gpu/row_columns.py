@@ -28,6 +28,8 @@ _TASK = ROW_TASK.packer(first="columns")
 _COLUMN_WORDS = ROW_COLUMN.size // 8
 _VALUES_WORD, _VALIDITY_WORD = ROW_COLUMN.offset("values") // 8, ROW_COLUMN.offset("validity") // 8
 _OFFSETS_WORD = ROW_COLUMN.offset("offsets_or_rules") // 8
+_MAX_NUMBER = 0xFFFF
+"""The largest index of a column in the general conversion's table that a RowColumn holds."""
 _MAX_MEASURED = MEASURED_COLUMNS.size // MEASURED_COLUMN.size
 _MIN_RECORD_BYTES = 8
 """Size of the shortest records whose strings are measured (`RowTuning.record_bytes` of tables with strings)."""
@@ -207,28 +209,28 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
         kind = _kind(column, quotes=quotes)
         if measures and (column["family"] != ConvertFamily.TEXT or kind == RowKind.EMPTY):
             continue
-        if kind == RowKind.SKIP or (kind == RowKind.TEXT and strings == MAX_STRINGS):
+        if kind == RowKind.SKIP or (kind == RowKind.TEXT and strings == MAX_STRINGS) or number > _MAX_NUMBER:
             return None
         position, is_text = int(column["position"]), kind == RowKind.TEXT
         has_text = is_text or kind == RowKind.EMPTY
         if position > next_position:
-            rows.append((0, 0, 0, position - next_position, RowKind.SKIP, 0, 0, 0))
+            rows.append((0, 0, 0, position - next_position, RowKind.SKIP, 0, 0))
         next_position = position + 1
         numbers.append(number)
         # Strings come first in `table`, so a string column's index there is its index among the strings.
         rules = 0 if has_text else int(column["rules"])
         largest = int(column["units_per_second" if kind == RowKind.TIMESTAMP else "largest"])
-        rows.append((0, 0, rules, largest, kind, _flags(column), number if is_text else 0, 0))
+        rows.append((0, 0, rules, largest, kind, _flags(column), number))
         strings += is_text
     if width > next_position:
-        rows.append((0, 0, 0, width - next_position, RowKind.SKIP, 0, 0, 0))
+        rows.append((0, 0, 0, width - next_position, RowKind.SKIP, 0, 0))
     sums = int((table["family"] == ConvertFamily.TEXT).sum())
     return RowColumns(np.array(rows, ROW_COLUMN.dtype), numbers, width, sums)
 
 
 def _measured_columns(rows: NDArray[np.void]) -> bytes:
     measured: NDArray[np.void] = np.zeros(_MAX_MEASURED, MEASURED_COLUMN.dtype)
-    for name in ("largest", "kind", "string"):
+    for name in ("largest", "kind", "number"):
         measured[name][: len(rows)] = rows[name]
     return bytes(measured.tobytes())
 

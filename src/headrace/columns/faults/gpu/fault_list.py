@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.layouts import FAULT, FAULT_DEFERRED, FaultListing
+from headrace.columns.convert.gpu.layouts import FAULT, FAULT_DEFERRED, LISTED_BYTES, FaultListing
 from headrace.columns.faults.gpu.faulty_records import FaultyRecords
 from headrace.columns.faults.gpu.gather_records import LocatedRecords, RecordTexts
 from headrace.columns.faults.gpu.policies import ALL_KINDS, ENCODING_FAULT, fault_policies, kind_bit
@@ -116,8 +116,8 @@ class FaultList:
 
     @property
     def buffer_bytes(self) -> int:
-        """Bytes of the next conversion's list."""
-        return int(self._capacity * FAULT.itemsize)
+        """Bytes of the next conversion's list, and of the list of fields that the fast conversion leaves to the rules."""
+        return int(self._capacity * LISTED_BYTES)
 
     def take_clean(self, filled: int) -> None:
         """Record that all conversions up to here found no fault; `filled`: short records that the first one filled with nulls."""

@@ -22,7 +22,7 @@ from headrace.columns.convert.gpu.fast.launches import (
     strings_of_search,
     suits_dfa_rows,
 )
-from headrace.columns.convert.gpu.layouts import CONVERT_TASK, SIGHTINGS, TOTALS_WORDS, pack_dfa, pack_task
+from headrace.columns.convert.gpu.layouts import CONVERT_TASK, FAULT, LEFT_FIELD, SIGHTINGS, TOTALS_WORDS, pack_dfa, pack_task
 from headrace.columns.convert.gpu.row_columns import RowColumns
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, convert_program
@@ -44,7 +44,7 @@ from headrace.structure.gpu.launches import VARIANTS_BYTES
 _MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", f"PPPPPPI{CONVERT_TASK.argument}")
 _CONVERT = Entry("columns/convert/gpu/general/convert.cu", "convert_tiles", f"PPPPPPPPI{CONVERT_TASK.argument}")
 _COUNT = Entry("columns/convert/gpu/string_offsets.cu", "count_values", "PQPP")
-_DECLINED_WORD = layout("ConvertTotals").offset("declined") // 8
+_LEFT_WORD = layout("ConvertTotals").offset("left") // 8
 _THREADS = 256
 _SMALL = {"HR_THREADS": _THREADS}
 _COUNT_BLOCKS = 528
@@ -63,8 +63,8 @@ def counts_bytes(columns: int) -> int:
 
 
 def has_declined(results: NDArray[np.uint8]) -> bool:
-    """Return whether the fast conversion has declined tiles, from the results of a conversion."""
-    return bool(results[8 * _DECLINED_WORD])
+    """Return whether the fast conversion has left tiles or fields to the general one, from the results of a conversion."""
+    return bool(results[8 * _LEFT_WORD : 8 * _LEFT_WORD + 8].any())
 
 
 def results_bytes(columns: int, infers: bool) -> int:
@@ -381,9 +381,17 @@ class ConversionLaunches:
             self._launcher.fill(BufferSlice(results, counts_bytes(len(group.columns))), 0xFF)
         if columns is None:
             return None
-        found = BufferSlice(results, 8 * _DECLINED_WORD, 8)
-        faults = self._fault_output(output) if self._fast.by_dfa else b""
-        return self._fast.convert(columns, table, self._strings, declined=found, faults=faults, validated_rows=output.validated)
+        capacity = self._faults.listing.capacity
+        return self._fast.convert(
+            columns,
+            table,
+            self._strings,
+            left_count=BufferSlice(results, 8 * _LEFT_WORD, 8),
+            left_fields=BufferSlice(output.faults, capacity * FAULT.itemsize, capacity * LEFT_FIELD.size),
+            capacity=capacity,
+            faults=self._fault_output(output) if self._fast.by_dfa else b"",
+            validated_rows=output.validated,
+        )
 
     def _fault_output(self, output: ConversionOutput) -> bytes:
         listing = self._faults.listing

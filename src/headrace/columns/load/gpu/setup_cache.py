@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.convert.gpu.column_group import GIVEN, ColumnGroup, GpuPlan
 from headrace.columns.convert.gpu.fast.launches import measuring
-from headrace.columns.convert.gpu.layouts import FAULT
+from headrace.columns.convert.gpu.layouts import LISTED_BYTES
 from headrace.columns.convert.gpu.string_offsets import scan_memory_bytes
 from headrace.columns.convert.gpu.target import GpuTuning
 from headrace.columns.faults.gpu.fault_list import first_capacity
@@ -61,7 +61,7 @@ class LoadSetup:
         self._strings = count if infers else gpu_plan.typed_strings
         self._max_tiles = SMALL_BYTES // 8 // max(count, 1) if infers else _NO_LIMIT
         self.fault_capacity = capacity
-        self._others = argument_bytes(gpu_plan, count), capacity * FAULT.itemsize
+        self._others = argument_bytes(gpu_plan, count), capacity * LISTED_BYTES
 
     def has_sums(self, tiles: int) -> bool:
         """Return whether the string bytes of each tile are allocated with the search."""

@@ -15,6 +15,13 @@
 
 using namespace headrace;
 
+// The list of fields that are left to the rules, and their number (ConvertTotals::left).
+struct LeftOutput {
+    LeftField* fields;
+    u64* count;
+    u32 capacity;
+};
+
 // Results of the search, and whether the DFA variant read the text.
 struct RowsFound {
     u32 flags;
@@ -162,11 +169,29 @@ HR_COLD void report_malformed(const RowMemory& memory, const RowTile& tile, cons
     }
 }
 
+// Appends the fields that the tile leaves to the list of all. Returns false if it has no place for them.
+HR_FN bool put_left(RowMemory& memory, const RowTile& tile, const LeftOutput& output) {
+    const u32 count = memory.left_count;
+    if (threadIdx.x == 0) memory.left_first = static_cast<u32>(atomicAdd(output.count, u64{count}));
+    __syncthreads();
+    const u32 first = memory.left_first;
+    const bool fits = first + count <= output.capacity;
+    for (u32 i = threadIdx.x; i < count && first + i < output.capacity; i += threads) {
+        const LeftPlace place = memory.left[i];
+        const u32 record = static_cast<u16>(place.row - static_cast<u16>(tile.entry.record));
+        output.fields[first + i] = {tile_position(tile, place.begin),
+                                    tile_position(tile, record_begin(memory, tile, record)), tile.entry.record + record,
+                                    place.size, fits ? place.column : NO_FIELD};
+    }
+    return fits;
+}
+
 // Converts the tile. Returns whether all rows were read. `string_begins`, `sizes`: those of this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
-                        const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes) {
+                        const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes,
+                        const LeftOutput& left) {
     StringTargets places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
-    if (threadIdx.x == 0) memory.has_kinds = 0;
+    if (threadIdx.x == 0) memory.has_kinds = memory.left_count = 0;
     if (task.strings != 0) {
         if (threadIdx.x == 0) row_strings(memory).long_count = 0;
         move_to(places, task, sizes, min(tile::warp() * per_lane, tile.records / tile::lanes));
@@ -185,18 +210,19 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     }
     if (!__syncthreads_and(whole)) return false;
     if (task.strings != 0) copy_long(memory, row_strings(memory));
-    return true;
+    return memory.left_count == 0 || put_left(memory, tile, left);
 }
 
 // Converts tiles and marks those that the general path converts after it. `string_begins`: for each tile and column of
-// strings, the scanned sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `left`: if there
-// are strings, tiles with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark per
-// tile, 0 before. `declined`: becomes 1 if a tile is marked. `validated_rows`: null, or the row count that
+// strings, the scanned sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `unmeasured`: if
+// there are strings, tiles with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark
+// per tile, 0 before. `left_count`: ConvertTotals::left. `validated_rows`: null, or the row count that
 // validate_estimate publishes. `faults`: where the DFA's malformed quotes are listed.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
-                 const u64* string_begins, const u16* sizes, const u32* left, u32* marks, const FindTotals* totals,
-                 const u64* validated_rows, u64* declined, const __grid_constant__ RowTask task
+                 const u64* string_begins, const u16* sizes, const u32* unmeasured, u32* marks,
+                 const FindTotals* totals, const u64* validated_rows, u64* left_count, LeftField* left_fields,
+                 u32 left_capacity, const __grid_constant__ RowTask task
 #if HR_QUOTES == 2
                  ,
                  const __grid_constant__ FaultOutput faults
@@ -209,8 +235,9 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     if (tile.records == 0 || refused) return;
     const u64* const begins = string_begins + u64{blockIdx.x} * task.sums;
     const u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
-    const bool is_left = task.strings != 0 && (left == nullptr || left[blockIdx.x] != 0);
-    const bool fine = !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes);
+    const bool is_left = task.strings != 0 && (unmeasured == nullptr || unmeasured[blockIdx.x] != 0);
+    const LeftOutput output{left_fields, left_count, left_capacity};
+    const bool fine = !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, output);
 #if HR_QUOTES == 2
     if (fine && memory->malformed_count != 0) report_malformed(*memory, tile, faults);
 #endif
@@ -219,7 +246,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
     for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i)
         atomicOr(&marks[i], u32{fine ? ROW_MARK_KINDS : ROW_MARK_ALL});
-    tile::store_relaxed(declined, u64{1});
+    if (tile::load_relaxed(left_count) < LEFT_TILES) atomicOr(left_count, LEFT_TILES);
 }
 #else
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,

@@ -22,7 +22,7 @@ _TASK, _DIALECT, _MEASURED = ROW_TASK.argument, PLAIN_DIALECT.argument, MEASURED
 SUMMARIZE_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "summarize_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
 MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPP{_TASK}")
 FAULT_OUTPUT = layout("FaultOutput")
-CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPPP{_TASK}")
+CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPPPPI{_TASK}")
 CONVERT_ROWS_BY_DFA = Entry(CONVERT_ROWS.file, CONVERT_ROWS.name, CONVERT_ROWS.signature + FAULT_OUTPUT.argument)
 
 _Readings = tuple[RowReading, RowReading] | None
@@ -170,7 +170,9 @@ class RowLaunches:
         table: DeviceBuffer,
         strings: MeasuredStrings,
         *,
-        declined: DeviceBuffer,
+        left_count: DeviceBuffer,
+        left_fields: DeviceBuffer,
+        capacity: int,
         faults: bytes,
         validated_rows: DeviceBuffer | None = None,
     ) -> DeviceBuffer:
@@ -182,8 +184,8 @@ class RowLaunches:
             The columns, and their table in device memory.
         strings
             Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
-        declined
-            A zeroed word of 8 bytes that the kernel sets if it declines a tile.
+        left_count, left_fields, capacity
+            The word ConvertTotals::left, zeroed, and the list of LeftField that the kernel writes, with its capacity.
         faults
             A FaultOutput as bytes, for malformed quotes that the DFA finds.
         validated_rows
@@ -206,7 +208,7 @@ class RowLaunches:
             marks,
             self._structure.totals,
         ]
-        args = [*head, validated_rows, declined, self._task(columns, utf8=False)]
+        args = [*head, validated_rows, left_count, left_fields, capacity, self._task(columns, utf8=False)]
         entry, more = (CONVERT_ROWS_BY_DFA, [faults]) if self.by_dfa else (CONVERT_ROWS, [])
         self._launch(entry, row_program(self._row_tuning(columns), columns.strings > 0, columns.kinds), [*args, *more])
         return marks

@@ -156,8 +156,8 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
             const u32 size = measure_field(memory, task, tile, cursor, open);
             const u32 sum = __reduce_add_sync(tile::all_lanes, size);
             if (tile::lane() == 0) {
-                atomicAdd(&memory.sums[column.string], sum);
-                sizes[first / tile::lanes * task.strings + column.string] = static_cast<u16>(sum);
+                atomicAdd(&memory.sums[column.number], sum);
+                sizes[first / tile::lanes * task.strings + column.number] = static_cast<u16>(sum);
             }
         }
         // The available part of an open record has no fields after it.

@@ -200,7 +200,7 @@ HR_FN void move_to(StringTargets& places, const RowTask& task, const u16* sizes,
 HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowColumn& column,
                         const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
     RowStrings& strings = row_strings(memory);
-    u64 place = tile::shuffle(places.begin, column.string);
+    u64 place = tile::shuffle(places.begin, column.number);
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const u32 begin = cursors[i].at;

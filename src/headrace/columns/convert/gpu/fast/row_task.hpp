@@ -30,9 +30,8 @@ struct RowColumn {
     // fields.
     u32 largest;
     RowKind kind;
-    u8 flags;   // RowColumnFlag
-    u8 string;  // strings: index among the columns of strings
-    u8 reserved;
+    u8 flags;    // RowColumnFlag
+    u16 number;  // index in the table of ConvertColumn, where strings come first
 };
 static_assert(sizeof(RowColumn) == 32);
 
@@ -71,8 +70,8 @@ constexpr u32 MAX_ROW_STRINGS = 16;
 struct MeasuredColumn {
     u32 largest;
     RowKind kind;
-    u8 string;
-    u16 reserved;
+    u8 reserved;
+    u16 number;
 };
 
 // Columns of strings, and the runs of other fields before, between and after them.

@@ -45,8 +45,16 @@ constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings; from th
 // Strings that began more than this before the tile are copied by several tiles (general/tile_strings.cuh).
 constexpr u32 string_head = 64;
 constexpr u32 max_malformed = 256;  // tiles with more malformed quotes are declined
+constexpr bool leaves_fields = HR_WRITES && !by_dfa;
+constexpr u32 max_left = 64;  // tiles with more fields that are left to the rules are declined
+constexpr u32 max_left_bytes = 4096;
 static_assert(tile_bytes % 32 == 0 && halo_bytes >= string_head && staged_bytes < 0xFF00);
 static_assert(head_chunks <= threads);
+
+// A field that is left to the rules: its staged bytes, the lowest bits of its row, and its column (RowColumn::number).
+struct LeftPlace {
+    u16 begin, size, row, column;
+};
 
 struct RowMemory {
     uint4 text[stages_text ? staged_bytes / 16 + pad_vectors : 1];
@@ -66,6 +74,9 @@ struct RowMemory {
     u32 begins[by_dfa ? chunks : 1];          // first bytes of records, by the DFA
     u32 malformed_count;
     u16 malformed[by_dfa ? max_malformed : 2];  // bytes of malformed quotes in the tile
+    u32 left_count;
+    u32 left_first;  // index of the tile's first field in the list of all
+    LeftPlace left[leaves_fields ? max_left : 1];
     alignas(16) uint4 reads[by_dfa ? 257 : 1];  // DfaTables::reads
 };
 

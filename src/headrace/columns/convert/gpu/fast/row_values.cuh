@@ -1,5 +1,5 @@
-// Converts fields of fixed width, by the common shapes alone. A record with a field of another shape is no longer live,
-// and its tile is converted by convert.cu.
+// Converts fields of fixed width, by the common shapes alone. Fields of other shapes are listed for the rules
+// (general/left_fields.cuh). If that is impossible, the record is no longer live, and convert.cu converts its tile.
 #pragma once
 
 #include "columns/convert/gpu/fast/row_fields.cuh"
@@ -48,10 +48,22 @@ struct FieldForms {
     Other other;
 };
 
+// Lists a field for the rules. Returns false if the record has no such field, or the list has no place.
+HR_FN bool leave_field(RowMemory& memory, const RowColumn& column, u64 row, const Cursor& cursor, u32& next) {
+    if constexpr (!leaves_fields) return false;
+    const u32 end = find_end(memory, cursor.at), size = end - cursor.at;
+    if (end > cursor.end || size > max_left_bytes) return false;
+    const u32 slot = atomicAdd(&memory.left_count, 1u);
+    if (slot >= max_left) return false;
+    memory.left[slot] = {static_cast<u16>(cursor.at), static_cast<u16>(size), static_cast<u16>(row), column.number};
+    next = end + 1;
+    return true;
+}
+
 // Reads a field of each of a lane's records. Lanes whose fields have not the common shape try the other forms. Null
 // words are looked up before the longer shapes.
 template <class T, class Forms>
-HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                        Cursor (&cursors)[per_lane], const Forms& forms) {
     Number<T> values[per_lane];
     FieldSpan fields[per_lane];
@@ -88,11 +100,17 @@ HR_FN void read_column(const RowMemory& memory, const RowTask& task, const RowCo
                 null = meaning == NULL_WORD;
                 if (meaning == 0) value = forms.other(field);
             }
+            // The rules set the validity of a field that has a value.
+            null = null || (cursor.live && !value.fine &&
+                            leave_field(memory, column, group.row + i * tile::lanes, cursor, field.next));
             if (null) value = {T{}, true};
             const u32 nulls = __ballot_sync(tile::all_lanes, null);
             if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
 #pragma unroll
-            for (u32 j = 0; j < per_lane; ++j) values[j] = i == j ? value : values[j];
+            for (u32 j = 0; j < per_lane; ++j) {
+                values[j] = i == j ? value : values[j];
+                fields[j].next = i == j ? field.next : fields[j].next;
+            }
         }
     }
     T* const to = reinterpret_cast<T*>(column.values) + group.row;
@@ -112,7 +130,7 @@ HR_FN bool fits_window(const RowColumn& column, const LeadingBytes& window, u32 
 }
 
 template <class T>
-HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+HR_FN void read_integers(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                          Cursor (&cursors)[per_lane]) {
     const u32* const text = staged_words(memory);
     const auto common = [&](const FieldSpan& field) {
@@ -143,7 +161,7 @@ HR_FN void read_integers(const RowMemory& memory, const RowTask& task, const Row
 }
 
 template <class T>
-HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+HR_FN void read_reals(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                       Cursor (&cursors)[per_lane]) {
     const u32* const text = staged_words(memory);
     const auto common = [&](const FieldSpan& field) {
@@ -169,7 +187,7 @@ HR_FN void read_reals(const RowMemory& memory, const RowTask& task, const RowCol
     read_column<T>(memory, task, column, group, cursors, FieldForms{common, negative, other});
 }
 
-HR_FN void read_dates(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+HR_FN void read_dates(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                       Cursor (&cursors)[per_lane]) {
     const auto common = [&](const FieldSpan& field) {
         i32 days = 0;
@@ -180,7 +198,7 @@ HR_FN void read_dates(const RowMemory& memory, const RowTask& task, const RowCol
     read_column<i32>(memory, task, column, group, cursors, FieldForms{common, none, none});
 }
 
-HR_FN void read_timestamps(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+HR_FN void read_timestamps(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                            Cursor (&cursors)[per_lane]) {
     const i64 units = column.largest;
     // Inferred instants have offsets.

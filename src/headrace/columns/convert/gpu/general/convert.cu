@@ -9,6 +9,7 @@
 //
 // Bytes moved: the text once, the result once.
 #include "columns/convert/gpu/fast/row_task.hpp"
+#include "columns/convert/gpu/general/left_fields.cuh"
 #include "columns/convert/gpu/general/tile_copy.cuh"
 #include "columns/convert/gpu/general/tile_units.cuh"
 #include "columns/convert/gpu/size_estimate.hpp"
@@ -264,19 +265,25 @@ HR_FN void convert_wanted(ConvertMemory& memory, const u8* text, const ConvertTa
 }
 
 #if HR_WRITES
-// Writes the columns of declined tiles, or of all tiles. `string_begins`: sums of measure_strings, scanned over the
-// tiles for each column; on return, each holds the next tile's value. `validated_rows`: null, or the row count that
-// validate_estimate publishes.
+// Writes the columns of declined tiles and the fields that the fast path has left, or the columns of all tiles.
+// `string_begins`: sums of measure_strings, scanned over the tiles for each column; on return, each holds the next
+// tile's value. `validated_rows`: null, or the row count that validate_estimate publishes.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_tiles(const u8* text, const TileStart* entries, const ConvertColumn* columns, u64* string_begins,
                   FieldFault* faults, ConvertTotals* totals, const u64* validated_rows, const u32* marks,
                   u32 tiles_per_block, const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(ConvertMemory, memory);
     const u32 wanted = wanted_tiles(task, marks, tiles_per_block, false);
-    if (wanted == 0 || is_mispredicted(validated_rows)) return;
+    const u64 left = marks != nullptr ? tile::load_relaxed(&totals->left) % LEFT_TILES : 0;
+    const bool has_left = u64{blockIdx.x} * threads < left;
+    if ((wanted == 0 && !has_left) || is_mispredicted(validated_rows)) return;
     if (threadIdx.x == 0) {
         memory->faults = faults;
         memory->totals_of_text = totals;
+    }
+    if (has_left) {
+        __syncthreads();
+        convert_left_fields(*memory, text, task, columns, marks);
     }
     convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, tiles_per_block, marks);
 }

@@ -151,6 +151,7 @@ HR_FN void list_window(ConvertMemory& memory, const ConvertTask& task, u32 ends_
             memory.places[window.count] = static_cast<u16>(tile.end + (by_dfa ? task.dfa.line_end_more : 0));
         }
         if (is_first) memory.places[0] = static_cast<u16>(place_before(memory, task.dialect, tile));
+        if (window.count == 0) memory.places[1] = halo_bytes;  // lanes without a field load its text
     }
     __syncthreads();
     bool regular = tile.regular;

@@ -11,6 +11,29 @@ struct Converted {
     bool present;
 };
 
+// Converts a field's text by the shared rules. `fault_at()`: returns the field's place in the text, for reports.
+template <class FaultAt>
+HR_FN Converted convert_text(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column,
+                             const FieldText& field, u64 row, const FaultAt& fault_at) {
+    Converted result{};
+    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return result;
+    u32 kind = 0;
+    const FieldOutcome outcome = resolve_field(column, field, marks_of(task), result.value, kind);
+    result.present = outcome == FieldOutcome::value;
+    if (outcome == FieldOutcome::null || (outcome == FieldOutcome::value && kind != ROUNDED)) return result;
+    FieldFault fault = fault_at();
+    if (outcome == FieldOutcome::kind || outcome == FieldOutcome::value) {
+        record_kind(task, column, kind, fault.begin, row);
+        return result;
+    }
+    if (is_not_converted(task, row)) return result;
+    fault.kind = outcome == FieldOutcome::deferred  ? FAULT_DEFERRED
+                 : outcome == FieldOutcome::invalid ? static_cast<u32>(Fault::type)
+                                                    : static_cast<u32>(Fault::overflow);
+    report(memory, task, fault);
+    return result;
+}
+
 // Converts one field by the shared rules.
 HR_COLD Converted by_rule(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                           const ConvertColumn& column, u32 slot, u64 row, bool sound) {
@@ -22,22 +45,8 @@ HR_COLD Converted by_rule(const ConvertMemory& memory, const u8* text, const Con
         return result;
     }
     const FieldText field = text_of(memory, text, task, place, false);
-    if (field.n == 0 && !field.quoted && (column.flags & CONVERT_EMPTY_IS_NULL)) return result;
-    u32 kind = 0;
-    const FieldOutcome outcome = resolve_field(column, field, marks_of(task), result.value, kind);
-    result.present = outcome == FieldOutcome::value;
-    if (outcome == FieldOutcome::null || (outcome == FieldOutcome::value && kind != ROUNDED)) return result;
-    FieldFault fault = fault_at(memory, task, place, column.position, row);
-    if (outcome == FieldOutcome::kind || outcome == FieldOutcome::value) {
-        record_kind(task, column, kind, fault.begin, row);
-        return result;
-    }
-    if (is_not_converted(task, row)) return result;
-    fault.kind = outcome == FieldOutcome::deferred  ? FAULT_DEFERRED
-                 : outcome == FieldOutcome::invalid ? static_cast<u32>(Fault::type)
-                                                    : static_cast<u32>(Fault::overflow);
-    report(memory, task, fault);
-    return result;
+    const auto fault = [&] { return fault_at(memory, task, place, column.position, row); };
+    return convert_text(memory, task, column, field, row, fault);
 }
 
 // Stores a value in the column: a ConvertColumn or a LoopColumn. Bools are stored as words of bits.
