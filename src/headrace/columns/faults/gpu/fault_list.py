@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.column import Column
-from headrace.columns.convert.gpu.layouts import FAULT, FAULT_DEFERRED, LISTED_BYTES, FaultListing
+from headrace.columns.convert.gpu.layouts import FAULT_DEFERRED, LISTED_BYTES, FaultListing
 from headrace.columns.faults.gpu.faulty_records import FaultyRecords
 from headrace.columns.faults.gpu.gather_records import LocatedRecords, RecordTexts
 from headrace.columns.faults.gpu.policies import ALL_KINDS, ENCODING_FAULT, fault_policies, kind_bit

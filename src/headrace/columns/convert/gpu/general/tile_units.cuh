@@ -183,12 +183,12 @@ struct LaneQuad {
 // so that a store has 32 adjacent bytes of each of 16 columns. Scattered stores of 8 bytes cost as much as those of 32.
 HR_FN void put_quads(const LoopColumn& column, u64 row, const LaneQuad& quad) {
     const u64 own = reinterpret_cast<u64>(column.values);
-    const u32 own_meta = quad.mine | static_cast<u32>(column.width) << quad_rows;
+    const u32 packed = quad.mine | static_cast<u32>(column.width) << quad_rows;
 #pragma unroll 1
     for (u32 first = 0; first < tile::lanes; first += tile::lanes / 2) {
         const u32 from = first + tile::lane() / 2, half = tile::lane() % 2;
         u8* const values = reinterpret_cast<u8*>(tile::shuffle(own, from));
-        const u32 meta = tile::shuffle(own_meta, from), width = meta >> quad_rows, mine = meta >> 2 * half & 3;
+        const u32 meta = tile::shuffle(packed, from), width = meta >> quad_rows, mine = meta >> 2 * half & 3;
         const u64 low[2] = {tile::shuffle(quad.values[0], from), tile::shuffle(quad.values[1], from)};
         const u64 high[2] = {tile::shuffle(quad.values[2], from), tile::shuffle(quad.values[3], from)};
         const u64 a = half != 0 ? high[0] : low[0], b = half != 0 ? high[1] : low[1];
