@@ -98,12 +98,13 @@ class GpuTuning:
 
         `is_wide`: most tiles have few rows of many columns (`has_wide_tiles`), and the fast conversion is not launched.
         """
-        reads = {"quotes": variant != "unquoted", "dfa": variant == "dfa"}
-        if is_wide and variant != "dfa":
-            wide, window = self.wide, self.wide.window // (2 if reads["quotes"] else 1)
-            sizes = {"threads": wide.threads, "window": window, "blocks": wide.blocks, "span": wide.span}
-            return ConvertTuning(tile=wide.span * self.find.tile, **sizes, **reads)
-        return ConvertTuning(threads=self.threads, tile=self.find.tile, window=self.window, blocks=self.blocks, **reads)
+        quotes, dfa = variant != "unquoted", variant == "dfa"
+        if not is_wide or dfa:
+            sizes = {"threads": self.threads, "tile": self.find.tile, "window": self.window, "blocks": self.blocks}
+            return ConvertTuning(quotes=quotes, dfa=dfa, **sizes)
+        wide, window = self.wide, self.wide.window // (2 if quotes else 1)
+        sizes = {"threads": wide.threads, "tile": wide.span * self.find.tile, "window": window, "blocks": wide.blocks}
+        return ConvertTuning(quotes=quotes, dfa=False, span=wide.span, **sizes)
 
 
 def has_wide_tiles(prefix: bytes, line_end: bytes | None, columns: int, tile: int) -> bool:
