@@ -76,8 +76,9 @@ def read_on_fibers(
         return headrace.Table(columns, rejects=headrace.Table(rejects), report=report), launcher.waits
 
 
-def view_of(buffer: HostBuffer) -> _native.Source:
-    """Return a buffer as a source of the native readers."""
+def view_of(buffer: HostBuffer, head: bytes) -> _native.Source:
+    """Return a buffer as a source of the native readers. Its first bytes must be those that the host has decoded."""
+    assert buffer.array[: len(head)].tobytes() == head
     return _native.Source.from_bytes(buffer.array)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -165,6 +166,21 @@ def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DEC
     if tiles:
         launcher.launch(_PUT, grid, [*head, launcher.put(begins[:-1]), text])
     return Decoded(text, begins, shape.tile, encoded)
+
+
+def decoded_head(encoded: Encoded, size: int) -> bytes:
+    """Return the first `size` bytes of the text or more, decoded on the host; fewer if the source or its valid part is short.
+
+    So the host need not wait for the kernels.
+    """
+    if encoded.begin != 0:
+        return b""
+    raw = bytes(encoded.source.read(0, min(size * (2 if encoded.coding else 1), encoded.buffer.nbytes)))
+    decoder = codecs.getincrementaldecoder(encoded.codec)()
+    try:
+        return decoder.decode(raw).encode()
+    except UnicodeDecodeError as error:
+        return raw[: error.start].decode(encoded.codec).encode()
 
 
 @lru_cache(16)

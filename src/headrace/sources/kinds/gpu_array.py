@@ -89,12 +89,12 @@ class GpuReader(RangeReader):
         return [self.native.read(part.start, len(part)) for part in ranges]
 
 
-def view_of_buffer(buffer: DeviceBuffer, device: Device, stream: int, crossings: Crossings) -> _native.Source:
-    """Return a source for memory that was allocated on a GPU; see `host_view`."""
+def view_of_buffer(buffer: DeviceBuffer, head: bytes, device: Device, stream: int, crossings: Crossings) -> _native.Source:
+    """Return a source for memory that was allocated on a GPU, whose first bytes may be known; see `host_view`."""
     from headrace.arrays.arrays import Array
 
     text = Array(buffer.address, buffer.nbytes, "|u1", device, "headrace", stream, owner=buffer)
-    return host_view(text, crossings)
+    return host_view(text, crossings, head)
 
 
 _HEAD_BYTES, _LARGE_HEAD_BYTES, _LARGE_TEXT = 16 << 10, 64 << 10, 64 << 20
@@ -111,10 +111,10 @@ def first_fetch_bytes(size: int) -> int:
     return _HEAD_BYTES if size < _LARGE_TEXT else _LARGE_HEAD_BYTES
 
 
-def host_view(text: Array, crossings: Crossings) -> _native.Source:
+def host_view(text: Array, crossings: Crossings, head: bytes = b"") -> _native.Source:
     """Return a source for the native readers that copies the bytes they read to the host, and counts the copies.
 
-    The source keeps the caller's array alive.
+    The source keeps the caller's array alive. `head`: the first bytes if they are known, which then are not copied.
     """
     modules = _modules()
     ctypes, card, size = modules.ctypes, modules.gpu(text.device), text.nbytes
@@ -126,7 +126,8 @@ def host_view(text: Array, crossings: Crossings) -> _native.Source:
             found: bytes = staged.fetch(address, stream, count, counted=crossings)
         return found
 
-    head = fetched(text.address, min(first_fetch_bytes(size), size)) if size else b""
+    if size and not head:
+        head = fetched(text.address, min(first_fetch_bytes(size), size))
 
     def read(offset: int, count: int, address: int) -> None:
         nonlocal head

@@ -13,7 +13,8 @@ from headrace import _native
 from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
-from headrace.sources.encoding.decode_gpu import DECODE_SHAPE, DecodeShape, Encoded, decode_on_gpu
+from headrace.sources.encoding.decode_gpu import DECODE_SHAPE, DecodeShape, Encoded, decode_on_gpu, decoded_head
+from headrace.sources.kinds.gpu_array import first_fetch_bytes
 from headrace.sources.open import OpenSource
 
 
@@ -21,7 +22,7 @@ def decode_target(
     target: GpuTarget,
     source: OpenSource,
     plan: LoadPlan,
-    view: Callable[[DeviceBuffer], _native.Source],
+    view: Callable[[DeviceBuffer, bytes], _native.Source],
     shape: DecodeShape = DECODE_SHAPE,
 ) -> tuple[GpuTarget, OpenSource, LoadPlan]:
     """Decode the text, and return the parameters of the same load for the decoded text.
@@ -33,12 +34,13 @@ def decode_target(
     source, plan
         The encoded source, and the plan in its bytes.
     view
-        Returns a source for the native readers that shows a device buffer.
+        Returns a source for the native readers that shows a device buffer, whose first bytes may be known.
     shape
         Launch parameters of the decoding kernels.
     """
-    decoded = decode_on_gpu(target.launcher, _encoded(target.text, source, plan), shape)
-    native = view(decoded.text)
+    encoded = _encoded(target.text, source, plan)
+    decoded = decode_on_gpu(target.launcher, encoded, shape)
+    native = view(decoded.text, decoded_head(encoded, first_fetch_bytes(source.size)))
     decoded.read = native.read
     begin, end, data_begin = (decoded.place_of(byte) for byte in (plan.begin, plan.end, plan.data_begin))
     text: Any = decoded.text

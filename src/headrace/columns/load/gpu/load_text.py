@@ -23,7 +23,7 @@ from headrace.sources.kinds.gpu_array import view_of_buffer
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
-View = Callable[[DeviceBuffer], _native.Source]
+View = Callable[[DeviceBuffer, bytes], _native.Source]
 
 
 def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
