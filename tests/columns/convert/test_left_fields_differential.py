@@ -19,6 +19,7 @@ USUAL = {
     "date32": lambda rng: f"2024-0{rng.randrange(1, 10)}-17",
     "timestamp[s]": lambda rng: f"2024-0{rng.randrange(1, 10)}-17 12:00:0{rng.randrange(10)}",
     "string": lambda rng: rng.choice(["é", "word", "", "two words"]),
+    "boolean": lambda rng: rng.choice(["true", "FALSE", "False"]),
     "uint8": lambda rng: str(rng.randrange(256)),
 }
 """Types, and their fields that the fast conversion reads."""

@@ -220,7 +220,7 @@ HR_FN void read_timestamps(RowMemory& memory, const RowTask& task, const RowColu
     read_column<i64>(memory, task, column, group, cursors, FieldForms{common, negative, other});
 }
 
-HR_FN void read_booleans(const RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+HR_FN void read_booleans(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                          Cursor (&cursors)[per_lane]) {
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
@@ -229,14 +229,18 @@ HR_FN void read_booleans(const RowMemory& memory, const RowTask& task, const Row
         u32 meaning = 0;
         if (open) meaning = meaning_of_field(memory, task, column, field);
         const bool is_empty = open && field.n == 0 && !field.quoted && (column.flags & ROW_EMPTY_IS_NULL);
-        const bool null = is_empty || meaning == NULL_WORD;
-        const bool fine = null || meaning == TRUE_WORD || meaning == FALSE_WORD;
+        u32 next = field.next;
+        bool null = is_empty || meaning == NULL_WORD;
+        bool fine = null || meaning == TRUE_WORD || meaning == FALSE_WORD;
+        if (cursors[i].live && !fine) {
+            fine = null = leave_field(memory, column, group.row + i * tile::lanes, cursors[i], next);
+        }
         const u32 nulls = __ballot_sync(tile::all_lanes, null);
         const u32 trues = __ballot_sync(tile::all_lanes, !null && meaning == TRUE_WORD);
         if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
         if (trues != 0) set_bits(reinterpret_cast<u32*>(column.values), group.first + i * tile::lanes, trues);
         cursors[i].live = cursors[i].live && fine;
-        if (cursors[i].live) cursors[i].at = field.next;
+        if (cursors[i].live) cursors[i].at = next;
     }
 }
 

@@ -38,9 +38,7 @@ HR_COLD void convert_left_fields(const ConvertMemory& memory, const u8* text, co
         };
         const FieldText own = text_of_left(field, text, task.dialect);
         const Converted converted = convert_text(memory, task, column, own, field.row, fault);
-        if (!converted.present) continue;
-        put_sized(column, field.row, converted.value);
-        atomicOr(&column.validity[field.row / 32], 1u << (field.row % 32));
+        if (converted.present) put_over_null(column, field.row, converted.value);
     }
 }
 

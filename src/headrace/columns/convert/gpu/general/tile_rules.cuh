@@ -71,6 +71,16 @@ HR_FN void put_sized(const Column& column, u64 row, Int128 value) {
     }
 }
 
+// Stores a value in a row for which a null was stored.
+HR_FN void put_over_null(const ConvertColumn& column, u64 row, Int128 value) {
+    const u32 bit = 1u << (row % 32);
+    put_sized(column, row, value);
+    atomicOr(&column.validity[row / 32], bit);
+    if (column.type == TypeId::boolean && value.low != 0) {
+        atomicOr(reinterpret_cast<u32*>(column.values) + row / 32, bit);
+    }
+}
+
 // The bits of a column before they are stored. The fast path may have changed bits of a tile before it declined it.
 enum class BitsBefore : u8 { any, zeros, ones };
 

@@ -114,12 +114,7 @@ HR_COLD void convert_left(const ConvertMemory& memory, const u8* text, const Con
         const ConvertColumn& column = columns[memory.left[i] / window_fields];
         const u64 row = row_of_field(memory, task, slot);
         const Converted converted = by_rule(memory, text, task, column, slot, row, true);
-        if (!converted.present) continue;
-        put_sized(column, row, converted.value);
-        atomicOr(&column.validity[row / 32], 1u << (row % 32));
-        if (column.type == TypeId::boolean && converted.value.low != 0) {
-            atomicOr(reinterpret_cast<u32*>(column.values) + row / 32, 1u << (row % 32));
-        }
+        if (converted.present) put_over_null(column, row, converted.value);
     }
 }
 
