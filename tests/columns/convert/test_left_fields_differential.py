@@ -41,7 +41,7 @@ def unquoted(odd: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("on_error", ["null", "reject"])
 def test_a_tile_with_faults_is_not_declined(left, on_error):
-    data = text_of(random.Random(on_error), 400, 0.02, unquoted(ODD))
+    data = text_of(random.Random(on_error), 400, 0.02, [text for text in unquoted(ODD) if len(text) < 32])
     check(data, header=False, schema=TYPES, on_error=on_error, skew=3, shape=LARGER_SHAPE)
     assert all(marked == 0 for marked, _ in left)
     assert left

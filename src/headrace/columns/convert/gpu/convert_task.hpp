@@ -74,13 +74,14 @@ constexpr u32 FAULT_COLLECTED = 254;
 
 // A field that the fast conversion leaves to the rules. Such fields follow the list of faults, as many as it may have.
 struct LeftField {
-    u64 begin;  // raw bytes of the field
-    u64 record_begin;
-    u64 row;
-    u32 size;
-    u32 column;  // index in the table of ConvertColumn; NO_FIELD: no field
+    u32 tile;
+    u32 record;      // index among those that end in the tile
+    i16 begin, end;  // raw bytes of the field, counted from the tile's first byte
+    i16 record_begin;
+    u16 column;  // index in the table of ConvertColumn, or NO_LEFT
 };
-static_assert(sizeof(LeftField) == 32);
+static_assert(sizeof(LeftField) == 16);
+constexpr u16 NO_LEFT = 0xFFFF;
 
 struct ConvertTotals {
     u64 faults;  // number of faults, listed or not

@@ -28,7 +28,7 @@ _TASK = ROW_TASK.packer(first="columns")
 _COLUMN_WORDS = ROW_COLUMN.size // 8
 _VALUES_WORD, _VALIDITY_WORD = ROW_COLUMN.offset("values") // 8, ROW_COLUMN.offset("validity") // 8
 _OFFSETS_WORD = ROW_COLUMN.offset("offsets_or_rules") // 8
-_MAX_NUMBER = 0xFFFF
+_MAX_NUMBER = 0xFFFE
 """The largest index of a column in the general conversion's table that a RowColumn holds."""
 _MAX_MEASURED = MEASURED_COLUMNS.size // MEASURED_COLUMN.size
 _MIN_RECORD_BYTES = 8

@@ -170,18 +170,22 @@ HR_COLD void report_malformed(const RowMemory& memory, const RowTile& tile, cons
 }
 
 // Appends the fields that the tile leaves to the list of all. Returns false if it has no place for them.
-HR_FN bool put_left(RowMemory& memory, const RowTile& tile, const LeftOutput& output) {
+HR_FN bool put_left(RowMemory& memory, const RowTask& task, const TileStart* entries, const LeftOutput& output) {
     const u32 count = memory.left_count;
     if (threadIdx.x == 0) memory.left_first = static_cast<u32>(atomicAdd(output.count, u64{count}));
     __syncthreads();
     const u32 first = memory.left_first;
+    const bool skips_blank = task.dialect.flags & PLAIN_SKIP_BLANK;
+    const u64 first_record = entries[blockIdx.x].record;
     const bool fits = first + count <= output.capacity;
     for (u32 i = threadIdx.x; i < count && first + i < output.capacity; i += threads) {
         const LeftPlace place = memory.left[i];
-        const u32 record = static_cast<u16>(place.row - static_cast<u16>(tile.entry.record));
-        output.fields[first + i] = {tile_position(tile, place.begin),
-                                    tile_position(tile, record_begin(memory, tile, record)), tile.entry.record + record,
-                                    place.size, fits ? place.column : NO_FIELD};
+        const u32 record = static_cast<u16>(place.row - static_cast<u16>(first_record));
+        u32 begin = memory.starts[record];  // blank lines may follow
+        while (skips_blank && begin < place.begin && staged_text(memory)[begin] == task.dialect.line_end) ++begin;
+        const auto from_tile = [](u32 staged) { return static_cast<i16>(static_cast<i32>(staged) - i32{halo_bytes}); };
+        output.fields[first + i] = {blockIdx.x,           record,           from_tile(place.begin),
+                                    from_tile(place.end), from_tile(begin), fits ? place.column : NO_LEFT};
     }
     return fits;
 }
@@ -189,7 +193,7 @@ HR_FN bool put_left(RowMemory& memory, const RowTile& tile, const LeftOutput& ou
 // Converts the tile. Returns whether all rows were read. `string_begins`, `sizes`: those of this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes,
-                        const LeftOutput& left) {
+                        const TileStart* entries, const LeftOutput& left) {
     StringTargets places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
     if (threadIdx.x == 0) memory.has_kinds = memory.left_count = 0;
     if (task.strings != 0) {
@@ -210,7 +214,7 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     }
     if (!__syncthreads_and(whole)) return false;
     if (task.strings != 0) copy_long(memory, row_strings(memory));
-    return memory.left_count == 0 || put_left(memory, tile, left);
+    return memory.left_count == 0 || put_left(memory, task, entries, left);
 }
 
 // Converts tiles and marks those that the general path converts after it. `string_begins`: for each tile and column of
@@ -237,7 +241,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
     const bool is_left = task.strings != 0 && (unmeasured == nullptr || unmeasured[blockIdx.x] != 0);
     const LeftOutput output{left_fields, left_count, left_capacity};
-    const bool fine = !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, output);
+    const bool fine =
+        !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, entries, output);
 #if HR_QUOTES == 2
     if (fine && memory->malformed_count != 0) report_malformed(*memory, tile, faults);
 #endif

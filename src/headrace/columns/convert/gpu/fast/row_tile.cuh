@@ -47,13 +47,12 @@ constexpr u32 string_head = 64;
 constexpr u32 max_malformed = 256;  // tiles with more malformed quotes are declined
 constexpr bool leaves_fields = HR_WRITES && !by_dfa;
 constexpr u32 max_left = 64;  // tiles with more fields that are left to the rules are declined
-constexpr u32 max_left_bytes = 4096;
 static_assert(tile_bytes % 32 == 0 && halo_bytes >= string_head && staged_bytes < 0xFF00);
 static_assert(head_chunks <= threads);
 
 // A field that is left to the rules: its staged bytes, the lowest bits of its row, and its column (RowColumn::number).
 struct LeftPlace {
-    u16 begin, size, row, column;
+    u16 begin, end, row, column;
 };
 
 struct RowMemory {

@@ -48,15 +48,15 @@ struct FieldForms {
     Other other;
 };
 
-// Lists a field for the rules. Returns false if the record has no such field, or the list has no place.
-HR_FN bool leave_field(RowMemory& memory, const RowColumn& column, u64 row, const Cursor& cursor, u32& next) {
+// Lists a field of up to 31 bytes for the rules. Returns false if the record has no such field, or the list has no
+// place.
+HR_FN bool leave_field(RowMemory& memory, const RowColumn& column, u64 row, const Cursor& cursor) {
     if constexpr (!leaves_fields) return false;
-    const u32 end = find_end(memory, cursor.at), size = end - cursor.at;
-    if (end > cursor.end || size > max_left_bytes) return false;
+    const u32 size = to_end(memory, cursor.at), end = cursor.at + size;
+    if (size > 31 || end > cursor.end) return false;
     const u32 slot = atomicAdd(&memory.left_count, 1u);
     if (slot >= max_left) return false;
-    memory.left[slot] = {static_cast<u16>(cursor.at), static_cast<u16>(size), static_cast<u16>(row), column.number};
-    next = end + 1;
+    memory.left[slot] = {static_cast<u16>(cursor.at), static_cast<u16>(end), static_cast<u16>(row), column.number};
     return true;
 }
 
@@ -101,16 +101,13 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
                 if (meaning == 0) value = forms.other(field);
             }
             // The rules set the validity of a field that has a value.
-            null = null || (cursor.live && !value.fine &&
-                            leave_field(memory, column, group.row + i * tile::lanes, cursor, field.next));
+            null = null ||
+                   (cursor.live && !value.fine && leave_field(memory, column, group.row + i * tile::lanes, cursor));
             if (null) value = {T{}, true};
             const u32 nulls = __ballot_sync(tile::all_lanes, null);
             if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
 #pragma unroll
-            for (u32 j = 0; j < per_lane; ++j) {
-                values[j] = i == j ? value : values[j];
-                fields[j].next = i == j ? field.next : fields[j].next;
-            }
+            for (u32 j = 0; j < per_lane; ++j) values[j] = i == j ? value : values[j];
         }
     }
     T* const to = reinterpret_cast<T*>(column.values) + group.row;
@@ -229,18 +226,17 @@ HR_FN void read_booleans(RowMemory& memory, const RowTask& task, const RowColumn
         u32 meaning = 0;
         if (open) meaning = meaning_of_field(memory, task, column, field);
         const bool is_empty = open && field.n == 0 && !field.quoted && (column.flags & ROW_EMPTY_IS_NULL);
-        u32 next = field.next;
         bool null = is_empty || meaning == NULL_WORD;
         bool fine = null || meaning == TRUE_WORD || meaning == FALSE_WORD;
         if (cursors[i].live && !fine) {
-            fine = null = leave_field(memory, column, group.row + i * tile::lanes, cursors[i], next);
+            fine = null = leave_field(memory, column, group.row + i * tile::lanes, cursors[i]);
         }
         const u32 nulls = __ballot_sync(tile::all_lanes, null);
         const u32 trues = __ballot_sync(tile::all_lanes, !null && meaning == TRUE_WORD);
         if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
         if (trues != 0) set_bits(reinterpret_cast<u32*>(column.values), group.first + i * tile::lanes, trues);
         cursors[i].live = cursors[i].live && fine;
-        if (cursors[i].live) cursors[i].at = next;
+        if (cursors[i].live) cursors[i].at = field.next;
     }
 }
 

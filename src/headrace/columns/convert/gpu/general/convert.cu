@@ -283,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
     if (has_left) {
         __syncthreads();
-        convert_left_fields(*memory, text, task, columns, marks);
+        convert_left_fields(*memory, text, task, entries, columns, marks);
     }
     convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, tiles_per_block, marks);
 }
