@@ -80,11 +80,15 @@ class Machine:
             self._torch.cuda.synchronize()
 
 
-def filled(machine: Machine, keys: Any, values: Any, batch: int, cleanup_at: float | None = None) -> SortedMap:
-    """Return a map of keys and values, inserted by batches. By default it is cleaned by hand only."""
+def filled(
+    machine: Machine, keys: Any, values: Any, batch: int, cleanup_at: float | None = None, *, is_gathered: bool = False
+) -> SortedMap:
+    """Return a map of keys and values, whose batches become levels one by one. By default it is cleaned by hand only."""
     result = SortedMap("uint32", "uint32", cleanup_at=cleanup_at, context=machine.context)
     for begin in range(0, len(keys), batch):
         result.insert(keys[begin : begin + batch], values[begin : begin + batch])
+        if begin + batch >= len(keys) or not is_gathered:
+            result.snapshot()  # a read sorts the batches that wait
     return result
 
 
@@ -97,7 +101,9 @@ def inserts(page: Page, machine: Machine, keys: Any, values: Any, batches: list[
         batch = 1 << bits
         count = min(len(keys), batch << 7)
         used, given = keys[:count], values[:count]
-        whole = machine.seconds(lambda used=used, given=given, batch=batch: filled(machine, used, given, batch), 2)
+        whole = machine.seconds(
+            lambda used=used, given=given, batch=batch: filled(machine, used, given, batch, is_gathered=True), 2
+        )
         alone = machine.seconds(lambda used=used, given=given, batch=batch: headrace.sort_pairs(used[:batch], given[:batch]))
         half = count // 2
         rebuilt = machine.seconds(lambda used=used, given=given, half=half: headrace.sort_pairs(used[:half], given[:half]), 2)

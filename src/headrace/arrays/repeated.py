@@ -45,6 +45,11 @@ class RepeatedCall:
         self._known = known_calls.get(key)
 
     @property
+    def stream(self) -> int:
+        """Handle of the stream that the library uses."""
+        return self._stream
+
+    @property
     def is_known(self) -> bool:
         """Return whether the launches of an equal call were kept."""
         return self._known is not None
@@ -60,14 +65,18 @@ class RepeatedCall:
                 return False
         return self._known is not None and self._known.replay([*self._addresses, *results], self._stream)
 
+    def may_keep(self, arrays: Sequence[Array], results: Sequence[Array]) -> bool:
+        """Return whether launches for these arrays serve equal calls; parameters as for `keep`."""
+        is_copy = [array.address for array in arrays] != self._addresses
+        return not is_copy and not any(result.address % _ALIGNMENT for result in results)
+
     def keep(self, launches: Replay | None, arrays: Sequence[Array], results: Sequence[Array]) -> None:
         """Keep the launches of this call, if it has some that depend on the key and on addresses alone.
 
         `arrays`: the call's arrays as they were launched for, some of which may be converted copies. `results`: arrays whose
         addresses follow theirs.
         """
-        is_copy = [array.address for array in arrays] != self._addresses
-        if launches is None or is_copy or any(result.address % _ALIGNMENT for result in results):
+        if launches is None or not self.may_keep(arrays, results):
             return
         if len(known_calls) >= _MAX_CALLS:
             known_calls.clear()

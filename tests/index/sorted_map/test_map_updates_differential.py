@@ -11,12 +11,14 @@ import pytest
 
 from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
-from headrace.arrays.arrays import CPU, Array
+from headrace.arrays.arrays import CPU, Array, width_of
 from headrace.gpu.kernels.launch_plan import recorded
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.kernels.trace import Filled, Recording, Run
 from headrace.index.sorted_map.engine import Batch
-from headrace.index.sorted_map.gpu.update import Update
+from headrace.index.sorted_map.gpu.gathered import recorded_codes
+from headrace.index.sorted_map.gpu.launches import MapKernels
+from headrace.index.sorted_map.gpu.update import Update, launch_codes
 from headrace.index.sorted_map.key_types import MapTypes
 from headrace.index.sorted_map.levels import Level
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
@@ -150,6 +152,47 @@ def test_updates(kind: str, key_type: str, value_type: str | None, older: tuple[
     launcher.known = given
     launcher.replay_at(call.recording, [buffer.address for buffer in given])
     check(launcher, update.target, second)
+
+
+@pytest.mark.parametrize(("key_type", "value_type"), [("u4", "u4"), ("u8", "i4"), ("u4", None)])
+def test_gathered_batches(key_type: str, value_type: str | None) -> None:
+    """Codes of batches are written from the last pair to the first, directly and by a replay, and sorted as one batch."""
+    types, sizes = MapTypes.of(key_type, value_type), (90, 200, 30)
+    parts = [Items(number, size, key_type, value_type, "pairs") for number, size in enumerate(sizes)]
+    older = Items(9, 700, key_type, value_type, "mixed")
+    whole = Items(0, sum(sizes), key_type, value_type, "pairs")
+    whole.keys = np.concatenate([part.keys for part in parts])
+    whole.values = None if value_type is None else np.concatenate([part.values for part in parts])
+    launcher = Launcher(seed=3)
+    launcher.known = []
+    update = update_in(launcher, types, whole, [older])
+    typestrs = [each for each in (types.code, types.value) if each is not None]
+    memory = [launcher.put(np.zeros(sum(sizes) * width_of(each), "u1")) for each in typestrs]
+
+    def pairs(begin: int, end: int) -> Level:
+        found = []
+        for buffer, each in zip(memory, typestrs, strict=True):
+            part = BufferSlice(buffer, begin * width_of(each))
+            found.append(Array(part.address, end - begin, each, CPU, "headrace", owner=part))
+        return Level(*found)
+
+    free = sum(sizes)
+    for number, part in enumerate(parts):
+        batch = update_in(launcher, types, part, []).batch
+        to, free = pairs(free - len(part.keys), free), free - len(part.keys)
+        if number % 2 == 0:
+            launch_codes(MapKernels(launcher, types.key_width), types, batch, to)
+            continue
+        call = recorded_codes(types, batch, to)
+        arrays = [*batch.arrays, *to.arrays]
+        launcher.known = [*(array.owner for array in batch.arrays), *memory]
+        launcher.replay_at(call.recording, [array.address for array in arrays] + [0])
+        launcher.known = []
+    given = pairs(0, sum(sizes))
+    coded = replace(update, batch=Batch(given.codes, given.values, None, False, True))
+    coded.launch(Sorters(launcher, HARNESS_TUNING, lambda: launcher.allocate(COUNTERS, fill=0)))
+    check(launcher, coded.target, [whole, older])
+    assert coded.key != update.key
 
 
 def test_a_key_has_all_that_launches_depend_on() -> None:

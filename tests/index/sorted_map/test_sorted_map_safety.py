@@ -111,7 +111,7 @@ def test_a_merge_before_searches_that_does_not_fit_is_seldom_tried(monkeypatch: 
     unlimited = SortedMap("i8")
     for size in (10_000, 4_000):
         unlimited.insert(np.arange(size) * 2)
-    found = MapSnapshot(unlimited._levels, Context(memory_limit=150_000), may_merge=True)
+    found = MapSnapshot(unlimited.snapshot()._levels, Context(memory_limit=150_000), may_merge=True)
     merges, merged = [], CpuEngine.merged
     monkeypatch.setattr(CpuEngine, "merged", lambda self, levels: merges.append(levels) or merged(self, levels))
     keys = np.arange(5_000)

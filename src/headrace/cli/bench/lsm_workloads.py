@@ -67,7 +67,7 @@ class Stream:
         """Yield the map after each batch, and the number of its keys."""
         grown = self.empty()
         for number, (keys, values) in enumerate(self.parts(), 1):
-            grown.insert(keys, values)
+            _insert(grown, keys, values)
             yield number * self.batch, grown
 
     def insertion_seconds(self, structure: str) -> list[float]:
@@ -115,7 +115,9 @@ def _mixed(numbers: Any) -> Any:
 
 
 def _insert(grown: headrace.SortedMap, keys: Any, values: Any) -> None:
+    """Insert a batch that becomes a level at once, as in the paper: batches without a read in between are sorted together."""
     grown.insert(keys, values)
+    grown.snapshot()
 
 
 def _insert_into_one(grown: headrace.SortedMap, keys: Any, values: Any) -> None:

@@ -38,12 +38,15 @@ class Batch:
         A flag for each key: whether it is deleted. None if none is, or all are.
     is_delete
         Whether all keys are deleted.
+    is_coded
+        Whether the keys are codes, from the last one to the first, as `write_codes` leaves them.
     """
 
     keys: Array
     values: Array | None
     deletes: Array | None
     is_delete: bool
+    is_coded: bool = False
 
     @property
     def has_tombstones(self) -> bool:
@@ -81,9 +84,17 @@ class Engine(Protocol):
 
     merged_per_search: float
     """Number of items that are merged in the time of a search of a key in one level."""
+    gathered_items: int
+    """Maximum number of pairs of batches that are sorted at once."""
 
     def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
         """Sort a batch, and merge it with older levels, if any. Of its equal keys a tombstone is first, then the last pair."""
+
+    def gathered(self, capacity: int) -> Any:
+        """Return memory for batches that are sorted at once: `GatheredBatches` for a number of pairs."""
+
+    def write_codes(self, batch: Batch, to: Level) -> None:
+        """Write the codes and values of a batch from the last pair to the first."""
 
     def merged(self, levels: Levels) -> Level:
         """Merge one or more levels stably, newer items first."""

@@ -60,6 +60,11 @@ class Level:
         return sum(array.nbytes for array in arrays if array is not None)
 
     @property
+    def arrays(self) -> list[Array]:
+        """Codes, and values and tombstones if there are some."""
+        return [array for array in (self.codes, self.values, self.tombstones) if array is not None]
+
+    @property
     def packed(self) -> bytes:
         """Bytes of ``MapLevel`` (level.hpp)."""
         fences, shift = (0, 0) if self.fences is None else (self.fences.address, fence_rows(self.count)[0])

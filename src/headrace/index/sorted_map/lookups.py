@@ -49,7 +49,7 @@ class LookupReader(LevelReader):
         >>> prices.find([3, 4])
         Found(values=array([1.5, 0. ]), mask=array([ True, False]))
         """
-        levels = self._levels
+        levels = self._current()
         call, wanted = self._placed(levels, keys=keys)
         levels = self._prepared(levels, call, wanted["keys"].length, uses_filters=True)
         found = call.engine.find(levels, wanted["keys"])

@@ -163,7 +163,7 @@ class OrderReader(LevelReader):
         write_items(path, "sorted_map", MapFile(words, on_host(keys), None if values is None else on_host(values)))
 
     def _neighbours(self, keys: Any, is_successor: bool, inclusive: bool) -> Neighbours:
-        levels, inclusive = self._levels, flag("inclusive", inclusive)
+        levels, inclusive = self._current(), flag("inclusive", inclusive)
         call, wanted = self._placed(levels, keys=keys)
         levels = self._prepared(levels, call, wanted["keys"].length)
         found = call.engine.neighbours(levels, wanted["keys"], (is_successor, inclusive))
@@ -175,7 +175,7 @@ class OrderReader(LevelReader):
 
         order = self._types.order
         bits = np.array([order.key(code % (1 << order.bits))], self._types.code)
-        levels = self._levels
+        levels = self._current()
         if not levels.levels:
             return None
         call = self._call(levels)

@@ -81,7 +81,7 @@ class KeyRangeReader(LevelReader):
 
     def _counted(self, lows: Any, highs: Any) -> tuple[Levels, Call, KeyRanges, Array]:
         """Return levels, a call, ranges and their counts. For long ranges the levels are merged before."""
-        levels = self._levels
+        levels = self._current()
         call, placed = self._placed(levels, lows=lows, highs=highs)
         ranges = KeyRanges(placed["lows"], placed["highs"])
         if ranges.lows.length != ranges.highs.length:

@@ -27,12 +27,17 @@ class LevelReader:
         self._swap_lock = threading.Lock()
 
     def __copy__(self) -> Self:
+        self._current()
         result = object.__new__(type(self))
         vars(result).update(vars(self), _swap_lock=threading.Lock())
         return result
 
     def __reduce__(self) -> Never:
         raise TypeError(f"a {type(self).__name__} cannot be pickled; write it by save(path), and read it by SortedMap.load(path)")
+
+    def _current(self) -> Levels:
+        """Return the levels with all updates that have ended."""
+        return self._levels
 
     @property
     def key_type(self) -> str:
@@ -47,12 +52,12 @@ class LevelReader:
     @property
     def level_sizes(self) -> tuple[int, ...]:
         """Number of items of each level, newest first. Tombstones and items that newer ones replace are counted."""
-        return self._levels.sizes
+        return self._current().sizes
 
     @property
     def nbytes(self) -> int:
         """Bytes of all levels, with the arrays that guide their searches."""
-        return self._levels.nbytes
+        return self._current().nbytes
 
     @property
     def _types(self) -> MapTypes:
@@ -60,7 +65,7 @@ class LevelReader:
 
     def _merged(self) -> Levels:
         """Return levels of which each item is a visible pair, and keep them."""
-        levels = self._levels
+        levels = self._current()
         if levels.is_clean:
             return levels
         clean = clean_levels(levels, self._call(levels))

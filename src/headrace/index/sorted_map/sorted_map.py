@@ -20,6 +20,7 @@ from headrace.core.foreign_names import ForeignNames
 from headrace.core.options import number
 from headrace.index.arrow_file import MapFile, read_items
 from headrace.index.sorted_map.engine import Batch, Call, new_batch
+from headrace.index.sorted_map.gathered import GatheredBatches, capacity_for
 from headrace.index.sorted_map.key_types import MapTypes, flags_given, items_given
 from headrace.index.sorted_map.levels import Levels, merge_count
 from headrace.index.sorted_map.reader import clean_levels
@@ -56,6 +57,10 @@ class SortedMap(ForeignNames, MapReader):
     may leave fewer levels, because they merge some. An update moves each item O(log n) times in all, a search reads O(log n)
     levels. (GPU LSM: Ashkiani, chapter 4.)
 
+    Batches of inserts that follow each other without a read may wait for one sort: 64 batches at most. They enter as one batch at
+    the next read, or update of another kind. If they do not fit memory then, that call raises `MemoryLimitError`, and they go on
+    waiting. In a context with a memory limit no batch waits.
+
     Examples
     --------
     >>> import numpy as np
@@ -72,6 +77,8 @@ class SortedMap(ForeignNames, MapReader):
         super().__init__(Levels(MapTypes.of(key_type, value_type)), context, may_merge=cleanup_at is not None)
         self._cleanup_at = None if cleanup_at is None else _factor(cleanup_at)
         self._clean_count = 0
+        self._gathered: GatheredBatches | None = None
+        self._was_read = True
         self._update_lock = threading.Lock()
 
     @classmethod
@@ -146,18 +153,12 @@ class SortedMap(ForeignNames, MapReader):
         MapItems(keys=array([1, 2]), values=array([10, 21]))
         """
         with self._update_lock:
-            levels = self._levels
-            batch, call = self._batch(levels, keys, values, deletes)
-            if batch is None:
+            if deletes is None and self._gathered is not None and self._gathered.repeat(keys, values):
                 return
-            new = _updated(levels, batch, call)
-            self._clean_count = self._clean_count or batch.keys.length
-            if self._cleanup_at is not None and new.count > self._cleanup_at * self._clean_count:
-                with suppress(MemoryLimitError):  # the update itself fits, and a later one cleans up
-                    new = clean_levels(new, call)
-                    self._clean_count = max(new.count, 1)
-            with self._swap_lock:
-                self._levels, self._searches = new, 0
+            batch, call = self._batch(self._levels, keys, values, deletes)
+            if batch is not None and not self._gather(batch, call):
+                self._add(batch, call)
+                self._was_read = False
 
     def insert(self, keys: Any, values: Any = None) -> None:
         """Insert keys, as `update` does without `deletes`.
@@ -203,6 +204,7 @@ class SortedMap(ForeignNames, MapReader):
         ((1, 2), (1,))
         """
         with self._update_lock:
+            self._add_gathered()
             levels = self._levels
             clean = clean_levels(levels, self._call(levels))
             with self._swap_lock:
@@ -227,7 +229,45 @@ class SortedMap(ForeignNames, MapReader):
         >>> len(before), len(keys)
         (2, 1)
         """
-        return MapSnapshot(self._levels, self._context, may_merge=self._may_merge)
+        return MapSnapshot(self._current(), self._context, may_merge=self._may_merge)
+
+    def _current(self) -> Levels:
+        if self._gathered is not None:
+            with self._update_lock:
+                self._add_gathered()
+        self._was_read = True
+        return self._levels
+
+    def _gather(self, batch: Batch, call: Call) -> bool:
+        """Append a batch to those that wait for one sort. Return False if none waits, and this one must not."""
+        capacity = 0 if batch.has_tombstones else capacity_for(batch, call)
+        if capacity and self._gathered is not None and self._gathered.add(batch, call.engine):
+            return True
+        self._add_gathered()
+        if self._was_read or not capacity:
+            return False
+        gathered: GatheredBatches = call.engine.gathered(capacity)
+        gathered.add(batch, call.engine)
+        self._gathered = gathered
+        return True
+
+    def _add_gathered(self) -> None:
+        """Make the batches that wait for one sort a level."""
+        gathered = self._gathered
+        if gathered is not None:
+            self._add(gathered.batch, gathered.call)
+            self._gathered = None
+
+    def _add(self, batch: Batch, call: Call) -> None:
+        """Make a batch the newest level."""
+        new = _updated(self._levels, batch, call)
+        self._clean_count = self._clean_count or batch.keys.length
+        if self._cleanup_at is not None and new.count > self._cleanup_at * self._clean_count:
+            with suppress(MemoryLimitError):  # the update itself fits, and a later one cleans up
+                new = clean_levels(new, call)
+                self._clean_count = max(new.count, 1)
+        with self._swap_lock:
+            self._levels, self._searches = new, 0
 
     def _batch(self, levels: Levels, keys: Any, values: Any, deletes: Any) -> tuple[Batch | None, Call]:
         """Return the checked batch, None if it is empty, and a call on its device."""

@@ -12,8 +12,11 @@ from headrace.arrange.sort.request import ColumnMove, sort_task
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.placement import empty_like
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges, address_of
+from headrace.index.sorted_map.gathered import GatheredBatches
 from headrace.index.sorted_map.levels import Level, Levels
 
+_GATHERED_ITEMS = 1 << 16
+"""Maximum number of pairs of batches that are sorted at once."""
 _ITEMS_OF_VISIT = 4
 """Number of items that are merged in the time in which a walk visits a code of a range."""
 _MERGED_PER_SEARCH = 1.0
@@ -27,6 +30,7 @@ class CpuEngine:
     """Implements `headrace.index.sorted_map.engine.Engine`."""
 
     merged_per_search = _MERGED_PER_SEARCH
+    gathered_items = _GATHERED_ITEMS
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -38,11 +42,21 @@ class CpuEngine:
         newest = self._level_of(batch)
         return self.merged(Levels(self._call.types, (newest, *older))) if older else newest
 
+    def gathered(self, capacity: int) -> GatheredBatches:
+        """See `Engine.gathered`."""
+        return GatheredBatches(self._call, capacity)
+
+    def write_codes(self, batch: Batch, to: Level) -> None:
+        """See `Engine.write_codes`."""
+        given = address_of(batch.values), address_of(batch.deletes), self._call.types.value_width
+        _native.reverse_batch(self._keys(batch.keys), *given, to.addresses, self._threads)
+
     def _level_of(self, batch: Batch) -> Level:
         call, count = self._call, batch.keys.length
+        if batch.is_coded:
+            return self._sorted(Level(batch.keys, batch.values))
         level = call.new_level(count, has_tombstones=batch.has_tombstones)
-        given = address_of(batch.values), address_of(batch.deletes), call.types.value_width
-        _native.reverse_batch(self._keys(batch.keys), *given, level.addresses, self._threads)
+        self.write_codes(batch, level)
         if level.tombstones is None:
             return self._sorted(level)
         if batch.deletes is None:  # all statuses are equal

@@ -24,17 +24,20 @@ from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
 from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
+from headrace.index.sorted_map.gathered import GatheredBatches
+from headrace.index.sorted_map.gpu.gathered import RepeatedBatches
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
 from headrace.index.sorted_map.gpu.tuning import (
     FENCES_FROM,
     FILTERED_PER_KEY,
+    GATHERED_ITEMS,
     GUIDE_SAMPLES,
     GUIDE_STRIDE,
     LONGEST_WALK,
     MERGED_LEVELS,
     MERGED_PER_SEARCH,
 )
-from headrace.index.sorted_map.gpu.update import new_update
+from headrace.index.sorted_map.gpu.update import launch_codes, new_update
 from headrace.index.sorted_map.levels import Level, Levels, fence_rows, filter_words, guide_row
 from headrace.primitives.select import select
 
@@ -54,6 +57,7 @@ class GpuEngine:
     """Implements `headrace.index.sorted_map.engine.Engine`."""
 
     merged_per_search = MERGED_PER_SEARCH
+    gathered_items = GATHERED_ITEMS
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -77,6 +81,16 @@ class GpuEngine:
         with in_stream_of(self._own, *batch.arrays):
             new_update(call.types, batch, older, target).run(call, self._card, self._own)
         return target
+
+    def gathered(self, capacity: int) -> GatheredBatches:
+        """See `Engine.gathered`."""
+        return RepeatedBatches(self._call, capacity)
+
+    def write_codes(self, batch: Batch, to: Level) -> None:
+        """See `Engine.write_codes`."""
+        card, own, types = self._card, self._own, self._call.types
+        with card.current(), in_stream_of(own, *batch.arrays):
+            launch_codes(_kernels_in(card, own.stream, types.key_width), types, batch, to)
 
     def merged(self, levels: Levels) -> Level:
         """See `Engine.merged`."""

@@ -57,7 +57,7 @@ class Update:
         """Everything that the launches depend on besides addresses."""
         batch = self.batch
         given = batch.keys.length, batch.values is None, batch.deletes is None, batch.is_delete
-        return (self.types, *given, *[(level.count, level.tombstones is None) for level in self.older])
+        return (self.types, *given, batch.is_coded, *[(level.count, level.tombstones is None) for level in self.older])
 
     @property
     def addresses(self) -> list[int]:
@@ -66,10 +66,7 @@ class Update:
 
     def arrays(self) -> list[Array]:
         """Return the arrays in a fixed order."""
-        arrays: list[Array | None] = [*self.batch.arrays]
-        for level in (*self.older, self.target):
-            arrays += level.codes, level.values, level.tombstones
-        return [array for array in arrays if array is not None]
+        return [*self.batch.arrays, *(array for level in (*self.older, self.target) for array in level.arrays)]
 
     def _record(self, card: Gpu) -> Any:
         """Return the code that records the launches."""
@@ -94,7 +91,7 @@ class Update:
         batch = self.batch
         keys, values, deletes = moved(batch.keys), moved(batch.values), moved(batch.deletes)
         older = tuple(moved_level(level) for level in self.older)
-        return Update(self.types, Batch(keys, values, deletes, batch.is_delete), older, moved_level(self.target))
+        return Update(self.types, replace(batch, keys=keys, values=values, deletes=deletes), older, moved_level(self.target))
 
     def launch(self, sorters: Sorters) -> None:
         """Launch the update."""
@@ -113,9 +110,11 @@ class Update:
         """Sort the batch: of equal keys a tombstone is first, then the last pair."""
         launcher, batch, types = sorters.launcher, self.batch, self.types
         count, has_values, is_mixed = batch.keys.length, batch.values is not None, batch.deletes is not None
-        given = self._scratch_level(launcher, has_values=has_values, has_tombstones=is_mixed)
-        args = (batch.keys, count, types.order.packed, batch.values, batch.deletes, types.value_width)
-        kernels.launch("reverse_batch", count, (*args, given.codes, given.values, given.tombstones))
+        if batch.is_coded:
+            given = Level(batch.keys, batch.values)
+        else:
+            given = self._scratch_level(launcher, has_values=has_values, has_tombstones=is_mixed)
+            launch_codes(kernels, types, batch, given)
         deleted = self._scratch(launcher, "|u1") if is_mixed else None
         pairs = (given.values, to.values), (given.tombstones, deleted)
         moves = tuple(MovedItems(a, b, a.width) for a, b in pairs if a is not None and b is not None)
@@ -137,6 +136,13 @@ class Update:
         count, like = self.batch.keys.length, self.target.codes
         buffer = launcher.allocate(count * width_of(typestr))
         return Array(buffer.address, count, typestr, like.device, "headrace", like.stream, True, buffer)
+
+
+def launch_codes(kernels: MapKernels, types: MapTypes, batch: Batch, to: Level) -> None:
+    """Write codes, values and statuses of a batch from the last item to the first."""
+    count = batch.keys.length
+    args = (batch.keys, count, types.order.packed, batch.values, batch.deletes, types.value_width)
+    kernels.launch("reverse_batch", count, (*args, to.codes, to.values, to.tombstones))
 
 
 new_update = fast_constructor(Update)

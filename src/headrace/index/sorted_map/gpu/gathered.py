@@ -1,0 +1,58 @@
+"""Gathers batches of pairs in the memory of a GPU. A batch is one launch, which equal calls repeat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from headrace.arrays.repeated import RepeatedCall, repeated_call
+from headrace.gpu.device.device import gpu
+from headrace.gpu.kernels.launch_plan import LaunchPlan, PlanRecorder, RecordedCall, recorded
+from headrace.index.sorted_map.engine import Batch, Engine
+from headrace.index.sorted_map.gathered import GatheredBatches
+from headrace.index.sorted_map.gpu.launches import MapKernels
+from headrace.index.sorted_map.gpu.update import launch_codes
+from headrace.index.sorted_map.key_types import MapTypes
+from headrace.index.sorted_map.levels import Level
+
+
+class RepeatedBatches(GatheredBatches):
+    """Codes and values of batches, as of `GatheredBatches`. The launch of a batch is kept for batches of the same length."""
+
+    _repeated: RepeatedCall | None = None
+
+    def repeat(self, keys: Any, values: Any) -> bool:
+        """See `GatheredBatches.repeat`."""
+        given = (keys,) if values is None else (keys, values)
+        repeated = repeated_call(("SortedMap.insert", self.call.types, self.call.device), *given)
+        if repeated is None or repeated.stream != self._memory.codes.stream:
+            return False
+        begin = self._free - len(keys)
+        if not repeated.is_known:
+            self._repeated = repeated
+        elif begin >= 0 and repeated.replay(*[array.address + begin * array.width for array in self._memory.arrays]):
+            self._free = begin
+            return True
+        return False
+
+    def _write(self, batch: Batch, to: Level, engine: Engine) -> None:
+        engine.write_codes(batch, to)
+        repeated, self._repeated = self._repeated, None
+        if repeated is not None and repeated.may_keep(batch.arrays, to.arrays):
+            plan = LaunchPlan(recorded_codes(self.call.types, batch, to), gpu(self.call.device))
+            repeated.keep(plan, batch.arrays, to.arrays)
+
+
+def recorded_codes(types: MapTypes, batch: Batch, to: Level) -> RecordedCall:
+    """Return the launch of `launch_codes`, recorded for addresses of the arrays of a batch and of a level."""
+    arrays = [*batch.arrays, *to.arrays]
+
+    def record(recorder: PlanRecorder) -> None:
+        moved = [replace(array, address=address) for array, address in zip(arrays, recorder.addresses, strict=True)]
+        keys, *values = moved[: len(arrays) // 2]
+        codes, *places = moved[len(arrays) // 2 :]
+        launcher: Any = recorder  # a launch copies nothing between host and device
+        given = replace(batch, keys=keys, values=values[0] if values else None)
+        launch_codes(MapKernels(launcher, types.key_width), types, given, Level(codes, places[0] if places else None))
+
+    return recorded(record, [0] * len(arrays))
