@@ -14,11 +14,11 @@ from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random
 from tests.tiers import seeds
 
 
-@pytest.mark.parametrize("most", [40, 1 << 16])
+@pytest.mark.parametrize("most", [600, 1 << 20])
 @pytest.mark.parametrize("seed", seeds(8))
 def test_histories_of_inserts(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of inserts, which are sorted at once, between updates of each kind and reads of each kind."""
-    monkeypatch.setattr(CpuEngine, "gathered_items", most)
+    monkeypatch.setattr(CpuEngine, "gathered_bytes", most)
     random, dtype, model = np.random.default_rng(seed), KEY_TYPES[seed % len(KEY_TYPES)], Model()
     found = SortedMap(dtype, "i8", cleanup_at=(None, 2.0, 4.0)[seed % 3])
     for step in range(20):

@@ -104,6 +104,33 @@ def test_searches_that_merge_levels(key_type: str) -> None:
     same(maps[0].items(), maps[1].items())
 
 
+@pytest.mark.parametrize(("length", "values"), [(100, True), (4096, True), (4096, False)])
+def test_inserts_without_reads(length: int, values: bool) -> None:
+    """Batches that wait for one sort, in two streams; launches are repeated for 4,096 keys. Arrays change after each call."""
+    torch = pytest.importorskip("torch", reason="a peer")
+    random, other = np.random.default_rng(length), torch.cuda.Stream()
+    maps = [SortedMap("u4", "u4" if values else None, cleanup_at=None, context=Context(device=each)) for each in ("cuda", "cpu")]
+    for number in range(1, 200):
+        keys = random.integers(0, 20_000, length).astype("u4")
+        batch = (keys, keys + np.uint32(number)) if values else (keys,)
+        stream = other if number % 50 > 40 else torch.cuda.current_stream()
+        stream.wait_stream(torch.cuda.default_stream())
+        with torch.cuda.stream(stream):
+            given = [torch.from_numpy(items).cuda() for items in batch]
+            maps[0].insert(*given)
+            for items in given:
+                items.zero_()
+        torch.cuda.default_stream().wait_stream(stream)
+        maps[1].insert(*batch)
+        if number % 60 == 0:
+            for each in maps:
+                each.erase(keys[: length // 2])
+        if number % 30 == 7:
+            queries = random.integers(0, 25_000, 3000).astype("u4")
+            same(maps[0].find(queries), maps[1].find(queries))
+    same(maps[0].items(), maps[1].items())
+
+
 def test_arrays_of_other_libraries() -> None:
     torch, cupy = pytest.importorskip("torch", reason="a peer"), pytest.importorskip("cupy", reason="a peer")
     keys = np.random.default_rng(1).permutation(5000)

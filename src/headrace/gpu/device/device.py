@@ -257,6 +257,11 @@ class Gpu:
         """Number of multiprocessors."""
         return self._number("MULTIPROCESSOR_COUNT")
 
+    @cached_property
+    def total_memory(self) -> int:
+        """Bytes of its memory."""
+        return int(checked(driver().cuDeviceTotalMem(self._handle)))
+
     def _number(self, attribute: str) -> int:
         functions = driver()
         named = getattr(functions.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{attribute}")

@@ -84,8 +84,10 @@ class Engine(Protocol):
 
     merged_per_search: float
     """Number of items that are merged in the time of a search of a key in one level."""
-    gathered_items: int
-    """Maximum number of pairs of batches that are sorted at once."""
+
+    @property
+    def gathered_bytes(self) -> int:
+        """Maximum size of batches that are sorted at once."""
 
     def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
         """Sort a batch, and merge it with older levels, if any. Of its equal keys a tombstone is first, then the last pair."""

@@ -23,7 +23,8 @@ def capacity_for(batch: Batch, call: Call) -> int:
     With a memory limit none is gathered, because the memory belongs to no call.
     """
     count = batch.keys.length
-    capacity = min(_MAX_BATCHES * count, call.engine.gathered_items)
+    item = call.types.key_width + call.types.value_width
+    capacity = min(_MAX_BATCHES * count, call.engine.gathered_bytes // item)
     return 0 if capacity < 2 * count or call.budget.limit is not None else capacity
 
 

@@ -15,8 +15,8 @@ from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges,
 from headrace.index.sorted_map.gathered import GatheredBatches
 from headrace.index.sorted_map.levels import Level, Levels
 
-_GATHERED_ITEMS = 1 << 16
-"""Maximum number of pairs of batches that are sorted at once."""
+_GATHERED_BYTES = 1 << 21
+"""Maximum size of batches that are sorted at once: that of a cache."""
 _ITEMS_OF_VISIT = 4
 """Number of items that are merged in the time in which a walk visits a code of a range."""
 _MERGED_PER_SEARCH = 1.0
@@ -30,7 +30,7 @@ class CpuEngine:
     """Implements `headrace.index.sorted_map.engine.Engine`."""
 
     merged_per_search = _MERGED_PER_SEARCH
-    gathered_items = _GATHERED_ITEMS
+    gathered_bytes = _GATHERED_BYTES
 
     def __init__(self, call: Call) -> None:
         self._call = call

@@ -30,7 +30,7 @@ from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, samp
 from headrace.index.sorted_map.gpu.tuning import (
     FENCES_FROM,
     FILTERED_PER_KEY,
-    GATHERED_ITEMS,
+    GATHERED_SHARE,
     GUIDE_SAMPLES,
     GUIDE_STRIDE,
     LONGEST_WALK,
@@ -57,7 +57,6 @@ class GpuEngine:
     """Implements `headrace.index.sorted_map.engine.Engine`."""
 
     merged_per_search = MERGED_PER_SEARCH
-    gathered_items = GATHERED_ITEMS
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -81,6 +80,11 @@ class GpuEngine:
         with in_stream_of(self._own, *batch.arrays):
             new_update(call.types, batch, older, target).run(call, self._card, self._own)
         return target
+
+    @property
+    def gathered_bytes(self) -> int:
+        """See `Engine.gathered_bytes`."""
+        return self._card.total_memory // GATHERED_SHARE
 
     def gathered(self, capacity: int) -> GatheredBatches:
         """See `Engine.gathered`."""

@@ -31,8 +31,8 @@ MERGE = MergeTuning(256, 7)
 """An odd number of items per thread, so that the threads of a warp write to different banks of shared memory."""
 MERGED_LEVELS = 32
 """Maximum number of levels that are merged at once."""
-GATHERED_ITEMS = 1 << 24
-"""Maximum number of pairs of batches that are sorted at once."""
+GATHERED_SHARE = 256
+"""Batches that are sorted at once have the memory of the GPU divided by this number, at most."""
 MERGED_PER_SEARCH = 2.0
 """Number of items that are merged in the time of a search of a key in one level. On an H100 these are 0.026 and 0.05 ns."""
 LONGEST_WALK = 256
