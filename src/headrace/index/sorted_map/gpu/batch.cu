@@ -18,17 +18,25 @@ extern "C" __global__ void __launch_bounds__(threads)
     reverse_batch(const Code* keys, u64 count, KeyRule<Code> rule, const void* values, const u8* deletes,
                   u32 value_width, Code* codes, void* moved, u8* tombstones) {
     tile::wait_for_launch_before();
+    Code key[turns];  // all reads are on their way before the first one is stored
+    u64 value[turns];
+#pragma unroll
+    for (u32 turn = 0; turn < turns; ++turn) {
+        const u64 i = tile::item_of_turn<threads, turns>(turn);
+        value[turn] = 0;
+        if (i >= count) continue;
+        key[turn] = keys[i];
+        if (values != nullptr && value_width == 4) value[turn] = static_cast<const u32*>(values)[i];
+        if (values != nullptr && value_width == 8) value[turn] = static_cast<const u64*>(values)[i];
+    }
 #pragma unroll
     for (u32 turn = 0; turn < turns; ++turn) {
         const u64 i = tile::item_of_turn<threads, turns>(turn);
         if (i >= count) continue;
         const u64 place = count - 1 - i;
-        codes[place] = rule.equal_code(keys[i]);
-        if (values != nullptr) {
-            copy_value(values, i, moved, place, value_width);
-        } else if (moved != nullptr) {
-            clear_value(moved, place, value_width);
-        }
+        codes[place] = rule.equal_code(key[turn]);
+        if (moved != nullptr && value_width == 4) static_cast<u32*>(moved)[place] = static_cast<u32>(value[turn]);
+        if (moved != nullptr && value_width == 8) static_cast<u64*>(moved)[place] = value[turn];
         if (tombstones != nullptr) tombstones[place] = deletes == nullptr || deletes[i] != 0 ? 1 : 0;
     }
 }

@@ -172,6 +172,23 @@ static __device__ __forceinline__ void merge_parts(Code* codes, u16* sources, u3
     __syncthreads();
 }
 
+// Copies the values of a tile, whose reads are all on their way before the first one is stored.
+template <class Value>
+static __device__ __forceinline__ void copy_values(const MapLevel* parts, const u16* sources, u32 count, Value* to) {
+    Value value[thread_items];
+#pragma unroll
+    for (u32 k = 0; k < thread_items; ++k) {
+        const u32 i = k * threads + threadIdx.x;
+        if (i >= count) continue;
+        const Value* const values = static_cast<const Value*>(parts[sources[i] >> offset_bits].values);
+        value[k] = values[sources[i] & low_mask(offset_bits)];
+    }
+#pragma unroll
+    for (u32 k = 0; k < thread_items; ++k) {
+        if (k * threads + threadIdx.x < count) to[k * threads + threadIdx.x] = value[k];
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(threads)
     merge_tiles(const __grid_constant__ MapLevels levels, const u64* cuts, Code* codes, void* values, u8* tombstones) {
     __shared__ Code tile_codes[tile_items];
@@ -193,12 +210,19 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     __syncthreads();
     const u32 count = starts[levels.count];
+    Code code[thread_items];  // all reads are on their way before the first one is stored
     u32 of = 0;
-    for (u32 i = threadIdx.x; i < count; i += threads) {
+#pragma unroll
+    for (u32 k = 0; k < thread_items; ++k) {
+        const u32 i = k * threads + threadIdx.x;
+        if (i >= count) continue;
         while (i >= starts[of + 1]) ++of;
-        const u32 offset = i - starts[of];
-        tile_codes[i] = codes_of<Code>(parts[of])[offset];
-        sources[i] = static_cast<u16>(of << offset_bits | offset);
+        code[k] = codes_of<Code>(parts[of])[i - starts[of]];
+        sources[i] = static_cast<u16>(of << offset_bits | (i - starts[of]));
+    }
+#pragma unroll
+    for (u32 k = 0; k < thread_items; ++k) {
+        if (k * threads + threadIdx.x < count) tile_codes[k * threads + threadIdx.x] = code[k];
     }
     __syncthreads();
     u32 merged = starts[1];
@@ -208,10 +232,11 @@ extern "C" __global__ void __launch_bounds__(threads)
         merged = end;
     }
     for (u32 i = threadIdx.x; i < count; i += threads) {
-        const MapLevel& part = parts[sources[i] >> offset_bits];
-        const u32 at = sources[i] & low_mask(offset_bits);
         codes[place + i] = tile_codes[i];
-        copy_value(part.values, at, values, place + i, levels.value_width);
-        if (tombstones != nullptr) tombstones[place + i] = is_tombstone(part, at) ? 1 : 0;
+        if (tombstones == nullptr) continue;
+        const MapLevel& part = parts[sources[i] >> offset_bits];
+        tombstones[place + i] = is_tombstone(part, sources[i] & low_mask(offset_bits)) ? 1 : 0;
     }
+    if (levels.value_width == 4) copy_values(parts, sources, count, static_cast<u32*>(values) + place);
+    if (levels.value_width == 8) copy_values(parts, sources, count, static_cast<u64*>(values) + place);
 }
