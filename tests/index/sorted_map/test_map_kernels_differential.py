@@ -12,7 +12,7 @@ import pytest
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import CPU, Array
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
-from headrace.index.sorted_map.gpu.tuning import MergeTuning
+from headrace.index.sorted_map.gpu.tuning import SHORT_CODES, MergeTuning
 from headrace.index.sorted_map.key_types import MapTypes
 from headrace.index.sorted_map.levels import Level, Levels, fence_rows, filter_words, guide_row
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -336,6 +336,10 @@ def test_ranges(key_type: str, is_clean: bool, aids: dict[str, Any]) -> None:
         assert device.fetch(counts, "i8").tolist() == widths.tolist()
         assert not device.fetch(is_long, "u4").any()
         offsets = np.concatenate([[0], np.cumsum(widths)])
+        expected = [ascending[begin : begin + width] for begin, width in zip(begins, widths, strict=True)]
+        flat = np.concatenate(expected).tolist()
+        if device.levels.guide is not None:
+            check_short_ranges(device, given, expected, items)
         keys, values = (
             device.launcher.allocate(int(offsets[-1]) * types.key_width),
             device.launcher.allocate(int(offsets[-1]) * 4),
@@ -348,10 +352,29 @@ def test_ranges(key_type: str, is_clean: bool, aids: dict[str, Any]) -> None:
             device.kernels.launch("copy_clean_ranges", int(offsets[-1]), args)
         else:
             device.kernels.launch("copy_ranges", count, (device.levels.packed, *given, placed, keys, values))
-        expected = [ascending[begin : begin + width] for begin, width in zip(begins, widths, strict=True)]
-        flat = np.concatenate(expected).tolist()
         assert device.fetch(keys, key_type).tolist() == flat
         assert device.fetch(values, "u4").tolist() == [items[key] for key in flat]
+
+
+def check_short_ranges(device: Any, given: Any, expected: list[Any], items: dict[int, int]) -> None:
+    """Count and copy ranges in one walk, and check the short ones: others have a count that makes the sum negative."""
+    lows, highs, count, rule = given
+    key_type, width = expected[0].dtype, expected[0].dtype.itemsize
+    places = -(-count // THREADS) * THREADS * SHORT_CODES[width]
+    counts, keys, values = (device.launcher.allocate(size) for size in (count * 8, places * width, places * 4))
+    device.kernels.launch("gather_ranges", count, (device.levels.packed, lows, highs, count, rule, counts, keys, values))
+    found = device.fetch(counts, "i8")
+    short = found >= 0
+    assert short.any() or count == 1
+    assert (found[~short] == -(1 << 36)).all()
+    assert found[short].tolist() == [len(each) for each, is_short in zip(expected, short, strict=True) if is_short]
+    offsets = np.concatenate([[0], np.cumsum(np.where(short, found, 0))])
+    total, placed = int(offsets[-1]), device.launcher.put(offsets)
+    to = device.launcher.allocate((total + 1) * width), device.launcher.allocate((total + 1) * 4)
+    device.kernels.launch("copy_gathered", count, (count, placed, keys, values, 4, *to))
+    flat = [key for each, is_short in zip(expected, short, strict=True) if is_short for key in each.tolist()]
+    assert device.fetch(to[0], key_type)[:total].tolist() == flat
+    assert device.fetch(to[1], "u4")[:total].tolist() == [items[key] for key in flat]
 
 
 def test_long_walks_are_reported() -> None:

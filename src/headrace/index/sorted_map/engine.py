@@ -79,6 +79,14 @@ class KeyRanges:
     highs: Array
 
 
+class CopiedRanges(NamedTuple):
+    """Offsets of ranges, and their keys and values; no values in a map of keys alone."""
+
+    offsets: Array
+    keys: Array
+    values: Array | None
+
+
 class Engine(Protocol):
     """Updates and searches levels on one device. Results are arrays of the caller's library, levels are not."""
 
@@ -118,6 +126,9 @@ class Engine(Protocol):
 
     def counts(self, levels: Levels, ranges: KeyRanges) -> Array | None:
         """Count the visible pairs of ranges, as int64; None if they are so long that the levels should be merged before."""
+
+    def short_ranges(self, levels: Levels, ranges: KeyRanges) -> CopiedRanges | None:
+        """Count and copy ranges in one walk; None if that needs much memory, or a range is not short."""
 
     def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
         """Copy keys and values of ranges to the offsets, one more than ranges; the last is the number of items."""

@@ -46,7 +46,7 @@ class KeyRangeReader(LevelReader):
         >>> keys.count([0, 2, 6], [5, 4, 9])
         array([2, 0, 1])
         """
-        return self._counted(lows, highs)[3].owner
+        return self._counted(*self._ranges(lows, highs))[1].owner
 
     def range(self, lows: Any, highs: Any) -> RangeItems:
         """Return the keys and values of each range, in order.
@@ -74,23 +74,30 @@ class KeyRangeReader(LevelReader):
         >>> names.range([0, 6], [5, 9])
         RangeItems(offsets=array([0, 2, 3]), keys=array([1, 5, 9]), values=array([10, 50, 90]))
         """
-        levels, call, ranges, counts = self._counted(lows, highs)
+        levels, call, ranges = self._ranges(lows, highs)
+        found = call.engine.short_ranges(levels, ranges)
+        if found is not None:
+            return RangeItems(found.offsets.owner, found.keys.owner, owner_of(found.values))
+        levels, counts = self._counted(levels, call, ranges)
         offsets = take(scan_line(counts.owner, "sum", has_initial=True, context=self._context))
         keys, values = call.engine.copied(levels, ranges, offsets)
         return RangeItems(offsets.owner, keys.owner, owner_of(values))
 
-    def _counted(self, lows: Any, highs: Any) -> tuple[Levels, Call, KeyRanges, Array]:
-        """Return levels, a call, ranges and their counts. For long ranges the levels are merged before."""
+    def _ranges(self, lows: Any, highs: Any) -> tuple[Levels, Call, KeyRanges]:
+        """Return levels that are prepared for ranges, a call and the ranges."""
         levels = self._current()
         call, placed = self._placed(levels, lows=lows, highs=highs)
         ranges = KeyRanges(placed["lows"], placed["highs"])
         if ranges.lows.length != ranges.highs.length:
             raise OptionError(f"highs has {ranges.highs.length} keys for {ranges.lows.length} of lows")
         count = ranges.lows.length
-        levels = self._prepared(levels, call, _SEARCHES_OF_RANGE * count, count)
+        return self._prepared(levels, call, _SEARCHES_OF_RANGE * count, count), call, ranges
+
+    def _counted(self, levels: Levels, call: Call, ranges: KeyRanges) -> tuple[Levels, Array]:
+        """Return counts of ranges, and the levels. For long ranges the levels are merged before."""
         counts = call.engine.counts(levels, ranges)
         if counts is None:
-            levels = self._prepared(self._merged(), call, 0, count)
+            levels = self._prepared(self._merged(), call, 0, ranges.lows.length)
             counts = call.engine.counts(levels, ranges)
             assert counts is not None
-        return levels, call, ranges, counts
+        return levels, counts

@@ -122,6 +122,9 @@ class CpuEngine:
         limit = _NO_LIMIT if is_limited else max(levels.count // _ITEMS_OF_VISIT, _FEW_VISITS)
         return result if _native.count_ranges(levels.packed, *given, result.address, limit, self._threads) else None
 
+    def short_ranges(self, levels: Levels, ranges: KeyRanges) -> None:
+        """See `Engine.short_ranges`."""
+
     def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
         """See `Engine.copied`."""
         call, total = self._call, int(offsets.as_numpy()[-1])

@@ -23,7 +23,7 @@ from headrace.core.layouts.layout import layout
 from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import Gpu, gpu
 from headrace.gpu.kernels.launcher import BufferSlice, GpuLauncher
-from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges
+from headrace.index.sorted_map.engine import Batch, Call, CopiedRanges, FoundItems, KeyRanges
 from headrace.index.sorted_map.gathered import GatheredBatches
 from headrace.index.sorted_map.gpu.gathered import RepeatedBatches
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
@@ -36,9 +36,13 @@ from headrace.index.sorted_map.gpu.tuning import (
     LONGEST_WALK,
     MERGED_LEVELS,
     MERGED_PER_SEARCH,
+    SHORT_CODES,
+    THREADS,
+    WALKED_SHARE,
 )
 from headrace.index.sorted_map.gpu.update import launch_codes, new_update
 from headrace.index.sorted_map.levels import Level, Levels, fence_rows, filter_words, guide_row
+from headrace.primitives.scan import scan_line
 from headrace.primitives.select import select
 
 _OPTIONS = layout("NeighbourOptions").packer()
@@ -195,11 +199,36 @@ class GpuEngine:
                 return None
         return result
 
+    def short_ranges(self, levels: Levels, ranges: KeyRanges) -> CopiedRanges | None:
+        """See `Engine.short_ranges`. The host waits for the number of items."""
+        call, count, types = self._call, ranges.lows.length, self._call.types
+        places = -(-count // THREADS) * THREADS * SHORT_CODES[types.key_width]
+        is_large = places * (types.key_width + types.value_width) > self._card.total_memory // WALKED_SHARE
+        if levels.guide is None or is_large or call.budget.limit is not None:
+            return None
+        counts = empty_like(ranges.lows, count, "<i8")
+        with self._kernels(ranges.lows, ranges.highs, counts) as (kernels, launcher):
+            left = launcher.allocate(places * types.key_width), launcher.allocate(places * types.value_width)
+            kernels.launch("gather_ranges", count, (levels.packed, ranges.lows, ranges.highs, count, self._rule, counts, *left))
+        offsets = take(scan_line(counts.owner, "sum", has_initial=True, context=call.context))
+        total = self._last(offsets)
+        if total < 0:
+            return None
+        keys = empty_like(ranges.lows, total)
+        values = None if types.value is None else empty_like(ranges.lows, total, types.value)
+        with self._kernels(offsets, keys, values) as (kernels, _):
+            kernels.launch("copy_gathered", count, (count, offsets, *left, types.value_width, keys, values))
+        return CopiedRanges(offsets, keys, values)
+
+    def _last(self, offsets: Array) -> int:
+        """Return the last offset; the host waits."""
+        with self._kernels(offsets) as (_, launcher):
+            return int(launcher.fetch(BufferSlice(offsets, 8 * (offsets.length - 1), 8)).view(np.int64)[0])
+
     def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
         """See `Engine.copied`. The host waits for the number of items."""
         call, count = self._call, ranges.lows.length
-        with self._kernels(offsets) as (kernels, launcher):
-            total = int(launcher.fetch(BufferSlice(offsets, 8 * count, 8)).view(np.int64)[0])
+        total = self._last(offsets)
         keys = empty_like(ranges.lows, total, budget=call.budget)
         values = None if call.types.value is None else empty_like(ranges.lows, total, call.types.value, call.budget)
         with self._kernels(ranges.lows, ranges.highs, offsets, keys, values) as (kernels, launcher):

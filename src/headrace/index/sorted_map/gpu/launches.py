@@ -34,6 +34,8 @@ _FILES = {
     "find_neighbours": "find",
     "count_ranges": "ranges",
     "copy_ranges": "ranges",
+    "gather_ranges": "ranges",
+    "copy_gathered": "ranges",
     "begin_ranges": "ranges",
     "copy_clean_ranges": "ranges",
 }
@@ -54,6 +56,8 @@ _SIGNATURES = {
     "find_neighbours": "{levels}PQ{rule}{options}PPP",
     "count_ranges": "{levels}PPQ{rule}QPP",
     "copy_ranges": "{levels}PPQ{rule}PPP",
+    "gather_ranges": "{levels}PPQ{rule}PPP",
+    "copy_gathered": "QPPPIPP",
     "begin_ranges": "{levels}PQ{rule}P",
     "copy_clean_ranges": "{levels}Q{rule}PQPPP",
 }

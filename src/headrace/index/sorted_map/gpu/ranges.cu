@@ -5,6 +5,7 @@
 //
 // Bytes moved per range: its keys, its result and the sectors of its items in each level. A halving that is not in a
 // cache moves a sector of 32 bytes.
+#include "gpu/block/block.cuh"
 #include "gpu/block/partition_point.cuh"
 #include "index/sorted_map/gpu/short_range.cuh"
 
@@ -53,41 +54,90 @@ extern "C" __global__ void __launch_bounds__(threads)
     counts[i] = found;
 }
 
-// Copies the visible pairs of a short range, each to the place of its rank. Returns false if the range is not short.
-static __device__ __forceinline__ bool copy_short(const MapLevels& levels, const CodeRange<Code>& range,
-                                                  const KeyRule<Code>& rule, u64 place, Code* keys, void* values) {
-    __shared__ ShortRanges<Code, threads> gathered;
-    __shared__ u32 positions[short_codes<Code>][threads];
-    __shared__ u8 numbers[short_codes<Code>][threads];  // of levels; max_levels for a tombstone
-    const i32 found = gather_codes(levels, range, gathered, [&](u32 k, const MapItem& item) {
-        positions[k][threadIdx.x] = static_cast<u32>(item.at);
+// The codes of the short ranges of a block, and the items that decide about them.
+struct ShortItems {
+    ShortRanges<Code, threads> gathered;
+    u32 position[short_codes<Code>][threads];
+    u8 level[short_codes<Code>][threads];  // max_levels for a tombstone
+};
+
+// Gathers the items of a short range, and returns their number; -1 if the range is not short. Counts the visible pairs.
+static __device__ __forceinline__ i32 gather_items(const MapLevels& levels, const CodeRange<Code>& range,
+                                                   ShortItems& items, u32& pairs) {
+    return gather_codes(levels, range, items.gathered, [&](u32 k, const MapItem& item) {
         const bool is_deleted = is_tombstone(levels.level[item.level], item.at);
-        numbers[k][threadIdx.x] = static_cast<u8>(is_deleted ? max_levels : item.level);
+        items.position[k][threadIdx.x] = static_cast<u32>(item.at);
+        items.level[k][threadIdx.x] = static_cast<u8>(is_deleted ? max_levels : item.level);
+        pairs += is_deleted ? 0 : 1;
     });
-    if (found < 0) return false;
+}
+
+// Copies the visible pairs of a short range, each to the place of its rank.
+static __device__ __forceinline__ void copy_short(const MapLevels& levels, const ShortItems& items, i32 found,
+                                                  const KeyRule<Code>& rule, u64 place, Code* keys, void* values) {
     for (i32 k = 0; k < found; ++k) {
-        const Code code = gathered.code[k][threadIdx.x];
-        const u32 number = numbers[k][threadIdx.x];
+        const Code code = items.gathered.code[k][threadIdx.x];
+        const u32 number = items.level[k][threadIdx.x];
         if (number == max_levels) continue;
         u64 to = place;
         for (i32 i = 0; i < found; ++i) {
-            to += gathered.code[i][threadIdx.x] < code && numbers[i][threadIdx.x] != max_levels ? 1 : 0;
+            to += items.gathered.code[i][threadIdx.x] < code && items.level[i][threadIdx.x] != max_levels ? 1 : 0;
         }
         keys[to] = key_of(rule, code);
-        copy_value(levels.level[number].values, positions[k][threadIdx.x], values, to, levels.value_width);
+        copy_value(levels.level[number].values, items.position[k][threadIdx.x], values, to, levels.value_width);
     }
-    return true;
+}
+
+// Counts the pairs of short ranges and copies them, those of a block one after another from item
+// block * threads * short_codes on. The count of a range that is not short is negative, and larger than all others
+// together.
+extern "C" __global__ void __launch_bounds__(threads)
+    gather_ranges(const __grid_constant__ MapLevels levels, const Code* lows, const Code* highs, u64 count,
+                  KeyRule<Code> rule, i64* counts, Code* keys, void* values) {
+    __shared__ ShortItems items;
+    __shared__ u32 totals[threads / tile::lanes];
+    const u64 i = item_of_thread();
+    i32 found = 0;
+    u32 pairs = 0;
+    if (i < count) {
+        const CodeRange<Code> range{rule.equal_code(lows[i]), rule.equal_code(highs[i])};
+        if (range.low <= range.high) found = gather_items(levels, range, items, pairs);
+        counts[i] = found < 0 ? -(i64{1} << 36) : pairs;
+    }
+    const u32 own = found < 0 ? 0 : pairs;
+    const u32 joined = tile::scan_warp<Sum<u32>>(own);
+    const u32 before = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals).before;
+    const u64 place = static_cast<u64>(blockIdx.x) * threads * short_codes<Code> + before + joined - own;
+    copy_short(levels, items, found, rule, place, keys, values);
+}
+
+// Copies the pairs that gather_ranges has left for each block to their places.
+extern "C" __global__ void __launch_bounds__(threads)
+    copy_gathered(u64 count, const i64* offsets, const Code* from_keys, const void* from_values, u32 value_width,
+                  Code* keys, void* values) {
+    const u64 first = static_cast<u64>(blockIdx.x) * threads, last = first + threads;
+    const u64 begin = static_cast<u64>(offsets[first]), end = static_cast<u64>(offsets[last < count ? last : count]);
+    const u64 from = first * short_codes<Code>;
+    for (u64 i = threadIdx.x; i < end - begin; i += threads) {
+        keys[begin + i] = from_keys[from + i];
+        copy_value(from_values, from + i, values, begin + i, value_width);
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
     copy_ranges(const __grid_constant__ MapLevels levels, const Code* lows, const Code* highs, u64 count,
                 KeyRule<Code> rule, const i64* offsets, Code* keys, void* values) {
+    __shared__ ShortItems items;
     const u64 i = item_of_thread();
     if (i >= count) return;
     const CodeRange<Code> range{rule.equal_code(lows[i]), rule.equal_code(highs[i])};
     if (range.low > range.high) return;
     u64 place = static_cast<u64>(offsets[i]);
-    if (levels.guide.codes != nullptr && copy_short(levels, range, rule, place, keys, values)) return;
+    if (levels.guide.codes != nullptr) {
+        u32 pairs = 0;
+        const i32 found = gather_items(levels, range, items, pairs);
+        if (found >= 0) return copy_short(levels, items, found, rule, place, keys, values);
+    }
     u64 at[max_levels];
     begin_walk(levels, range.low, 0, at);
     visit_codes(levels, range.high, at, [&](const MapItem& item, bool is_pair) {

@@ -41,6 +41,10 @@ FENCES_FROM = 1 << 12
 """Minimum number of items of a level that gets fences."""
 FILTERED_PER_KEY = 4
 """A level gets a filter if it has at most this number of items for each key searched since the last update."""
+SHORT_CODES = {4: 20, 8: 14}
+"""Maximum number of codes of a range that one walk counts and copies, by their width (short_range.cuh)."""
+WALKED_SHARE = 64
+"""Ranges are counted and copied in one walk if that takes the memory of the GPU divided by this number, at most."""
 GUIDE_STRIDE = 16
 """Items of a level from one sample of a guide to the next."""
 GUIDE_SAMPLES = 8
