@@ -128,7 +128,7 @@ class Engine(Protocol):
         """Count the visible pairs of ranges, as int64; None if they are so long that the levels should be merged before."""
 
     def short_ranges(self, levels: Levels, ranges: KeyRanges) -> CopiedRanges | None:
-        """Count and copy ranges in one walk; None if that needs much memory, or a range is not short."""
+        """Count and copy ranges in one walk; None if they are not short, or that needs much memory."""
 
     def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
         """Copy keys and values of ranges to the offsets, one more than ranges; the last is the number of items."""

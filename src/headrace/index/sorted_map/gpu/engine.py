@@ -209,7 +209,8 @@ class GpuEngine:
         counts = empty_like(ranges.lows, count, "<i8")
         with self._kernels(ranges.lows, ranges.highs, counts) as (kernels, launcher):
             left = launcher.allocate(places * types.key_width), launcher.allocate(places * types.value_width)
-            kernels.launch("gather_ranges", count, (levels.packed, ranges.lows, ranges.highs, count, self._rule, counts, *left))
+            given = (levels.packed, ranges.lows, ranges.highs, count, self._rule)
+            kernels.launch("gather_ranges", count, (*given, LONGEST_WALK, counts, *left))
         offsets = take(scan_line(counts.owner, "sum", has_initial=True, context=call.context))
         total = self._last(offsets)
         if total < 0:

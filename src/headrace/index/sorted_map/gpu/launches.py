@@ -56,7 +56,7 @@ _SIGNATURES = {
     "find_neighbours": "{levels}PQ{rule}{options}PPP",
     "count_ranges": "{levels}PPQ{rule}QPP",
     "copy_ranges": "{levels}PPQ{rule}PPP",
-    "gather_ranges": "{levels}PPQ{rule}PPP",
+    "gather_ranges": "{levels}PPQ{rule}QPPP",
     "copy_gathered": "QPPPIPP",
     "begin_ranges": "{levels}PQ{rule}P",
     "copy_clean_ranges": "{levels}Q{rule}PQPPP",

@@ -88,27 +88,54 @@ static __device__ __forceinline__ void copy_short(const MapLevels& levels, const
     }
 }
 
-// Counts the pairs of short ranges and copies them, those of a block one after another from item
-// block * threads * short_codes on. The count of a range that is not short is negative, and larger than all others
-// together.
+// Copies the visible pairs of a range to places that follow each other, by a walk.
+static __device__ __forceinline__ void copy_walk(const MapLevels& levels, const CodeRange<Code>& range,
+                                                 const KeyRule<Code>& rule, u64 place, Code* keys, void* values) {
+    u64 at[max_levels];
+    begin_walk(levels, range.low, 0, at);
+    visit_codes(levels, range.high, at, [&](const MapItem& item, bool is_pair) {
+        if (!is_pair) return true;
+        keys[place] = key_of(rule, code_at<Code>(levels, item));
+        copy_value(levels.level[item.level].values, item.at, values, place, levels.value_width);
+        ++place;
+        return true;
+    });
+}
+
+constexpr u32 block_pairs = threads * short_codes<Code>;
+
+// Returns the number of visible pairs of a range; more than block_pairs if its walk is longer than `longest`.
+static __device__ __forceinline__ u32 walked_pairs(const MapLevels& levels, const CodeRange<Code>& range, u64 longest) {
+    u64 at[max_levels];
+    begin_walk(levels, range.low, 0, at);
+    const i64 found = count_codes(levels, range.high, at, longest);
+    return found < 0 || found > block_pairs ? block_pairs + 1 : static_cast<u32>(found);
+}
+
+// Counts the pairs of ranges and copies them, those of a block one after another from item block * block_pairs on. If
+// they are more, the counts of the block are negative, and larger than those of all other blocks together.
 extern "C" __global__ void __launch_bounds__(threads)
     gather_ranges(const __grid_constant__ MapLevels levels, const Code* lows, const Code* highs, u64 count,
-                  KeyRule<Code> rule, i64* counts, Code* keys, void* values) {
+                  KeyRule<Code> rule, u64 longest, i64* counts, Code* keys, void* values) {
     __shared__ ShortItems items;
     __shared__ u32 totals[threads / tile::lanes];
     const u64 i = item_of_thread();
+    CodeRange<Code> range{1, 0};
+    if (i < count) range = {rule.equal_code(lows[i]), rule.equal_code(highs[i])};
     i32 found = 0;
     u32 pairs = 0;
-    if (i < count) {
-        const CodeRange<Code> range{rule.equal_code(lows[i]), rule.equal_code(highs[i])};
-        if (range.low <= range.high) found = gather_items(levels, range, items, pairs);
-        counts[i] = found < 0 ? -(i64{1} << 36) : pairs;
+    if (range.low <= range.high) found = gather_items(levels, range, items, pairs);
+    if (found < 0) pairs = walked_pairs(levels, range, longest);
+    const u32 joined = tile::scan_warp<Sum<u32>>(pairs);
+    const auto warps = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
+    if (i < count) counts[i] = warps.total > block_pairs ? -(i64{1} << 36) : pairs;
+    if (warps.total > block_pairs) return;
+    const u64 place = static_cast<u64>(blockIdx.x) * block_pairs + warps.before + joined - pairs;
+    if (found < 0) {
+        copy_walk(levels, range, rule, place, keys, values);
+    } else {
+        copy_short(levels, items, found, rule, place, keys, values);
     }
-    const u32 own = found < 0 ? 0 : pairs;
-    const u32 joined = tile::scan_warp<Sum<u32>>(own);
-    const u32 before = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals).before;
-    const u64 place = static_cast<u64>(blockIdx.x) * threads * short_codes<Code> + before + joined - own;
-    copy_short(levels, items, found, rule, place, keys, values);
 }
 
 // Copies the pairs that gather_ranges has left for each block to their places.
@@ -117,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                   Code* keys, void* values) {
     const u64 first = static_cast<u64>(blockIdx.x) * threads, last = first + threads;
     const u64 begin = static_cast<u64>(offsets[first]), end = static_cast<u64>(offsets[last < count ? last : count]);
-    const u64 from = first * short_codes<Code>;
+    const u64 from = static_cast<u64>(blockIdx.x) * block_pairs;
     for (u64 i = threadIdx.x; i < end - begin; i += threads) {
         keys[begin + i] = from_keys[from + i];
         copy_value(from_values, from + i, values, begin + i, value_width);
@@ -132,21 +159,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (i >= count) return;
     const CodeRange<Code> range{rule.equal_code(lows[i]), rule.equal_code(highs[i])};
     if (range.low > range.high) return;
-    u64 place = static_cast<u64>(offsets[i]);
+    const u64 place = static_cast<u64>(offsets[i]);
     if (levels.guide.codes != nullptr) {
         u32 pairs = 0;
         const i32 found = gather_items(levels, range, items, pairs);
         if (found >= 0) return copy_short(levels, items, found, rule, place, keys, values);
     }
-    u64 at[max_levels];
-    begin_walk(levels, range.low, 0, at);
-    visit_codes(levels, range.high, at, [&](const MapItem& item, bool is_pair) {
-        if (!is_pair) return true;
-        keys[place] = key_of(rule, code_at<Code>(levels, item));
-        copy_value(levels.level[item.level].values, item.at, values, place, levels.value_width);
-        ++place;
-        return true;
-    });
+    copy_walk(levels, range, rule, place, keys, values);
 }
 
 // Writes the position of the first item of each range in a clean level.

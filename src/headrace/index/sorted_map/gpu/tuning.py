@@ -42,7 +42,7 @@ FENCES_FROM = 1 << 12
 FILTERED_PER_KEY = 4
 """A level gets a filter if it has at most this number of items for each key searched since the last update."""
 SHORT_CODES = {4: 20, 8: 14}
-"""Maximum number of codes of a range that one walk counts and copies, by their width (short_range.cuh)."""
+"""Maximum number of codes of a short range by their width (short_range.cuh); of ranges that one walk copies, their mean."""
 WALKED_SHARE = 64
 """Ranges are counted and copied in one walk if that takes the memory of the GPU divided by this number, at most."""
 GUIDE_STRIDE = 16
