@@ -34,6 +34,33 @@ def test_every_pattern_of_levels(dtype: str) -> None:
         model.check_items(snapshot)
 
 
+@pytest.mark.parametrize("dtype", ["u4", "i8"])
+def test_ranges_of_any_width(dtype: str) -> None:
+    """Ranges of several levels are walked through, or merged in a cache, or longer than that."""
+    found, random = SortedMap(dtype, "i8", cleanup_at=None), np.random.default_rng(3)
+    items = np.full(60_000, -1)
+    for size in (30_000, 9_000, 2_000, 300):
+        keys, values = random.integers(0, len(items), size), random.integers(0, 1 << 40, size)
+        deletes = random.integers(0, 4, size) == 0
+        found.update(keys.astype(dtype), values, deletes)
+        items[keys] = values
+        items[keys[deletes]] = -1
+    assert found.level_sizes == (300, 2_000, 9_000, 30_000)
+    snapshot, before = found.snapshot(), np.concatenate([[0], np.cumsum(items >= 0)])
+    for width in (1, 20, 60, 200, 2_000, 11_000, 30_000, 59_000):
+        lows = random.integers(0, len(items) - width, 7)
+        highs = lows + width - 1
+        given = lows.astype(dtype), highs.astype(dtype)
+        expected = before[highs + 1] - before[lows]
+        assert snapshot.count(*given).tolist() == expected.tolist()
+        parts = [low + np.flatnonzero(items[low : low + width] >= 0) for low in lows]
+        keys = np.concatenate(parts)
+        result = snapshot.range(*given)
+        assert result.offsets.tolist() == [0, *np.cumsum(expected).tolist()]
+        assert (result.keys == keys).all()
+        assert (result.values == items[keys]).all()
+
+
 @pytest.mark.parametrize("seed", seeds(8))
 def test_random_histories(seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -1,21 +1,18 @@
 // Merges all levels in one pass over memory. The result is divided into pieces that fit a core's cache. The exact
 // begin of a piece in each level is found by bisection of the code (rank selection).
 //
-// The parts of the levels in a piece are merged two by two in the cache, each item as its code and its source. Values
-// are copied once.
+// The parts of the levels in a piece are merged in the cache (merge_parts.hpp). Values are copied once.
 #include <algorithm>
 #include <atomic>
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
+#include "index/sorted_map/cpu/merge_parts.hpp"
 #include "index/sorted_map/cpu/sorted_map.hpp"
 #include "index/sorted_map/cpu/widths.hpp"
 
 namespace headrace {
 namespace {
-
-constexpr u64 piece_items = 1 << 13;
-constexpr u32 level_shift = 16;  // a source is a level and a position of up to 2^13 items in its part
 
 // The positions in all levels at which a piece begins.
 struct Cut {
@@ -65,82 +62,13 @@ Cut cut_after(const MapLevels& levels, const Cut& from, u64 number) {
 }
 
 template <class Code>
-struct LevelPart {
-    const Code* codes;
-    const u32* sources;  // null if they are `source` and the numbers after it
-    u32 source;
-    u64 count;
-
-    u32 source_of(u64 i) const { return sources == nullptr ? source + static_cast<u32>(i) : sources[i]; }
-};
-
-template <class Code>
-struct Merged {
-    Code codes[piece_items];
-    u32 sources[piece_items];
-};
-
-// Returns `second` if `takes_second`, without a branch: which of two parts has the next item is random.
-template <class Word>
-Word chosen(bool takes_second, Word first, Word second) {
-    return first ^ ((first ^ second) & (Word{0} - static_cast<Word>(takes_second)));
-}
-
-// Merges two parts, of which the older one is a part of a level; of equal codes those of `newer` are first.
-template <bool has_sources, class Code>
-void merge_parts(const LevelPart<Code>& newer, const LevelPart<Code>& older, Code* codes, u32* sources) {
-    const auto source_of = [&](u64 a) {
-        if constexpr (has_sources) return newer.sources[a];
-        return newer.source + static_cast<u32>(a);
-    };
-    u64 a = 0, b = 0;
-    while (a < newer.count && b < older.count) {
-        // Neither part ends within this number of items.
-        const u64 first_place = a + b, end = first_place + std::min(newer.count - a, older.count - b);
-        for (u64 i = first_place; i < end; ++i) {
-            a = i - b;
-            const Code first = newer.codes[a], second = older.codes[b];
-            const bool is_older = second < first;
-            codes[i] = chosen(is_older, first, second);
-            sources[i] = chosen(is_older, source_of(a), older.source + static_cast<u32>(b));
-            b += static_cast<u64>(is_older);
-        }
-        a = end - b;
-    }
-    for (; a < newer.count; ++a) {
-        codes[a + b] = newer.codes[a];
-        sources[a + b] = source_of(a);
-    }
-    for (; b < older.count; ++b) {
-        codes[a + b] = older.codes[b];
-        sources[a + b] = older.source + static_cast<u32>(b);
-    }
-}
-
-template <class Code>
 class Merger {
 public:
-    Merger(const MapLevels& levels, const NewLevel& to) : levels_(levels), to_(to), parts_(2) {}
+    Merger(const MapLevels& levels, const NewLevel& to) : levels_(levels), to_(to) {}
 
     // Merges the items from one cut to the next, to position `place` on.
     void piece(const Cut& begin, const Cut& end, u64 place) {
-        LevelPart<Code> merged{nullptr, nullptr, 0, 0};
-        u32 turn = 0;
-        for (u32 i = 0; i < levels_.count; ++i) {
-            const u64 count = end.at[i] - begin.at[i];
-            if (count == 0) continue;
-            const LevelPart<Code> part{codes_of<Code>(levels_.level[i]) + begin.at[i], nullptr, i << level_shift,
-                                       count};
-            if (merged.count == 0) {
-                merged = part;
-                continue;
-            }
-            Merged<Code>& to = parts_[turn ^= 1];
-            const auto merge = merged.sources == nullptr ? merge_parts<false, Code> : merge_parts<true, Code>;
-            merge(merged, part, to.codes, to.sources);
-            merged = {to.codes, to.sources, 0, merged.count + count};
-        }
-        write(merged, begin, place);
+        write(parts_.merge(levels_, begin.at, end.at), begin, place);
     }
 
 private:
@@ -172,7 +100,7 @@ private:
 
     const MapLevels& levels_;
     const NewLevel& to_;
-    std::vector<Merged<Code>> parts_;
+    PartMerger<Code> parts_;
 };
 
 template <class Code>

@@ -1,5 +1,6 @@
 #include <atomic>
 
+#include "index/sorted_map/cpu/merge_parts.hpp"
 #include "index/sorted_map/cpu/sorted_map.hpp"
 #include "index/sorted_map/cpu/walks.hpp"
 #include "index/sorted_map/cpu/widths.hpp"
@@ -28,6 +29,41 @@ struct RangeGroup {
     bool is_empty(u32 i) const { return lows[i] > highs[i]; }
 };
 
+constexpr u64 walked_items = 32;  // maximum number of items of a level that a walk takes
+
+// Returns the position after the codes up to `high`, from position `at` on.
+template <class Code>
+u64 end_of_range(const MapLevel& level, u64 at, Code high) {
+    const Code* const codes = codes_of<Code>(level);
+    u64 step = walked_items;
+    while (step < level.count - at && codes[at + step] <= high) step *= 2;
+    const u64 most = std::min(step, level.count - at);
+    return at + rank_of(codes + at, most, high, 1);
+}
+
+// Calls visit as visit_codes does. Items of long ranges are merged before, if they fit a cache.
+template <class Code, class Visit>
+void visit_range(PartMerger<Code>& merger, const MapLevels& levels, Code high, u64* at, const Visit& visit) {
+    u64 end[max_levels], items = 0;
+    bool is_long = false;
+    for (u32 i = 0; i < levels.count; ++i) {
+        const MapLevel& level = levels.level[i];
+        is_long |= level.count - at[i] > walked_items && codes_of<Code>(level)[at[i] + walked_items] <= high;
+    }
+    for (u32 i = 0; is_long && i < levels.count; ++i) {
+        end[i] = end_of_range(levels.level[i], at[i], high);
+        items += end[i] - at[i];
+    }
+    if (!is_long || items > piece_items) return visit_codes(levels, high, at, visit);
+    const LevelPart<Code> merged = merger.merge(levels, at, end);
+    for (u64 i = 0; i < items; ++i) {
+        if (i > 0 && merged.codes[i] == merged.codes[i - 1]) continue;
+        const u32 source = merged.source_of(i), of = source >> level_shift;
+        const MapItem item{of, at[of] + (source & low_mask(level_shift))};
+        if (!visit(item, !is_tombstone(levels.level[of], item.at))) return;
+    }
+}
+
 // Copies `count` items of a clean level.
 template <class Code>
 void copy_clean_range(const MapLevels& levels, const KeyRule<Code>& rule, u64 at, u64 count, const NewLevel& to,
@@ -44,28 +80,31 @@ void copy_clean_range(const MapLevels& levels, const KeyRule<Code>& rule, u64 at
 bool count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts, u64 limit, unsigned threads) {
     std::atomic<u64> visited{0};
     with_code(ranges.lows.width, [&]<class Code>(Code) {
-        for_each_group(ranges.lows.count, bytes_of_range, threads, [&](u64 first, u32 count) {
-            if (visited.load(std::memory_order_relaxed) > limit) return;
-            RangeGroup<Code> group(levels, ranges, first, count);
-            Walks<Code> ends;
-            u64 items = 0;
-            if (levels.is_clean != 0) ends.begin(levels, group.highs, count, 1);
-            for (u32 i = 0; i < count; ++i) {
-                i64& found = counts[first + i];
-                if (group.is_empty(i) || levels.count == 0) {
-                    found = 0;
-                } else if (levels.is_clean != 0) {
-                    found = static_cast<i64>(ends.at[i][0] - group.walks.at[i][0]);
-                } else {
-                    found = 0;
-                    visit_codes(levels, group.highs[i], group.walks.at[i], [&](const MapItem&, bool is_pair) {
-                        found += is_pair ? 1 : 0;
-                        return ++items <= limit;
-                    });
-                }
-            }
-            visited.fetch_add(items, std::memory_order_relaxed);
-        });
+        const auto merger = [] { return PartMerger<Code>(); };
+        for_each_group(ranges.lows.count, bytes_of_range, threads, merger,
+                       [&](PartMerger<Code>& parts, u64 first, u32 count) {
+                           if (visited.load(std::memory_order_relaxed) > limit) return;
+                           RangeGroup<Code> group(levels, ranges, first, count);
+                           Walks<Code> ends;
+                           u64 items = 0;
+                           if (levels.is_clean != 0) ends.begin(levels, group.highs, count, 1);
+                           for (u32 i = 0; i < count; ++i) {
+                               i64& found = counts[first + i];
+                               if (group.is_empty(i) || levels.count == 0) {
+                                   found = 0;
+                               } else if (levels.is_clean != 0) {
+                                   found = static_cast<i64>(ends.at[i][0] - group.walks.at[i][0]);
+                               } else {
+                                   found = 0;
+                                   visit_range(parts, levels, group.highs[i], group.walks.at[i],
+                                               [&](const MapItem&, bool is_pair) {
+                                                   found += is_pair ? 1 : 0;
+                                                   return ++items <= limit;
+                                               });
+                               }
+                           }
+                           visited.fetch_add(items, std::memory_order_relaxed);
+                       });
     });
     return visited.load() <= limit;
 }
@@ -73,25 +112,28 @@ bool count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts,
 void copy_ranges(const MapLevels& levels, const MapRanges& ranges, const i64* offsets, const NewLevel& to,
                  unsigned threads) {
     with_code(ranges.lows.width, [&]<class Code>(Code) {
-        for_each_group(ranges.lows.count, bytes_of_range, threads, [&](u64 first, u32 count) {
-            RangeGroup<Code> group(levels, ranges, first, count);
-            for (u32 i = 0; i < count; ++i) {
-                u64 place = static_cast<u64>(offsets[first + i]);
-                const u64 items = static_cast<u64>(offsets[first + i + 1]) - place;
-                if (items == 0) continue;
-                if (levels.is_clean != 0) {
-                    copy_clean_range(levels, group.rule, group.walks.at[i][0], items, to, place);
-                    continue;
+        const auto merger = [] { return PartMerger<Code>(); };
+        for_each_group(
+            ranges.lows.count, bytes_of_range, threads, merger, [&](PartMerger<Code>& parts, u64 first, u32 count) {
+                RangeGroup<Code> group(levels, ranges, first, count);
+                for (u32 i = 0; i < count; ++i) {
+                    u64 place = static_cast<u64>(offsets[first + i]);
+                    const u64 items = static_cast<u64>(offsets[first + i + 1]) - place;
+                    if (items == 0) continue;
+                    if (levels.is_clean != 0) {
+                        copy_clean_range(levels, group.rule, group.walks.at[i][0], items, to, place);
+                        continue;
+                    }
+                    visit_range(
+                        parts, levels, group.highs[i], group.walks.at[i], [&](const MapItem& item, bool is_pair) {
+                            if (!is_pair) return true;
+                            static_cast<Code*>(to.codes)[place] = key_of(group.rule, code_at<Code>(levels, item));
+                            copy_value(levels.level[item.level].values, item.at, to.values, place, levels.value_width);
+                            ++place;
+                            return true;
+                        });
                 }
-                visit_codes(levels, group.highs[i], group.walks.at[i], [&](const MapItem& item, bool is_pair) {
-                    if (!is_pair) return true;
-                    static_cast<Code*>(to.codes)[place] = key_of(group.rule, code_at<Code>(levels, item));
-                    copy_value(levels.level[item.level].values, item.at, to.values, place, levels.value_width);
-                    ++place;
-                    return true;
-                });
-            }
-        });
+            });
     });
 }
 
