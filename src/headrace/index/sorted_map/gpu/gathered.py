@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from headrace.arrays.repeated import RepeatedCall, repeated_call
@@ -21,10 +22,17 @@ class RepeatedBatches(GatheredBatches):
 
     _repeated: RepeatedCall | None = None
 
+    @cached_property
+    def _name(self) -> str:
+        """All that a launch depends on besides the arrays of a call, as a text, whose hash Python keeps."""
+        types = self.call.types
+        return f"SortedMap.insert {types.key} {types.value} {self.call.device}"
+
     def repeat(self, keys: Any, values: Any) -> bool:
         """See `GatheredBatches.repeat`."""
+        self._repeated = None
         given = (keys,) if values is None else (keys, values)
-        repeated = repeated_call(("SortedMap.insert", self.call.types, self.call.device), *given)
+        repeated = repeated_call(self._name, *given)
         if repeated is None or repeated.stream != self._memory.codes.stream:
             return False
         begin = self._free - len(keys)
