@@ -24,7 +24,8 @@ def capacity_for(batch: Batch, call: Call) -> int:
     """
     count = batch.keys.length
     item = call.types.key_width + call.types.value_width
-    capacity = min(_MAX_BATCHES * count, call.engine.gathered_bytes // item)
+    most = call.engine.gathered_bytes // item
+    capacity = min(_MAX_BATCHES * count, 1 << most.bit_length() >> 1)  # few sizes, so that launches are repeated
     return 0 if capacity < 2 * count or call.budget.limit is not None else capacity
 
 
@@ -44,9 +45,18 @@ class GatheredBatches:
         self._memory, self._free = call.new_level(capacity, has_tombstones=False), capacity
 
     @property
+    def capacity(self) -> int:
+        """Maximum number of pairs."""
+        return self._memory.count
+
+    def clear(self) -> None:
+        """Forget all batches."""
+        self._free = self.capacity
+
+    @property
     def batch(self) -> Batch:
         """All pairs as one batch."""
-        pairs = self._pairs(self._free, self._memory.count)
+        pairs = self._pairs(self._free, self.capacity)
         return Batch(pairs.codes, pairs.values, None, is_delete=False, is_coded=True)
 
     def add(self, batch: Batch, engine: Engine) -> bool:

@@ -240,14 +240,16 @@ class SortedMap(ForeignNames, MapReader):
 
     def _gather(self, batch: Batch, call: Call) -> bool:
         """Append a batch to those that wait for one sort. Return False if none waits, and this one must not."""
-        capacity = 0 if batch.has_tombstones else capacity_for(batch, call)
-        if capacity and self._gathered is not None and self._gathered.add(batch, call.engine):
+        capacity, gathered, engine = 0 if batch.has_tombstones else capacity_for(batch, call), self._gathered, call.engine
+        if capacity and gathered is not None and gathered.add(batch, engine):
             return True
         self._add_gathered()
         if self._was_read or not capacity:
             return False
-        gathered: GatheredBatches = call.engine.gathered(capacity)
-        gathered.add(batch, call.engine)
+        if gathered is None or gathered.capacity < capacity:
+            gathered = engine.gathered(capacity)
+        gathered.clear()  # its memory serves again, after the sort in the order of the stream
+        gathered.add(batch, engine)
         self._gathered = gathered
         return True
 
