@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
-from typing import Any
+from typing import Any, Self
 
 from headrace.arrange.sort.sort import is_sorted
 from headrace.arrays.arrays import Array
@@ -210,6 +210,11 @@ class SortedMap(ForeignNames, MapReader):
             with self._swap_lock:
                 self._levels = clean  # also if reads have replaced the levels by equal ones meanwhile
             self._clean_count = max(clean.count, 1)
+
+    def __copy__(self) -> Self:
+        result = super().__copy__()
+        vars(result)["_gathered"] = None  # of an insert meanwhile: two maps must not write to one buffer
+        return result
 
     def __repr__(self) -> str:
         values = "" if self.value_type is None else f", {self.value_type}"
