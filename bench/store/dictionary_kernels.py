@@ -1,12 +1,13 @@
 """Measures the kernels that merge dictionaries, translate codes and remove duplicates on a GPU, with all arrays in its memory.
 
-usage: python -m bench.store.dictionary_kernels [--log N] [--tiles 256x8,...] [--translations 256x1,...] [--out FILE]
+usage: python -m bench.store.dictionary_kernels [--log N] [--tiles 256x8,...] [--translations 256x1,...] [--texts] [--out FILE]
 
 A tile is its threads and the values of each; a block of translations has threads, and groups of 32 codes of a warp at once.
 
 Rates are 10^9 items a second by the kernels: fetches of counts do not wait, so the host's work is left out. Bytes are those of
 the algorithm, divided by the rate of a copy of the same run. Every answer is checked against PyTorch before it is timed.
-Duplicate removal is timed by the call, beside the calls of PyTorch.
+Duplicate removal is timed by the call, beside the calls of PyTorch. Texts of a merge are half new ones; their keys are ascending
+numbers, so that the answer is known from these. Their time includes the waits for the numbers of texts and of bytes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from headrace.core.buffer import copy_of
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.kernel import NeededProgram
 from headrace.gpu.kernels.launcher import GpuLauncher
-from headrace.store.dictionary.gpu.launches import CodeTable, DeviceCodes, DeviceNumbers, DictionaryKernels
+from headrace.store.dictionary.gpu.launches import CodeTable, DeviceCodes, DeviceNumbers, DeviceTexts, DictionaryKernels
 from headrace.store.dictionary.gpu.tuning import TRANSLATION, VALUE_TILES, VALUE_TYPES, MergeTile, Translation
 
 _CHECKED_ROWS = 1 << 20
@@ -117,6 +118,46 @@ def merges(page: Page, launcher: TimedLauncher, size: int, tiles: list[MergeTile
             page.figure(width=width, threads=tile.threads, values=tile.values, seconds=seconds, part=moved / seconds / rate)
 
 
+def texts_of(kind: str, keys: Any) -> tuple[Any, Any]:
+    """Return offsets and bytes of a text for each of ascending keys, in the same order: names of 13 to 16 bytes, UUIDs or URLs."""
+    shifts = np.arange(60, -4, -4, dtype=np.uint64)
+    digits = np.frombuffer(b"0123456789abcdef", np.uint8)[((keys[:, None] >> shifts) & np.uint64(15)).astype(np.uint8)]
+    parts = {"name": b"", "UUID": b"-4000-8000-123456789012", "URL": b"https://www.example.com/catalogue/"}
+    fixed = np.broadcast_to(np.frombuffer(parts[kind], np.uint8), (len(keys), len(parts[kind])))
+    whole = np.concatenate([fixed, digits] if kind == "URL" else [digits[:, :13], fixed] if kind == "UUID" else [digits], axis=1)
+    sizes = np.full(len(keys), whole.shape[1])
+    if kind == "name":
+        sizes = 13 + (keys % np.uint64(4)).astype(np.int64)
+    is_there = np.arange(whole.shape[1]) < sizes[:, None]
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), whole[is_there]
+
+
+def text_merges(page: Page, launcher: TimedLauncher, size: int) -> None:
+    """Add the rates of merges of two dictionaries of `size` texts, half of which both have."""
+    page.head("Texts", f"2 dictionaries of {size:,} texts, half of them common.", ["10^6 texts/s", "GB/s of texts", "ms"])
+    random = np.random.default_rng(3)
+    pool = np.unique(random.integers(0, 1 << 52, 3 * size // 2, dtype=np.uint64)) << np.uint64(12)
+    is_old = random.permutation(np.arange(len(pool)) < size)
+    old, new = pool[is_old], pool[~is_old | (np.cumsum(is_old) % 2 == 0)]
+    codes = [np.searchsorted(pool, keys) for keys in (old, new)]
+    for kind in ("name", "UUID", "URL"):
+        kernels, parts = DictionaryKernels(launcher), []
+        for keys in (old, new):
+            offsets, data = (torch.from_numpy(part).cuda() for part in texts_of(kind, keys))
+            parts.append(DeviceTexts(Tensor(offsets), Tensor(data), len(keys)))
+        found, (offsets, data) = kernels.merge_texts(*parts), texts_of(kind, pool)
+        assert found.dictionary.count == len(pool)
+        assert np.array_equal(launcher.fetch(found.dictionary.data), data)
+        assert np.array_equal(launcher.fetch(found.dictionary.offsets).view(np.int64)[: len(offsets)], offsets)
+        for table, right in zip((found.main_codes, found.delta_codes), codes, strict=True):
+            assert np.array_equal(launcher.fetch(table).view(np.int32)[: len(right)], right)
+        del found
+        seconds = call_ms(partial(kernels.merge_texts, *parts), 7) / 1e3
+        count, nbytes = len(old) + len(new), sum(part.data.nbytes for part in parts)
+        page.say(f"| {kind} | {count / seconds / 1e6:,.0f} | {nbytes / seconds / 1e9:,.1f} | {seconds * 1e3:.2f} |")
+        page.figure(kind=kind, texts=count, seconds=seconds, nbytes=nbytes)
+
+
 def translations(page: Page, launcher: TimedLauncher, rows: int, shapes: list[Translation], rate: float) -> None:
     """Add the rates of translations by the number of old codes."""
     page.head("Translation", f"{rows:,} packed codes.", ["10^9 codes/s", "part of the copy"])
@@ -180,6 +221,7 @@ def main() -> int:
     parser.add_argument("--log", type=int, default=26, help="logarithm of the values of a dictionary; codes are 8 times as many")
     parser.add_argument("--tiles", default="", help="tiles of merges, as 256x8; those of the package if none are given")
     parser.add_argument("--translations", default="", help="blocks of translations, as 256x2")
+    parser.add_argument("--texts", action="store_true", help="measure merges of texts alone")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     tiles = [MergeTile(*map(int, text.split("x"))) for text in given.tiles.split(",") if text]
@@ -187,6 +229,11 @@ def main() -> int:
     page, launcher, rate = Page(), launcher_of(), copy_rate()
     page.say("# Kernels of dictionary-encoded columns\n")
     page.say(f"{description_line()}; a copy reads and writes {rate / 1e9:.0f} GB/s")
+    with launcher.current():
+        text_merges(page, launcher, 1 << (given.log - 4))
+    if given.texts:
+        page.keep(given.out)
+        return 0
     with launcher.current():
         launcher.prepare(programs_of(tiles or list(VALUE_TILES.values()), shapes or [TRANSLATION]))
         merges(page, launcher, 1 << given.log, [*tiles] or [None], rate)

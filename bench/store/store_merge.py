@@ -1,14 +1,14 @@
 """Measures a whole merge of a store, and queries while it runs.
 
 usage: python -m bench.store.store_merge [--rows N] [--columns N] [--delta PERCENT] [--threads N] [--folder PATH]
-           [--no-numpy] [--out FILE]
+           [--devices cpu,cuda] [--no-numpy] [--out FILE]
 
-The store has a key of int64, and columns of integers, floats, days and texts with 1,000 distinct values to a tenth of the rows.
-A delta is merged with the main in another thread. Meanwhile queries are made one after another: lookups of 100 keys, a read of
-one column of integers of a snapshot, and an append of 100 rows. Their latencies are compared with those before the merge. The
-rows after the merge are compared with those before it. NumPy merges the same columns of numbers on one thread, and its codes
-stay unpacked.
-100 million rows of 20 columns need 60 GB of memory.
+The store has a key of int64, and columns of integers, floats, days and texts with 1,000 to 500,000 distinct values. A tenth of
+the distinct values of a delta is new. A delta is merged with the main in another thread, for each device in turn. Meanwhile
+queries are made one after another: lookups of 100 keys, a read of one column of integers of a snapshot, and appends of 100 rows.
+Their latencies are compared with those before the merge. The rows after the merge are compared with those before it, in one
+column of each kind. NumPy merges the same columns of numbers on one thread, and its codes stay unpacked.
+Tables that are appended repeat one of 2 million rows with other keys. 100 million rows of 20 columns need 60 GB of memory.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ import pyarrow as pa
 
 import headrace
 from bench.machine import description_line
-from bench.store.measure import TEXTS, column_of, timed, values_of
+from bench.store.measure import column_of, timed, values_of
 from bench.tables import Page
 from headrace import Context
 
@@ -37,20 +38,29 @@ KINDS = ("int64", "float64", "date32", "name", "int32")
 """Kinds of the columns after the key, in turn."""
 _BATCH_ROWS = 1 << 21
 _KEYS = 100
-_QUIET_TURNS = 20
+_QUIET_TURNS = 12
+_SHORT_TURNS = 20
+"""Lookups and appends for each read of a column during a merge."""
+_MAX_DISTINCT = {"date32": 3650, "name": 1 << 16}
+
+
+def rows_of(columns: int, rows: int, is_delta: bool) -> Any:
+    """Return columns of at most `_BATCH_ROWS` rows without the key. Those of a delta have more distinct values."""
+    count, found = min(rows, _BATCH_ROWS), {}
+    for number in range(columns - 1):
+        kind = KINDS[number % len(KINDS)]
+        distinct = 1000 if number >= len(KINDS) else min(_BATCH_ROWS // 4, max(rows // 10, 1000), _MAX_DISTINCT.get(kind, rows))
+        pool = values_of(kind, distinct * 11 // 10)
+        found[f"c{number}"] = column_of(pool if is_delta else pool.slice(0, distinct), count, number + columns * is_delta)
+    return pa.table(found)
 
 
 def batches(rows: int, columns: int, first: int) -> Any:
-    """Yield tables of `rows` rows, with keys from `first` on."""
-    pools = {}
-    for number in range(columns - 1):
-        kind = KINDS[number % len(KINDS)]
-        distinct = 1000 if kind in TEXTS or number >= len(KINDS) else max(rows // 10, 1)
-        pools[f"c{number}"] = values_of(kind, min(distinct, 3650 if kind == "date32" else 1 << 22))
+    """Yield tables of `rows` rows, with keys from `first` on. Those from a number above 0 on are a delta."""
+    others = rows_of(columns, rows, first > 0)
     for begin in range(first, first + rows, _BATCH_ROWS):
-        count = min(_BATCH_ROWS, first + rows - begin)
-        keys = pa.array(np.arange(begin, begin + count))
-        yield pa.table({"key": keys, **{name: column_of(pool, count, begin) for name, pool in pools.items()}})
+        part = others.slice(0, min(len(others), first + rows - begin))
+        yield part.add_column(0, "key", pa.array(np.arange(begin, begin + len(part))))
 
 
 class Queries:
@@ -60,7 +70,7 @@ class Queries:
         self._store = store
         self._rows = rows
         self._random = np.random.default_rng(5)
-        self._appended = 1 << 40
+        self._appended = rows << 20  # no key of another main
         empty = pa.table(store.table().head(0))
         self._nulls = {name: pa.nulls(_KEYS, empty[name].type) for name in empty.column_names if name != "key"}
 
@@ -98,9 +108,9 @@ def merge_of_numpy(main: pa.Table, delta: pa.Table) -> float:
     return seconds
 
 
-def measured(page: Page, store: headrace.Store, rows: int, delta: int) -> float:
-    """Add the rows of latencies, and return the seconds of the merge."""
-    queries = Queries(store, rows + delta)
+def measured(page: Page, store: headrace.Store, rows: int, where: str) -> float:
+    """Add the rows of latencies with `rows` keys, and return the seconds of the merge. `where`: the device."""
+    queries = Queries(store, rows)
     calls = queries.calls()
     quiet: dict[str, list[float]] = {name: [timed(call) for _ in range(_QUIET_TURNS)][1:] for name, call in calls.items()}
     before = store.snapshot()
@@ -110,18 +120,18 @@ def measured(page: Page, store: headrace.Store, rows: int, delta: int) -> float:
     thread.start()
     while thread.is_alive():
         for name, call in calls.items():
-            busy[name].append(timed(call))
+            busy[name] += [timed(call) for _ in range(1 if call == queries.read else _SHORT_TURNS)]
     thread.join()
-    for name in store.schema:  # one after another, so that the peak is that of the merge
-        found, expected = (pa.table(part.table([name])).slice(0, rows + delta) for part in (store.snapshot(), before))
+    for name in list(store.schema)[: len(KINDS) + 1]:  # one after another, so that the peak is that of the merge
+        found, expected = (pa.table(part.table([name])).slice(0, rows) for part in (store.snapshot(), before))
         assert found.equals(expected)
     heads = ["p50", "p50, merge", "p99, merge", "longest, merge", "queries, merge"]
-    page.head("Queries", "Milliseconds before the merge and during it.", heads)
+    page.head(f"Queries, merge on {where}", "Milliseconds before the merge and during it.", heads)
     for name in calls:
         times = np.array(busy[name]) * 1e3
         marks = [np.median(quiet[name]) * 1e3, *np.percentile(times, (50, 99)), times.max()]
         page.say(f"| {name} | {' | '.join(f'{mark:,.2f}' for mark in marks)} | {len(times)} |")
-        page.figure(query=name, quiet=quiet[name], busy=busy[name])
+        page.figure(device=where, query=name, quiet=quiet[name], busy=busy[name])
     return seconds[0]
 
 
@@ -135,6 +145,53 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """Rows of the main and of each delta, and the number of columns."""
+
+    rows: int
+    delta: int
+    columns: int
+
+    def parts(self, number: int) -> Any:
+        """Return the tables of delta `number`; 0 for those of the main."""
+        return batches(self.delta if number else self.rows, self.columns, self.keys(number - 1) if number else 0)
+
+    def keys(self, number: int) -> int:
+        """Return the number of keys with delta `number`."""
+        return self.rows + number * self.delta
+
+
+def merges(page: Page, sizes: Sizes, path: Path | None, contexts: list[Context]) -> dict[str, tuple[float, int]]:
+    """Merge a delta in each context, and return the seconds and the rows of each step. Without a path there is one context."""
+    schema = headrace.Table.from_arrow(next(batches(1, sizes.columns, 0))).schema
+    open_store = partial(headrace.Store, path, schema=schema, key="key", sync="never", merge_bytes=None)
+    store, steps = open_store(context=contexts[0]), {}
+
+    def step(name: str, rows: int, seconds: float) -> None:
+        steps[name] = seconds, rows
+        print(f"{name}: {seconds:.3f} s", flush=True)  # steps take long
+
+    step("append of the main's rows", sizes.rows, appended(store, sizes.parts(0)))
+    step("their merge", sizes.rows, timed(store.merge))
+    for number, context in enumerate(contexts, 1):
+        where = context.device.kind
+        if number > 1:
+            step("close", 0, timed(store.close))
+            began = time.perf_counter()
+            store = open_store(context=context)
+            step(f"open, {where}", sizes.keys(number - 1), time.perf_counter() - began)
+        step(f"append of a delta, {where}", sizes.delta, appended(store, sizes.parts(number)))
+        found = store.statistics
+        before = {"main, before": found.main_bytes, "delta": found.delta_bytes, "peak of the process before": peak_bytes()}
+        step(f"merge of both on {where}, with queries", sizes.keys(number), measured(page, store, sizes.keys(number), where))
+        page.head(f"Memory, merge on {where}", "The peak has the main and the delta of before, which a snapshot keeps.", ["MB"])
+        for name, nbytes in (before | {"peak with it": peak_bytes(), "main, after": store.statistics.main_bytes}).items():
+            page.say(f"| {name} | {nbytes / 1e6:,.0f} |")
+    store.close()
+    return steps
+
+
 def main() -> int:
     """Run the sizes of the command line and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -143,39 +200,27 @@ def main() -> int:
     parser.add_argument("--delta", type=int, default=10, help="rows of the delta in percent of the main's")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--folder", type=Path, help="a folder for the store; without it, the store is in memory")
+    parser.add_argument("--devices", default="cpu", help="devices of merges, which take turns; several need a folder")
     parser.add_argument("--no-numpy", action="store_true", help="leave out the merge of NumPy, which is slower")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    page, context = Page(), Context(threads=given.threads)
-    delta = given.rows * given.delta // 100
+    contexts = [Context(threads=given.threads, device=device) for device in given.devices.split(",")]
+    if len(contexts) > 1 and not given.folder:
+        parser.error("several devices need --folder")
+    page, sizes = Page(), Sizes(given.rows, given.rows * given.delta // 100, given.columns)
     page.say("# Merge of a store\n")
     page.say(description_line())
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-        first = next(batches(1, given.columns, 0))
-        schema = headrace.Table.from_arrow(first).schema
-        path = Path(folder, "store") if given.folder else None
-        store = headrace.Store(path, schema=schema, key="key", sync="never", merge_bytes=None, context=context)
-        parts = ((given.rows, given.columns, 0), (delta, given.columns, given.rows))
-        steps = {"append of the main's rows": appended(store, batches(*parts[0]))}
-        steps["their merge"] = timed(store.merge)
-        steps["append of the delta"] = appended(store, batches(*parts[1]))
-        sizes = {"main, before": store.statistics.main_bytes, "delta": store.statistics.delta_bytes}
-        before = peak_bytes()
-        steps["merge of both, with queries"] = seconds = measured(page, store, given.rows, delta)
-        sizes |= {"peak of the process before the last merge": before, "peak with it": peak_bytes()}
-        sizes["main, after"] = store.statistics.main_bytes
-        steps["close"] = timed(store.close)
-    alone = None if given.no_numpy else merge_of_numpy(*(pa.concat_tables(batches(*one)) for one in parts))
-    place, cells = "in files" if given.folder else "in memory", (given.rows + delta) * given.columns
-    page.head("Steps", f"{given.rows:,} rows of {given.columns} columns, {delta:,} new ones, {place}.", ["s", "10^6 values/s"])
-    for (name, spent), rows in zip(steps.items(), (given.rows, given.rows, delta, given.rows + delta, 0), strict=True):
-        page.say(f"| {name} | {spent:.3f} | {rows * given.columns / spent / 1e6:,.1f} |")
-    if alone is not None:
-        page.say(f"| merge of NumPy, numbers alone | {alone:.3f} | {cells / alone / 1e6:,.1f} |")
-    page.head("Memory", "The peak has the main and the delta of before, which a snapshot keeps.", ["MB"])
-    for name, nbytes in sizes.items():
-        page.say(f"| {name} | {nbytes / 1e6:,.0f} |")
-    page.figure(rows=given.rows, columns=given.columns, delta=delta, seconds=seconds, numpy=alone, steps=steps, sizes=sizes)
+        steps = merges(page, sizes, Path(folder, "store") if given.folder else None, contexts)
+    if not given.no_numpy:
+        alone = merge_of_numpy(*(pa.concat_tables(sizes.parts(number)) for number in (0, 1)))
+        steps["merge of NumPy, numbers alone"] = alone, sizes.keys(1)
+    place = "in files" if given.folder else "in memory"
+    note = f"{sizes.rows:,} rows of {sizes.columns} columns, {sizes.delta:,} new ones, {place}."
+    page.head("Steps", note, ["s", "10^6 values/s"])
+    for name, (spent, rows) in steps.items():
+        page.say(f"| {name} | {spent:.3f} | {rows * sizes.columns / spent / 1e6:,.1f} |")
+        page.figure(step=name, seconds=spent, rows=rows, columns=sizes.columns, delta=sizes.delta)
     page.keep(given.out)
     return 0
 
