@@ -119,7 +119,7 @@ def merges(page: Page, launcher: TimedLauncher, size: int, tiles: list[MergeTile
 
 
 def texts_of(kind: str, keys: Any) -> tuple[Any, Any]:
-    """Return offsets and bytes of a text for each of ascending keys, in the same order: names of 13 to 16 bytes, UUIDs or URLs."""
+    """Return offsets and bytes of a text for each ascending key, in the same order: names of 13 to 16 bytes, UUIDs or URLs."""
     shifts = np.arange(60, -4, -4, dtype=np.uint64)
     digits = np.frombuffer(b"0123456789abcdef", np.uint8)[((keys[:, None] >> shifts) & np.uint64(15)).astype(np.uint8)]
     parts = {"name": b"", "UUID": b"-4000-8000-123456789012", "URL": b"https://www.example.com/catalogue/"}

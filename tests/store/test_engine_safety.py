@@ -26,12 +26,22 @@ CHANGES = [
     ("append", [(9, "Rome")]),
     ("remove", [3]),
 ]
+PARTS = [
+    ("append", [(1, "Rome")]),
+    ("parts", [(2, "Oslo"), (3, None), (4, "Bonn")]),
+    ("merge", None),
+    ("parts", [(5, "Paris"), (6, "Lima")]),
+    ("append", [(7, "Kyiv")]),
+    ("merge", None),
+]
+HISTORIES = {"n": CHANGES, None: PARTS}
+"""Changes by the key of the store."""
 
 
-def open_store(files):
+def open_store(files, key="n"):
     context = Context(threads=1)
     source = Source("store", files, SyncPolicy(), MergeTriggers(), context, context)
-    return opened(source, StoreRequest.of(SCHEMA, "n", "raise", is_read_only=False))
+    return opened(source, StoreRequest.of(SCHEMA, key, "raise", is_read_only=False))
 
 
 def columns_of(rows):
@@ -68,18 +78,20 @@ def apply_to_store(engine, change):
         context = Context(threads=1)
         selected = selection(col("n") < limit, engine.state.schema, context)
         engine.update_where(selected, assignment({"city": city}, engine.state.schema, context))
+    elif kind == "parts":
+        engine.append_parts(columns_of([row]) for row in given)
     elif kind == "append":
         engine.append(columns_of(given))
     else:
         engine.update(columns_of(given))
 
 
-def run(files):
-    """Run all changes; return rows after the acknowledged ones, and after the one that did not end."""
+def run(files, key):
+    """Run all changes of a history; return rows after the acknowledged ones, and after the one that did not end."""
     acknowledged = attempted = {}
     try:
-        engine = open_store(files).engine
-        for change in CHANGES:
+        engine = open_store(files, key).engine
+        for change in HISTORIES[key]:
             attempted = apply_to_model(acknowledged, change)
             apply_to_store(engine, change)
             acknowledged = attempted
@@ -89,38 +101,40 @@ def run(files):
     return acknowledged, attempted
 
 
-def total_operations():
+def total_operations(key):
     files = CrashFiles()
-    run(files)
+    run(files, key)
     return files.operations
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.long)])
-def test_a_crash_in_every_operation(form, every):
-    for number in range(1 + FORMS.index(form) % every, total_operations() + 1, every):
+@pytest.mark.parametrize("key", HISTORIES, ids=str)
+def test_a_crash_in_every_operation(form, every, key):
+    for number in range(1 + FORMS.index(form) % every, total_operations(key) + 1, every):
         files = CrashFiles(crash_at=number)
-        acknowledged, attempted = run(files)
+        acknowledged, attempted = run(files, key)
         after = files.after_crash(form)
         if "manifest" not in after.names():
             assert acknowledged == {}
             continue
-        store = open_store(after)
+        store = open_store(after, key)
         assert rows_of(store) in (sorted(acknowledged.items()), sorted(attempted.items())), number
         before = rows_of(store)
         store.engine.append(columns_of([(77, "after")]))
         store.engine.merge()
         store.engine.close()
-        assert rows_of(open_store(after)) == [*before, (77, "after")]
+        assert rows_of(open_store(after, key)) == [*before, (77, "after")]
 
 
 @pytest.mark.parametrize("fails", [1, 3])
-def test_a_full_disk_in_every_operation(fails):
+@pytest.mark.parametrize("key", HISTORIES, ids=str)
+def test_a_full_disk_in_every_operation(fails, key):
     """A change that fails changes nothing. The store goes on, or says that it must be opened again."""
-    for number in range(10 + fails, total_operations() + 1, 4):
+    for number in range(10 + fails, total_operations(key) + 1, 4):
         files = CrashFiles(fail_at=number, fails=fails)
-        engine, rows = open_store(files).engine, {}
-        for change in CHANGES:
+        engine, rows = open_store(files, key).engine, {}
+        for change in HISTORIES[key]:
             try:
                 apply_to_store(engine, change)
                 rows = apply_to_model(rows, change)
@@ -131,7 +145,7 @@ def test_a_full_disk_in_every_operation(fails):
         assert rows_of(engine) == sorted(rows.items())
         files.fail_at = None
         engine.folder.abandon()
-        assert rows_of(open_store(files)) == sorted(rows.items()), number
+        assert rows_of(open_store(files, key)) == sorted(rows.items()), number
 
 
 def test_an_error_of_a_merge_in_a_thread_is_raised_later():

@@ -7,7 +7,7 @@ to a new log and a new delta. At its end the main is exchanged (Krueger et al. 2
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -19,6 +19,7 @@ from headrace.core.errors import HeadraceError, MissingDependencyError, OptionEr
 from headrace.store.assignment import Assignment
 from headrace.store.change import Change
 from headrace.store.files.folder import StoreFolder
+from headrace.store.files.log import Payload
 from headrace.store.files.records import RecordKind
 from headrace.store.keys import FoundRows
 from headrace.store.state import StoreState
@@ -116,6 +117,42 @@ class StoreEngine:
                 return self._commit(none, self._selected(columns, places[~present.found]))
             self._check_distinct(keys, places, present)
             return self._commit(none, columns)
+
+    @property
+    def takes_parts(self) -> bool:
+        """True if rows may be added by `append_parts`: the store has a log, and no key whose policy needs all rows."""
+        return self.folder is not None and self.rules.key is None
+
+    def append_parts(self, parts: Iterable[Mapping[str, Column]]) -> int:
+        """Add rows that are computed part by part, all or none, and return their number; `takes_parts` is true.
+
+        The log writes and syncs a part while the next one is computed. Other changes wait.
+
+        Raises
+        ------
+        OSError, SourceError
+            The log cannot be written. Nothing is added.
+        """
+        none: Any = np.empty(0, np.uint64)
+        with self._write_lock:
+            self._check_open()
+            assert self.folder is not None
+            after, first_row, next_row = self.state, self._next_row, self._next_row
+
+            def records() -> Iterator[Payload]:
+                nonlocal after, next_row
+                for columns in parts:
+                    change = Change(next_row, none, columns)
+                    if change.length:
+                        after, next_row = after.after(change), next_row + change.length
+                        yield change.encoded
+
+            def publish() -> None:
+                self.state, self._next_row = after, next_row
+
+            self.folder.log.append_parts(records(), lambda: Change(next_row, none, {}).encoded(), then=publish)
+            self._merge_if_due()
+        return next_row - first_row
 
     def update(self, columns: Mapping[str, Column]) -> int:
         """Replace the given columns of the rows with given keys, and return the number of rows.

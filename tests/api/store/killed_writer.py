@@ -10,7 +10,9 @@ import sys
 
 import pyarrow.ipc  # noqa: F401  imported before the fork
 
-from headrace import Store
+from headrace import Store, col, read_csv
+
+SCHEMA = {"n": "int64", "t": "string"}
 
 
 def change(store, number):
@@ -18,9 +20,15 @@ def change(store, number):
     if number % 7 == 3:
         store.merge()
     elif number % 5 == 4:
-        store.delete([10 * (number - 1), 10 * (number - 2)])
+        gone = [10 * (number - 1), 10 * (number - 2)]
+        store.delete(gone if store.key else (col("n") == gone[0]) | (col("n") == gone[1]))
     else:
-        store.append(b"n,t\n" + b"".join(b"%d,%s\n" % (10 * number + i, b"x" * number) for i in range(3)))
+        lines = [b"%d,%s\n" % (10 * number + i, b"x" * number) for i in range(3)]
+        if store.key or number % 3:
+            store.append(b"n,t\n" + b"".join(lines))
+        else:  # as texts of many bytes are appended
+            parts = (read_csv(b"n,t\n" + line, dtypes=SCHEMA).columns for line in lines)
+            store._opened.engine.append_parts(parts)
 
 
 def say(word):
@@ -38,7 +46,7 @@ def write(path, number, sync):
 
 
 def main():
-    store = Store(schema={"n": "int64", "t": "string"}, key="n")  # imports what a writer needs
+    store = Store(schema=SCHEMA, key="n")  # imports what a writer needs
     for number in range(5):
         change(store, number)
     for line in sys.stdin:

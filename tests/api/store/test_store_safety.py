@@ -329,17 +329,18 @@ def model_of(count):
 
 
 @pytest.mark.parametrize("times", [6, pytest.param(1000, marks=pytest.mark.long)])
-def test_a_writer_that_is_killed_at_any_time(times, tmp_path, request):
+@pytest.mark.parametrize("key", ["n", None], ids=str)
+def test_a_writer_that_is_killed_at_any_time(times, key, tmp_path, request):
     draw = seeded(request.node.name)
     path, number, begun = tmp_path / "s", 0, 0
-    Store(path, schema=SCHEMA, key="n").close()
+    Store(path, schema=SCHEMA, key=key).close()
     program = Path(__file__).with_name("killed_writer.py")
     server = subprocess.Popen([sys.executable, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         for _ in range(times):
             if number > 150:
                 shutil.rmtree(path)
-                Store(path, schema=SCHEMA, key="n").close()
+                Store(path, schema=SCHEMA, key=key).close()
                 number = 0
             server.stdin.write(f"{path} {number} {draw.choice(['always', 'batch', 'never'])}\n")
             server.stdin.flush()

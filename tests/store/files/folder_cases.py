@@ -25,8 +25,9 @@ class History:
     def run(self, files):
         """Create, append, merge, close, open again, append, merge, append."""
         folder = StoreFolder.create(files, WHERE, SCHEMA, self.policy)
-        for size in (1, 100, 5):
+        for size in (1, 100):
             self.append(folder, size)
+        self.append_parts(folder, (5, 50, 2))
         self.merge(folder, between=True)
         self.append(folder, 8)
         folder.close()
@@ -34,6 +35,7 @@ class History:
         self.append(folder, 40)
         self.merge(folder, between=False)
         self.append(folder, 3)
+        self.append_parts(folder, (7, 0))
         folder.abandon()
 
     def append(self, folder, size):
@@ -41,6 +43,14 @@ class History:
         self.attempted.append(payload)
         folder.log.append(RecordKind.CHANGE, payload)
         self.acknowledged.append(payload)
+
+    def append_parts(self, folder, sizes):
+        """Append a change of several records. All of its payloads are acknowledged, or none."""
+        payloads = [bytes([len(self.attempted) + 1 + i]) * size for i, size in enumerate(sizes)]
+        self.attempted += payloads
+        *parts, last = [lambda payload=payload: (payload,) for payload in payloads]
+        folder.log.append_parts(iter(parts), last)
+        self.acknowledged += payloads
 
     def merge(self, folder, *, between):
         first = folder.begin_merge()

@@ -86,6 +86,29 @@ def test_planted_bugs_of_the_file_system_are_found(bug):
     assert any(not right for form in FORMS for _, right in crashes(bug, form))
 
 
+def test_a_change_without_its_last_record_is_found(monkeypatch):
+    monkeypatch.setattr(records.Records, "without_open_change", lambda self: self)
+    assert any(not right for _, right in crashes(CrashFiles, "written"))
+
+
+def test_an_error_between_two_parts_removes_them():
+    def parts():
+        yield lambda: (b"first",)
+        yield lambda: (b"second",)
+        raise ValueError
+
+    files = CrashFiles()
+    folder = StoreFolder.create(files, WHERE, SCHEMA, SyncPolicy())
+    folder.log.append(RecordKind.CHANGE, b"before")
+    size = folder.log.size
+    with pytest.raises(ValueError):  # noqa: PT011  it has no message
+        folder.log.append_parts(parts(), lambda: (b"last",))
+    assert folder.log.size == size
+    folder.log.append_parts(iter([lambda: (b"part",)]), lambda: (b"last",))
+    folder.close()
+    assert payloads(read_content(files, WHERE)) == [b"before", b"part", b"last"]
+
+
 def test_an_ignored_checksum_is_found(monkeypatch):
     monkeypatch.setattr(records, "checksum", lambda data, before=0: 0)
     assert any(not right for form in FORMS for _, right in crashes(CrashFiles, form))

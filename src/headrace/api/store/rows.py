@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from headrace.api.read.read_csv import read_csv
-from headrace.api.store.row_count import RowCount
+from headrace.api.scan.scan_csv import scan_csv
+from headrace.api.store.row_count import RowCount, joined_rejects
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
@@ -16,7 +18,12 @@ from headrace.core.errors import OptionError, UnknownColumnError
 from headrace.core.foreign_names import way_to_table
 from headrace.store.schema import fitted, whole_columns
 
-__all__ = ["columns_of_store", "rows_given", "whole_columns"]
+__all__ = ["TextParts", "columns_of_store", "rows_given", "whole_columns"]
+
+_PARTS = 8
+"""Parts of a text that is read while earlier parts are written."""
+_MIN_PART_BYTES, _MAX_PART_BYTES = 8 << 20, 64 << 20
+"""Bytes of a part."""
 
 
 class GivenRows(NamedTuple):
@@ -70,9 +77,7 @@ def rows_given(
         raise OptionError("source is a mapping; polars.DataFrame(source) or pyarrow.table(source) makes a table of it")
     if way := way_to_table(source):
         raise OptionError(f"source is a {type(source).__name__}, which is no table{way}")
-    given = {"header": True, "context": context, **options}
-    if not given["header"]:
-        given.setdefault("names", list(schema))
+    given = _of_read(schema, context, options)
     if not is_whole:
         if getattr(source, "closed", False) is True:
             raise OptionError("source is a file that is closed")
@@ -82,3 +87,57 @@ def rows_given(
     with columns_of_store():
         table = read_csv(source, **{"dtypes": dict(schema), **given})
     return GivenRows(fitted(table.to("cpu").columns, schema, context), table)
+
+
+class TextParts:
+    """Rows of a long text, which is read part by part.
+
+    Parameters
+    ----------
+    source
+        Bytes, or a path of a file.
+    schema, context, options
+        As of `rows_given`.
+    part_bytes
+        Bytes of text of a part.
+    """
+
+    def __init__(
+        self, source: Any, schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any], *, part_bytes: int
+    ) -> None:
+        self._schema, self._context = schema, context
+        given = {"dtypes": dict(schema), **_of_read(schema, context, options)}
+        self._scan = scan_csv(source, batch_bytes=part_bytes, **given)
+        self._rejects: list[Table] = []
+
+    @classmethod
+    def of(cls, source: Any, schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any]) -> TextParts | None:
+        """Return the parts of a source that is text of two parts or more, in memory or in a file; None for others."""
+        nbytes = 0
+        if isinstance(source, bytes | bytearray | memoryview):
+            nbytes = memoryview(source).nbytes
+        elif isinstance(source, str | os.PathLike) and os.path.isfile(source):
+            nbytes = os.path.getsize(source)
+        if nbytes < 2 * _MIN_PART_BYTES or options.get("shrink"):
+            return None
+        part_bytes = min(max(nbytes // _PARTS, _MIN_PART_BYTES), _MAX_PART_BYTES)
+        return cls(source, schema, context, options, part_bytes=part_bytes)
+
+    def columns(self) -> Iterator[Mapping[str, Column]]:
+        """Yield the columns of each part, of the types of the store."""
+        with self._scan, columns_of_store():
+            for batch in self._scan.batches():
+                self._rejects.append(batch.rejects)
+                yield whole_columns(fitted(batch.to("cpu").columns, self._schema, self._context), self._schema)
+
+    def counted(self, rows: int) -> RowCount:
+        """Return the number of rows that a change has added, with the account of the read."""
+        return RowCount(rows, 0, joined_rejects(self._rejects, self._context), self._scan.report)
+
+
+def _of_read(schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a read of raw text."""
+    given = {"header": True, "context": context, **options}
+    if not given["header"]:
+        given.setdefault("names", list(schema))
+    return given

@@ -126,6 +126,9 @@ class Store(ForeignNames):
 
         The number has ``rejects`` and ``report`` of raw text, and counts the rows that the policy for duplicates left out.
 
+        If the store has a path and no key, bytes or a file of 16 MB or more are read in parts. The log has a part while the next
+        one is read, and other changes wait. The rows are one change: after a crash all of them are there, or none.
+
         Parameters
         ----------
         source
@@ -146,9 +149,11 @@ class Store(ForeignNames):
             The disk is full, or fails. Nothing is added, and all earlier changes are safe. If the message says so, the store must
             be opened again.
         """
-        from headrace.api.store.rows import rows_given, whole_columns  # needs NumPy
+        from headrace.api.store.rows import TextParts, rows_given, whole_columns  # needs NumPy
 
         engine = self._engine("append")
+        if engine.takes_parts and (parts := TextParts.of(source, engine.state.schema, self._source.context, options)):
+            return parts.counted(engine.append_parts(parts.columns()))
         given = rows_given(source, engine.state.schema, self._source.context, options)
         return given.counted(engine.append(whole_columns(given.columns, engine.state.schema)))
 

@@ -145,8 +145,8 @@ def _with_logs(files: FileSystem, start: Content) -> Undamaged:
             reason = f"the log begins with record {first}, and {sequence} is expected"
             end = Fault(0, 0, reason, is_damage=True) if torn is None else replace(torn, is_damage=True)
             return Undamaged(start, Damage(log_name(first if torn is None else start.last_log), end))
-        found = read_records(data, first)
-        changes += [record.payload for record in found.records if record.kind == RecordKind.CHANGE]
+        found = read_records(data, first).without_open_change()
+        changes += [record.payload for record in found.records if record.kind in (RecordKind.PART, RecordKind.CHANGE)]
         sequence += len(found.records)
         start, torn = replace(start, changes=tuple(changes), next_sequence=sequence, last_log=first), found.fault
         if torn is not None and torn.is_damage:

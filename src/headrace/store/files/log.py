@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from headrace.core.errors import OptionError, SourceError
 from headrace.core.options import choice, number
@@ -49,6 +52,10 @@ class SyncPolicy:
         return cls(choice("sync", name, SYNC_POLICIES), float(found))
 
 
+Payload: TypeAlias = Callable[[], Sequence[bytes | memoryview]]
+"""Returns the parts of a record's content."""
+
+
 def _nothing() -> None:
     pass
 
@@ -78,6 +85,7 @@ class Log:
         self._synced = self._file.size
         self._synced_at = policy.clock()
         self._fault = ""
+        self._is_writing = False
         self.is_interrupted = False
         """True if an exception, such as that of Ctrl-C, came between a record and its acknowledgement."""
 
@@ -108,25 +116,72 @@ class Log:
         SourceError
             An earlier failure or interruption left the log in an unknown state.
         """
+        with self._removed_if_it_fails(then):
+            self._write(kind, lambda: payload)
+        return self.next_sequence - 1
+
+    def append_parts(self, parts: Iterable[Payload], last: Payload, then: Callable[[], None] = _nothing) -> int:
+        """Append a change in several records, and return the sequence of the last one. After a crash all are there or none.
+
+        A record is written, and synced by the policy, in another thread while the next part is computed.
+
+        Parameters
+        ----------
+        parts
+            Contents of the records before the last one. If the iterator raises an exception, all records are removed.
+        last
+            Content of the change.
+        then
+            As of `append`.
+
+        Raises
+        ------
+        OSError, SourceError
+            As for `append`.
+        """
+        with self._removed_if_it_fails(then):
+            writer = ThreadPoolExecutor(1, "headrace-log")
+            try:
+                written = writer.submit(_nothing)
+                for part in parts:
+                    written.result()
+                    written = writer.submit(self._write, RecordKind.PART, part)
+                written.result()
+            finally:
+                writer.shutdown(cancel_futures=True)
+            self._write(RecordKind.CHANGE, last)
+        return self.next_sequence - 1
+
+    @contextmanager
+    def _removed_if_it_fails(self, then: Callable[[], None]) -> Iterator[None]:
+        """Remove the records of the body if it raises an exception; call `then` if not."""
         self._check()
         if self.is_interrupted:
             raise SourceError("a change of the store was interrupted, and is lost or made; close the store and open it again")
-        begin = self._file.size
-        record = record_parts(kind, self.next_sequence, self._synced, payload)
+        begin, sequence = self._file.size, self.next_sequence
         self.is_interrupted = True
         try:
-            for part in record:
+            yield
+        except BaseException:
+            if not self._is_writing:  # a second interrupt may leave the thread of `append_parts`
+                self._remove(begin)
+                self.next_sequence = sequence
+                self.is_interrupted = False
+            raise
+        then()
+        self.is_interrupted = False
+
+    def _write(self, kind: int, payload: Payload) -> None:
+        """Write a record, and sync it by the policy."""
+        self._is_writing = True
+        try:
+            for part in record_parts(kind, self.next_sequence, self._synced, payload()):
                 self._file.write(part)
             if self._is_due():
                 self._sync()
-        except BaseException:
-            self._remove(begin)
-            self.is_interrupted = False
-            raise
-        self.next_sequence += 1
-        then()
-        self.is_interrupted = False
-        return self.next_sequence - 1
+            self.next_sequence += 1
+        finally:
+            self._is_writing = False
 
     def flush(self) -> None:
         """Sync all records.

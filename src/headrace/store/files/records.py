@@ -43,6 +43,8 @@ class RecordKind(IntEnum):
     """Main: numbers of the rows."""
     COLUMN = 6
     """Main: one column."""
+    PART = 7
+    """Log: the first rows of the change that follows. Without that change, a crash or an error has ended it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,17 @@ class Records:
     def end(self) -> int:
         """Offset of the end of the last record."""
         return self.records[-1].end if self.records else 0
+
+    def without_open_change(self) -> Records:
+        """Return these records without the parts of a change whose last record is missing; what a crash cut off begins there."""
+        count, fault = len(self.records), self.fault
+        while count and self.records[count - 1].kind == RecordKind.PART:
+            count -= 1
+        if count < len(self.records) and (fault is None or not fault.is_damage):
+            begin, end = self.records[count].begin, self.end if fault is None else fault.offset + fault.nbytes
+            reason = "the last record of the change is missing" if fault is None else fault.reason
+            fault = Fault(begin, end - begin, reason, is_damage=False)
+        return Records(self.records[:count], fault)
 
     @property
     def is_sealed(self) -> bool:
