@@ -10,13 +10,13 @@ from headrace.arrange.gather.take import take_rows
 from headrace.arrays.arrays import needed_numpy
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
-from headrace.core.buffer import empty_buffer
+from headrace.core.buffer import Buffer, empty_buffer
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.options import instance
 from headrace.store.dictionary import validity
-from headrace.store.dictionary.dictionaries import merge_dictionaries
-from headrace.store.dictionary.distinct import numbered_values
+from headrace.store.dictionary.dictionaries import DictionaryMerge, merge_dictionaries
+from headrace.store.dictionary.distinct import NumberedValues, numbered_values
 from headrace.store.dictionary.encoded_column import EncodedColumn, code_bits, words_of_codes
 from headrace.store.dictionary.items import address_of, column_of_items, host_array, items_of
 from headrace.store.dictionary.packing import codes_of, pack, packed_source
@@ -102,8 +102,12 @@ def merge(
     """
     context = context_of(context)
     instance("main", main, EncodedColumn)
-    added = delta if isinstance(delta, EncodedColumn) else encode(plain_column(delta, context, "delta"), context=context)
-    added = _of_type(added, main.type)
+    if not isinstance(delta, EncodedColumn):
+        delta = plain_column(delta, context, "delta")
+        if keep is None and context.device.kind == "cpu" and main.type.name != "null":
+            return _merged_rows(main, numbered_values(delta, context=context), context)
+        delta = encode(delta, context=context)
+    added = replace(delta, dictionary=_of_type(delta.dictionary, main.type))
     if keep is not None:
         flags = _mask(keep, main.length + added.length)
         first, second = flags[: main.length], flags[main.length :]
@@ -156,31 +160,48 @@ def filtered(column: EncodedColumn, keep: Any, *, context: Context | None = None
     return EncodedColumn(dictionary, words, len(rows), nulls, bits)
 
 
-def _of_type(delta: EncodedColumn, type_: DataType) -> EncodedColumn:
-    """Return a delta whose dictionary has the type of the main one; texts may have offsets of another width."""
+def _of_type(delta: Column, type_: DataType) -> Column:
+    """Return the dictionary of a delta with the type of the main one; texts may have offsets of another width."""
     if delta.type == type_:
         return delta
     is_text = (delta.type.is_string and type_.is_string) or (delta.type.is_binary and type_.is_binary)
     if not is_text or not has_offsets(delta.type) or not has_offsets(type_):
         raise OptionError(f"delta is of type {delta.type}, and main of {type_}; cast one of them")
-    return replace(delta, dictionary=column_of_items(items_of(delta.dictionary), type_))
+    return column_of_items(items_of(delta), type_)
 
 
 def _merged(main: EncodedColumn, delta: EncodedColumn, context: Context) -> EncodedColumn:
-    joined, nulls = validity.joined(main, delta)
-    length = main.length + delta.length
+    added = validity.Validity(delta.validity, delta.null_count)
     if main.type.name == "null":
-        return EncodedColumn(main.dictionary, main.words, length, nulls, joined)
+        joined, nulls = validity.joined(main, added, delta.length)
+        return EncodedColumn(main.dictionary, main.words, main.length + delta.length, nulls, joined)
     if context.device.kind != "cpu":
         from headrace.store.dictionary.merge_gpu import merge_on_gpu  # needs cuda-core
 
         return merge_on_gpu(main, delta, context)
-    dictionary, main_codes, delta_codes = merge_dictionaries(main.dictionary, delta.dictionary, context=context)
-    bits = code_bits(len(dictionary))
-    words = empty_buffer(8 * words_of_codes(length, bits))
-    first, second = _source(main, main_codes), _source(delta, delta_codes)
-    _native.translate_codes(first, second, (words.address, bits), context.thread_count)
-    return EncodedColumn(dictionary, words, length, nulls, joined)
+    found = merge_dictionaries(main.dictionary, delta.dictionary, context=context)
+    words = _translated(main, found, _source(delta, found.delta_codes), delta.length, context)
+    joined, nulls = validity.joined(main, added, delta.length)
+    return EncodedColumn(found.dictionary, words, main.length + delta.length, nulls, joined)
+
+
+def _merged_rows(main: EncodedColumn, delta: NumberedValues, context: Context) -> EncodedColumn:
+    """Merge a main column with numbered rows, whose codes are packed once, with the merged dictionary."""
+    length = len(delta.numbers)
+    found = merge_dictionaries(main.dictionary, _of_type(delta.values, main.type), context=context)
+    table = found.delta_codes if delta.ranks is None else found.delta_codes[delta.ranks]
+    source = packed_source(delta.numbers, length, _NUMBER_BITS, delta.validity.bits, address_of(table))
+    words = _translated(main, found, source, length, context)
+    joined, nulls = validity.joined(main, delta.validity, length)
+    return EncodedColumn(found.dictionary, words, main.length + length, nulls, joined)
+
+
+def _translated(main: EncodedColumn, found: DictionaryMerge, delta: bytes, length: int, context: Context) -> Buffer:
+    """Return the packed codes of main and then of a delta of `length` rows, a ``CodeSource``."""
+    bits = code_bits(len(found.dictionary))
+    words = empty_buffer(8 * words_of_codes(main.length + length, bits))
+    _native.translate_codes(_source(main, found.main_codes), delta, (words.address, bits), context.thread_count)
+    return words
 
 
 def _source(column: EncodedColumn, table: Any) -> bytes:

@@ -80,7 +80,7 @@ def merge_with(
         )
         found = launcher.fetch(kernels.translate(*sources, bits))
         items_at(words, "|u1", len(found), begin // 64 * bits * 8)[:] = found
-    joined, nulls = validity.joined(main, delta)
+    joined, nulls = validity.joined(main, validity.Validity(delta.validity, delta.null_count), delta.length)
     return EncodedColumn(dictionary, words, length, nulls, joined)
 
 

@@ -54,22 +54,22 @@ def all_null(length: int) -> Validity:
     return Validity(copy_of(bytes(-(-length // 8))) if length else None, length)
 
 
-def joined(first: EncodedColumn, second: EncodedColumn) -> Validity:
-    """Return the validity of the rows of both columns, one after the other."""
-    import numpy as np
-
+def joined(first: EncodedColumn, second: Validity, length: int) -> Validity:
+    """Return the validity of the rows of a column, and then of `length` rows."""
     nulls = first.null_count + second.null_count
     if not nulls:
         return Validity(None, 0)
+    import numpy as np
+
     whole = first.length // 8
-    before, after = _packed(first), _packed(second)
+    before, after = _packed(first.validity, first.length), _packed(second.bits, length)
     bits = [np.unpackbits(before[whole:], bitorder="little")[: first.length % 8], np.unpackbits(after, bitorder="little")]
-    rest = np.packbits(np.concatenate(bits)[: first.length % 8 + second.length], bitorder="little")
+    rest = np.packbits(np.concatenate(bits)[: first.length % 8 + length], bitorder="little")
     return Validity(copy_of(np.concatenate([before[:whole], rest])), nulls)
 
 
-def _packed(column: EncodedColumn) -> Any:
+def _packed(bits: Buffer | None, length: int) -> Any:
     import numpy as np
 
-    size = -(-column.length // 8)
-    return np.full(size, 0xFF, np.uint8) if column.validity is None else items_at(column.validity, "|u1", size)
+    size = -(-length // 8)
+    return np.full(size, 0xFF, np.uint8) if bits is None else items_at(bits, "|u1", size)
