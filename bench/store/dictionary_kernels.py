@@ -1,6 +1,7 @@
 """Measures the kernels that merge dictionaries, translate codes and remove duplicates on a GPU, with all arrays in its memory.
 
-usage: python -m bench.store.dictionary_kernels [--log N] [--tiles 256x8,...] [--translations 256x1,...] [--texts] [--out FILE]
+usage: python -m bench.store.dictionary_kernels [--log N] [--tiles 256x8,...] [--translations 256x1,...] [--parts PART,...]
+           [--out FILE]
 
 A tile is its threads and the values of each; a block of translations has threads, and groups of 32 codes of a warp at once.
 
@@ -35,6 +36,7 @@ from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.store.dictionary.gpu.launches import CodeTable, DeviceCodes, DeviceNumbers, DeviceTexts, DictionaryKernels
 from headrace.store.dictionary.gpu.tuning import TRANSLATION, VALUE_TILES, VALUE_TYPES, MergeTile, Translation
 
+PARTS = ("merges", "texts", "translations", "duplicates")
 _CHECKED_ROWS = 1 << 20
 
 
@@ -221,7 +223,7 @@ def main() -> int:
     parser.add_argument("--log", type=int, default=26, help="logarithm of the values of a dictionary; codes are 8 times as many")
     parser.add_argument("--tiles", default="", help="tiles of merges, as 256x8; those of the package if none are given")
     parser.add_argument("--translations", default="", help="blocks of translations, as 256x2")
-    parser.add_argument("--texts", action="store_true", help="measure merges of texts alone")
+    parser.add_argument("--parts", default=",".join(PARTS), help="tables to measure")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     tiles = [MergeTile(*map(int, text.split("x"))) for text in given.tiles.split(",") if text]
@@ -229,17 +231,18 @@ def main() -> int:
     page, launcher, rate = Page(), launcher_of(), copy_rate()
     page.say("# Kernels of dictionary-encoded columns\n")
     page.say(f"{description_line()}; a copy reads and writes {rate / 1e9:.0f} GB/s")
-    with launcher.current():
-        text_merges(page, launcher, 1 << (given.log - 4))
-    if given.texts:
-        page.keep(given.out)
-        return 0
+    parts = given.parts.split(",")
     with launcher.current():
         launcher.prepare(programs_of(tiles or list(VALUE_TILES.values()), shapes or [TRANSLATION]))
-        merges(page, launcher, 1 << given.log, [*tiles] or [None], rate)
-        translations(page, launcher, 8 << given.log, shapes or [TRANSLATION], rate)
+        if "merges" in parts:
+            merges(page, launcher, 1 << given.log, [*tiles] or [None], rate)
+        if "texts" in parts:
+            text_merges(page, launcher, 1 << (given.log - 4))
+        if "translations" in parts:
+            translations(page, launcher, 8 << given.log, shapes or [TRANSLATION], rate)
     torch.cuda.empty_cache()
-    duplicates(page, 1 << given.log)
+    if "duplicates" in parts:
+        duplicates(page, 1 << given.log)
     page.keep(given.out)
     return 0
 

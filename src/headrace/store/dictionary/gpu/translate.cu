@@ -49,23 +49,19 @@ private:
     }
 };
 
-// Returns the lane's code of 32 codes from code `first` on. Only the first bit of all is a number of 64 bits.
-static __device__ __forceinline__ u32 code_of_group(const CodeSource& source, u64 first, u32 mask) {
-    const u32 bits = static_cast<u32>(source.bits);
-    if (bits == 0) return 0;
+// Translates groups of 32 codes of one source, from code `first` on. All loads of codes come before the first lookup.
+// A group has as many words as a code has bits, so the lane's codes of all groups begin at the same bit of a word.
+static __device__ __forceinline__ void translate_groups(const CodeSource& source, u64 first,
+                                                        u32 (&codes)[turn_groups]) {
+    const u32 bits = static_cast<u32>(source.bits), mask = static_cast<u32>(code_mask(bits));
     const u64 begin = first * bits;
     const u32 bit = static_cast<u32>(begin % 32) + tile::lane() * bits, shift = bit % 32;
     const u32* const word = reinterpret_cast<const u32*>(source.words) + begin / 32 + bit / 32;
-    const u64 high = shift + bits > 32 ? word[1] : 0;
-    return static_cast<u32>((high << 32 | word[0]) >> shift) & mask;
-}
-
-// Translates groups of 32 codes of one source, from code `first` on. All loads of codes come before the first lookup.
-static __device__ __forceinline__ void translate_groups(const CodeSource& source, u64 first,
-                                                        u32 (&codes)[turn_groups]) {
-    const u32 mask = static_cast<u32>(code_mask(source.bits));
 #pragma unroll
-    for (u32 turn = 0; turn < turn_groups; ++turn) codes[turn] = code_of_group(source, first + turn * 32, mask);
+    for (u32 turn = 0; turn < turn_groups; ++turn) {
+        const u64 low = bits != 0 ? word[turn * bits] : 0, high = shift + bits > 32 ? word[turn * bits + 1] : 0;
+        codes[turn] = static_cast<u32>((high << 32 | low) >> shift) & mask;
+    }
 #pragma unroll
     for (u32 turn = 0; turn < turn_groups; ++turn) {
         codes[turn] = new_code(source, first + turn * 32 + tile::lane(), codes[turn]);
@@ -83,15 +79,35 @@ static __device__ __forceinline__ WordPlace place_of_word(u32 bits) {
     return {first, begin - first * bits};
 }
 
-// Packs the codes of a warp; lane i < bits returns word i. `codes_of_word`: maximum number of codes of a word.
-static __device__ __forceinline__ u32 packed_word(u32 code, u32 bits, const WordPlace& place, u32 codes_of_word) {
-    u32 word = tile::shuffle(code, place.first % tile::lanes) >> place.skipped;
-    u32 shift = bits - place.skipped;
-    for (u32 i = 1; i < codes_of_word; ++i, shift += bits) {
-        const u32 found = tile::shuffle(code, (place.first + i) % tile::lanes);
-        word |= shift < 32 ? found << shift : 0;
+// Packs the codes of groups of a warp; in lane i < bits, `codes` become word i of each. `max_codes`: maximum number of
+// codes of a word, 0 if it is not known when this is compiled.
+template <u32 max_codes>
+static __device__ __forceinline__ void pack_groups(u32 (&codes)[turn_groups], u32 bits, const WordPlace& place) {
+    const u32 count = max_codes != 0 ? max_codes : (bits + 30) / bits + 1;
+    u32 words[turn_groups];
+#pragma unroll
+    for (u32 turn = 0; turn < turn_groups; ++turn) {
+        words[turn] = tile::shuffle(codes[turn], place.first % tile::lanes) >> place.skipped;
     }
-    return word;
+    u32 shift = bits - place.skipped;
+#pragma unroll
+    for (u32 i = 1; i < count; ++i, shift += bits) {
+#pragma unroll
+        for (u32 turn = 0; turn < turn_groups; ++turn) {
+            const u32 found = tile::shuffle(codes[turn], (place.first + i) % tile::lanes);
+            words[turn] |= shift < 32 ? found << shift : 0;
+        }
+    }
+#pragma unroll
+    for (u32 turn = 0; turn < turn_groups; ++turn) codes[turn] = words[turn];
+}
+
+static __device__ __forceinline__ void pack_groups(u32 (&codes)[turn_groups], u32 bits, const WordPlace& place) {
+    if (bits > 30) return pack_groups<2>(codes, bits, place);
+    if (bits > 15) return pack_groups<3>(codes, bits, place);
+    if (bits > 10) return pack_groups<4>(codes, bits, place);
+    if (bits > 7) return pack_groups<5>(codes, bits, place);
+    pack_groups<0>(codes, bits, place);
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
@@ -113,7 +129,6 @@ extern "C" __global__ void __launch_bounds__(threads)
     const BothCodes both{first, delta};
     const u64 end = words_of_codes(both.count(), bits) * 2;
     const WordPlace place = place_of_word(bits);
-    const u32 codes_of_word = 31 / bits + 2;
     // An even number of groups, so that the last word of 64 bits is written as a whole.
     const u64 groups = (both.count() + 63) / 64 * 2, warps = u64{threads / tile::lanes} * gridDim.x;
     const u64 warp = static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp();
@@ -130,11 +145,12 @@ extern "C" __global__ void __launch_bounds__(threads)
                 codes[turn] = both.translated(i, both.old_code(i));
             }
         }
+        pack_groups(codes, bits, place);
+        const u64 first_word = begin * bits + tile::lane();
 #pragma unroll
         for (u32 turn = 0; turn < turn_groups; ++turn) {
-            const u32 word = packed_word(codes[turn], bits, place, codes_of_word);
-            const u64 at = (begin + turn) * bits + tile::lane();
-            if (tile::lane() < bits && at < end) words[at] = word;
+            const u64 at = first_word + turn * bits;
+            if (tile::lane() < bits && at < end) words[at] = codes[turn];
         }
     }
 }

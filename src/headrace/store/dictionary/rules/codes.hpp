@@ -39,7 +39,7 @@ HR_FN u32 code_of_blocks(const CodeBlocks& blocks, u32 code) {
     const u64 bits = blocks.bits[code / block_codes];
     const u32 place = code % block_codes;
     if (bits & 1) return blocks.table[code];
-    return blocks.bases[code / block_codes] + place + static_cast<u32>(count_ones(bits & (~u64{0} >> (63 - place))));
+    return blocks.bases[code / block_codes] + place + static_cast<u32>(count_ones(bits << (63 - place)));
 }
 
 // The packed codes [first, first + count) of a column, and their translation.
