@@ -79,7 +79,7 @@ static __device__ __forceinline__ WordPlace place_of_word(u32 bits) {
     return {first, begin - first * bits};
 }
 
-// Packs the codes of groups of a warp; in lane i < bits, `codes` become word i of each. `max_codes`: maximum number of
+// Packs the codes of groups of a warp. In lane i < bits, `codes` become word i of each. `max_codes`: maximum number of
 // codes of a word, 0 if it is not known when this is compiled.
 template <u32 max_codes>
 static __device__ __forceinline__ void pack_groups(u32 (&codes)[turn_groups], u32 bits, const WordPlace& place) {
