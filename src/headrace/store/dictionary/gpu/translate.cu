@@ -49,8 +49,8 @@ private:
     }
 };
 
-// Translates groups of 32 codes of one source, from code `first` on. All loads of codes come before the first lookup.
-// A group has as many words as a code has bits, so the lane's codes of all groups begin at the same bit of a word.
+// Translates groups of 32 codes of one source, from code `first` on. All loads of codes come before the first lookup. A
+// group has as many words as a code has bits. So codes of a lane begin at the same bit of a word in all groups.
 static __device__ __forceinline__ void translate_groups(const CodeSource& source, u64 first,
                                                         u32 (&codes)[turn_groups]) {
     const u32 bits = static_cast<u32>(source.bits), mask = static_cast<u32>(code_mask(bits));
