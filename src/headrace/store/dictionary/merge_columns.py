@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from math import ceil, sqrt
 from typing import Any
 
 from headrace.columns.column import Column
@@ -60,8 +61,10 @@ def merge_columns(
     if set(mains) != set(deltas):
         raise OptionError(f"deltas have the columns {sorted(deltas)}, and mains {sorted(mains)}")
     context = context_of(context)
-    workers = 1 if context.device.kind != "cpu" else max(1, min(context.thread_count, len(mains)))
+    # Columns with many distinct values take longest. They begin first, and each column has several of many threads.
+    workers = 1 if context.device.kind != "cpu" else max(1, min(ceil(sqrt(context.thread_count)), len(mains)))
     shared = replace(context, threads=max(1, context.thread_count // workers))
+    longest_first = sorted(mains, key=lambda name: len(mains[name].dictionary), reverse=True)
     with ThreadPoolExecutor(workers) as pool:
-        found = {name: pool.submit(merge, main, deltas[name], keep, context=shared) for name, main in mains.items()}
-        return {name: column.result() for name, column in found.items()}
+        found = {name: pool.submit(merge, mains[name], deltas[name], keep, context=shared) for name in longest_first}
+        return {name: found[name].result() for name in mains}
