@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import FileIO
 from typing import Protocol
 
@@ -163,13 +165,15 @@ class _HostFile:
 
     def write(self, data: bytes | memoryview) -> None:
         rest = memoryview(data)
-        while rest:
-            written = os.write(self._file.fileno(), rest)
-            self._size += written
-            rest = rest[written:]
+        with self._named_errors():
+            while rest:
+                written = os.write(self._file.fileno(), rest)
+                self._size += written
+                rest = rest[written:]
 
     def sync(self) -> None:
-        os.fsync(self._file.fileno())
+        with self._named_errors():
+            os.fsync(self._file.fileno())
 
     def truncate(self, size: int) -> None:
         os.ftruncate(self._file.fileno(), size)
@@ -177,6 +181,15 @@ class _HostFile:
 
     def close(self) -> None:
         self._file.close()
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Add the name of the file to errors of calls that have its number alone."""
+        try:
+            yield
+        except OSError as error:
+            error.filename = self._file.name
+            raise
 
 
 def _sync_folder(path: str) -> None:

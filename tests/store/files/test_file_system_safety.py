@@ -1,0 +1,21 @@
+"""Tests errors of the host's file system."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from headrace.store.files.file_system import HostFiles
+
+pytestmark = pytest.mark.pure
+
+
+def test_an_error_of_a_full_disk_names_the_file(tmp_path):
+    os.symlink("/dev/full", tmp_path / "log")
+    file = HostFiles(str(tmp_path)).open_append("log")
+    with pytest.raises(OSError, match="No space left on device: '.*/log'") as caught:
+        file.write(b"more")
+    file.close()
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(tmp_path / "log"))
