@@ -159,6 +159,9 @@ class CrashFile:
         if stops:
             raise Crashed
 
+    def begin_sync(self):
+        self.files.stop_or_go_on(is_write=False)
+
     def sync(self):
         self.files.stop_or_go_on()
         self.node.durable = bytes(self.node.data)

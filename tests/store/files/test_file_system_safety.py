@@ -15,7 +15,7 @@ pytestmark = pytest.mark.pure
 def test_an_error_of_a_full_disk_names_the_file(tmp_path):
     os.symlink("/dev/full", tmp_path / "log")
     file = HostFiles(str(tmp_path)).open_append("log")
-    with pytest.raises(OSError, match="No space left on device: '.*/log'") as caught:
+    with pytest.raises(OSError, match=r"No space left on device: '.*/log'") as caught:
         file.write(b"more")
     file.close()
     assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(tmp_path / "log"))

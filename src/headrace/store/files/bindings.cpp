@@ -1,5 +1,7 @@
 #include "core/bindings.hpp"
 
+#include <fcntl.h>
+
 #include "store/files/checksum.hpp"
 
 namespace nb = nanobind;
@@ -21,8 +23,17 @@ nb::tuple add_to_checksum(const nb::handle data, u32 crc) {
     return nb::make_tuple(size, crc);
 }
 
+// Begins to write the bytes of a file to the disk. Errors are left to the sync that follows.
+void begin_sync(int file) {
+    const GilRelease release;
+    sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 }  // namespace
 
-void bind_store_files(nb::module_& m) { m.def("add_to_checksum", &add_to_checksum, "data"_a, "crc"_a); }
+void bind_store_files(nb::module_& m) {
+    m.def("add_to_checksum", &add_to_checksum, "data"_a, "crc"_a);
+    m.def("begin_sync", &begin_sync, "file"_a);
+}
 
 }  // namespace headrace

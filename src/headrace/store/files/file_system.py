@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from io import FileIO
 from typing import Protocol
 
+from headrace import _native
+
 
 class AppendFile(Protocol):
     """A file that is open for appending."""
@@ -22,6 +24,9 @@ class AppendFile(Protocol):
 
     def write(self, data: bytes | memoryview) -> None:
         """Append bytes."""
+
+    def begin_sync(self) -> None:
+        """Begin to write all bytes to the disk, without waiting for it."""
 
     def sync(self) -> None:
         """Return when all bytes are on the disk."""
@@ -170,6 +175,9 @@ class _HostFile:
                 written = os.write(self._file.fileno(), rest)
                 self._size += written
                 rest = rest[written:]
+
+    def begin_sync(self) -> None:
+        _native.begin_sync(self._file.fileno())
 
     def sync(self) -> None:
         with self._named_errors():

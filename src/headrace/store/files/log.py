@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -117,13 +117,13 @@ class Log:
             An earlier failure or interruption left the log in an unknown state.
         """
         with self._removed_if_it_fails(then):
-            self._write(kind, lambda: payload)
+            self._write(kind, payload)
         return self.next_sequence - 1
 
     def append_parts(self, parts: Iterable[Payload], last: Payload, then: Callable[[], None] = _nothing) -> int:
         """Append a change in several records, and return the sequence of the last one. After a crash all are there or none.
 
-        A record is written, and synced by the policy, in another thread while the next part is computed.
+        While a part is computed, other threads compute the checksum of the one before it, and write the one before that.
 
         Parameters
         ----------
@@ -140,17 +140,28 @@ class Log:
             As for `append`.
         """
         with self._removed_if_it_fails(then):
-            writer = ThreadPoolExecutor(1, "headrace-log")
+            self._is_writing, writers = True, ThreadPoolExecutor(2, "headrace-log")
             try:
-                written = writer.submit(_nothing)
+                before = written = writers.submit(_nothing)
                 for part in parts:
-                    written.result()
-                    written = writer.submit(self._write, RecordKind.PART, part)
+                    before.result()
+                    before, written = written, writers.submit(self._write_part, part, self.next_sequence, written)
+                    self.next_sequence += 1
                 written.result()
             finally:
-                writer.shutdown(cancel_futures=True)
-            self._write(RecordKind.CHANGE, last)
+                writers.shutdown(cancel_futures=True)
+                self._is_writing = False
+            self._write(RecordKind.CHANGE, last())
         return self.next_sequence - 1
+
+    def _write_part(self, part: Payload, sequence: int, before: Future[None]) -> None:
+        """Write a part after the one before it."""
+        record = record_parts(RecordKind.PART, sequence, self._synced, part())
+        before.result()
+        for piece in record:
+            self._file.write(piece)
+        if self._policy.name != "never":
+            self._file.begin_sync()
 
     @contextmanager
     def _removed_if_it_fails(self, then: Callable[[], None]) -> Iterator[None]:
@@ -163,7 +174,7 @@ class Log:
         try:
             yield
         except BaseException:
-            if not self._is_writing:  # a second interrupt may leave the thread of `append_parts`
+            if not self._is_writing:  # a second interrupt may leave the threads of `append_parts`
                 self._remove(begin)
                 self.next_sequence = sequence
                 self.is_interrupted = False
@@ -171,17 +182,13 @@ class Log:
         then()
         self.is_interrupted = False
 
-    def _write(self, kind: int, payload: Payload) -> None:
+    def _write(self, kind: int, payload: Sequence[bytes | memoryview]) -> None:
         """Write a record, and sync it by the policy."""
-        self._is_writing = True
-        try:
-            for part in record_parts(kind, self.next_sequence, self._synced, payload()):
-                self._file.write(part)
-            if self._is_due():
-                self._sync()
-            self.next_sequence += 1
-        finally:
-            self._is_writing = False
+        for part in record_parts(kind, self.next_sequence, self._synced, payload):
+            self._file.write(part)
+        if self._is_due():
+            self._sync()
+        self.next_sequence += 1
 
     def flush(self) -> None:
         """Sync all records.
