@@ -3,8 +3,9 @@
 usage: python -m bench.store.append [--mb N] [--threads N] [--folder PATH] [--cpu-time] [--out FILE]
 
 The text has six columns: integers, floats, dates, short texts and UUIDs. Each append goes to a store of its own, whose rows are
-compared with those of the read before it is timed. A store in memory shows the cost of the text alone. Beside durable ones there
-is the cost of one write of as many bytes to a file, without checksums. All calls alternate.
+compared with those of the read before it is timed. A store in memory shows the cost of the text alone. A file object
+is read as a whole before it is written, and a long text in parts. Beside durable ones there is the cost of one write of as many
+bytes to a file, without checksums. All calls alternate.
 """
 
 from __future__ import annotations
@@ -110,6 +111,8 @@ def appends(page: Page, text: bytes, make: Appends) -> None:
         "append of the text, in memory": partial(make.in_memory, text),
         "append of the text, sync never": partial(make.durable, text, "never"),
         "append of the text, sync always": partial(make.durable, text, "always"),
+        "append of a file object, sync never": lambda: make.durable(BytesIO(text), "never"),
+        "append of a file object, sync always": lambda: make.durable(BytesIO(text), "always"),
         "append of the table, in memory": partial(make.in_memory, table),
         "append of the table, sync never": partial(make.durable, table, "never"),
         "append of the table, sync always": partial(make.durable, table, "always"),

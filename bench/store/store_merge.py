@@ -7,7 +7,8 @@ The store has a key of int64, and columns of integers, floats, days and texts wi
 the distinct values of a delta is new. A delta is merged with the main in another thread, for each device in turn. Meanwhile
 queries are made one after another: lookups of 100 keys, a read of one column of integers of a snapshot, and appends of 100 rows.
 Their latencies are compared with those before the merge. The rows after the merge are compared with those before it, in the
-key, and a column of integers and one of texts. NumPy merges the same columns of numbers on one thread, and its codes stay unpacked.
+key, and a column of integers and one of texts. NumPy merges the same columns of numbers on one thread, and its codes stay
+unpacked.
 Tables that are appended repeat one of 2 million rows with other keys. 100 million rows of 20 columns need 60 GB of memory.
 """
 
