@@ -11,7 +11,7 @@ from pathlib import Path
 
 from checks.tree import NATIVE, Finding, files, name_of, without_comments
 
-MAX_FILES = {"time64": 6, "max_rejects": 6}
+MAX_FILES = {"time64": 6, "max_rejects": 7}
 """Greatest number of files that name a model. A lower one is welcome, a greater one is a regression."""
 
 

@@ -77,6 +77,8 @@ class FilePart:
         Number of passes over the text, over all loads of the file.
     replaced
         Number of strings with U+FFFD.
+    left_out
+        Number of records that a condition left out before their other columns were converted.
     loaded_as
         Types that the columns were loaded with; None before the first load.
     reached
@@ -97,6 +99,7 @@ class FilePart:
     counts: Mapping[str, int] = field(default_factory=dict)
     passes: int = 0
     replaced: int = 0
+    left_out: int = 0
     loaded_as: list[DataType] | None = None
     reached: Position | None = None
     is_last: bool = True
@@ -111,6 +114,7 @@ class FilePart:
         self.counts = loaded.counts
         self.passes += loaded.counts["passes"]
         self.replaced = sum(loaded.replaced)
+        self.left_out = loaded.left_out
 
     def add_header_faults(self, context: Context) -> None:
         """Put the faults of the file's header before the others."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace.api.conversions import ArrowWrites
 from headrace.api.options.csv_options import CsvOptions
@@ -25,7 +25,7 @@ from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError, OptionError
 from headrace.core.expressions.column_expression import ColumnExpression, all_of, name_of
 from headrace.core.foreign_names import ForeignNames
-from headrace.core.options import index_of, instance, integer
+from headrace.core.options import choice, index_of, instance, integer
 from headrace.core.timeline import Timeline
 from headrace.export.arrow.arrow import ArrowBatch, schema_capsule, stream_of_batches
 
@@ -82,18 +82,30 @@ class Scan(ArrowWrites, ForeignNames):
         schema = replace(self._request.options.schema, columns=[name_of(one) for one in flat])
         return self._with(replace(self._request.options, schema=schema))
 
-    def where(self, expression: ColumnExpression, *more: ColumnExpression) -> Scan:
+    def where(self, expression: ColumnExpression, *more: ColumnExpression, convert: Literal["all", "chosen"] = "all") -> Scan:
         """Return the same scan with the rows for which a condition is true, as by `Table.filter`. Needs NumPy.
 
         Each batch has its rows of which the condition is true, and may have none. The report counts the others as
-        ``skipped.where``. Rejects do not depend on the condition: all selected columns are converted first. Views and
-        dictionaries are made of the chosen rows. Conditions of several calls hold together, and so do those of one call. The
-        columns of the condition need not be selected.
+        ``skipped.where``. Views and dictionaries are made of the chosen rows. Conditions of several calls hold together, and so
+        do those of one call. The columns of the condition need not be selected.
+
+        Parameters
+        ----------
+        expression, more
+            The conditions.
+        convert
+            ``"all"``: all selected columns are converted before rows are chosen, so rejects do not depend on the condition.
+            ``"chosen"``: the columns of the condition are converted first, then the others for the chosen rows only, which is
+            faster if few are chosen. Faults of other columns in rows left out are not found. Types are inferred before the first
+            batch, as for several batches. The text is read on the CPU.
 
         Raises
         ------
         OptionError
-            `expression` is no condition. Unknown columns and types that do not fit raise their error with the first batch.
+            `expression` is no condition, or `convert` is another value. With the first batch: types do not fit, or a column of
+            the condition is from the paths and `convert` is ``"chosen"``.
+        UnknownColumnError
+            With the first batch: there is no such column.
 
         Examples
         --------
@@ -101,12 +113,17 @@ class Scan(ArrowWrites, ForeignNames):
         >>> scan = headrace.scan_csv(b"city,founded\\nRome,-753\\nOslo,1048\\n")
         >>> scan.where(headrace.col("founded") > 0).select("city").read().to_pydict()
         {'city': ['Oslo']}
+        >>> scan = headrace.scan_csv(b"city,founded\\nRome,x\\nOslo,1048\\n", dtypes={"founded": int})
+        >>> scan.where(headrace.col("city") == "Oslo", convert="chosen").read().to_pydict()
+        {'city': ['Oslo'], 'founded': [1048]}
         """
+        chooses = choice("convert", convert, ("all", "chosen")) == "chosen"
         found = all_of(expression, *more)
         where = found if self._request.where is None else self._request.where & found
         options = self._request.options
         schema = replace(options.schema, also=where.column_names())
-        return Scan(replace(self._request, where=where, options=replace(options, schema=schema)))
+        chooses |= self._request.chooses
+        return Scan(replace(self._request, where=where, chooses=chooses, options=replace(options, schema=schema)))
 
     def limit(self, records: int) -> Scan:
         """Return the same scan with the first records of data only, as with ``n_rows``. No byte after them is read.
@@ -164,7 +181,7 @@ class Scan(ArrowWrites, ForeignNames):
                 if account.add(part):
                     part.add_header_faults(state.options.context)
                 end = part.reached
-                if not part.rows and not part.counts["faults"]:
+                if not part.rows and not part.left_out and not part.counts["faults"]:
                     continue
                 if scan_types is None:
                     scan_types = state.take_types_of(part, self._request.infer == "first")

@@ -86,6 +86,8 @@ class Account:
         known.prepared = part.prepared
         for name in _COUNTS:
             known.counts[name] += part.counts[name]
+        known.counts["records"] -= part.left_out
+        known.left_out += part.left_out
         if part.reached is not None:
             known.bytes = part.reached.byte - (self._start.byte if known.resumed else 0)
         for earlier, file in self._files.items():

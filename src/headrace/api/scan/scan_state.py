@@ -15,7 +15,7 @@ from headrace.api.report import Position
 from headrace.api.scan.scan_account import Account
 from headrace.api.scan.scan_cpu import CpuParts
 from headrace.api.scan.scan_parts import BatchCut, ScanParts
-from headrace.api.scan.scan_types import ScanTypes, infer_types, types_of
+from headrace.api.scan.scan_types import ScanTypes, infer_types, sample_types, types_of
 from headrace.api.scan.scanned_files import ScannedFile, held_if_needed, scanned_file
 from headrace.api.sniffed import Sniffed
 from headrace.api.table import Table
@@ -53,6 +53,8 @@ class ScanRequest:
         Device of the batches; None for that of the context.
     where
         Condition of the rows; None for all rows.
+    chooses
+        Whether columns outside of the condition are converted for the chosen rows only.
     """
 
     sources: Sequence[SourceLike]
@@ -64,6 +66,7 @@ class ScanRequest:
     resume: Position | None
     to: Device | None = None
     where: ColumnExpression | None = None
+    chooses: bool = False
 
 
 @dataclass(slots=True)
@@ -78,6 +81,8 @@ class ScanState:
         The options, the proposal that they are from, and the plans of the files.
     parts, device
         Loads the parts, and the description of where.
+    inferring
+        Loads the parts to infer types.
     where
         Condition of the rows; None for all rows.
     scan_types
@@ -91,6 +96,7 @@ class ScanState:
     sniffed: Sniffed | None
     plans: PlannedFiles
     parts: ScanParts
+    inferring: ScanParts
     several: bool
     device: str
     where: ColumnExpression | None = None
@@ -99,7 +105,11 @@ class ScanState:
 
     def infer_types(self) -> None:
         """Infer types from the whole text, by passes over it."""
-        self.scan_types = infer_types(self.plans, self.parts)
+        self.scan_types = infer_types(self.plans, self.inferring)
+
+    def sample_types(self) -> None:
+        """Take the types of the first part, before any part is loaded for its rows."""
+        self.scan_types = sample_types(self.plans, self.inferring)
 
     def take_types_of(self, part: FilePart, from_first: bool) -> ScanTypes:
         """Take the types of a part for all parts, of which it may be the only one."""
@@ -144,6 +154,8 @@ class ScanState:
         """Return the rows of a file for which the condition is true, and count the others."""
         if self.where is None or not columns:
             return columns
+        if self.parts is not self.inferring:
+            return self._selected(columns)  # the condition chose them as they were loaded
         found = self.parts.filtered(columns, self.where)
         name = next(iter(columns))
         account.leave_out(file, len(columns[name]) - len(found[name]))
@@ -215,9 +227,17 @@ def start(request: ScanRequest) -> ScanState:
         for file in files:
             file.look(options)
         plans = PlannedFiles(files, options)
-        parts, device = parts_of(plans, files, options, request.cut)
-        state = ScanState(closing, options, sniffed, plans, parts, request.several, device, request.where)
-        if request.infer == "all" and not _is_one_batch(files, request):
+        inferring, device = parts_of(plans, files, options, request.cut)
+        parts = inferring
+        if request.where is not None and request.chooses:
+            from headrace.api.scan.chosen_rows import ChosenParts  # needs NumPy
+
+            parts = ChosenParts(plans, files, options, request.cut, request.where)
+            device = "cpu" if options.context.device.kind == "cpu" else f"cpu, to choose rows; then {options.context.device}"
+        state = ScanState(closing, options, sniffed, plans, parts, inferring, request.several, device, request.where)
+        if request.infer == "first" and parts is not inferring:
+            state.sample_types()
+        elif request.infer == "all" and (parts is not inferring or not _is_one_batch(files, request)):
             state.infer_types()
         state.closing = closing.pop_all()
         return state

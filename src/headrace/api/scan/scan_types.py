@@ -54,26 +54,37 @@ def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
     if inferred:
         before: list[DataType] | None = None
         seen = _Seen(plans)
-        while before is None or (before != _types(plans) and seen.are_stale()):
-            before = _types(plans)
+        while before is None or (before != loaded_types(plans) and seen.are_stale()):
+            before = loaded_types(plans)
             passes += 1
             seen.begin()
             for part in parts.all(_only_inferred, keep=True):
                 seen.add(part)
         plans.shared.include_unfit()
-    return ScanTypes(_types(plans), False, passes)
+    return ScanTypes(loaded_types(plans), False, passes)
+
+
+def sample_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
+    """Return the types of the first part that has rows; no fault ends the load."""
+    if not any(plans.planned.types[place] is None for place in plans.planned.wanted):
+        return ScanTypes(loaded_types(plans), True, 0)
+    for part in parts.all(_only_inferred, keep=True):
+        if part.rows:
+            return ScanTypes(types_of(plans, part), True, 1)
+    return ScanTypes(loaded_types(plans), True, 1)
 
 
 def types_of(plans: PlannedFiles, part: FilePart) -> list[DataType]:
     """Return the types that a part was loaded with; for columns that it lacks, the types that earlier parts imply."""
-    types = _types(plans)
+    types = loaded_types(plans)
     for place, column in zip(part.places, part.columns, strict=True):
         if column is not None and plans.planned.types[place] is None:
             types[place] = column.type
     return types
 
 
-def _types(plans: PlannedFiles) -> list[DataType]:
+def loaded_types(plans: PlannedFiles) -> list[DataType]:
+    """Return the given type of each column, or the type that the text implies up to here."""
     shared = plans.shared.types()
     return [given.loaded_as if given else found for given, found in zip(plans.planned.types, shared, strict=True)]
 
@@ -122,7 +133,7 @@ class _Seen:
 
     def are_stale(self) -> bool:
         """Return whether a part has values of another type than the type inferred from all parts."""
-        types = _types(self._plans)
+        types = loaded_types(self._plans)
         return any(
             not same_type(kind, types[place]) and not types[place].is_string
             for valued in self._loaded

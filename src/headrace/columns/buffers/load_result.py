@@ -89,6 +89,8 @@ class Loaded:
         Type and number of nulls of each column, if columns are made on demand.
     used_dfa
         Whether the automaton read the text on a GPU because masks misread its quotes.
+    left_out
+        Number of records that a condition left out.
     """
 
     columns: Sequence[Column | None]
@@ -103,6 +105,7 @@ class Loaded:
     rejected_records: bytes = b""
     described: Sequence[tuple[DataType, int] | None] | None = None
     used_dfa: bool = False
+    left_out: int = 0
 
 
 def evidence_of(found: Sequence[Any] | None, files: Sequence[str] | None = None) -> Evidence | None:

@@ -6,9 +6,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "columns/bindings.hpp"
@@ -206,8 +208,15 @@ inline LoadPlan plan_from(nanobind::handle plan) {
 
 // `run` has the attributes of columns/plan/load_run.py's LoadRun.
 inline LoadRun run_from(nanobind::handle run) {
-    const nanobind::object share = run.attr("share");
-    return {share.is_none() ? nullptr : nanobind::cast<LoadShare*>(share), poll_of(run.attr("progress"))};
+    const nanobind::object share = run.attr("share"), chosen = run.attr("chosen");
+    LoadRun result{share.is_none() ? nullptr : nanobind::cast<LoadShare*>(share), poll_of(run.attr("progress"))};
+    if (!chosen.is_none()) {
+        const auto words = nanobind::cast<nanobind::bytes>(chosen);
+        std::vector<u64> records(words.size() / sizeof(u64));
+        if (!records.empty()) std::memcpy(records.data(), words.c_str(), records.size() * sizeof(u64));
+        result.chosen = std::move(records);
+    }
+    return result;
 }
 
 }  // namespace headrace

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "columns/buffers/load_result.hpp"
 #include "columns/plan/load_plan.hpp"
@@ -18,6 +20,9 @@ struct LoadRun {
     // Called on the calling thread about every 0.1 s; may throw. Its arguments are the bytes of text that this pass has
     // converted, and those of the whole range. The first is 0 while types are sampled or strings measured.
     std::function<void(std::uint64_t, std::uint64_t)> poll;
+    // Numbers of the data records that become rows, from 0 and ascending; none: all records do. Another load has found
+    // the faults of whole records.
+    std::optional<std::vector<u64>> chosen = std::nullopt;
 };
 
 // Load all records of the plan's range. If the address space is too small for buffers sized by a bound, the load

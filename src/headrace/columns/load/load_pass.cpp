@@ -209,6 +209,7 @@ void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
     counts_ = LoadCounts{};
     removes_rows_ = false;
     row_bound_ = 0;
+    records_ahead_ = 0;
     std::fill(string_bytes_.begin(), string_bytes_.end(), 0);
     run_parallel(threads, [&](unsigned worker) {
         try {

@@ -103,7 +103,8 @@ private:
     std::atomic<std::uint64_t> stopped_at_{EVERY_TILE};
     std::atomic<bool> rejects_late_{false};
     std::atomic<bool> removes_rows_{false};
-    usize row_bound_ = 0;  // rows of the tiles that have an expected place, if rows may be removed
+    usize row_bound_ = 0;    // rows of the tiles that have an expected place, if rows may be removed
+    u64 records_ahead_ = 0;  // records of the tiles that have chosen their rows
     bool lists_faults_ = true;
     std::vector<RejectedRecords> rejected_;  // by this pass and earlier ones
     std::mutex results_mutex_;
@@ -111,7 +112,7 @@ private:
     StageSeconds seconds_;
 
     TileScan* scan_ = nullptr;
-    OrderedGate* bases_ = nullptr;   // of tiles that get their expected place, if rows may be removed
+    OrderedGate* bases_ = nullptr;   // of tiles that get their expected place, if rows may be removed or are chosen
     OrderedGate* places_ = nullptr;  // of tiles that get their place
     Mode mode_ = Mode::convert;
     std::uint64_t tiles_ = 0;

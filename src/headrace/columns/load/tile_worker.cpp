@@ -71,12 +71,13 @@ void TileWorker::give_memory() {
 void TileWorker::work(const Tile& tile) {
     // A tile inside a long record adds nothing to the result, so it does not wait for the tiles before it.
     if (tile.records == 0 && tile.blank_lines == 0) {
-        if (expects_place()) pass_.bases_->skip(tile.number);
+        if (expects_place() || chooses_rows()) pass_.bases_->skip(tile.number);
         pass_.places_->skip(tile.number);
         return;
     }
     const TileRows& rows = finder_.find(tile, tile.has_strays ? reader_.strays() : std::vector<u32>{});
     rows_ = &rows;
+    if (chooses_rows()) choose_rows();
     faults_.begin();
     prepare(rows);
     convert_strings(rows);
@@ -89,6 +90,15 @@ void TileWorker::work(const Tile& tile) {
     report();
 }
 
+// Leave only the rows of chosen records. Their numbers count from the load's first record, so tiles take turns.
+void TileWorker::choose_rows() {
+    pass_.bases_->enter(tile_->number);
+    const u64 first = pass_.records_ahead_;
+    pass_.records_ahead_ += finder_.counts().records;
+    pass_.bases_->leave();
+    finder_.choose(*pass_.run_.chosen, first);
+}
+
 // Return whether a row is removed if one of its fields does not convert.
 bool TileWorker::may_remove_rows() const {
     return pass_.mode_ == LoadPass::Mode::convert && field_outcome(pass_.plan_.on_error) == Outcome::reject;
@@ -96,7 +106,9 @@ bool TileWorker::may_remove_rows() const {
 
 // Return whether values are converted to the place in the result that they have if no row is removed. With a memory
 // limit they are not: only rows that stay are charged.
-bool TileWorker::expects_place() const { return may_remove_rows() && !pass_.result_.budget->is_limited(); }
+bool TileWorker::expects_place() const {
+    return may_remove_rows() && !chooses_rows() && !pass_.result_.budget->is_limited();
+}
 
 // Return whether a column is converted as strings. One of unknown type is: it may turn out to be all null.
 bool TileWorker::is_string_job(const TileColumn& part) const { return is_string(pass_.guesses_[part.column].type); }

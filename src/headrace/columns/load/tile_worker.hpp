@@ -29,6 +29,7 @@ public:
 
 private:
     void work(const Tile& tile);
+    void choose_rows();
     void prepare(const TileRows& rows);
     usize text_capacity(const TileRows& rows) const;
     ColumnJob job_for(const TileRows& rows, TileColumn& part);
@@ -50,6 +51,7 @@ private:
     bool is_string_job(const TileColumn& part) const;
     bool may_remove_rows() const;
     bool expects_place() const;
+    bool chooses_rows() const { return pass_.run_.chosen.has_value(); }
 
     static void on_fault(void* self, usize row, Fault fault, u32 at);
     static void on_kind(void* self, usize row, u8 kind, u32 at);

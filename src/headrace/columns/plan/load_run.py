@@ -23,10 +23,14 @@ class LoadRun:
         Called with the bytes processed and their total.
     share
         State that the loads of several files have in common.
+    chosen
+        Numbers of the data records that become rows, from 0 and ascending, as 64-bit words; None for all. Faults of whole
+        records are then not found.
     """
 
     progress: Progress | None = None
     share: _native.LoadShare | None = None
+    chosen: bytes | None = None
 
 
 NO_HANDLES = LoadRun()

@@ -118,7 +118,7 @@ const TileRows& TileRowsFinder::find(const Tile& whole, const std::vector<u32>& 
     counts_.blank = whole.blank_lines;
     const Tile tile = data_records(whole);
     faults_.clear();
-    is_one_by_one_ = false;
+    has_records_ = false;
     rows_ = TileRows{};
     rows_.text = tile.text;
     rows_.dialect = strays.empty() ? &strict_ : &dialect_;
@@ -190,7 +190,7 @@ void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& s
     for (std::vector<u32>* one : {&starts_, &record_ends_, &records_of_rows_, &widths_}) {
         if (one->size() < tile.records) one->resize(tile.records);
     }
-    is_one_by_one_ = true;
+    has_records_ = true;
     usize first_end = 0, next_stray = 0;
     for (usize record = 0; record < tile.records; ++record) {
         const usize last = tile.last[record];
@@ -217,14 +217,17 @@ void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& s
     rows_.rows = counts_.rows = rows_taken_;
 }
 
+void TileRowsFinder::make_room(usize fields) {
+    if (field_ends_.size() >= fields) return;
+    field_starts_.resize(fields * 2);
+    field_ends_.resize(fields * 2);
+}
+
 // Add a row to the index: the record's fields, at most one for each column, then empty ones at the record's end. The
 // last column may collect the bytes after the other fields.
 void TileRowsFinder::add_row(const Fields& fields) {
     const usize base = rows_taken_ * columns_;
-    if (field_ends_.size() < base + columns_) {
-        field_starts_.resize((base + columns_) * 2);
-        field_ends_.resize((base + columns_) * 2);
-    }
+    make_room(base + columns_);
     u32* const starts = field_starts_.data() + base;
     u32* const ends = field_ends_.data() + base;
     const usize own = std::min(fields.count, max_fields());
@@ -245,6 +248,43 @@ void TileRowsFinder::add_row(const Fields& fields) {
     record_ends_[rows_taken_] = fields.record.end;
     records_of_rows_[rows_taken_] = static_cast<u32>(counts_.records);
     ++rows_taken_;
+}
+
+// Copy a row of the index to place `to`, which is not after it. Rows of the tile's own index are copied out of it.
+void TileRowsFinder::move_row(usize from, usize to) {
+    const usize columns = rows_.columns;
+    const auto move = [&](const u32* source, std::vector<u32>& target) {
+        std::copy(source + from * columns, source + (from + 1) * columns, target.begin() + to * columns);
+    };
+    starts_[to] = rows_.starts[from];
+    move(rows_.ends, field_ends_);
+    if (rows_.field_starts == nullptr) return;
+    move(rows_.field_starts, field_starts_);
+    record_ends_[to] = record_ends_[from];
+    widths_[to] = widths_[from];
+}
+
+const TileRows& TileRowsFinder::choose(const std::vector<u64>& chosen, u64 first) {
+    faults_.clear();
+    if (starts_.size() < rows_.rows) starts_.resize(rows_.rows);
+    if (records_of_rows_.size() < rows_.rows) records_of_rows_.resize(rows_.rows);
+    make_room(rows_.rows * rows_.columns);
+    auto next = std::lower_bound(chosen.begin(), chosen.end(), first);
+    usize count = 0;
+    counts_.filled = 0;
+    for (usize row = 0; row < rows_.rows && next != chosen.end(); ++row) {
+        const u32 record = record_of(row);
+        while (next != chosen.end() && *next < first + record) ++next;
+        if (next == chosen.end() || *next != first + record) continue;
+        counts_.filled += is_short(row) ? 1 : 0;
+        move_row(row, count);
+        records_of_rows_[count++] = record;
+    }
+    has_records_ = true;
+    rows_.starts = starts_.data();
+    rows_.ends = field_ends_.data();
+    rows_.rows = counts_.rows = count;
+    return rows_;
 }
 
 ByteRange TileRowsFinder::record(usize row) const {

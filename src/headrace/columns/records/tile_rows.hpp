@@ -41,11 +41,14 @@ public:
 
     // Return the tile's rows, valid until the next call. `strays`: positions of the tile's malformed quotes.
     const TileRows& find(const Tile& tile, const std::vector<u32>& strays);
+    // Return the tile's rows of chosen records only, without the faults of records. `chosen`: numbers of records,
+    // ascending; `first`: number of the tile's first.
+    const TileRows& choose(const std::vector<u64>& chosen, u64 first);
 
     const LoadCounts& counts() const { return counts_; }
     const std::vector<TileFault>& faults() const { return faults_; }
     // Return the index of a row's data record in the tile.
-    u32 record_of(usize row) const { return is_one_by_one_ ? records_of_rows_[row] : static_cast<u32>(row); }
+    u32 record_of(usize row) const { return has_records_ ? records_of_rows_[row] : static_cast<u32>(row); }
     // Return the bytes of a row's record, without the line end.
     ByteRange record(usize row) const;
     // Return whether the row's record lacks fields.
@@ -74,7 +77,9 @@ private:
     void take_one_by_one(const Tile& tile, const std::vector<u32>& strays);
     void take(const Fields& fields, bool unclosed, const u32* stray);
     std::optional<TileFault> fault_of(const Fields& fields, bool unclosed, const u32* stray) const;
+    void make_room(usize fields);
     void add_row(const Fields& fields);
+    void move_row(usize from, usize to);
     usize max_fields() const { return columns_ - (rules_.collect_long ? 1 : 0); }
 
     const Dialect& dialect_;
@@ -89,11 +94,12 @@ private:
     std::vector<TileFault> faults_;
     // The tile's index without marked records.
     std::vector<u32> data_starts_, data_last_, data_ends_;
-    // Rows that are indexed one by one: their records, and the fields of these. The first `rows_taken_` items count.
+    // Rows that are indexed one by one or chosen: their records, and the fields of these. The first `rows_taken_` items
+    // count.
     std::vector<u32> starts_, record_ends_, records_of_rows_, widths_;
     std::vector<u32> field_starts_, field_ends_;
     usize rows_taken_ = 0;
-    bool is_one_by_one_ = false;
+    bool has_records_ = false;  // `records_of_rows_` has the rows' records
 };
 
 }  // namespace headrace

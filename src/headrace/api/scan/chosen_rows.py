@@ -1,0 +1,143 @@
+"""Loads the columns of a scan's condition first, and the other columns for the rows that it chooses.
+
+A part is read twice. The first read converts the condition's columns, and finds the faults of whole records. The second converts
+the other columns of chosen records, so faults in records left out are not found. It is omitted if no row is chosen, or if the
+condition has all columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from headrace.api.options.csv_options import CsvOptions
+from headrace.api.read.planned_files import PlannedFiles
+from headrace.api.scan.scan_cpu import CpuParts
+from headrace.api.scan.scan_parts import BatchCut
+from headrace.api.scan.scan_types import loaded_types
+from headrace.api.scan.scanned_files import ScannedFile
+from headrace.arrange.filter.filter import selected_rows
+from headrace.arrange.filter.program import compiled
+from headrace.arrange.gather.take import take_rows
+from headrace.columns.buffers.load_result import Loaded
+from headrace.columns.column import Column
+from headrace.columns.load.load import load
+from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.load_run import LoadRun
+from headrace.columns.types import parse_type
+from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.core.expressions.column_expression import ColumnExpression, col
+from headrace.sources.open import OpenSource
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "where()") from None
+
+_WHOLE_RECORD = compiled(col("column").is_null(), {"column": parse_type("string")})
+"""Chooses faults of no column."""
+
+
+class ChosenParts(CpuParts):
+    """The parts of planned files with the rows for which a condition is true, loaded on the host.
+
+    Raises
+    ------
+    OptionError
+        The condition has columns that are not in the text.
+    """
+
+    def __init__(
+        self, plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut, where: ColumnExpression
+    ) -> None:
+        super().__init__(plans, files, options, cut)
+        self._where, self._needed = where, set(where.column_names())
+        outside = [name for name, *_ in plans.of_paths([]) if name in self._needed]
+        if outside:
+            raise OptionError(f"convert='chosen' takes conditions on columns of the text; {outside[0]!r} is from the paths")
+
+    def _loaded(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
+        is_needed = [self._plans.planned.names[place] in self._needed for place in plan.share_columns]
+        dialect, begin = self._options.dialect, plan.row_index or 0
+        first = load(source, dialect, _of_columns(replace(plan, row_index=begin), is_needed), run)
+        rows = self._chosen(plan, first)
+        records = np.asarray(_index_of(first).to_numpy()) - begin
+        chosen = (records if rows is None else records[rows]).astype(np.uint64)
+        rest = _of_columns(replace(plan, row_index=None), [not one for one in is_needed])
+        has_short = rows is not None and first.counts["filled"] > 0  # the second load counts those that are chosen
+        second = None
+        if len(chosen) and (has_short or any(wanted for _, _, wanted in rest.columns)):
+            second = load(source, dialect, rest, replace(run, chosen=chosen.tobytes()))
+            if second.counts["rejected"]:
+                stay = ~np.isin(chosen + 1, np.frombuffer(second.rejected_records, np.uint64))
+                rows = (np.arange(len(chosen), dtype=np.uint64) if rows is None else rows)[stay]
+        columns = self._of_rows(first, rows)
+        types = loaded_types(self._plans)
+        for position, (place, (_, kind, wanted)) in enumerate(zip(rest.share_columns, rest.columns, strict=True)):
+            if wanted:
+                columns[position] = second.columns[position] if second else self._plans.shared.join([0], kind or types[place])[0]
+        index = None if plan.row_index is None else self._rows_of(_index_of(first), rows)
+        left_out = first.counts["rows"] - len(chosen)
+        counts = {**first.counts, "rows": len(chosen), "filled": first.counts["filled"] if len(chosen) else 0}
+        joined = replace(first, columns=columns, counts=counts, row_index=index, left_out=left_out, described=None)
+        return joined if second is None else self._with_faults(joined, second)
+
+    def _chosen(self, plan: LoadPlan, first: Loaded) -> Any:
+        """Return the numbers of the rows for which the condition is true, or None for all."""
+        names, types, nulls = self._plans.planned.names, loaded_types(self._plans), [first.counts["rows"]]
+        columns = {name: self._plans.shared.join(nulls, types[names.index(name)])[0] for name in self._needed if name in names}
+        columns |= {names[place]: one for place, one in zip(plan.share_columns, first.columns, strict=True) if one is not None}
+        if self._options.row_index is not None:
+            columns[self._options.row_index.name] = _index_of(first)
+        program = compiled(self._where, {name: column.type for name, column in columns.items()})
+        return selected_rows(columns, program, self._options.context)
+
+    def _rows_of(self, column: Column, rows: Any) -> Column:
+        return column if rows is None else take_rows(column, rows, self._options.context.thread_count)
+
+    def _of_rows(self, first: Loaded, rows: Any) -> list[Column | None]:
+        return [None if column is None else self._rows_of(column, rows) for column in first.columns]
+
+    def _with_faults(self, first: Loaded, second: Loaded) -> Loaded:
+        """Return the columns of `first` with the counts and faults of both loads."""
+        counts = dict(first.counts)
+        for name in ("rejected", "faults", "passes"):
+            counts[name] += second.counts[name]
+        counts |= {name: second.counts[name] for name in ("rows", "filled")}
+        return replace(
+            first,
+            evidence=[one or other for one, other in zip(first.evidence, second.evidence, strict=True)],
+            rejects=self._in_order(first.rejects, second.rejects),
+            counts=counts,
+            replaced=tuple(map(sum, zip(first.replaced, second.replaced, strict=True))),
+            seconds={name: seconds + second.seconds[name] for name, seconds in first.seconds.items()},
+        )
+
+    def _in_order(self, first: Mapping[str, Column], second: Mapping[str, Column]) -> Mapping[str, Column]:
+        """Return the faults of both tables by record, then column, at most as many as the options list."""
+        if not len(second["record"]):
+            return first
+        both = {name: self._plans.shared.join([first[name], second[name]], first[name].type)[0] for name in first}
+        records, places, stays = (np.asarray(both[name].to_numpy()) for name in ("record", "byte", "kept"))
+        ids, at = np.unique(records[~stays], return_index=True)
+        deciding = np.arange(len(records))  # a fault that rejects its record decides whether the record is kept
+        if len(ids):
+            near = np.minimum(np.searchsorted(ids, records), len(ids) - 1)
+            deciding = np.where(ids[near] == records, np.flatnonzero(~stays)[at][near], deciding)
+        both["kept"] = self._rows_of(both["kept"], deciding.astype(np.uint64))
+        of_columns = np.ones(len(records), np.bool_)  # faults of whole records precede those of columns
+        of_columns[selected_rows(both, _WHOLE_RECORD, self._options.context)] = False
+        rows = np.lexsort([places, of_columns, records])[: self._options.values.max_rejects].astype(np.uint64)
+        return {name: self._rows_of(column, rows) for name, column in both.items()}
+
+
+def _index_of(loaded: Loaded) -> Column:
+    assert loaded.row_index is not None  # the plan asks for it
+    return loaded.row_index
+
+
+def _of_columns(plan: LoadPlan, chosen: Sequence[bool]) -> LoadPlan:
+    """Return a plan that converts some of the columns only."""
+    columns = [(name, kind, wanted and one) for (name, kind, wanted), one in zip(plan.columns, chosen, strict=True)]
+    return replace(plan, columns=tuple(columns))
