@@ -264,7 +264,9 @@ def __getattr__(name: str) -> object:
     if name == "_native":  # an import statement asks for the attribute first
         return import_native()
     if name not in _MODULES:
-        raise AttributeError(f"module 'headrace' has no attribute {name!r}")
+        from headrace.core.foreign_names import no_function
+
+        raise AttributeError(no_function(name))
     from importlib import import_module
 
     module = import_module(_MODULES[name])

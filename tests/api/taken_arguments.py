@@ -204,6 +204,7 @@ TAKES_IN: dict[str, set[str]] = {
     "Table.report": {"none", "lambda"},
     "Table[].key": {*FROM_ZERO, "minus one", "empty list", "list of numbers"},
     "Table.partition_by_hash.columns": {"set of texts"},
+    "concat.ignore_index": FLAG,
     "Column[].key": {*FROM_ZERO, "minus one"},
     "Column.slice.start": FROM_ZERO,
     "Column.slice.length": FROM_ZERO,
@@ -270,6 +271,7 @@ TAKES_IN: dict[str, set[str]] = {
     "SortedMap.range.highs": {"array of uint32"},
     "bincount.x": ONE_DIMENSION - {*FLOATS, "unaligned array"},
     "Table.unique.columns": {"none", "set of texts"},
+    "Table.unique.subset": {"none", "set of texts"},
     "Table.value_counts.columns": {"none", "set of texts"},
     "Table.value_counts.name": {
         *("empty text", "text", "nul", "digits", "text True", "text None", "long text", "numpy text"),
@@ -343,7 +345,8 @@ TAKES_IN: dict[str, set[str]] = {
     "digitize.x": {*ANY_SHAPE, *SCALARS},
     "digitize.bins": ONE_DIMENSION - {"array of bool"},
     "take.items": {*ANY_SHAPE, "array of structures", "array of dates"} - {*EMPTY_LISTS, "empty array", "nested list"},
-    "take.rows": {*INTEGERS, *LISTS, *EMPTY_LISTS, "array of big endian", "array backwards", "empty array", "read-only array"},
+    "take.rows": {*INTEGERS, *LISTS, *EMPTY_LISTS, "array of big endian", "array backwards", "empty array", "read-only array"}
+    | {"array of three dimensions"},
     "take.axis": {"zero", "minus one"},
     "cumsum.x": {*ANY_SHAPE, *SCALARS},
     "cumulative_sum.x": ONE_DIMENSION,

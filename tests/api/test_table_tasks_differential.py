@@ -15,11 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from everyday_cases import plain
+from everyday_cases import values_of
 from pyarrow import csv
 from table_tasks import CUDF, DUCKDB, PANDAS, POLARS, PYARROW, TEXT, task_here
 
 import headrace
+from headrace import OptionError
 from headrace.core import foreign_names
 
 TASKS = {"pandas": PANDAS, "polars": POLARS, "pyarrow": PYARROW, "duckdb": DUCKDB, "cudf": CUDF}
@@ -47,23 +48,6 @@ def outcome(task: str, folder: Path) -> Any:
     with out.open(newline="", encoding="utf-8") as file:
         text = file.read()
     return list(python_csv.reader(text.splitlines(), delimiter=";" if ";" in text else ","))
-
-
-def values_of(found: Any) -> Any:
-    """Return nested lists of plain values, of a table or column of any library, or of Python values."""
-    if isinstance(found, headrace.Column):
-        return values_of({"": found.to_pylist()})
-    if isinstance(found, duckdb.DuckDBPyRelation):
-        found = found.to_arrow_table()
-    for form in ("to_pydict", "to_dict"):
-        if hasattr(found, form):
-            arguments = {"to_dict": {"as_series": False} if isinstance(found, pl.DataFrame) else {"orient": "list"}}.get(form, {})
-            return [[plain(value) for value in column] for column in getattr(found, form)(**arguments).values()]
-    if isinstance(found, dict):
-        return {str(name) if name else "": values_of(value) for name, value in found.items()}
-    if isinstance(found, list | tuple):
-        return [values_of(one) for one in found]
-    return plain(found)
 
 
 def outcome_here(task: str, folder: Path) -> Any:
@@ -104,16 +88,40 @@ def test_names_that_a_conversion_is_advised_for_exist_there() -> None:
 
 def test_no_advised_name_exists_here() -> None:
     kinds = {
+        "Columns": foreign_names.Columns,
+        "Schema": foreign_names.Schema,
         "Table": headrace.Table,
         "Scan": headrace.Scan,
         "Column": headrace.Column,
         "ColumnExpression": headrace.ColumnExpression,
     }
     for name, kind in kinds.items():
-        elsewhere = set().union(*foreign_names.ELSEWHERE[name].values())
+        elsewhere = set().union(*foreign_names.ELSEWHERE.get(name, {}).values())
         for words in (foreign_names.ALIASES[name], foreign_names.ADVICE[name], elsewhere):
             assert [word for word in words if hasattr(kind, word)] == []
         assert not foreign_names.ALIASES[name].keys() & (foreign_names.ADVICE[name].keys() | elsewhere)
+
+
+def test_functions_of_other_packages() -> None:
+    assert [name for name in foreign_names.OF_PACKAGE if hasattr(headrace, name)] == []
+    with pytest.raises(AttributeError, match="no attribute 'read_table': use read_csv"):
+        headrace.read_table  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'no_such_name'$"):
+        headrace.no_such_name  # noqa: B018
+
+
+def test_columns_and_schema_are_mappings() -> None:
+    table = headrace.read_csv(TEXT)
+    assert table.schema == {"id": "int64", "name": "string", "price": "float64", "when": "date32"}
+    assert (list(table.columns), len(table.columns), "id" in table.columns) == (["id", "name", "price", "when"], 4, True)
+    assert table.columns["id"] is table["id"]
+    assert repr(headrace.read_csv(b"a\n1\n").schema) == "{'a': DataType('int64')}"
+    with pytest.raises(TypeError):
+        table.columns["id"] = table["name"]  # type: ignore[index]
+    with pytest.raises(OptionError, match="axis=0: only columns are dropped"):
+        table.drop("id", axis=0)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="subset is another name of columns"):
+        table.unique("id", subset="id")
 
 
 def test_other_names_are_no_attributes() -> None:

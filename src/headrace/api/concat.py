@@ -12,12 +12,13 @@ from headrace.columns.finish.concat import JoinPart, SharedLoads
 from headrace.columns.types import ENCODED, DataType
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError, UnknownColumnError, shown
+from headrace.core.options import flag
 
 if TYPE_CHECKING:
     from headrace.export.text.write_csv import ArrowStream
 
 
-def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = None) -> Table:
+def concat(tables: Iterable[Table | ArrowStream], *, ignore_index: bool = True, context: Context | None = None) -> Table:
     """Return the rows of several tables, one table after the other. Needs NumPy.
 
     Columns are matched by name, in the order of the first table. A column has one type in the result:
@@ -32,6 +33,8 @@ def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = N
         At least one table, of this package or of any library with an Arrow stream. A list, or an iterator such as the batches of
         a scan. Tables on a GPU are concatenated there. Their columns must have equal types, and may be string views but no
         dictionaries.
+    ignore_index
+        Accepted as in pandas; a table has no index.
     context
         Number of threads and memory limit. None for the defaults.
 
@@ -62,6 +65,7 @@ def concat(tables: Iterable[Table | ArrowStream], *, context: Context | None = N
     from headrace.arrays.arrays import needed_numpy  # not needed to read
 
     needed_numpy("concat()")
+    flag("ignore_index", ignore_index)
     context = context_of(context)
     given = _tables(tables)
     names = given[0].column_names

@@ -31,7 +31,13 @@ class EqualRows:
     def columns(self) -> Mapping[str, Column]:
         """Mapping from name to column."""
 
-    def unique(self, columns: str | Sequence[str] | None = None, *, context: Context | None = None) -> Table:
+    def unique(
+        self,
+        columns: str | Sequence[str] | None = None,
+        *,
+        subset: str | Sequence[str] | None = None,
+        context: Context | None = None,
+    ) -> Table:
         """Return the first of all rows that are equal in some columns, in their order. Needs NumPy.
 
         Nulls are equal to each other, as are -0.0 and 0.0, all NaN, and equal texts of any string type.
@@ -40,6 +46,8 @@ class EqualRows:
         ----------
         columns
             Name of a column, or several. None for all columns.
+        subset
+            Another name of `columns`, as in Polars. Not both.
         context
             Number of threads and memory limit. None for the defaults.
 
@@ -61,9 +69,11 @@ class EqualRows:
         """
         from headrace.api.table import Table  # it inherits this method
 
+        if columns is not None and subset is not None:
+            raise OptionError("subset is another name of columns: pass one of them")
         np = _numpy("unique()")
         context = context_of(context)
-        names = self._listed_names("columns", columns)
+        names = self._listed_names("columns", columns) if subset is None else self._listed_names("subset", subset)
         if self._is_on_gpu():
             from headrace.index.hash_map.device_row_groups import distinct_rows_on_gpu  # needs cuda-core
 

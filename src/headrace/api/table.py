@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from headrace.api.conversions import ArrowWrites, Conversions
 from headrace.api.equal_rows import EqualRows
@@ -16,7 +15,7 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, OutOfRangeError, UnknownColumnError, shown
-from headrace.core.foreign_names import ForeignNames
+from headrace.core.foreign_names import Columns, ForeignNames, Schema
 from headrace.core.lazy import LazyMapping
 from headrace.core.options import MOST, flag, index_of, instance, integer
 from headrace.export.arrow.arrow import device_batch, schema_capsule, stream_capsule
@@ -93,12 +92,12 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
     @property
     def columns(self) -> Mapping[str, Column]:
         """Mapping from name to column."""
-        return MappingProxyType(self._columns)
+        return Columns(self._columns)
 
     @property
     def schema(self) -> Mapping[str, DataType]:
         """Mapping from name to type."""
-        return MappingProxyType({name: column.type for name, column in self._columns.items()})
+        return Schema({name: column.type for name, column in self._columns.items()})
 
     @property
     def rejects(self) -> Table:
@@ -203,8 +202,23 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
             raise OptionError(f"columns holds a column twice: {shown(names)}")
         return Table({name: self._columns[name] for name in names})
 
-    def drop(self, *names: str | int | Sequence[str | int], columns: str | int | Sequence[str | int] = ()) -> Table:
-        """Return a table without some columns, given by name or position; `columns` are more of them, as pandas names them."""
+    def drop(
+        self,
+        *names: str | int | Sequence[str | int],
+        columns: str | int | Sequence[str | int] = (),
+        axis: Literal[1, "columns"] = 1,
+    ) -> Table:
+        """Return a table without some columns, given by name or position; `columns` are more of them, as pandas names them.
+
+        `axis` is accepted as in pandas; rows are not dropped.
+
+        Raises
+        ------
+        OptionError
+            There is no such column, or `axis` is not that of columns.
+        """
+        if axis not in (1, "columns"):
+            raise OptionError(f"axis={shown(axis)}: only columns are dropped, axis=1; use table.filter(...) for rows")
         dropped = {self._name(one) for one in _flat((*names, columns))}
         return Table({name: column for name, column in self._columns.items() if name not in dropped})
 

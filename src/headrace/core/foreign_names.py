@@ -6,16 +6,20 @@ conversion after which it works. Only attributes that are not found come here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from headrace.core.errors import OptionError
+
+ValueT = TypeVar("ValueT")
 
 _NONE: Mapping[str, Any] = {}
 _NOUNS = {
     **{name: name.lower() for name in ("Table", "Scan", "Column", "Store")},
     **dict.fromkeys(("HashMap", "HashMultiMap", "SortedMap"), "map"),
     "HashSet": "set",
+    "Schema": "schema",
+    "Columns": "mapping of columns",
 }
 
 
@@ -30,6 +34,46 @@ class ForeignNames:
             if name.startswith("_") or hasattr(type(self), name):  # the latter is a property that raised
                 return object.__getattribute__(self, name)
             return foreign_attribute(self, name)
+
+
+class NamedItems(Mapping[str, ValueT], ForeignNames):
+    """A read-only mapping from the names of columns, in order.
+
+    Examples
+    --------
+    >>> named = NamedItems({"a": 1})
+    >>> named == {"a": 1}, named
+    (True, {'a': 1})
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[str, ValueT]) -> None:
+        self._items = items
+
+    def __getitem__(self, name: str) -> ValueT:
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return repr(dict(self._items))
+
+
+class Columns(NamedItems[ValueT]):
+    """The columns of a table by name."""
+
+    __slots__ = ()
+
+
+class Schema(NamedItems[ValueT]):
+    """The types of a table's columns by name."""
+
+    __slots__ = ()
 
 
 def foreign_attribute(thing: Any, name: str) -> Any:
@@ -147,6 +191,14 @@ ALIASES: Mapping[str, Mapping[str, str | Callable[[Any], Any]]] = {
         "slice": _slice,
         "limit": _limit,
         "is_empty": lambda table: lambda: table.num_rows == 0,
+        "empty": lambda table: table.num_rows == 0,
+        **dict.fromkeys(
+            ("arrow", "fetch_record_batch", "to_arrow_reader"), lambda table: lambda *_: table.to_arrow().to_reader()
+        ),
+        "torch": "to_torch",
+        "itercolumns": lambda table: lambda: iter(table.columns.values()),
+        "get_columns": lambda table: lambda: list(table.columns.values()),
+        "to_series": lambda table: lambda index=0: table[index],
         "rows": _rows,
         "fetchall": _rows,
         "itertuples": _tuples,
@@ -164,8 +216,12 @@ ALIASES: Mapping[str, Mapping[str, str | Callable[[Any], Any]]] = {
         "iter_batches": "batches",
         "collect_schema": lambda scan: lambda: scan.schema,
         "read_next_batch": lambda scan: scan.batches().__next__,
+        "read_pandas": lambda scan: lambda: scan.read().to_pandas(),
+        "first": lambda scan: lambda: scan.limit(1),
     },
-    "Column": {"to_list": "to_pylist", "tolist": "to_pylist"},
+    "Columns": {name: lambda columns: lambda: list(columns) for name in ("to_list", "tolist")},
+    "Schema": {"len": lambda schema: lambda: len(schema)},
+    "Column": {"to_list": "to_pylist", "tolist": "to_pylist", "combine_chunks": lambda column: lambda: column},
     "ColumnExpression": {
         **dict.fromkeys(("isnull", "isna"), "is_null"),
         **dict.fromkeys(("notnull", "notna", "is_valid"), "is_not_null"),
@@ -212,6 +268,11 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("append", "concat", "extend", "vstack", "union_all"), "headrace.concat([table, other])"),
         **dict.fromkeys(("copy", "clone"), "the table itself, which nothing changes"),
         "T": "table.to_pandas().T",
+        "field": "table.schema['a']",
+        "description": "table.schema",
+        "alias": "table.to_duckdb().alias",
+        "record_batch": "table.to_arrow().to_reader()",
+        **dict.fromkeys(("fetch_df_chunk", "fetch_arrow_reader"), "scan_csv(...).batches()"),
     },
     "Scan": {
         "columns": "list(scan.schema)",
@@ -220,10 +281,24 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         "filter_rows": "scan.where(...)",
         "get_chunk": "next(scan.batches())",
     },
+    "Columns": {
+        **dict.fromkeys(("names", "str", "map", "isin", "get_loc"), "list(table.columns)"),
+    },
+    "Schema": {
+        "names": "list(table.schema)",
+        **dict.fromkeys(("types", "dtypes"), "list(table.schema.values())"),
+        **dict.fromkeys(("field", "field_by_name"), "table.schema['a']"),
+        "get_field_index": "list(table.schema).index('a')",
+        **dict.fromkeys(("to_python", "to_arrow", "metadata"), "table.to_arrow().schema"),
+    },
     "Column": {
         "dtype": "column.type",
         "as_py": "column.to_pylist()",
         "item": "column[0]",
+        **dict.fromkeys(("chunks", "num_chunks", "chunk"), "the column itself, which has one chunk"),
+        **dict.fromkeys(("notna", "notnull", "is_valid", "is_not_null"), "len(column) - column.null_count"),
+        **dict.fromkeys(("nunique", "n_unique"), "len(set(column.to_pylist()))"),
+        **dict.fromkeys(("to_cupy", "values_host"), "column.to_numpy(), or cupy.asarray(column) on a GPU"),
         **dict.fromkeys(("len", "size"), "len(column)"),
         "shape": "(len(column),)",
         "name": "the names of table.columns",
@@ -286,7 +361,7 @@ _FRAMES = {
     "fillna groupby interpolate isna isnull join max mean median melt memory_usage merge min mode nlargest notna nsmallest "
     "nunique pipe pivot pivot_table plot quantile rank reindex replace reset_index resample rolling round sample shift "
     "sort_index sort_values stack std sum to_excel to_feather to_json to_sql transform transpose var",
-    "table.to_polars()": "describe drop_nulls explode fill_nan fill_null get_columns glimpse group_by group_by_dynamic "
+    "table.to_polars()": "describe drop_nulls explode fill_nan fill_null glimpse group_by group_by_dynamic "
     "hstack item join join_asof max mean median min n_unique partition_by pivot sample sort sql std sum top_k unpivot "
     "upsample var with_columns with_row_index write_excel write_ipc write_json write_ndjson",
     "table.to_arrow()": "add_column append_column combine_chunks flatten get_total_buffer_size group_by join set_column sort_by "
@@ -302,7 +377,7 @@ _LAZY = (
     "sink_ndjson"
 )
 _ARRAY = "all any argmax argmin argsort cumsum max mean min prod reshape round std sum var view"
-_SERIES = "arg_sort describe drop_nulls fill_null is_duplicated median mode n_unique quantile sort top_k unique value_counts"
+_SERIES = "arg_sort describe drop_nulls fill_null is_duplicated median mode quantile sort top_k unique value_counts"
 
 ELSEWHERE: Mapping[str, Mapping[str, frozenset[str]]] = {
     "Table": {form: frozenset(names.split()) for form, names in _FRAMES.items()},
@@ -315,3 +390,27 @@ ELSEWHERE: Mapping[str, Mapping[str, frozenset[str]]] = {
     "TextConditions": {},
 }
 """Names by class and by the expression that has them."""
+
+OF_PACKAGE: Mapping[str, str] = {
+    **dict.fromkeys(("read_table", "read_fwf"), "read_csv(source, sep='\\t'), or dialect='auto'"),
+    **dict.fromkeys(("read_csv_batched", "open_csv"), "scan_csv(source).batches()"),
+    **dict.fromkeys(("read_csv_auto", "from_csv_auto"), "read_csv(source, dialect='auto')"),
+    **dict.fromkeys(("DataFrame", "Series", "array", "asarray", "from_arrow", "from_pandas"), "Table.from_arrow(data)"),
+    **dict.fromkeys(("len", "count_star"), "len(table), or scan.read().num_rows"),
+    **dict.fromkeys(("concat_tables", "vstack"), "concat([table, other])"),
+    **dict.fromkeys(("CSVWriter", "to_csv"), "write_csv(table, path), or scan.sink(path)"),
+    **dict.fromkeys(("lit", "when"), "col('a') == value in table.filter(...)"),
+    **dict.fromkeys(("unique_values", "unique_counts", "unique_inverse", "unique_all"), "headrace.array_api"),
+    "merge": "table.lookup(other) and table.take(rows)",
+    "sql": "table.to_duckdb().query('t', query), or Store.sql(query)",
+    **dict.fromkeys(
+        ("ReadOptions", "ParseOptions", "ConvertOptions", "WriteOptions"), "those of pyarrow.csv, or this package's options"
+    ),
+}
+"""Functions of other libraries that this package does not have, and what to use instead."""
+
+
+def no_function(name: str) -> str:
+    """Return the message for a name that the package does not have."""
+    use = OF_PACKAGE.get(name)
+    return f"module 'headrace' has no attribute {name!r}" + (f": use {use}" if use else "")

@@ -126,7 +126,7 @@ WORDS: tuple[Word, ...] = (
         "default_column_type", "pyarrow", by=by.default_column_type, meaning="`dtypes`; or `infer_schema=False` for strings"
     ),
     refused("auto_type_candidates", "duckdb", use="pass dtypes= with the types of the columns", unless=(None,)),
-    refused("dtype_backend", "pandas", use="pass it to table.to_pandas(dtype_backend=...)", unless=(None,)),
+    ignored("dtype_backend", "pandas", why="columns are Arrow columns; to_pandas(dtype_backend=...) has the choice"),
     refused(
         "converters", "pandas", use="read the columns as strings (dtypes=), and convert them after the read", unless=(None, {})
     ),

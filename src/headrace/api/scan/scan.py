@@ -24,7 +24,7 @@ from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError, OptionError
 from headrace.core.expressions.column_expression import ColumnExpression, all_of, name_of
-from headrace.core.foreign_names import ForeignNames
+from headrace.core.foreign_names import ForeignNames, Schema
 from headrace.core.options import choice, index_of, instance, integer
 from headrace.core.timeline import Timeline
 from headrace.export.arrow.arrow import ArrowBatch, schema_capsule, stream_of_batches
@@ -218,7 +218,7 @@ class Scan(ArrowWrites, ForeignNames):
     @property
     def schema(self) -> Mapping[str, DataType]:
         """Type of each column by name. To infer types, all of the text is read, or the first batch."""
-        return {name: column.type for name, column in self._empty().items()}
+        return Schema({name: column.type for name, column in self._empty().items()})
 
     def read(self) -> Table:
         """Return all batches as one table, with all rejects and one report. Batches are concatenated where they are.

@@ -35,7 +35,8 @@ def take(items: Any, rows: Any, *, axis: int = 0, context: Context | None = None
         Array of one dimension; of several dimensions, whose parts along `axis` are the items; or of NumPy voids or structures. A
         list or a Series. The work runs on its device.
     rows
-        Row numbers: an array of integers of one dimension, on the same device, a list or a Series. Negative ones count from the
+        Row numbers: an array of integers, on the same device, a list or a Series. Of several dimensions if the items are of one:
+        the result has its shape. Negative ones count from the
         end.
     axis
         Axis of the items, if there are several.
@@ -71,6 +72,8 @@ def take(items: Any, rows: Any, *, axis: int = 0, context: Context | None = None
     count = dimensions(items)
     axis = checked_axis(axis, count, "items")
     context = context_of(context)
+    if count == 1 and dimensions(rows) > 1:
+        return _gathered(items, plain(rows.reshape(-1), "rows"), context).reshape(rows.shape)
     if axis == 0 and count < 3:
         return _gathered(items, rows, context)
     move = axis_mover(items)

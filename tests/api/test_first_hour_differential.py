@@ -1,0 +1,90 @@
+"""Runs tasks of the first hour with a file: unchanged except for the function's name, or with an error that says what to use."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from everyday_cases import values_of
+from first_hour_tasks import CUDF, DUCKDB, NUMPY, PANDAS, POLARS, PYARROW, TEXT, task_here
+from pyarrow import csv
+
+import headrace
+
+TASKS = {"pandas": PANDAS, "polars": POLARS, "pyarrow": PYARROW, "duckdb": DUCKDB, "cudf": CUDF, "numpy": NUMPY}
+UNCHANGED = {"pandas": 19, "polars": 25, "pyarrow": 18, "duckdb": 15, "cudf": 18, "numpy": 21}
+"""Number of tasks that run unchanged."""
+MODULES = {"pd": pd, "pl": pl, "csv": csv, "pa": pa, "duckdb": duckdb, "np": np, "io": io, "Path": Path, "headrace": headrace}
+ARRAYS = {
+    "a": np.array([3, 1, 4, 1, 5, 2, 6, 5, 3, 5]),
+    "f": np.linspace(0.03, 0.97, 40)[::-1].copy(),
+    "m": np.array([[3, 1, 2], [9, 7, 8]]),
+    "words": np.array(["b", "a"]),
+}
+ERRORS = (TypeError, AttributeError, headrace.OptionError)
+ADVICE = (
+    "use ",
+    "pass ",
+    "remove",
+    "rename",
+    "read the columns",
+    "filter the rows",
+    "see ",
+    "taken literally",
+    "can be taken",
+    "write it",
+    "call it before",
+)
+ROWS = [
+    pytest.param(reader, task, id=f"{reader}-{number}") for reader, tasks in TASKS.items() for number, task in enumerate(tasks)
+]
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("first_hour")
+    path, tabs, zipped = folder / "t.csv", folder / "t.tsv", folder / "t.csv.zip"
+    path.write_text(TEXT)
+    tabs.write_text(TEXT.replace(",", "\t"))
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.write(path, "t.csv")
+    paths = {"path": path, "tabs": tabs, "zipped": zipped, "folder": folder, "out": folder / "out.txt"}
+    return {**MODULES, **ARRAYS, "text": TEXT, **{name: str(one) for name, one in paths.items()}}
+
+
+def outcome(task: str, names: dict[str, Any]) -> Any:
+    """Return the values of a task: its result, or the text of the file that it writes."""
+    out = Path(names["out"])
+    out.unlink(missing_ok=True)
+    found = values_of(eval(task, names))
+    return out.read_text().replace('"', "") if out.exists() else found
+
+
+def outcome_here(task: str, names: dict[str, Any]) -> Any:
+    try:
+        return outcome(task_here(task), names)
+    except ERRORS as error:
+        return error
+
+
+@pytest.mark.parametrize(("reader", "task"), ROWS)
+def test_a_task_gives_the_peers_answer_or_says_what_to_use(reader: str, task: str, names: dict[str, Any]) -> None:
+    found = outcome_here(task, names)
+    if isinstance(found, ERRORS):
+        assert any(word in str(found) for word in ADVICE), found
+    elif reader != "cudf":
+        assert found == outcome(task, names)
+
+
+@pytest.mark.parametrize("reader", TASKS)
+def test_number_of_tasks_that_run_unchanged(reader: str, names: dict[str, Any]) -> None:
+    errors = [task for task in TASKS[reader] if isinstance(outcome_here(task, names), ERRORS)]
+    assert len(TASKS[reader]) - len(errors) == UNCHANGED[reader], errors
