@@ -115,6 +115,11 @@ def test_columns_and_schema_are_mappings() -> None:
     assert table.schema == {"id": "int64", "name": "string", "price": "float64", "when": "date32"}
     assert (list(table.columns), len(table.columns), "id" in table.columns) == (["id", "name", "price", "when"], 4, True)
     assert table.columns["id"] is table["id"]
+    same = pa.schema([("id", pa.int64()), ("name", pa.string()), ("price", pa.float64()), ("when", pa.date32())])
+    assert table.schema == same
+    assert same == table.schema
+    assert table.schema != pa.schema(list(same)[::-1])
+    assert table.schema == pl.Schema({"id": pl.Int64, "name": pl.String, "price": pl.Float64, "when": pl.Date})
     assert repr(headrace.read_csv(b"a\n1\n").schema) == "{'a': DataType('int64')}"
     with pytest.raises(TypeError):
         table.columns["id"] = table["name"]  # type: ignore[index]

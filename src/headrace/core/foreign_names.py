@@ -71,9 +71,17 @@ class Columns(NamedItems[ValueT]):
 
 
 class Schema(NamedItems[ValueT]):
-    """The types of a table's columns by name."""
+    """The types of a table's columns by name. It equals a mapping, or a schema of PyArrow, of the same names and types."""
 
     __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        names, types = getattr(other, "names", None), getattr(other, "types", None)
+        if isinstance(names, list) and isinstance(types, list):  # a schema of PyArrow, whose names are in an order
+            return names == list(self) and list(self.values()) == types
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def foreign_attribute(thing: Any, name: str) -> Any:
