@@ -104,6 +104,37 @@ void check_inside(const Source& source, std::uint64_t offset, std::size_t n) {
         throw std::out_of_range("bytes past the end of the source");
 }
 
+// Returns the bytes of ranges, each followed by `end`. Ranges are ascending, and files are read in pieces.
+nb::bytes gather(const PythonSource& given, nb::bytes begins, nb::bytes ends, nb::bytes end) {
+    constexpr std::uint64_t PIECE = std::uint64_t{256} << 10;
+    const Source& source = *given.source;
+    const auto* const from = static_cast<const std::uint64_t*>(begins.data());
+    const auto* const to = static_cast<const std::uint64_t*>(ends.data());
+    const std::size_t count = begins.size() / sizeof(std::uint64_t);
+    std::string text, piece;
+    {
+        const GilRelease release;
+        std::uint64_t at = 0;  // of the piece in the source
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint64_t size = to[i] - from[i];
+            if (to[i] < from[i]) throw std::out_of_range("a range ends before it begins");
+            check_inside(source, from[i], size);
+            if (source.resident() != nullptr) {
+                text.append(reinterpret_cast<const char*>(source.resident()) + from[i], size);
+            } else {
+                if (from[i] < at || to[i] > at + piece.size()) {
+                    at = from[i];
+                    piece.resize(std::max(size, std::min(PIECE, source.size() - at)));
+                    source.read(at, piece.size(), reinterpret_cast<std::uint8_t*>(piece.data()));
+                }
+                text.append(piece, from[i] - at, size);
+            }
+            text.append(end.c_str(), end.size());
+        }
+    }
+    return nb::bytes(text.data(), text.size());
+}
+
 // Copies bytes to an address, with several threads that take a piece at a time.
 void read_into(const PythonSource& source, std::uint64_t offset, std::size_t n, std::uintptr_t to, unsigned threads) {
     constexpr std::size_t PIECE = std::size_t{1} << 20;
@@ -174,6 +205,7 @@ void bind_sources(nb::module_& m) {
         .def_prop_ro("address",  // address of bytes in memory, else 0
                      [](const PythonSource& s) { return reinterpret_cast<std::uintptr_t>(s.source->resident()); })
         .def("read", &read)
+        .def("gather", &gather)
         .def("read_into", &read_into)
         .def("check_unchanged", [](const PythonSource& s) { s.source->check_unchanged(); })
         .def("decode_as", &decode_as);

@@ -101,6 +101,25 @@ def test_inferred_types_and_other_forms(infer: str) -> None:
                 assert chosen.report.skipped == whole.report.skipped
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "|"])
+def test_records_of_many_tiles(end: str, tmp_path: Path) -> None:
+    rows = [f'{i},"a ""b"" {end}{i % 9}",{i * 7 % 1000}.25,é{i % 11}' for i in range(20_000)]
+    (tmp_path / "t.csv").write_bytes(end.join(["n,word,x,name", *rows]).encode())
+    options = {"lineterminator": "|" if end == "|" else None, "context": Context(threads=3)}
+    for source in (str(tmp_path / "t.csv"), (tmp_path / "t.csv").read_bytes()):
+        for condition in (col("x") < 10, col("n") >= 19_999, col("x") < 600, col("name") == "é3"):
+            for batch_bytes in (100_000, 1 << 22):
+                scan = scan_csv(source, batch_bytes=batch_bytes, **options)
+                assert scan.where(condition, convert="chosen").read().equals(scan.where(condition).read())
+
+
+def test_other_encodings() -> None:
+    text = "a,b\n" + "".join(f"{i},ö{i}\n" for i in range(200))
+    for encoding in ("utf-16", "latin-1", "utf-8-sig"):
+        scan = scan_csv(text.encode(encoding), encoding="utf-8" if "8-" in encoding else encoding)
+        assert scan.where(col("a") == 17, convert="chosen").read().to_pydict() == {"a": [17], "b": ["ö17"]}
+
+
 def test_sources_names_and_row_numbers(tmp_path: Path) -> None:
     text = b"a,b\n" + b"".join(b"%d,%d\n" % (i, 2 * i) for i in range(50))
     (tmp_path / "one.csv").write_bytes(text)

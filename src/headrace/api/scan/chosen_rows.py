@@ -26,9 +26,9 @@ from headrace.columns.load.load import load
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.types import parse_type
-from headrace.core.errors import MissingDependencyError, OptionError
+from headrace.core.errors import MissingDependencyError, OptionError, ParseError
 from headrace.core.expressions.column_expression import ColumnExpression, col
-from headrace.sources.open import OpenSource
+from headrace.sources.open import OpenSource, SourceOptions, open_source
 
 try:
     import numpy as np
@@ -60,7 +60,7 @@ class ChosenParts(CpuParts):
     def _loaded(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         is_needed = [self._plans.planned.names[place] in self._needed for place in plan.share_columns]
         dialect, begin = self._options.dialect, plan.row_index or 0
-        first = load(source, dialect, _of_columns(replace(plan, row_index=begin), is_needed), run)
+        first = load(source, dialect, _of_columns(replace(plan, row_index=begin), is_needed), replace(run, wants_spans=True))
         rows = self._chosen(plan, first)
         records = np.asarray(_index_of(first).to_numpy()) - begin
         chosen = (records if rows is None else records[rows]).astype(np.uint64)
@@ -68,7 +68,9 @@ class ChosenParts(CpuParts):
         has_short = rows is not None and first.counts["filled"] > 0  # the second load counts those that are chosen
         second = None
         if len(chosen) and (has_short or any(wanted for _, _, wanted in rest.columns)):
-            second = load(source, dialect, rest, replace(run, chosen=chosen.tobytes()))
+            second = self._of_gathered(source, rest, run, first, rows)
+            if second is None:
+                second = load(source, dialect, rest, replace(run, chosen=chosen.tobytes()))
             if second.counts["rejected"]:
                 stay = ~np.isin(chosen + 1, np.frombuffer(second.rejected_records, np.uint64))
                 rows = (np.arange(len(chosen), dtype=np.uint64) if rows is None else rows)[stay]
@@ -82,6 +84,27 @@ class ChosenParts(CpuParts):
         counts = {**first.counts, "rows": len(chosen), "filled": first.counts["filled"] if len(chosen) else 0}
         joined = replace(first, columns=columns, counts=counts, row_index=index, left_out=left_out, described=None)
         return joined if second is None else self._with_faults(joined, second)
+
+    def _of_gathered(self, source: OpenSource, plan: LoadPlan, run: LoadRun, first: Loaded, rows: Any) -> Loaded | None:
+        """Return the columns of rows, loaded from the text of their records alone; None if that text has a fault, whose
+        position is not known, or if most rows are chosen.
+        """
+        is_limited = self._options.context.memory_limit is not None
+        if rows is None or 2 * len(rows) > first.counts["rows"] or source.codec != "utf-8" or is_limited:
+            return None
+        assert first.spans is not None  # the run asks for them
+        begins, ends = (np.frombuffer(memoryview(words), np.uint64)[rows].tobytes() for words in first.spans)
+        line_end = self._options.dialect.lineterminator or b"\n"
+        text = source.native.gather(begins, ends, line_end)
+        threads = plan.threads if len(text) > plan.tile_bytes else 1
+        own = replace(plan, begin=0, end=len(text), data_begin=0, part=None, threads=threads)
+        try:
+            with open_source(text, SourceOptions(compression=None)) as gathered:
+                found = load(gathered, self._options.dialect, own, replace(run, progress=None))
+        except ParseError:
+            return None
+        is_exact = not found.counts["faults"] and found.counts["rows"] == len(rows)
+        return found if is_exact else None
 
     def _chosen(self, plan: LoadPlan, first: Loaded) -> Any:
         """Return the numbers of the rows for which the condition is true, or None for all."""

@@ -26,6 +26,7 @@ struct StageSeconds {
 struct LoadResult {
     std::vector<LoadedColumn> columns;
     std::optional<LoadedColumn> row_index;  // int64: index of each row's data record
+    Region record_begins, record_ends;      // u64: the bytes of each row's record without its line end, if wanted
     LoadCounts counts;
     u64 rejected = 0;
     // If the load stops before the end of its source:

@@ -8,6 +8,7 @@ from typing import Any
 
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
+from headrace.core.buffer import Buffer
 from headrace.core.fast_constructor import fast_constructor
 
 
@@ -91,6 +92,8 @@ class Loaded:
         Whether the automaton read the text on a GPU because masks misread its quotes.
     left_out
         Number of records that a condition left out.
+    spans
+        First byte, and one past the last, of each row's record without its line end, as buffers of 64-bit words, if wanted.
     """
 
     columns: Sequence[Column | None]
@@ -106,6 +109,7 @@ class Loaded:
     described: Sequence[tuple[DataType, int] | None] | None = None
     used_dfa: bool = False
     left_out: int = 0
+    spans: tuple[Buffer, Buffer] | None = None
 
 
 def evidence_of(found: Sequence[Any] | None, files: Sequence[str] | None = None) -> Evidence | None:

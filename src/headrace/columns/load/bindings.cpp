@@ -53,7 +53,7 @@ nb::bytes rejected_records(const LoadResult& result) {
 }
 
 // `rows`: of the table of rejects.
-nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects, usize rows, bool is_shared) {
+nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects, usize rows, const LoadRun& run) {
     nb::list columns, evidence, replaced;
     for (LoadedColumn& column : result.columns) {
         replaced.append(column.replaced);
@@ -68,7 +68,12 @@ nb::dict result_dict(LoadResult& result, std::vector<NamedColumn>& rejects, usiz
     result_dict["counts"] = counts_dict(result);
     result_dict["rejects"] = columns_list(rejects);
     result_dict["rejects_rows"] = rows;
-    result_dict["rejected_records"] = is_shared ? rejected_records(result) : nb::bytes("", 0);
+    result_dict["rejected_records"] = run.share ? rejected_records(result) : nb::bytes("", 0);
+    result_dict["spans"] = nb::none();
+    if (run.wants_spans) {
+        result_dict["spans"] =
+            nb::make_tuple(make_buffer(std::move(result.record_begins)), make_buffer(std::move(result.record_ends)));
+    }
     result_dict["raised"] = result.raised;
     result_dict["reached"] = nb::make_tuple(result.end, result.state, result.is_cut);
     result_dict["seconds"] = nb::make_tuple(result.seconds.find, result.seconds.convert, result.seconds.finish);
@@ -87,7 +92,7 @@ nb::dict load_from(const PythonSource& source, const PythonDialect& dialect, nb:
         rows = rows_of(result.faults);
         if (rows != 0) rejects = rejects_table(plan, result, lines_of_faults(*source.source, plan, result));
     }
-    return result_dict(result, rejects, rows, run.share != nullptr);
+    return result_dict(result, rejects, rows, run);
 }
 
 nb::list peek_from(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, std::uint64_t begin,

@@ -210,6 +210,7 @@ inline LoadPlan plan_from(nanobind::handle plan) {
 inline LoadRun run_from(nanobind::handle run) {
     const nanobind::object share = run.attr("share"), chosen = run.attr("chosen");
     LoadRun result{share.is_none() ? nullptr : nanobind::cast<LoadShare*>(share), poll_of(run.attr("progress"))};
+    result.wants_spans = nanobind::cast<bool>(run.attr("wants_spans"));
     if (!chosen.is_none()) {
         const auto words = nanobind::cast<nanobind::bytes>(chosen);
         std::vector<u64> records(words.size() / sizeof(u64));

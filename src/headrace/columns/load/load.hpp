@@ -23,6 +23,7 @@ struct LoadRun {
     // Numbers of the data records that become rows, from 0 and ascending; none: all records do. Another load has found
     // the faults of whole records.
     std::optional<std::vector<u64>> chosen = std::nullopt;
+    bool wants_spans = false;  // whether the result has the bytes of each row's record
 };
 
 // Load all records of the plan's range. If the address space is too small for buffers sized by a bound, the load

@@ -57,4 +57,5 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
         seconds={"find": find, "convert": convert, "finish": finish},
         reached=Reached(end, state),
         described=described,
+        spans=result["spans"],
     )

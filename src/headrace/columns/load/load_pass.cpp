@@ -48,6 +48,9 @@ void LoadPass::run(std::uint64_t last) {
     result_.seconds.find += seconds_.find;
     result_.seconds.convert += seconds_.convert;
     ++result_.passes;
+    if (run_.wants_spans) {
+        for (Region* const span : {&result_.record_begins, &result_.record_ends}) span->trim(counts_.rows * 8);
+    }
     for (const usize c : wanted_) {
         LoadedColumn& column = result_.columns[c];
         const usize rows = counts_.rows;
@@ -142,6 +145,12 @@ void LoadPass::allocate(bool exact) {
     max_rows_ = rows;
     ensured_rows_ = 0;
     null_bits_.resize(guesses_.size());
+    if (run_.wants_spans) {
+        for (Region* const span : {&result_.record_begins, &result_.record_ends}) {
+            *span = Region(rows * 8, result_.budget);
+            span->ensure(0);
+        }
+    }
     for (const usize c : wanted_) {
         // Each of a column's three regions has its own purpose, by which freed memory is reused.
         const auto use = [c](u32 region) { return static_cast<u32>(3 * c + 1) + region; };
@@ -176,6 +185,9 @@ void LoadPass::ensure_rows(usize counted, std::uint64_t tile) {
         SPARE * static_cast<double>(counted) * static_cast<double>(tiles_) / static_cast<double>(tile + 1);
     const usize bound = expected < static_cast<double>(max_rows_) ? static_cast<usize>(expected) : max_rows_;
     const usize rows = result_.budget->is_limited() ? counted : std::max(counted, bound);
+    if (run_.wants_spans) {
+        for (Region* const span : {&result_.record_begins, &result_.record_ends}) span->ensure(rows * 8);
+    }
     for (const usize c : wanted_) {
         LoadedColumn& column = result_.columns[c];
         const usize bits = value_bits(column.type);

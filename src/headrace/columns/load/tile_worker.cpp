@@ -86,6 +86,7 @@ void TileWorker::work(const Tile& tile) {
     reserve_rows();
     if (pass_.mode_ != LoadPass::Mode::measure) {
         for (TileColumn& part : parts_) store(rows, part);
+        if (pass_.run_.wants_spans) store_spans(rows);
     }
     report();
 }
@@ -343,6 +344,20 @@ void TileWorker::store(const TileRows& rows, TileColumn& part) {
         return;
     }
     store_bits(part, stored, column, pass_.null_bits_[part.column]);
+}
+
+// Store the bytes of the records of rows that stay.
+void TileWorker::store_spans(const TileRows& rows) {
+    if (pass_.mode_ != LoadPass::Mode::convert) return;
+    u64* begin = pass_.result_.record_begins.as<u64>() + row_base_;
+    u64* end = pass_.result_.record_ends.as<u64>() + row_base_;
+    for_each_stored_run(faults_.removed(), rows.rows, [&](usize from, usize count) {
+        for (usize row = from; row < from + count; ++row) {
+            const ByteRange record = finder_.record(row);
+            *begin++ = tile_->origin(record.begin);
+            *end++ = tile_->origin(record.end);
+        }
+    });
 }
 
 void TileWorker::on_fault(void* self, usize row, Fault kind, u32 at) {

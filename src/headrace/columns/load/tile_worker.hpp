@@ -45,6 +45,7 @@ private:
     void reserve_rows();
     void reserve_strings(TileColumn& part);
     void store(const TileRows& rows, TileColumn& part);
+    void store_spans(const TileRows& rows);
     void report();
     void report_faults();
     bool has_valid_text(const TileRows& rows) const;

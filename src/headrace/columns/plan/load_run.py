@@ -26,11 +26,14 @@ class LoadRun:
     chosen
         Numbers of the data records that become rows, from 0 and ascending, as 64-bit words; None for all. Faults of whole
         records are then not found.
+    wants_spans
+        Whether the result has the bytes of each row's record.
     """
 
     progress: Progress | None = None
     share: _native.LoadShare | None = None
     chosen: bytes | None = None
+    wants_spans: bool = False
 
 
 NO_HANDLES = LoadRun()
