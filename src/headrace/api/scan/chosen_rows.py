@@ -1,8 +1,9 @@
 """Loads the columns of a scan's condition first, and the other columns for the rows that it chooses.
 
-A part is read twice. The first read converts the condition's columns, and finds the faults of whole records. The second converts
-the other columns of chosen records, so faults in records left out are not found. It is omitted if no row is chosen, or if the
-condition has all columns.
+A part is read twice. The first read converts the condition's columns, and finds the faults of whole records. The second
+converts the other columns of chosen records, so faults in records left out are not found. It reads a copy of their bytes.
+If the copy has a fault, it reads the part again, so that positions are those of the text. It is omitted if no row is chosen,
+or if the condition has all columns.
 """
 
 from __future__ import annotations
