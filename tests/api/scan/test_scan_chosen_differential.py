@@ -89,7 +89,7 @@ def test_rows_and_faults(name: str, on_error: str, short: str) -> None:
 
 @pytest.mark.parametrize("infer", ["all", "first"])
 def test_inferred_types_and_other_forms(infer: str) -> None:
-    lines = [f'{i},"w,{i % 5}",{i % 7}.5,2024-01-{1 + i % 28:02d}' for i in range(300)]
+    lines = [f'{i},"w,{i % 5}",{i % 7}{".5" if i > 9 else ""},2024-01-{1 + i % 28:02d}' for i in range(300)]
     text = "\n".join(["# note", "n,word,x,day", *lines, ""]).encode()
     for batch_bytes in (700, 1 << 20):
         for strings in ("plain", "view", "dictionary"):
@@ -99,6 +99,8 @@ def test_inferred_types_and_other_forms(infer: str) -> None:
                 assert chosen.read().to_pydict() == whole.read().to_pydict()
                 assert chosen.schema == whole.schema
                 assert chosen.report.skipped == whole.report.skipped
+                found, expected = ([(one.type, one.evidence) for one in scan.report.columns] for scan in (chosen, whole))
+                assert found == expected
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "|"])
@@ -144,6 +146,15 @@ def test_a_record_that_is_rejected_is_not_kept_by_its_other_faults() -> None:
     assert chosen == whole
     left_out = scan_csv(text, **options).where(col("a") < 2, convert="chosen").read()
     assert left_out.rejects["kind"].to_pylist() == ["quote", "quote", "type", "quote", "quote", "type"]
+
+
+def test_evidence_is_that_of_the_whole_text() -> None:
+    lines = [f"{i},{2**53 + 1 if i % 40 == 31 else i / 4}" for i in range(200)]
+    text = "\n".join(["n,x", *lines, ""]).encode()
+    for condition in (col("n") > 60, col("n") > 150):
+        whole, chosen = (scan_csv(text, batch_bytes=500).where(condition, convert=one) for one in ("all", "chosen"))
+        assert chosen.read().to_pydict() == whole.read().to_pydict()
+        assert [one.evidence for one in chosen.report.columns] == [one.evidence for one in whole.report.columns]
 
 
 def test_max_rejects_holds_for_both_loads() -> None:

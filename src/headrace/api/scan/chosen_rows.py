@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from headrace import _native
 from headrace.api.options.csv_options import CsvOptions
 from headrace.api.read.planned_files import PlannedFiles
 from headrace.api.scan.scan_cpu import CpuParts
@@ -101,11 +102,20 @@ class ChosenParts(CpuParts):
         own = replace(plan, begin=0, end=len(text), data_begin=0, part=None, threads=threads)
         try:
             with open_source(text, SourceOptions(compression=None)) as gathered:
-                found = load(gathered, self._options.dialect, own, replace(run, progress=None))
+                found = load(gathered, self._options.dialect, own, LoadRun(share=self._known_kinds()))
         except ParseError:
             return None
         is_exact = not found.counts["faults"] and found.counts["rows"] == len(rows)
         return found if is_exact else None
+
+    def _known_kinds(self) -> _native.LoadShare:
+        """Return a copy of the kinds of text in all columns. Positions in a copy of records are no evidence for the text."""
+        places, shared = range(len(self._plans.planned.names)), self._plans.shared.native
+        ledger, share = _native.KindLedger(len(places)), _native.LoadShare(len(places), 0)
+        shared.show(ledger, places)
+        share.take(ledger, places)
+        share.with_unfit = shared.with_unfit
+        return share
 
     def _chosen(self, plan: LoadPlan, first: Loaded) -> Any:
         """Return the numbers of the rows for which the condition is true, or None for all."""
