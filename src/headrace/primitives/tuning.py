@@ -33,11 +33,10 @@ def has_large_ring(capability: tuple[int, int]) -> bool:
 def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     """Yield each program that the primitives can launch."""
     yield "copy.cu", {"HR_WIDTH": WIDTHS}
-    # Minima and maxima are scanned seldom: for small blocks, these programs are compiled when a call asks for them.
-    for scan, operators in ((SCAN_SMALL, [ANY]), (SCAN_LARGE, ["Min", "Max"])):
+    # Minima and maxima are scanned seldom: these programs are compiled when a call asks for them.
+    for scan in (SCAN_SMALL, SCAN_LARGE):
         yield "scan.cu", {"HR_OPERATOR": ["Sum"], "HR_ITEM": SUMMED_ITEMS, **_listed(scan)}
-        yield "scan.cu", {"HR_OPERATOR": operators, "HR_ITEM": ITEMS, **_listed(scan)}
-        yield "scan.cu", {"HR_OPERATOR": [ANY], "HR_ITEM": ["u32"], **_listed(scan)}
+        yield "scan.cu", {"HR_OPERATOR": [ANY], "HR_ITEM": ITEMS, **_listed(scan)}
     yield "reduce.cu", {"HR_OPERATOR": ["Sum"], "HR_ITEM": ["u64"], **_listed(REDUCE)}
     yield "reduce.cu", {"HR_OPERATOR": ["Sum"], "HR_ITEM": ["u64"], "HR_SOURCE": ["u32", "i32"], **_listed(REDUCE)}
     yield "reduce.cu", {"HR_OPERATOR": ["Min", "Max"], "HR_ITEM": ITEMS, **_listed(REDUCE)}
@@ -46,7 +45,7 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     yield "float_sum.cu", {"HR_ITEM": ["float", "double"], **_listed(FLOAT_SUM)}
     yield "float_scan.cu", {"HR_ITEM": ["float", "double"], **_listed(FLOAT_SCAN)}
     for select in (SELECT_SMALL, SELECT_LARGE):
-        yield "select.cu", {"HR_WIDTH": WIDTHS, **_listed(select)}
+        yield "select.cu", {"HR_WIDTH": [1, 4, 8, ANY], **_listed(select)}
 
 
 def _listed(sizes: Mapping[str, int]) -> dict[str, Sequence[Any]]:

@@ -6,6 +6,7 @@ import itertools
 import os
 import struct
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
@@ -240,26 +241,40 @@ def test_every_listed_program_is_reached_by_a_call() -> None:
 
 
 def test_only_rare_programs_are_compiled_at_their_first_use() -> None:
-    """Programs for 2**32 keys or more, for the leaf buckets of 3 * 10**8, for float16 with values, and the paper's kernels."""
+    """Programs for 2**32 keys or more, for the leaf buckets of 3 * 10**8, for keys of 1 or 2 bytes, and the paper's kernels."""
     reasons: Counter[str] = Counter()
     for variant in reached_variants() - listed_variants():
         defines = dict(variant.defines)
         if defines.get("HR_TO") == "u64":
             reasons["2**32 keys"] += 1
-        elif (defines["HR_KEY"], defines["HR_EQUALS"]) == ("u16", 1):
-            reasons["float16"] += 1
+        elif defines["HR_KEY"] in {"u8", "u16"}:
+            reasons["short keys"] += 1
         elif defines["HR_THREADS"] == 1024:
             reasons["large leaf buckets"] += 1
         else:
             assert variant.file.rpartition("/")[2] in {"scatter.cu", "block_radix_sort.cu"}
             reasons["paper"] += 1
-    assert reasons == {"2**32 keys": 15, "large leaf buckets": 4, "float16": 6, "paper": 11}
+    assert reasons == {"2**32 keys": 15, "large leaf buckets": 4, "short keys": 24, "paper": 11}
+
+
+def first_use() -> list[Variant]:
+    """Programs that are compiled at their first use."""
+    return sorted(reached_variants() - listed_variants(), key=str)
+
+
+def one_of_each_file() -> list[Variant]:
+    return list({variant.file: variant for variant in first_use()}.values())
+
+
+def others() -> list[Variant]:
+    return [variant for variant in first_use() if variant not in one_of_each_file()]
 
 
 @pytest.mark.long
-def test_programs_of_the_first_use_compile() -> None:
+@pytest.mark.parametrize("programs", [one_of_each_file, pytest.param(others, marks=pytest.mark.nightly)])
+def test_programs_of_the_first_use_compile(programs: Callable[[], list[Variant]]) -> None:
     pytest.importorskip("cuda.core", reason="NVRTC comes with the extra cuda13", exc_type=ImportError)
-    variants = sorted(reached_variants() - listed_variants(), key=str)
+    variants = programs()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         logs = pool.map(lambda variant: log_without_optimisations(variant, "sm_90"), variants)
         assert {str(variant): log for variant, log in zip(variants, logs, strict=True) if log} == {}

@@ -21,6 +21,7 @@ from headrace.gpu.device.device import ARCHITECTURES
 from headrace.gpu.kernels.arguments import signature_codes
 from headrace.gpu.kernels.build import build_kernels
 from headrace.gpu.kernels.source import KernelSourceError, Variant, all_variants
+from headrace.primitives.tuning import SCAN_LARGE, SELECT_LARGE
 from tests.gpu.kernels.some_programs import (
     asks_for_architecture,
     first_of_each_file,
@@ -82,8 +83,29 @@ def later() -> dict[str, set[Variant]]:
     return {"sm_90": others, "sm_80": set(that_differ_on_sm_80()) - soon()["sm_80"], **newest}
 
 
+FIRST_USE = (
+    ("arrange/filter/filter.cu", {"HR_DEPTH": 104, "HR_THREADS": 256}),
+    ("arrange/histogram/histogram.cu", {"HR_KEY": "u32", "HR_THREADS": 1024, "HR_ROWS": 4, "HR_BUCKET": "(key >> 24u)"}),
+    ("arrange/histogram/histogram.cu", {"HR_KEY": "u16", "HR_THREADS": 1024, "HR_ROWS": 4}),
+    ("arrange/multisplit/gpu/label.cu", {"HR_KEY": "u32", "HR_THREADS": 256, "HR_BUCKET": "(key >> 24u)"}),
+    ("arrange/partition_rows/equal_rows.cu", {"HR_ROW": "u64", "HR_THREADS": 256}),
+    ("arrange/search/search.cu", {"HR_KEY": "u8", "HR_THREADS": 256}),
+    ("index/hash_map/gpu/mixed.cu", {"HR_KEY_WIDTH": 4, "HR_VALUE_WIDTH": 8, "HR_THREADS": 128}),
+    ("index/hash_map/gpu/row_groups.cu", {"HR_ROW": "u64", "HR_THREADS": 256}),
+    ("primitives/scan.cu", {"HR_OPERATOR": "Max", "HR_ITEM": "double", **SCAN_LARGE}),
+    ("primitives/select.cu", {"HR_WIDTH": 16, **SELECT_LARGE}),
+    *(("query/find/paper/rabin_karp.cu", {"HR_FORM": form, "HR_THREADS": 256}) for form in range(1, 5)),
+    ("store/dictionary/paper/slices.cu", {"HR_VALUE": "u64", "HR_THREADS": 128}),
+)
+"""Examples of programs that no list names: calls compile them. Those of sorts are in tests/arrange/sort."""
+
+
+def first_use() -> dict[str, set[Variant]]:
+    return {"sm_90": {Variant.of(file, defines) for file, defines in FIRST_USE}}
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("programs", [soon, pytest.param(later, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("programs", [soon, *(pytest.param(each, marks=pytest.mark.nightly) for each in (later, first_use))])
 def test_listed_programs_compile(programs: Callable[[], dict[str, set[Variant]]]) -> None:
     work = [(variant, name) for name, variants in programs().items() for variant in variants]
     with ThreadPoolExecutor(os.cpu_count()) as pool:

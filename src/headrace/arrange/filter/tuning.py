@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from headrace.arrange.gather.tuning import SELECTED_THREADS
-from headrace.gpu.kernels.source import Programs
+from headrace.gpu.kernels.source import ANY, Programs
 
 DEPTHS = (4, 16, 104)
 """Depths of the stack that kernels are compiled for; a program uses the first that is enough."""
 
-PROGRAMS: Programs = (("filter.cu", {"HR_DEPTH": DEPTHS, "HR_THREADS": [SELECTED_THREADS]}),)
+PROGRAMS: Programs = (("filter.cu", {"HR_DEPTH": [*DEPTHS[:-1], ANY], "HR_THREADS": [SELECTED_THREADS]}),)

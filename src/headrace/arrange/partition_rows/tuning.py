@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from headrace.arrange.gather.tuning import ROW_TYPES
-from headrace.gpu.kernels.source import Programs
+from headrace.gpu.kernels.source import ANY, Programs
 
 HASH_THREADS = 256
 EQUAL_THREADS = 256
 
 PROGRAMS: Programs = (
     ("hash_rows.cu", {"HR_THREADS": [HASH_THREADS]}),
-    ("equal_rows.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [EQUAL_THREADS]}),
+    ("equal_rows.cu", {"HR_ROW": ["u32", ANY], "HR_THREADS": [EQUAL_THREADS]}),
 )

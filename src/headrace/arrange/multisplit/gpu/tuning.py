@@ -28,8 +28,6 @@ RULES = ("BitsOf", "AnyOf", "BetweenOf")
 BIT_RULES = ("BitsOf", "HashBitsOf")
 """Rules that take few instructions: bits of a key, or of the hash that replaces it."""
 LABEL_KEYS = ("u8", "u16", "u32", "u64", "float", "double", "WideKey")
-SAMPLE_BUCKET = "(key >> 24u)"
-"""User expression that is compiled ahead of time, as an example; any other is compiled when it is first used."""
 
 
 class PassKind(NamedTuple):
@@ -234,21 +232,19 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     """Yield each program that `multisplit`, `partition` and the row partition can launch.
 
     Rows with `ANY` are compiled when they are first used. They are programs for more keys than 32-bit positions reach, look-back,
-    user expressions, and the block sizes that bench.multisplit.tune tries.
+    user expressions, and the block sizes that bench.multisplit.tune tries. So are rare ones: labels of keys of 2 bytes, and
+    several columns that move into up to 32 buckets.
     """
     tunings = [tuning_of(132, capability) for capability in ((9, 0), (12, 0))]
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
         if key in {"u8", "u16"} and rule != "BitsOf":
             continue  # labels alone have these widths
         for bits in KERNEL_BITS if key == "u32" else (DIGIT_BITS,):
-            is_sample = (key, rule, bits) == ("u32", "Computed", DIGIT_BITS)
-            buckets = [SAMPLE_BUCKET, ANY] if is_sample else [ANY] if rule == "Computed" else []
             kind = PassKind(key, rule, bits)
-            named = {**rule_defines(kind), **({"HR_BUCKET": buckets} if buckets else {})}
+            named = {**rule_defines(kind), **({"HR_BUCKET": [ANY]} if rule == "Computed" else {})}
             yield "count.cu", _listed({**named, **count_defines(tunings[0])})
-            # Tunings differ for several columns only. With fewer digits, those of small blocks are compiled at their first use.
-            for tuning, widths in product(tunings if bits == DIGIT_BITS else tunings[:1], _WIDTHS):
-                if key in {"u8", "u16"} and not widths:
+            for tuning, widths in product(tunings, _WIDTHS):  # tunings differ for several columns only
+                if (key in {"u8", "u16"} and not widths) or (bits < DIGIT_BITS and len(widths) > 1):
                     continue  # labels are never split alone
                 yield "split.cu", _listed({**named, **split_defines(tuning, kind, BY_CHUNKS, widths, 1)})
     for key, widths, bits in product(("u32", "u64"), ((), (4,), (8,)), KERNEL_BITS[1:]):
@@ -260,10 +256,9 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     for key in ("u32", "u64"):
         sizes = {**reserve_defines(tunings[0], key, 1 << DIGIT_BITS, 1), "HR_TO": ["u32", ANY]}
         yield "reserve.cu", _listed({**rule_defines(PassKind(key, "BitsOf", DIGIT_BITS)), **sizes})
-    yield "label.cu", {"HR_KEY": LABEL_KEYS, "HR_THREADS": [LABEL_THREADS]}
+    yield "label.cu", {"HR_KEY": [ANY if key == "u16" else key for key in LABEL_KEYS], "HR_THREADS": [LABEL_THREADS]}
     for key in ("u8", "u16", "u32", "u64", "WideKey"):
-        buckets = [SAMPLE_BUCKET, ANY] if key == "u32" else [ANY]
-        yield "label.cu", _listed({"HR_KEY": key, "HR_BUCKET": buckets, "HR_THREADS": LABEL_THREADS})
+        yield "label.cu", _listed({"HR_KEY": key, "HR_BUCKET": ANY, "HR_THREADS": LABEL_THREADS})
     sizes = {"HR_THREADS": ANY, "HR_ITEMS": ANY, "HR_BLOCKS": ANY}
     keys = {"HR_KEY": ["u32", "u64"], "HR_RULE": [*BIT_RULES], "HR_BITS": [*KERNEL_BITS], "HR_PLACES": BY_CHUNKS}
     yield "split.cu", _listed({**keys, **sizes, "HR_VALUES": [0, 1, 4, 8], "HR_TOGETHER": [0, 1], "HR_TO": ["u32", "u64"]})

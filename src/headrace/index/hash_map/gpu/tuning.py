@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from headrace.arrange.gather.tuning import ROW_TYPES, SELECTED_THREADS
+from headrace.arrange.gather.tuning import SELECTED_THREADS
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SplitTuning
-from headrace.gpu.kernels.source import Programs, Value
+from headrace.gpu.kernels.source import ANY, Programs, Value
 
 HASH_MAP_THREADS = 128
 BLOCK_ROWS = 1024
@@ -76,7 +76,7 @@ _WIDTHS: Mapping[str, Sequence[Value]] = {**PAIR_WIDTHS, "HR_THREADS": [HASH_MAP
 PROGRAMS: Programs = (
     ("hash_map.cu", _WIDTHS),
     ("hash_map_updates.cu", _WIDTHS),
-    ("mixed.cu", _WIDTHS),
+    *(("mixed.cu", {**_WIDTHS, "HR_KEY_WIDTH": [width], "HR_VALUE_WIDTH": [width, ANY]}) for width in KEY_WIDTHS),
     ("multi_map.cu", {**_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS[1:]}),
-    ("row_groups.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [SELECTED_THREADS]}),
+    ("row_groups.cu", {"HR_ROW": ["u32", ANY], "HR_THREADS": [SELECTED_THREADS]}),
 )

@@ -66,7 +66,7 @@ TRANSLATE_GROUPS = 16
 def _merge_programs() -> Iterator[tuple[str, dict[str, list[int | str]]]]:
     for width, tile in VALUE_TILES.items():
         sizes: dict[str, list[int | str]] = {"HR_THREADS": [tile.threads, ANY], "HR_THREAD_VALUES": [tile.values, ANY]}
-        yield "merge_numbers.cu", {"HR_VALUE": [VALUE_TYPES[width]], **sizes}
+        yield "merge_numbers.cu", {"HR_VALUE": [VALUE_TYPES[width] if width >= 4 else ANY], **sizes}
 
 
 PROGRAMS: Programs = (

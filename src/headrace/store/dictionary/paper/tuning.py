@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.gpu.kernels.source import Programs
+from headrace.gpu.kernels.source import ANY, Programs
 
 THREADS = 128
 SLICES = 1 << 14
@@ -10,4 +10,4 @@ SLICES = 1 << 14
 VALUE_TYPES = {4: "u32", 8: "u64"}
 """Types of values that kernels are compiled for, by width. The paper has 4 bytes."""
 
-PROGRAMS: Programs = (("slices.cu", {"HR_VALUE": tuple(VALUE_TYPES.values()), "HR_THREADS": [THREADS]}),)
+PROGRAMS: Programs = (("slices.cu", {"HR_VALUE": [VALUE_TYPES[4], ANY], "HR_THREADS": [THREADS]}),)

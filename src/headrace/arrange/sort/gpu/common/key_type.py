@@ -12,6 +12,9 @@ from headrace.gpu.kernels.source import ANY
 THREADS = 256
 """Threads per block of the small kernels of a sort."""
 
+MIN_LISTED_BYTES = 4
+"""Minimum width of keys whose programs are compiled ahead of time."""
+
 ProgramRow = tuple[str, Mapping[str, Sequence[int | str]]]
 """One row of a `PROGRAMS` list: a file and the values of its macros."""
 
@@ -57,8 +60,8 @@ class KeyType:
 
     @property
     def free_macro(self) -> str:
-        """Return `SortProgram.free_macro` for these keys: floats of 2 bytes that carry values are seldom sorted."""
-        return "HR_EQUALS" if self.width == 2 and self.equals else ""
+        """Return `SortProgram.free_macro` for these keys: those of 1 or 2 bytes are seldom sorted."""
+        return "HR_EQUALS" if self.width < MIN_LISTED_BYTES else ""
 
     def digit_count(self, bits: int) -> int:
         """Return the number of digits of `bits` bits in a key."""

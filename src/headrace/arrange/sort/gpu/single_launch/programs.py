@@ -17,7 +17,8 @@ def single_launch_programs(tuning: SingleLaunchTuning) -> Iterator[SortProgram]:
             for one in row.with_values:
                 yield SortProgram("cooperative_sort.cu", one.defines(keys, has_values=True), keys.free_macro)
         for keys in key_types(row.key_bytes, has_values=False):
-            yield from (SortProgram("cooperative_sort.cu", one.defines(keys, has_values=False)) for one in row.keys_only)
+            for one in row.keys_only:
+                yield SortProgram("cooperative_sort.cu", one.defines(keys, has_values=False), keys.free_macro)
 
 
 PROGRAMS: Programs = program_rows(single_launch_programs(SingleLaunchTuning()))
