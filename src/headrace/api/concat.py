@@ -151,8 +151,8 @@ def _joined_on_gpu(tables: Sequence[Table], context: Context) -> Table:
 def _part(name: str, number: int, column: Column, kind: DataType, context: Context) -> JoinPart:
     """Return a column of a table as a part of one of type `kind`."""
     from headrace.arrange.gather.take import from_first_row  # not needed to read
+    from headrace.columns.as_numpy import exact_numbers
     from headrace.store.dictionary.plain import plain_column
-    from headrace.store.schema import exact_numbers
 
     if column.type.name == "null":
         return len(column)

@@ -1,11 +1,12 @@
-"""Converts columns to NumPy arrays. Imported only when an array is asked for."""
+"""Converts columns to NumPy arrays, and numbers by NumPy to other types. Imported only when a call needs NumPy."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from headrace.core.buffer import Buffer
+from headrace.core.buffer import Buffer, copy_of
 from headrace.core.errors import MissingDependencyError, OptionError, shown
 from headrace.core.options import flag
 
@@ -16,6 +17,7 @@ except ImportError:
 
 if TYPE_CHECKING:
     from headrace.columns.column import Column
+    from headrace.columns.types import DataType
 
 
 _OLD_BYTES = re.compile(r"[<>=|]?a\d*")
@@ -87,3 +89,35 @@ def _bits(buffer: Buffer, offset: int, length: int) -> np.ndarray[Any, np.dtype[
     packed = np.frombuffer(memoryview(buffer), np.uint8)
     bits = np.unpackbits(packed, bitorder="little", count=offset + length)[offset:]
     return bits.view(np.bool_)
+
+
+def exact_numbers(column: Column, type_: DataType) -> Column | None:
+    """Return a column of numbers, from its first row on, in another type that has each value.
+
+    None if the type has not all of them, and for floats as integers.
+    """
+    to_float, from_float = (kind.name.startswith("float") for kind in (type_, column.type))
+    if not (column.type.is_numeric and type_.is_numeric) or (from_float and (not to_float or type_.bits < column.type.bits)):
+        return None
+    values = in_memory(column)
+    if column.validity is not None:
+        values = np.where(_bits(column.validity, 0, column.length), values, 0).astype(values.dtype)
+    with np.errstate(over="ignore"):
+        converted = values.astype(type_.name)
+    if not from_float and not (_are_same_in_floats(values, converted) if to_float else _are_inside(values, type_)):
+        return None
+    return replace(column, type=type_, values=copy_of(converted))
+
+
+def _are_inside(values: np.ndarray[Any, Any], type_: DataType) -> bool:
+    """Return whether an integer type has each of the integers."""
+    limits = np.iinfo(type_.name)
+    return not len(values) or (limits.min <= int(values.min()) and int(values.max()) <= limits.max)
+
+
+def _are_same_in_floats(values: np.ndarray[Any, Any], floats: np.ndarray[Any, Any]) -> bool:
+    """Return whether floats have the values of integers: 2**60 is a float64, 2**60 + 1 is not."""
+    end = 2.0 ** np.iinfo(values.dtype).bits / (
+        2 if values.dtype.kind == "i" else 1
+    )  # the first one above all integers of the type
+    return bool((floats < end).all() and (floats.astype(values.dtype) == values).all())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from headrace.arrange.gather.take import from_first_row
 from headrace.columns.column import Column
@@ -14,15 +13,11 @@ from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, OptionError, UnknownColumnError, nearest, shown
 from headrace.store.dictionary.plain import column_of_nulls, plain_column
-from headrace.store.dictionary.validity import flags_of
 
 try:
     import numpy as np
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _MAX_OFFSET = 0x7FFFFFFF
 
@@ -93,6 +88,8 @@ def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Co
         return column
     if column.type.name == "null":  # other libraries give this type to a column without values
         return column_of_nulls(type_, len(column))
+    from headrace.columns.as_numpy import exact_numbers  # without NumPy its error names a function of columns
+
     if (numbers := exact_numbers(column, type_)) is not None:
         return numbers
     plain = plain_column(column, context)
@@ -100,37 +97,6 @@ def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Co
     if not same_family or plain.offsets is None:
         raise OptionError(f"column {shown(name)} of source is of type {column.type}, and the store has {type_}; cast it first")
     return _with_offsets(name, plain, type_)
-
-
-def exact_numbers(column: Column, type_: DataType) -> Column | None:
-    """Return a column of numbers in another type that has each value; None if there is none, or of floats as integers."""
-    to_float, from_float = (kind.name.startswith("float") for kind in (type_, column.type))
-    if not (column.type.is_numeric and type_.is_numeric) or (from_float and (not to_float or type_.bits < column.type.bits)):
-        return None
-    from headrace.columns.as_numpy import in_memory  # without NumPy its error names a function of columns
-
-    values = in_memory(column)
-    if column.validity is not None:
-        values = np.where(flags_of(column.validity, column.length), values, 0).astype(values.dtype)
-    with np.errstate(over="ignore"):
-        converted = values.astype(type_.name)
-    if not from_float and not (_are_same_in_floats(values, converted) if to_float else _are_inside(values, type_)):
-        return None
-    return replace(column, type=type_, values=copy_of(converted))
-
-
-def _are_inside(values: NDArray[Any], type_: DataType) -> bool:
-    """Return whether an integer type has each of the integers."""
-    limits = np.iinfo(type_.name)
-    return not len(values) or (limits.min <= int(values.min()) and int(values.max()) <= limits.max)
-
-
-def _are_same_in_floats(values: NDArray[Any], floats: NDArray[Any]) -> bool:
-    """Return whether floats have the values of integers: 2**60 is a float64, 2**60 + 1 is not."""
-    end = 2.0 ** np.iinfo(values.dtype).bits / (
-        2 if values.dtype.kind == "i" else 1
-    )  # the first one above all integers of the type
-    return bool((floats < end).all() and (floats.astype(values.dtype) == values).all())
 
 
 def _with_offsets(name: str, column: Column, type_: DataType) -> Column:
