@@ -20,6 +20,7 @@ def _table(rng: random.Random, columns: int, rows: int) -> bytes:
     return (",".join(f"c{i}" for i in range(columns)) + "\n" + "\n".join(lines) + "\n").encode()
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("columns", [63, 64, 70])
 @pytest.mark.parametrize("skew", [0, 5])
 def test_wide_tables(columns: int, skew: int, monkeypatch: pytest.MonkeyPatch) -> None:
