@@ -9,6 +9,8 @@ from headrace.gpu.kernels.source import ANY, Programs
 
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of an item that copies and selections take."""
+_LISTED_WIDTHS = (1, 4, 8, ANY)
+"""Others are rare: their programs are compiled at their first use."""
 ITEMS = ("u32", "i32", "u64", "i64", "float", "double")
 SUMMED_ITEMS = ("u32", "u64")
 """Types whose sums are scanned: sums of signed items have the bits of unsigned ones."""
@@ -32,7 +34,7 @@ def has_large_ring(capability: tuple[int, int]) -> bool:
 
 def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     """Yield each program that the primitives can launch."""
-    yield "copy.cu", {"HR_WIDTH": WIDTHS}
+    yield "copy.cu", {"HR_WIDTH": _LISTED_WIDTHS}
     # Minima and maxima are scanned seldom: these programs are compiled when a call asks for them.
     for scan in (SCAN_SMALL, SCAN_LARGE):
         yield "scan.cu", {"HR_OPERATOR": ["Sum"], "HR_ITEM": SUMMED_ITEMS, **_listed(scan)}
@@ -45,7 +47,7 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     yield "float_sum.cu", {"HR_ITEM": ["float", "double"], **_listed(FLOAT_SUM)}
     yield "float_scan.cu", {"HR_ITEM": ["float", "double"], **_listed(FLOAT_SCAN)}
     for select in (SELECT_SMALL, SELECT_LARGE):
-        yield "select.cu", {"HR_WIDTH": [1, 4, 8, ANY], **_listed(select)}
+        yield "select.cu", {"HR_WIDTH": _LISTED_WIDTHS, **_listed(select)}
 
 
 def _listed(sizes: Mapping[str, int]) -> dict[str, Sequence[Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.gpu.kernels.source import Programs
+from headrace.gpu.kernels.source import ANY, Programs
 
 FORMS = (1, 2, 3, 4, 8, 15, 19)
 """Methods of the filter, by the least length of a pattern (filter.cuh)."""
@@ -55,7 +55,7 @@ TUNING = FindTuning()
 PROGRAMS: Programs = (
     ("search.cu", {**_listed(TUNING.search(0)), "HR_FORM": FORMS}),
     *(("search_set.cu", _listed(TUNING.search_set(width, stride))) for width, stride in WINDOWS),
-    *(("positions.cu", _listed(FindTuning(rows=rows).positions())) for rows in (TUNING.rows, ROWS_OF_WORDS)),
+    ("positions.cu", {**_listed(TUNING.positions()), "HR_TILE_WORDS": [TUNING.tile_marks // 32, ANY]}),
     ("linear.cu", {"HR_THREADS": [THREADS]}),
     ("spaced.cu", {"HR_THREADS": [THREADS]}),
     ("replace.cu", {"HR_THREADS": [THREADS]}),
