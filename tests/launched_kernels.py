@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from headrace.gpu.kernels.source import all_variants, joined_source
+from headrace.gpu.kernels.source import Variant, all_programs, joined_source
 
 _KERNEL = re.compile(r'extern "C" __global__ void(?:[\s\\]+__launch_bounds__\([^()]*\))?[\s\\]+(\w+(?:##\w+)?)')
 
@@ -21,11 +21,9 @@ Kernel = tuple[str, str]
 
 
 def all_kernels() -> set[Kernel]:
-    """Return every kernel of every listed program."""
-    first = {variant.file: variant for variant in all_variants()}
-    return {
-        (PurePosixPath(file).stem, name) for file, variant in first.items() for name in _KERNEL.findall(joined_source(variant))
-    }
+    """Return every kernel of every file, also of programs that are compiled at their first use."""
+    files = dict.fromkeys(file for file, _ in all_programs())
+    return {(PurePosixPath(file).stem, name) for file in files for name in _KERNEL.findall(joined_source(Variant(file)))}
 
 
 def launched(folder: Path) -> set[Kernel]:

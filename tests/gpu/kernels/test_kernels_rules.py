@@ -22,6 +22,7 @@ from headrace.gpu.kernels.arguments import signature_codes
 from headrace.gpu.kernels.build import build_kernels
 from headrace.gpu.kernels.source import KernelSourceError, Variant, all_variants
 from headrace.primitives.tuning import SCAN_LARGE, SELECT_LARGE
+from headrace.structure.gpu.launches import SearchTuning
 from tests.gpu.kernels.some_programs import (
     asks_for_architecture,
     first_of_each_file,
@@ -94,8 +95,15 @@ FIRST_USE = (
     ("index/hash_map/gpu/row_groups.cu", {"HR_ROW": "u64", "HR_THREADS": 256}),
     ("primitives/scan.cu", {"HR_OPERATOR": "Max", "HR_ITEM": "double", **SCAN_LARGE}),
     ("primitives/select.cu", {"HR_WIDTH": 16, **SELECT_LARGE}),
-    *(("query/find/paper/rabin_karp.cu", {"HR_FORM": form, "HR_THREADS": 256}) for form in range(1, 5)),
-    ("store/dictionary/paper/slices.cu", {"HR_VALUE": "u64", "HR_THREADS": 128}),
+    ("query/find/paper/prefixes.cu", {"HR_THREADS": 256, "HR_ITEMS": 16}),
+    *(("query/find/paper/rabin_karp.cu", {"HR_FORM": form, "HR_THREADS": 256}) for form in range(5)),
+    *(("store/dictionary/paper/slices.cu", {"HR_VALUE": value, "HR_THREADS": 128}) for value in ("u32", "u64")),
+    ("structure/gpu/summarize_dfa.cu", SearchTuning().dfa(64)),
+    (
+        "arrange/multisplit/paper/warp_level.cu",
+        {"HR_KEY": "u32", "HR_RULE": "BitsOf", "HR_BITS": 5, "HR_REORDER": 1, "HR_THREADS": 256, "HR_ITEMS": 8},
+    ),
+    ("index/hash_map/paper/allocation.cu", {"HR_THREADS": 128}),
 )
 """Examples of programs that no list names: calls compile them. Those of sorts are in tests/arrange/sort."""
 
@@ -105,7 +113,7 @@ def first_use() -> dict[str, set[Variant]]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("programs", [soon, *(pytest.param(each, marks=pytest.mark.nightly) for each in (later, first_use))])
+@pytest.mark.parametrize("programs", [soon, first_use, pytest.param(later, marks=pytest.mark.nightly)])
 def test_listed_programs_compile(programs: Callable[[], dict[str, set[Variant]]]) -> None:
     work = [(variant, name) for name, variants in programs().items() for variant in variants]
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -85,7 +85,12 @@ class KeyOrder:
     @property
     def packed(self) -> bytes:
         """Return the bytes of a ``KeyRule`` for keys of this width."""
-        return _packed(self)
+        return _packed(self, by_bits=False)
+
+    @property
+    def packed_by_bits(self) -> bytes:
+        """Return the bytes of a ``KeyRule`` by which no keys of different bits are equal."""
+        return _packed(self, by_bits=True)
 
     @property
     def has_equals(self) -> bool:
@@ -114,5 +119,6 @@ class KeyOrder:
 
 
 @lru_cache(256)
-def _packed(order: KeyOrder) -> bytes:
-    return layout(f"KeyRule<u{order.bits}>").packer().pack(*order.words)
+def _packed(order: KeyOrder, *, by_bits: bool) -> bytes:
+    fold, toggle, plus, infinity = order.words
+    return layout(f"KeyRule<u{order.bits}>").packer().pack(fold, toggle, plus, 0 if by_bits else infinity)

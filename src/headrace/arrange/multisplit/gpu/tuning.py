@@ -232,8 +232,8 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     """Yield each program that `multisplit`, `partition` and the row partition can launch.
 
     Rows with `ANY` are compiled when they are first used. They are programs for more keys than 32-bit positions reach, look-back,
-    user expressions, and the block sizes that bench.multisplit.tune tries. So are rare ones: labels of keys of 2 bytes, and
-    several columns that move into up to 32 buckets.
+    user expressions, and the block sizes that bench.multisplit.tune tries. So are rare ones: labels of keys of 2 bytes,
+    two buckets by another rule than bits, and several columns that move into up to 32 buckets.
     """
     tunings = [tuning_of(132, capability) for capability in ((9, 0), (12, 0))]
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
@@ -242,14 +242,16 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
         for bits in KERNEL_BITS if key == "u32" else (DIGIT_BITS,):
             kind = PassKind(key, rule, bits)
             named = {**rule_defines(kind), **({"HR_BUCKET": [ANY]} if rule == "Computed" else {})}
+            if (rule, bits) == ("AnyOf", 1):
+                named["HR_BITS"] = [ANY]
             yield "count.cu", _listed({**named, **count_defines(tunings[0])})
             for tuning, widths in product(tunings, _WIDTHS):  # tunings differ for several columns only
                 if (key in {"u8", "u16"} and not widths) or (bits < DIGIT_BITS and len(widths) > 1):
                     continue  # labels are never split alone
                 yield "split.cu", _listed({**named, **split_defines(tuning, kind, BY_CHUNKS, widths, 1)})
     for key, widths, bits in product(("u32", "u64"), ((), (4,), (8,)), KERNEL_BITS[1:]):
-        if key == "u64" and bits != DIGIT_BITS:
-            continue
+        if (key == "u64" and bits != DIGIT_BITS) or sum(widths) > KEY_BYTES[key]:
+            continue  # keys and values of maps; values are seldom wider than keys
         kind = PassKind(key, "HashBitsOf", bits)
         yield "count.cu", _listed({**rule_defines(kind), **count_defines(tunings[0])})
         yield "split.cu", _listed({**rule_defines(kind), **split_defines(tunings[0], kind, BY_CHUNKS, widths, 1)})

@@ -8,14 +8,14 @@ from headrace.gpu.kernels.source import ANY, Programs
 _THREADS, _ITEMS = SplitTuning().warps
 
 PROGRAMS: Programs = (
-    # Warp-level multisplit takes up to 32 buckets. One program is compiled ahead of time, others at their first use.
+    # Warp-level multisplit takes up to 32 buckets. Its programs are compiled at their first use.
     (
         "warp_level.cu",
         {
             "HR_KEY": ["u32"],
             "HR_RULE": ["BitsOf"],
-            "HR_BITS": [5, ANY],
-            "HR_REORDER": [1, ANY],
+            "HR_BITS": [ANY],
+            "HR_REORDER": [ANY],
             "HR_THREADS": [_THREADS],
             "HR_ITEMS": [_ITEMS],
         },

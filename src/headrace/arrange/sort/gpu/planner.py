@@ -72,7 +72,7 @@ class SortRequest:
         The hybrid sort does not keep the order of equal keys, so it may order those of different bits by their bits.
         """
         equals = self.order.has_equals and self.has_columns and self.strategy != "hybrid"
-        return KeyType(self.width, self.order.packed, equals=equals)
+        return KeyType(self.width, self.order.packed if equals else self.order.packed_by_bits, equals=equals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,8 @@ class TopKTuning:
         return self.threads * self.rows * 16 // width
 
     def defines(self, keys: KeyType) -> Mapping[str, Any]:
-        """Return the macros of a program. All keys use equal codes, which are codes where no different keys are equal."""
-        general = KeyType(keys.width, keys.rule, equals=True)
-        return general.defines(HR_BITS=TOP_K_BITS, HR_THREADS=self.threads, HR_ROWS=self.rows)
+        """Return the macros of a program."""
+        return keys.by_equal_codes.defines(HR_BITS=TOP_K_BITS, HR_THREADS=self.threads, HR_ROWS=self.rows)
 
 
 @cache

@@ -70,14 +70,19 @@ SLAB_TUNING = SlabTuning()
 MULTI_TUNING = SlabTuning(list_slabs=1.0)
 """Lists may be long, because a key may have any number of values. These slabs are enough for one key with all values."""
 
-PAIR_WIDTHS: Mapping[str, Sequence[Value]] = {"HR_KEY_WIDTH": KEY_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS}
-"""Macros of the bytes of keys and values, and all their values."""
-_WIDTHS: Mapping[str, Sequence[Value]] = {**PAIR_WIDTHS, "HR_THREADS": [HASH_MAP_THREADS]}
+PairWidths = Mapping[str, Sequence[Value]]
+WIDTHS: Sequence[PairWidths] = (
+    {"HR_KEY_WIDTH": [4], "HR_VALUE_WIDTH": [0, 4, ANY]},
+    {"HR_KEY_WIDTH": [8], "HR_VALUE_WIDTH": [0, 4, 8]},
+)
+"""Macros of the bytes of keys and values. Programs for values wider than the keys are compiled at their first use. Groups of rows
+have hashes of 8 bytes, and row numbers of 4.
+"""
+_PAIRS: Sequence[PairWidths] = tuple({"HR_KEY_WIDTH": [width], "HR_VALUE_WIDTH": [width, ANY]} for width in KEY_WIDTHS)
+_THREADS: PairWidths = {"HR_THREADS": [HASH_MAP_THREADS]}
 PROGRAMS: Programs = (
-    ("hash_map.cu", _WIDTHS),
-    ("hash_map_updates.cu", _WIDTHS),
-    ("mixed.cu", {**_WIDTHS, "HR_KEY_WIDTH": [4], "HR_VALUE_WIDTH": [4, ANY]}),
-    ("mixed.cu", {**_WIDTHS, "HR_KEY_WIDTH": [8], "HR_VALUE_WIDTH": [8, ANY]}),
-    ("multi_map.cu", {**_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS[1:]}),
+    ("hash_map.cu", {**_THREADS, "HR_KEY_WIDTH": KEY_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS}),
+    *(("hash_map_updates.cu", {**_THREADS, **widths}) for widths in WIDTHS),
+    *((file, {**_THREADS, **widths}) for file in ("mixed.cu", "multi_map.cu") for widths in _PAIRS),
     ("row_groups.cu", {"HR_ROW": ["u32", ANY], "HR_THREADS": [SELECTED_THREADS]}),
 )

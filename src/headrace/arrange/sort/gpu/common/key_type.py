@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -52,6 +52,14 @@ class KeyType:
     width: int
     rule: bytes
     equals: bool = False
+
+    @property
+    def by_equal_codes(self) -> KeyType:
+        """Return these keys for a kernel that computes equal codes always: few instructions, and half as many programs.
+
+        By the rule of keys alone (`KeyOrder.packed_by_bits`), equal codes are codes.
+        """
+        return replace(self, equals=True)
 
     @property
     def word(self) -> str:

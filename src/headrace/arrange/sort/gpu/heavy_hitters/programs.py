@@ -14,9 +14,10 @@ def heavy_hitter_programs(tuning: HeavyHitterTuning, lsd: LsdTuning) -> Iterator
     """Yield each program that launches with these sizes use: its file and macros. Keys have at least 4 bytes."""
     for row in lsd.tiles:
         for keys in key_types(row.key_bytes, has_values=True) if row.key_bytes >= 4 else ():
-            yield SortProgram("extract_keys.cu", tuning.defines(keys, lsd.bits))
+            free = "HR_EQUALS" if keys.equals else ""  # few sorts have half a gigabyte of floats with values
+            yield SortProgram("extract_keys.cu", tuning.defines(keys, lsd.bits), free)
             for tile in row.with_values:
-                yield SortProgram("extract_stable.cu", tile.defines(keys, tuning.class_bits, is_large=False))
+                yield SortProgram("extract_stable.cu", tile.defines(keys, tuning.class_bits, is_large=False), free)
 
 
 PROGRAMS: Programs = program_rows(program for lsd in TUNINGS for program in heavy_hitter_programs(HeavyHitterTuning(), lsd))

@@ -112,7 +112,8 @@ class DigitHistogramTuning:
 
     def defines(self, keys: KeyType, bits: int) -> Mapping[str, Any]:
         """Return the macros of a program."""
-        return keys.defines(HR_BITS=bits, HR_THREADS=self.threads, HR_ROWS=self.rows, HR_PLAN_THREADS=self.plan_threads)
+        sizes = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_PLAN_THREADS": self.plan_threads}
+        return keys.by_equal_codes.defines(HR_BITS=bits, **sizes)
 
 
 @dataclass(frozen=True, slots=True)

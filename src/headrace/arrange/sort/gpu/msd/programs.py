@@ -19,10 +19,8 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
     only = KeyType(row.key_bytes, b"")
     yield SortProgram("assign.cu", {"HR_BITS": row.pairs.bits})
     yield SortProgram("scatter_reserve.cu", row.keys_only.reserve_defines(only))
-    for has_values in (False, True):  # of the paper's own kernels, one program is compiled ahead of time
-        is_example = row.key_bytes == 4 and not has_values
-        defines = row.paper.scatter_defines(only, has_values=has_values)
-        yield SortProgram("scatter.cu", defines, "" if is_example else "HR_VALUES")
+    for has_values in (False, True):  # the paper's own kernels are compiled at their first use
+        yield SortProgram("scatter.cu", row.paper.scatter_defines(only, has_values=has_values), "HR_VALUES")
         yield from (
             program._replace(free_macro="HR_VALUES") for program in _local_programs(row.paper, only, has_values=has_values)
         )

@@ -39,7 +39,7 @@ class RankSortTuning:
 
     def defines(self, keys: KeyType) -> Mapping[str, Any]:
         """Return the macros of a program."""
-        return keys.defines(HR_THREADS=self.threads, HR_BLOCK_GROUPS=self.block_groups)
+        return keys.by_equal_codes.defines(HR_THREADS=self.threads, HR_BLOCK_GROUPS=self.block_groups)
 
 
 @dataclass(frozen=True, slots=True)
