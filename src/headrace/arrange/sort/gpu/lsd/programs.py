@@ -27,8 +27,8 @@ def lsd_programs(tuning: LsdTuning) -> Iterator[SortProgram]:
     """Yield each program that launches with `tuning` use: its file and macros."""
     yield SortProgram("copy_or_reverse.cu", {})
     for row in tuning.tiles:
-        only = KeyType(row.key_bytes, b"")
-        yield SortProgram("digit_histogram.cu", tuning.histogram.defines(only, tuning.bits), only.free_macro)
+        for keys in key_types(row.key_bytes, has_values=True):
+            yield SortProgram("digit_histogram.cu", tuning.histogram.defines(keys, tuning.bits), keys.free_macro)
         if row.key_bytes >= 4 and tuning.prefix_histogram is not None:
             for keys in key_types(row.key_bytes, has_values=False):
                 yield SortProgram("prefix_histogram.cu", tuning.prefix_histogram.defines(keys, tuning.bits))

@@ -112,8 +112,7 @@ class DigitHistogramTuning:
 
     def defines(self, keys: KeyType, bits: int) -> Mapping[str, Any]:
         """Return the macros of a program."""
-        sizes = {"HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_PLAN_THREADS": self.plan_threads}
-        return keys.by_equal_codes.defines(HR_BITS=bits, **sizes)
+        return keys.defines(HR_BITS=bits, HR_THREADS=self.threads, HR_ROWS=self.rows, HR_PLAN_THREADS=self.plan_threads)
 
 
 @dataclass(frozen=True, slots=True)
