@@ -190,7 +190,7 @@ class Text:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         shape = (len(self.held),)
-        return {"shape": shape, "typestr": "|u1", "data": self._data, "strides": None, "stream": 1024, "version": 3}
+        return {"shape": shape, "typestr": "|u1", "data": self._data, "strides": None, "stream": 1, "version": 3}
 
 
 def phases(driver: Driver, text: Text, options: dict[str, Any]) -> dict[str, float]:

@@ -41,6 +41,7 @@ class CardCalls:
     def send(self, source: object, pinned: int, target: int, stream: int, event: int) -> int: ...
     def fetch(self, source: int, pinned: int, n: int, stream: int, event: int) -> int: ...
     def wait_for(self, stream: int, event: int) -> int: ...
+    def wait(self, event: int) -> int: ...
 
 class KernelCall:
     def __init__(self, calls: CardCalls, kernel: int, layout: Sequence[tuple[int, int, str]], mode: int = 0) -> None: ...
@@ -77,6 +78,32 @@ class NativeTrace:
     def replay_with_scratch(
         self, inputs: Sequence[int], place: tuple[int, int, int], zeros_and_bytes: tuple[int, int]
     ) -> tuple[int, int]: ...
+
+class AddressedWords:
+    def __init__(
+        self, words: Sequence[int], relative: Sequence[int], buffers: Sequence[tuple[int, int]], strided: Sequence[int]
+    ) -> None: ...
+    def at(self, begin: int, addresses: Sequence[int], strided: tuple[int, int], suffix: Sequence[int]) -> bytes: ...
+
+class TraceChain:
+    def __init__(
+        self,
+        calls: CardCalls,
+        first: NativeTrace,
+        second: NativeTrace,
+        zeroed: tuple[int, int],
+        table: AddressedWords,
+        links: Sequence[int | None],
+        ends: tuple[int, int],
+    ) -> None: ...
+    def launch(
+        self,
+        inputs: tuple[int, Sequence[int], Sequence[int]],
+        table_and_results: tuple[Sequence[int], tuple[int, int], int],
+        later: tuple[Sequence[int], int, int],
+        limits: tuple[int, int, int],
+        place: tuple[int, int, int, int],
+    ) -> tuple[int, int, int, list[int], int]: ...
 
 class SendWay:
     @staticmethod
@@ -423,12 +450,6 @@ class KindLedger:
     def see_all(self, source: Source, dialect: Dialect, begin: int, columns: Sequence[int], met: bytes) -> None: ...
     def kinds(self, columns: bytes) -> bytes: ...
     def evidence(self, column: int) -> tuple[int, int, bytes, int, Any] | None: ...
-
-class AddressedWords:
-    def __init__(
-        self, words: Sequence[int], relative: Sequence[int], buffers: Sequence[tuple[int, int]], strided: Sequence[int]
-    ) -> None: ...
-    def at(self, begin: int, addresses: Sequence[int], strided: tuple[int, int], suffix: Sequence[int]) -> bytes: ...
 
 class LoadShare:
     with_unfit: bool

@@ -30,12 +30,12 @@ class Crossings:
         """Return a counter that starts at zero; its copies are added to this one, too."""
         return Crossings(whole=self)
 
-    def count(self, *, to_gpu: int = 0, to_host: int = 0) -> None:
-        """Add a copy. Thread-safe."""
+    def count(self, *, to_gpu: int = 0, to_host: int = 0, copies: int = 1) -> None:
+        """Add the bytes of a copy, or of several. Thread-safe."""
         counted: Crossings | None = self
         with _counting:
             while counted is not None:
                 counted.to_gpu += to_gpu
                 counted.to_host += to_host
-                counted.copies += 1
+                counted.copies += copies
                 counted = counted.whole

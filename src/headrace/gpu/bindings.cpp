@@ -29,8 +29,11 @@
 
 #include "core/cpu/portable.hpp"
 #include "gpu/device/driver_functions.hpp"
+#include "gpu/kernels/addressed_words.hpp"
 #include "gpu/kernels/bindings.hpp"
 #include "gpu/kernels/trace.hpp"
+#include "gpu/kernels/trace_chain.hpp"
+#include "gpu/memory/pool_memory.hpp"
 #include "gpu/memory/slabs.hpp"
 
 namespace nb = nanobind;
@@ -67,16 +70,7 @@ CardCalls card_calls(const std::vector<Address>& addresses) {
 std::pair<int, u64> take_memory(const CardCalls& calls, Address pool, usize n, Address stream,
                                 std::pair<usize, usize> ones_and_zeros) {
     const GilRelease release;
-    const auto [ones, zeros] = ones_and_zeros;
-    void* const order = pointer_to<void*>(stream);
-    u64 result = 0;
-    int status = calls.take(&result, n, pointer_to<void*>(pool), order);
-    if (status != 0) return {status, 0};
-    if (ones != 0) status = calls.fill(result, 0xFF, ones, order);
-    if (status == 0 && zeros != 0) status = calls.fill(result + ones, 0, zeros, order);
-    if (status == 0) return {0, result};
-    calls.give_back(result, order);
-    return {status, 0};
+    return take_filled(calls, pointer_to<void*>(pool), n, pointer_to<void*>(stream), ones_and_zeros);
 }
 
 // Makes a context current for this thread. Returns the driver's status, and the context that was current if it was
@@ -120,28 +114,6 @@ std::tuple<int, bool, u64> stream_state(const CardCalls& calls, Address stream, 
     if (status == 0 && capturing == 0) status = calls.stream_id(pointer_to<void*>(stream), &id);
     return {status, capturing != 0, id};
 }
-
-// Memory of a pool, allocated and freed in the order of a stream. `status` is the driver's.
-class PoolMemory {
-public:
-    PoolMemory(const CardCalls& calls, void* pool, usize bytes, void* stream) : calls_(calls), stream_(stream) {
-        u64 found = 0;
-        if (bytes != 0) status = calls.take(&found, bytes, pool, stream);
-        if (status == 0) address = found;
-    }
-    ~PoolMemory() {
-        if (address != 0) calls_.give_back(address, stream_);
-    }
-    PoolMemory(const PoolMemory&) = delete;
-    PoolMemory& operator=(const PoolMemory&) = delete;
-
-    int status = 0;
-    u64 address = 0;
-
-private:
-    const CardCalls& calls_;
-    void* stream_;
-};
 
 // Frees memory in the order of a stream of this context. Any thread may call it, and the stream may be a default
 // stream, so the context is made current for the call.
@@ -232,13 +204,13 @@ public:
         const GilRelease release;
         const ContextSwitch switched(calls_, context);
         if (switched.status != 0) return {0, switched.status};
-        const PoolMemory scratch(calls_, pointer_to<void*>(pool), bytes, order);
-        int status = scratch.status;
-        if (status == 0 && zeros != 0) status = calls_.fill(scratch.address, 0, zeros, order);
-        if (status != 0) return {0, status};
+        const PoolMemory scratch(calls_, pointer_to<void*>(pool), bytes, order, {0, zeros});
+        if (scratch.status != 0) return {0, scratch.status};
         inputs.push_back(static_cast<i64>(scratch.address));
         return NativeTrace::Run(launches_, inputs).replay(order, 0);
     }
+
+    const NativeTrace& launches() const { return launches_; }
 
 private:
     static Expressions expressions(std::vector<i64> constants, usize inputs,
@@ -255,13 +227,71 @@ private:
 
 namespace {
 
+using SlabLimits = std::tuple<usize, usize, usize>;  // the fields of SlabRule
+
+SlabRule rule_of(const SlabLimits& limits) {
+    const auto [alignment, large, slab] = limits;
+    return {alignment, large, slab};
+}
+
+// Builds a chain of two traces (gpu/kernels/trace_chain.hpp), and launches it.
+class ChainBuilder {
+public:
+    using Links = std::vector<std::optional<usize>>;
+
+    // `zeroed`: numbers of cleared buffers of both traces. `ends`: the buffers of the table and of the results.
+    ChainBuilder(const CardCalls& calls, const TraceBuilder& first, const TraceBuilder& second,
+                 std::pair<usize, usize> zeroed, const AddressedWords& table, const Links& links,
+                 std::pair<usize, usize> ends)
+        : chain_(calls, {first.launches(), zeroed.first}, {second.launches(), zeroed.second}, table,
+                 {links, ends.first, ends.second}) {}
+
+    // `later`: sizes, and numbers of buffers of ones and of filled ones. Returns the status; their address, bytes and
+    // offsets; and the bytes of the table.
+    nb::tuple launch(std::tuple<u64, std::vector<i64>, std::vector<i64>> inputs,
+                     std::tuple<std::vector<u64>, std::pair<u64, u64>, usize> table_and_results,
+                     std::tuple<std::vector<usize>, usize, usize> later, const SlabLimits& limits,
+                     std::tuple<Address, Address, Address, Address> place) const {
+        auto [text, first, second] = std::move(inputs);
+        auto [suffix, strided, fetched] = std::move(table_and_results);
+        auto [sizes, ones, filled] = std::move(later);
+        const auto [stream, pool, pinned, event] = place;
+        const SlabRule rule = rule_of(limits);
+        const SlabLayout layout({std::move(sizes), ones, filled}, rule);
+        const usize sent = chain_.table_bytes(suffix.size());
+        std::pair<int, u64> launched;
+        {
+            const GilRelease release;
+            launched = chain_.launch({text, std::move(first), std::move(second), std::move(suffix), strided, fetched},
+                                     layout, rule,
+                                     {pointer_to<void*>(stream), pointer_to<void*>(pool),
+                                      pointer_to<std::byte*>(pinned), pointer_to<void*>(event)});
+        }
+        return nb::make_tuple(launched.first, launched.second, layout.bytes(), layout.begins(), sent);
+    }
+
+private:
+    TraceChain chain_;
+};
+
+nb::bytes words_at(const AddressedWords& table, u64 begin, const std::vector<u64>& addresses,
+                   std::pair<u64, u64> strided, const std::vector<u64>& suffix) {
+    const std::vector<u64> words = table.at(begin, addresses, strided, suffix);
+    return nb::bytes(words.data(), words.size() * sizeof(u64));
+}
+
+// Waits for an event. Returns the driver's status.
+int wait_for_event(const CardCalls& calls, Address event) {
+    const GilRelease release;
+    return calls.wait(pointer_to<void*>(event));
+}
+
 // Lays buffers out in slabs. Returns, for each slab, one past its last buffer, its bytes, ones and zeros; then the
 // offset of each buffer.
 nb::tuple lay_out_buffers(const std::vector<usize>& sizes, std::pair<usize, usize> ones_and_filled,
-                          std::tuple<usize, usize, usize> rule) {
+                          const SlabLimits& rule) {
     const auto [ones, filled] = ones_and_filled;
-    const auto [alignment, large, slab] = rule;
-    const Slabs found = lay_out(sizes, ones, filled, {alignment, large, slab});
+    const Slabs found = lay_out(sizes, ones, filled, rule_of(rule));
     nb::list slabs;
     for (const Slab& one : found.slabs) slabs.append(nb::make_tuple(one.end, one.bytes, one.ones, one.zeros));
     return nb::make_tuple(slabs, found.begins);
@@ -279,7 +309,8 @@ void bind_gpu(nb::module_& m) {
         .def("fill", &fill_memory)
         .def("send", &send_small)
         .def("fetch", &fetch_small)
-        .def("wait_for", &wait_for_stream);
+        .def("wait_for", &wait_for_stream)
+        .def("wait", &wait_for_event);
     nb::class_<KernelCall>(m, "KernelCall")
         .def(nb::init<const CardCalls&, Address, const std::vector<std::tuple<usize, usize, std::string>>&, int>(),
              nb::arg("calls"), nb::arg("kernel"), nb::arg("layout"), nb::arg("mode") = 0)
@@ -294,6 +325,13 @@ void bind_gpu(nb::module_& m) {
         .def("sizes", &TraceBuilder::sizes)
         .def("replay", &TraceBuilder::replay)
         .def("replay_with_scratch", &TraceBuilder::replay_with_scratch);
+    nb::class_<AddressedWords>(m, "AddressedWords")
+        .def(nb::init<std::vector<u64>, std::vector<usize>, std::vector<std::pair<usize, usize>>, std::vector<usize>>())
+        .def("at", &words_at);
+    nb::class_<ChainBuilder>(m, "TraceChain")
+        .def(nb::init<const CardCalls&, const TraceBuilder&, const TraceBuilder&, std::pair<usize, usize>,
+                      const AddressedWords&, const ChainBuilder::Links&, std::pair<usize, usize>>())
+        .def("launch", &ChainBuilder::launch);
 }
 
 }  // namespace headrace

@@ -18,6 +18,7 @@ from headrace.sources.compression.marks import MARK_BYTES
 from headrace.sources.encoding.encoding import TextEncoding, decoded, is_decoded_whole
 from headrace.sources.foreign_formats import check_is_text
 from headrace.sources.kinds.file_object import FileToOpen, Readable
+from headrace.sources.kinds.gpu_array import host_view, text_on_gpu
 from headrace.sources.kinds.ranges import RangeReader
 from headrace.sources.kinds.streams import Content, StreamSource
 from headrace.sources.registry import AnySource, source_of
@@ -138,6 +139,15 @@ def open_source(source: object, options: SourceOptions | None = None) -> Iterato
     else:
         with found.open(options.crossings) as reader:
             yield _as_text(_from_reader(reader, found.name), options)
+
+
+def open_on_gpu(source: object, options: SourceOptions) -> OpenSource:
+    """Open an array in GPU memory (`headrace.sources.kinds.gpu_array.is_on_gpu`), which needs no closing.
+
+    Raises as `open_source` does.
+    """
+    text = text_on_gpu(source)
+    return _as_text(_open_source(host_view(text, options.crossings), f"<{text.device}>", on_gpu=text), options)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from headrace import _native
-from headrace.columns.load.gpu import estimate, load, setup_cache
+from headrace.columns.load.gpu import data_start, estimate, load, repeated_load, setup_cache
 from headrace.columns.load.gpu.estimate import SizeEstimate, estimate_sizes
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.errors import MemoryLimitError
@@ -37,9 +37,11 @@ def estimated(monkeypatch: pytest.MonkeyPatch):
     """Set the expected sizes, whatever the text, without spare room."""
     monkeypatch.setattr(estimate, "SPARE_ROWS", 0)
     monkeypatch.setattr(estimate, "SPARE_STRING_BYTES", 0)
+    monkeypatch.setattr(setup_cache, "known_setups", IdentityCache())  # without the launches of an earlier text
 
     def tell(expected: SizeEstimate | None) -> None:
-        monkeypatch.setattr(load, "estimate_sizes", lambda *_: expected)
+        for module in (load, repeated_load):
+            monkeypatch.setattr(module, "estimate_sizes", lambda *_: expected)
 
     return tell
 
@@ -87,7 +89,7 @@ def test_bytes_that_masks_cannot_read_after_the_prefix(options, odd, monkeypatch
     given = {"header": False, "schema": ["string"] * 4, **options}
     assert check(text(PLAIN, [odd, *PLAIN]), **given) <= 2  # the prefix has the byte; a tile may be declined
     assert check(text(PLAIN, [odd, *PLAIN]), **given) == 1  # the second read of a plan expects that
-    monkeypatch.setattr(load, "first_fetch_bytes", lambda size: 64)
+    monkeypatch.setattr(data_start, "first_fetch_bytes", lambda size: 64)
     # Twice more: for strings, which the first form's search was to measure, and for the tile that rows leave over.
     assert check(text(PLAIN, [odd, *PLAIN]), **given) == 4
     assert check(text(PLAIN, PLAIN), **given) == 1

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from headrace.api.load.reading import load_placed, make_report, prepare, report_later, table_columns, wanted_device
-from headrace.api.options.csv_options import Keywords, parse_options, resolve_names
+from headrace.api.options.csv_options import CsvOptions, Keywords, parse_options, resolve_names
 from headrace.api.options.keywords import (
     AUTO,
     ColumnsLike,
@@ -30,7 +30,8 @@ from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.encode.texts import StringForm
 from headrace.sources.find_files import list_sources
-from headrace.sources.open import SourceLike, open_source
+from headrace.sources.kinds.gpu_array import is_on_gpu
+from headrace.sources.open import OpenSource, SourceLike, open_on_gpu, open_source
 
 if TYPE_CHECKING:
     from headrace.api.read.read_files import FindDialect
@@ -397,6 +398,9 @@ def _read(source: SourceLike | Iterable[SourceLike], values: Keywords, notes: tu
     """Read with the options' values by name; `parse_options` parses them, and the report has the notes."""
     options = parse_options(values, notes)
     is_sniffed = values["dialect"] == AUTO
+    if is_on_gpu(source) and not options.files.wanted:
+        begun = time.perf_counter()
+        return _read_opened(open_on_gpu(source, options.source), options, values if is_sniffed else None, begun)
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     if sources is not None or options.files.wanted:
         from headrace.api.read.read_files import read_files  # not needed to read one file
@@ -405,16 +409,31 @@ def _read(source: SourceLike | Iterable[SourceLike], values: Keywords, notes: tu
         return read_files(sources or [source], options, find_dialect)  # type: ignore[list-item]
     begun = time.perf_counter()
     with open_source(source, options.source) as opened:
-        sniffed = None
-        if is_sniffed:
-            from headrace.api.sniff.sniff_csv import sniff_rest  # not needed if the options are given
+        return _read_opened(opened, options, values if is_sniffed else None, begun)
 
-            sniffed, options = sniff_rest(opened, values, options)
-        prepared = prepare(opened, options)
-        planned = time.perf_counter()
-        loaded = load_placed(opened, prepared, options)
-        done = time.perf_counter()
-        device = wanted_device(opened, options)
+
+def _read_opened(opened: OpenSource, options: CsvOptions, sniffed_values: Keywords | None, begun: float) -> Table:
+    """Read an open source.
+
+    Parameters
+    ----------
+    opened, options
+        The source, and the options.
+    sniffed_values
+        The options' values, if the dialect is to be detected.
+    begun
+        Time when the read began.
+    """
+    sniffed = None
+    if sniffed_values is not None:
+        from headrace.api.sniff.sniff_csv import sniff_rest  # not needed if the options are given
+
+        sniffed, options = sniff_rest(opened, sniffed_values, options)
+    prepared = prepare(opened, options)
+    planned = time.perf_counter()
+    loaded = load_placed(opened, prepared, options)
+    done = time.perf_counter()
+    device = wanted_device(opened, options)
     seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
     if sniffed is None:
         report = report_later(opened, prepared, loaded, options, seconds)

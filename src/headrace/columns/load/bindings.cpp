@@ -186,49 +186,6 @@ nb::object estimate_from(const PythonDialect& dialect, nb::bytes prefix, u64 siz
     return found ? nb::object(nb::make_tuple(found->rows, found->strings)) : nb::none();
 }
 
-// 64-bit words, some of which are addresses: relative to the first word, or of buffers.
-class AddressedWords {
-public:
-    // `relative`: indices of words that are offsets from the first word. `buffers`: pairs of the index of a word and
-    // the number of the buffer whose address it receives. `strided`: indices of words that receive equally spaced
-    // addresses.
-    AddressedWords(std::vector<u64> words, std::vector<usize> relative, std::vector<std::pair<usize, usize>> buffers,
-                   std::vector<usize> strided)
-        : words_(std::move(words)),
-          relative_(std::move(relative)),
-          buffers_(std::move(buffers)),
-          strided_(std::move(strided)) {
-        const auto check = [&](usize index) {
-            if (index >= words_.size()) throw std::invalid_argument("an index exceeds the number of words");
-        };
-        for (const usize index : relative_) check(index);
-        for (const auto& [index, buffer] : buffers_) check(index);
-        for (const usize index : strided_) check(index);
-    }
-
-    // Return the words as they are to lie at address `begin`, followed by `suffix`. `addresses`: of the buffers, or
-    // none. `strided`: the first of the equally spaced addresses, or 0, and their distance.
-    nb::bytes at(u64 begin, const std::vector<u64>& addresses, std::pair<u64, u64> strided,
-                 const std::vector<u64>& suffix) const {
-        std::vector<u64> words = words_;
-        for (const usize index : relative_) words[index] += begin;
-        if (!addresses.empty()) {
-            for (const auto& [index, buffer] : buffers_) words[index] = addresses.at(buffer);
-        }
-        if (strided.first != 0) {
-            for (usize i = 0; i < strided_.size(); ++i) words[strided_[i]] = strided.first + i * strided.second;
-        }
-        words.insert(words.end(), suffix.begin(), suffix.end());
-        return nb::bytes(words.data(), words.size() * sizeof(u64));
-    }
-
-private:
-    std::vector<u64> words_;
-    std::vector<usize> relative_;
-    std::vector<std::pair<usize, usize>> buffers_;
-    std::vector<usize> strided_;
-};
-
 }  // namespace
 
 void bind_load(nb::module_& m) {
@@ -249,9 +206,6 @@ void bind_load(nb::module_& m) {
         .def("renew_budget", [](LoadShare& s, usize limit) { s.budget = std::make_shared<Budget>(limit); })
         .def("types", &shared_types)
         .def("evidence", &shared_evidence);
-    nb::class_<AddressedWords>(m, "AddressedWords")
-        .def(nb::init<std::vector<u64>, std::vector<usize>, std::vector<std::pair<usize, usize>>, std::vector<usize>>())
-        .def("at", &AddressedWords::at);
 }
 
 }  // namespace headrace

@@ -6,10 +6,10 @@ same host code and kernels without one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
@@ -23,11 +23,12 @@ from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.kernel import Kernel, LaunchMode, NeededProgram, Prepared, kernel, launch_all, load_programs
 from headrace.gpu.memory.pinned import give_ring, take_ring
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
-from headrace.gpu.memory.slabs import DeviceBufferGroup, allocate_group
+from headrace.gpu.memory.slabs import DeviceBufferGroup, allocate_group, group_in_slab, slab_limits
 from headrace.gpu.transfer.staging import Copier, staging
 
 if TYPE_CHECKING:
     from headrace.gpu.kernels.trace import Recording
+    from headrace.gpu.kernels.trace_chain import ChainRun, TraceChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,14 @@ class BufferSlice:
             self.buffer, self.begin = buffer, begin
 
 
+class GroupSizes(NamedTuple):
+    """Sizes in bytes of the buffers of a group: as for `Launcher.allocate_group`."""
+
+    zeroed: Sequence[int]
+    others: Sequence[int]
+    ones: int
+
+
 class Launcher(Protocol):
     """Runs kernels in stream order. Allocations and launches return at once; `fetch` waits for the stream."""
 
@@ -138,6 +147,15 @@ class Launcher(Protocol):
 
     def replay(self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None]) -> BufferGroup | None:
         """Replay a trace (`headrace.gpu.kernels.trace`) for these numbers and buffers; return the buffers that it allocates."""
+
+    def run_chain(
+        self, chain: TraceChain, run: ChainRun, meanwhile: Callable[[], object] | None = None
+    ) -> tuple[BufferGroup, bytes] | None:
+        """Run a chain of two traces (`headrace.gpu.kernels.trace_chain`), and wait.
+
+        `meanwhile` is called while the device works. Return the group `run.later` and the results. Return None if the buffers
+        need several slabs (`headrace.gpu.memory.slabs`), or the driver refuses. No memory is charged to the budget.
+        """
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """Wait for all launches and return a host copy of the buffer."""
@@ -209,11 +227,11 @@ class GpuLauncher:
     @contextmanager
     def _current_beside(self, stream: int) -> Iterator[None]:
         with self._card.current():
-            Event(self._card).record(stream).hold(self._stream)
+            Event.order(self._card, stream, self._stream)
             try:
                 yield
             finally:
-                Event(self._card).record(self._stream).hold(stream)
+                Event.order(self._card, self._stream, stream)
 
     def lasting(self) -> GpuLauncher:
         """See `Launcher.lasting`."""
@@ -328,9 +346,7 @@ class GpuLauncher:
             The budget or the device has too little memory.
         """
         self._flush()
-        if not recording.is_compiled(self._card.index):
-            load_programs(recording.programs, self._card)
-        native, names = recording.compiled(self._card.index, card_calls(), self._kernel)
+        native, names = self._compiled(recording)
         inputs = [*numbers, *[0 if buffer is None else buffer.address for buffer in buffers]]
         result = None
         if recording.allocates:
@@ -346,6 +362,38 @@ class GpuLauncher:
             except GpuError as error:
                 raise type(error)(f"kernel {names[launched]}: {error}") from None
         return result
+
+    def _compiled(self, recording: Recording) -> tuple[_native.NativeTrace, list[str]]:
+        """Return the native form of a trace, and the names of its steps."""
+        if not recording.is_compiled(self._card.index):
+            load_programs(recording.programs, self._card)
+        return recording.compiled(self._card.index, card_calls(), self._kernel)
+
+    def run_chain(
+        self, chain: TraceChain, run: ChainRun, meanwhile: Callable[[], object] | None = None
+    ) -> tuple[DeviceBufferGroup, bytes] | None:
+        """See `Launcher.run_chain`."""
+        native = chain.compiled(self._card.index, card_calls(), self._native)
+        zeroed, others, ones = run.later
+        sizes = [*zeroed, *others]
+        inputs, table = (run.text.address, run.first, run.second), (run.suffix, run.strided, run.fetched)
+        slab: list[Any] = []
+
+        def launch(pinned: int, event: int) -> int:
+            place = self._stream, self._pool.handle, pinned, event
+            status, *slab[:] = native.launch(inputs, table, (sizes, ones, len(zeroed)), slab_limits(len(sizes)), place)
+            return status
+
+        self.waits += 1
+        fetched = self._staging.exchange(launch, meanwhile, self._stream, run.fetched)
+        if fetched is None:
+            return None
+        address, nbytes, begins, sent = slab
+        self._crossings.count(to_gpu=sent, to_host=run.fetched, copies=2)
+        return group_in_slab(PoolBuffer(address, nbytes, self._card, self._stream, None), begins, sizes), fetched
+
+    def _native(self, recording: Recording) -> _native.NativeTrace:
+        return self._compiled(recording)[0]
 
     def _flush(self) -> None:
         """Issue the batched launches, so that later requests keep stream order."""

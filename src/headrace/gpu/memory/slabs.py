@@ -101,6 +101,18 @@ class DeviceBufferGroup:
         self.addresses += [address + begin for begin in begins]
 
 
+def slab_limits(buffers: int) -> tuple[int, int, int]:
+    """Return the limits for slabs of a number of buffers in bytes: alignment, largest buffer that shares a slab, largest slab."""
+    return (ALIGNMENT, LARGE, SLAB) if buffers < MANY else (ALIGNMENT, SLAB, MANY_SLAB)
+
+
+def group_in_slab(whole: PoolBuffer, begins: Sequence[int], sizes: Sequence[int]) -> DeviceBufferGroup:
+    """Return buffers that lie in one allocated slab."""
+    result = DeviceBufferGroup()
+    result.add(whole, begins, sizes)
+    return result
+
+
 def allocate_group(
     pool: DevicePool, zeroed: Sequence[int], others: Sequence[int], stream: int, budget: Budget | None, *, ones: int = 0
 ) -> DeviceBufferGroup:
@@ -127,8 +139,7 @@ def allocate_group(
     result = DeviceBufferGroup()
     first = 0
     sizes = [*zeroed, *others]
-    limits = (LARGE, SLAB) if len(sizes) < MANY else (SLAB, MANY_SLAB)
-    slabs, begins = _native.lay_out(sizes, (ones, len(zeroed)), (ALIGNMENT, *limits))
+    slabs, begins = _native.lay_out(sizes, (ones, len(zeroed)), slab_limits(len(sizes)))
     for end, nbytes, set_, filled in slabs:
         whole = pool.take(nbytes, stream, budget, is_current=True, ones_and_zeros=(set_, filled))
         result.add(whole, begins[first:end], sizes[first:end])

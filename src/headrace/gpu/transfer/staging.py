@@ -222,6 +222,35 @@ class Staging:
         counted.count(to_host=nbytes)
         return found
 
+    def exchange(
+        self, launch: Callable[[int, int], int], meanwhile: Callable[[], object] | None, stream: int, nbytes: int
+    ) -> bytes | None:
+        """Return bytes that launched work copies to the host; None if it cannot be launched. The caller counts the bytes.
+
+        Parameters
+        ----------
+        launch
+            Gets the address of a chunk of pinned memory, and an event. It launches work that copies to the chunk, and
+            records the event. The work may also copy from other bytes of the chunk. Returns a status that is 0 for success.
+        meanwhile
+            Called before the wait for the event.
+        stream
+            Handle of the stream.
+        nbytes
+            Number of bytes.
+        """
+
+        def run(chunk: _Chunk) -> bytes | None:
+            chunk.under_way = True
+            if launch(chunk.address, int(chunk.event.handle)):
+                return None
+            if meanwhile is not None:
+                meanwhile()
+            check_status(card_calls().wait(int(chunk.event.handle)))
+            return _received(chunk, nbytes)
+
+        return self._with_chunk(run, stream)
+
     def _pieces(self, view: memoryview, address: int) -> list[tuple[int, int, int]]:
         """Return the host address, device address and size of each piece."""
         size = view.nbytes

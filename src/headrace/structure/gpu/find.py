@@ -149,22 +149,26 @@ def find_tiles(
         The buffers, to be filled by the kernels.
     """
     tiles = tile_count(text, tuning)
-    key = tuning.only_dfa, has_quotes
-    variants = _variant_cache.get_or_create(lambda: _variants(dialect, *key), dialect, key=key)
-    if variants[-1][0] == "dfa" or not tiles:  # the recording cannot upload tables; without tiles there is little to launch
-        return _launched(launcher, text, SearchPlan(dialect, variants, tuning, fused if tiles else None), tiles, extra)
+    plan = search_plan(dialect, tuning, fused if tiles else None, has_quotes=has_quotes)
     zeroed, others = extra
-    numbers = text.nbytes, tiles, *zeroed, *others
-    counts = len(zeroed), len(others)
-    plan = dialect, variants, tuning, fused
-    recording, result = _searches.get_or_create(lambda: _recorded(SearchPlan(*plan), *counts), *plan, key=counts)
-    buffers = launcher.replay(recording, numbers, (text,))
+    recorded = recorded_search(plan, (len(zeroed), len(others))) if tiles else None  # without tiles there is little to launch
+    if recorded is None:
+        return _launched(launcher, text, plan, tiles, extra)
+    recording, result = recorded
+    buffers = launcher.replay(recording, (text.nbytes, tiles, *zeroed, *others), (text,))
     assert buffers is not None
     return result.run(buffers, tiles)
 
 
+def search_plan(dialect: Dialect, tuning: SearchTuning, fused: FusedSummary | None, *, has_quotes: bool) -> SearchPlan:
+    """Return the launches of a search; parameters as for `find_tiles`."""
+    key = tuning.only_dfa, has_quotes
+    variants = _variant_cache.get_or_create(lambda: _variants(dialect, *key), dialect, key=key)
+    return SearchPlan(dialect, variants, tuning, fused)
+
+
 @dataclass(frozen=True, slots=True)
-class _RecordedSearch:
+class RecordedSearch:
     """Output of a recorded search: the numbers of its buffers, and the values that do not depend on the text."""
 
     totals: int
@@ -173,16 +177,34 @@ class _RecordedSearch:
     variants: tuple[str, ...]
     measured_strings: bool
 
+    def first_answer(self, totals: bytes) -> dict[str, int] | None:
+        """Return the totals of the first variant, from the bytes of `totals`; None if it could not read the text."""
+        counts = _UNPACKED.unpack_from(totals)
+        if counts[_FLAGS] & (_REDO | (FindFlag.STRAY if self.variants[0] == "quoted" else 0)):
+            return None
+        return dict(zip(_COUNTS, counts, strict=True))
+
     def run(self, buffers: BufferGroup, tiles: int) -> TileStructure:
         """Return the result of a replay for a text of `tiles` tiles."""
         extra = [buffers[number] for number in self.extra]
         return _structure(buffers[self.totals], buffers[self.entries], self.variants, tiles, None, extra, self.measured_strings)
 
 
-_searches: IdentityCache[tuple[Recording, _RecordedSearch]] = IdentityCache()
+def recorded_search(plan: SearchPlan, counts: tuple[int, int]) -> tuple[Recording, RecordedSearch] | None:
+    """Return the launches of a search, recorded for all texts, and their output; None if they upload tables.
+
+    `counts`: numbers of the caller's buffers that begin as zeros, and of the others.
+    """
+    if plan.variants[-1][0] == "dfa":
+        return None
+    objects = plan.dialect, plan.variants, plan.tuning, plan.fused
+    return _searches.get_or_create(lambda: _recorded(plan, *counts), *objects, key=counts)
 
 
-def _recorded(plan: SearchPlan, zeroed: int, others: int) -> tuple[Recording, _RecordedSearch]:
+_searches: IdentityCache[tuple[Recording, RecordedSearch]] = IdentityCache()
+
+
+def _recorded(plan: SearchPlan, zeroed: int, others: int) -> tuple[Recording, RecordedSearch]:
     """Record a search with symbols for the text's bytes, its tiles, and the sizes of the caller's buffers.
 
     `zeroed`, `others`: how many buffers of `BufferSizes` the caller asks for.
@@ -194,7 +216,7 @@ def _recorded(plan: SearchPlan, zeroed: int, others: int) -> tuple[Recording, _R
     structure: Any = _launched(recorder, text, plan, tiles, extra)
     recording = recorder.done()
     numbers: Any = [recorder.number_made(buffer) for buffer in (structure.totals, structure.entries, *structure.extra)]
-    result = _RecordedSearch(numbers[0], numbers[1], tuple(numbers[2:]), structure.variants, structure.measured_strings)
+    result = RecordedSearch(numbers[0], numbers[1], tuple(numbers[2:]), structure.variants, structure.measured_strings)
     return recording, result
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any
@@ -17,6 +17,7 @@ from headrace.gpu.kernels.kernel import LaunchMode, NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.source import whole_masks
 from headrace.gpu.kernels.trace import Filled, Recording, Run
+from headrace.gpu.kernels.trace_chain import ChainRun, TraceChain
 from headrace.testing.fibers.build import program
 from headrace.testing.fibers.launch import Checks
 
@@ -168,6 +169,26 @@ class FiberLauncher:
             else:
                 self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
         return result if recording.allocates else None
+
+    def run_chain(
+        self, chain: TraceChain, run: ChainRun, meanwhile: Callable[[], object] | None = None
+    ) -> tuple[HostBufferGroup, bytes] | None:
+        """Same as `headrace.gpu.kernels.launcher.Launcher.run_chain`, step by step; there are no slabs."""
+        buffers = self.replay(chain.first, run.first, [run.text])
+        assert buffers is not None
+        later = self.allocate_group(run.later.zeroed, run.later.others, ones=run.later.ones)
+        table, results = buffers[chain.table], buffers[chain.results]
+        offset, distance = run.strided
+        strided = (results.address + offset, distance) if distance else (0, 0)
+        words = chain.words.at(table.address, later.addresses, strided, run.suffix)
+        self.put(words, BufferSlice(table, 0, len(words)))
+        linked = [None if link is None else buffers[link] for link in chain.links]
+        scratch = self.replay(chain.second, run.second, [run.text, *linked])
+        if meanwhile is not None:
+            meanwhile()
+        fetched = self.fetch(BufferSlice(results, 0, run.fetched)).tobytes()
+        del scratch  # kernels may reach its buffers up to here
+        return later, fetched
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """Same as `headrace.gpu.kernels.launcher.Launcher.fetch`."""

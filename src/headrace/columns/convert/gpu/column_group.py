@@ -34,7 +34,7 @@ from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, has_offsets
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
-from headrace.gpu.kernels.launcher import BufferGroup, Launcher
+from headrace.gpu.kernels.launcher import BufferGroup, GroupSizes, Launcher
 from headrace.gpu.kernels.trace_expressions import packed
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import plain_dialect
@@ -240,9 +240,14 @@ class ColumnGroup:
 
     def allocate(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> ColumnGroupBuffers:
         """Allocate the columns' buffers for `rows` rows; those of string bytes only if their sizes are given."""
-        filled, others = self._sizes(rows)
-        buffers = launcher.allocate_group(filled, [*others, *string_bytes], ones=len(self.columns))
+        zeroed, others, ones = self.group_sizes(rows, string_bytes)
+        buffers = launcher.allocate_group(zeroed, others, ones=ones)
         return ColumnGroupBuffers(self, rows, buffers, [0] * len(self.columns))
+
+    def group_sizes(self, rows: int, string_bytes: Sequence[int]) -> GroupSizes:
+        """Return the sizes of the buffers that `allocate` allocates."""
+        filled, others = self._sizes(rows)
+        return GroupSizes(filled, [*others, *string_bytes], len(self.columns))
 
     def no_rows(self, launcher: Launcher) -> ColumnGroupBuffers:
         """Return the columns of an empty text. No kernel runs; the one offset of each string column is 0 already."""

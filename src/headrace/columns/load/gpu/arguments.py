@@ -86,7 +86,7 @@ class ArgumentTemplate:
         pointers = np.concatenate(ruled).tolist()
         column_buffers = list(map(tuple, np.concatenate(buffers, axis=1).T.tolist()))
         first_seen = (len(rules) + group.first_seen_at).tolist()
-        self._words = _native.AddressedWords(np.concatenate(parts).tolist(), pointers, column_buffers, first_seen)
+        self.words = _native.AddressedWords(np.concatenate(parts).tolist(), pointers, column_buffers, first_seen)
 
     def upload(
         self,
@@ -113,7 +113,7 @@ class ArgumentTemplate:
         ranges
             The words of `SizeEstimate.ranges`.
         """
-        words = self._words.at(buffer.address, addresses, first_seen, ranges)
+        words = self.words.at(buffer.address, addresses, first_seen, ranges)
         launcher.put(words, BufferSlice(buffer, 0, len(words)))
 
     def buffers(self, buffer: DeviceBuffer, ranges: int = 0) -> ArgumentBuffers:

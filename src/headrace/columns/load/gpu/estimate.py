@@ -69,13 +69,16 @@ class SizeEstimate:
         ColumnGroupBuffers or None
             None if the buffers would be large in comparison with the text, or exceed the memory limit.
         """
-        rows = self.rows
-        if group.buffer_bytes(rows) > MAX_TIMES_TEXT * size + SMALL_BYTES:
+        if not self.fits(group, size):
             return None
         try:
-            return group.allocate(launcher, rows, self.strings if strings else [])
+            return group.allocate(launcher, self.rows, self.strings if strings else [])
         except MemoryLimitError:
             return None
+
+    def fits(self, group: ColumnGroup, size: int) -> bool:
+        """Return whether the buffers of a group are not large in comparison with the text, which has `size` bytes."""
+        return group.buffer_bytes(self.rows) <= MAX_TIMES_TEXT * size + SMALL_BYTES
 
     def ranges(self, group: ColumnGroup) -> list[int]:
         """Return the sizes that the buffers cover as words: a RoomRange for the rows, and one for each column of strings."""

@@ -22,7 +22,7 @@ from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, has_wide_tiles, with_dfa
 from headrace.columns.faults.gpu.gather_records import LocatedRecords
 from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
-from headrace.columns.load.gpu.data_start import find_data
+from headrace.columns.load.gpu.data_start import data_prefix, find_data, has_quotes
 from headrace.columns.load.gpu.estimate import SizeEstimate, covers, estimate_sizes, is_mispredicted
 from headrace.columns.load.gpu.launches import (
     COUNTS_BEGIN,
@@ -30,22 +30,23 @@ from headrace.columns.load.gpu.launches import (
     ConversionLaunches,
     ConversionOutput,
     SearchedText,
+    SpeculativeConversion,
     conversion_programs,
     counts_bytes,
     has_declined,
     results_bytes,
 )
+from headrace.columns.load.gpu.repeated_load import RepeatedLoad, chain_of
 from headrace.columns.load.gpu.result import LaunchedConversion, LoadRequest, LoadResultBuilder
 from headrace.columns.load.gpu.setup_cache import load_setup
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
 from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
-from headrace.sources.kinds.gpu_array import first_fetch_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import FindFlag
-from headrace.structure.gpu.find import find_tiles, needs_dfa, tile_count
+from headrace.structure.gpu.find import find_tiles, needs_dfa, recorded_search, search_plan, tile_count
 from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary
 
 __all__ = ["GpuTarget", "GpuTuning", "load_on_gpu"]
@@ -56,8 +57,6 @@ _MAX_SAMPLED_FIRST = 32
 """Columns up to which inferred types may be sampled before the search. The sample of more columns takes longer."""
 _LETTERS_BYTES = 1024
 """Bytes at the begin of the data that decide, for the first text of a plan, whether columns of strings are expected."""
-_QUOTES_BYTES = 4096
-"""Bytes at the begin of the data that decide whether its fields are expected to have quotes."""
 
 
 def load_on_gpu(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO_HANDLES) -> Loaded:
@@ -99,6 +98,10 @@ def _load(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPla
     setup = load_setup(gpu_plan, dialect, plan, target.tuning, target.text.nbytes)
     begin, counts = find_data(source, setup.native, plan)
     request = _request(target, source, dialect, plan, gpu_plan, setup, begin, run)
+    if setup.repeated is not None:
+        loaded = setup.repeated.load(request, dict(counts))
+        if loaded is not None:
+            return loaded
     return _Load(request, LoadResultBuilder(request, counts)).run()
 
 
@@ -130,6 +133,7 @@ class _Load:
         self._variant = ""  # the search variant that read the text; known after the wait
         self._allocated: ColumnGroupBuffers | None = None  # for the estimated rows, without strings
         self._replayed: MeasuredStrings | None = None  # measured by the replay of a recorded conversion
+        self._conversion: SpeculativeConversion | None = None  # one that was launched with a good estimate
 
     def run(self) -> Loaded:
         """Search, convert with estimated sizes, and repeat conversions until the type of every column is known."""
@@ -147,9 +151,25 @@ class _Load:
                 result.converted.add(converted)
                 changed = result.changed()
                 if not changed:
+                    self._setup.repeated = self._repeated(group)
                     return result.build()
                 group = gpu_plan.group(tuple(changed), bytes(changed.values()))
             converted = self._convert(group, self._measured(group))
+
+    def _repeated(self, group: ColumnGroup) -> RepeatedLoad | None:
+        """Return the launches of this load for a later text, if it took one pass, without faults."""
+        conversion, structure = self._conversion, self._structure
+        if conversion is None or conversion.recording is None or not conversion.is_fast or not self._result.is_plain:
+            return None
+        if self._result.counts["passes"] > 1 or self._variant != structure.variants[0] or self._setup.expects_declined:
+            return None
+        tuning, measuring, quoted = self._tuning.find, self._measuring, self._searched.quoted
+        recorded = recorded_search(
+            search_plan(self._dialect, tuning, measuring, has_quotes=quoted), (2, 3 + (measuring is not None))
+        )
+        if recorded is None:
+            return None
+        return RepeatedLoad(group, chain_of(*recorded, conversion), recorded[1], measuring, quoted, tuning)
 
     @cached_property
     def _first_group(self) -> ColumnGroup:
@@ -162,9 +182,8 @@ class _Load:
         setup, tuning = self._setup, self._tuning.find
         if self._gpu_plan.inferred:
             self._result.inference.fetch_sample()
-        quote = self._dialect.quote_char
-        self._prefix = self._read_prefix()
-        quoted = quote is not None and quote in self._prefix[:_QUOTES_BYTES]
+        self._prefix = data_prefix(self._source, self._begin, self._size)
+        quoted = has_quotes(self._dialect, self._prefix)
         by_dfa = setup.expects_dfa or needs_dfa(self._dialect, self._prefix)
         # The search that also measures strings cannot read lines that end with CR, so the prefix must have none.
         measuring = None if by_dfa or b"\r" in self._prefix else self._measuring_search(quoted=quoted)
@@ -179,6 +198,7 @@ class _Load:
             variant = "dfa" if by_dfa else "quoted" if quoted else "unquoted"
             self._launcher.prepare(conversion_programs(*expected, variant=variant, measures=measures, is_wide=is_wide))
         sizes = setup.buffer_sizes(tiles, measuring, 0 if measuring is None else self._first_group.strings)
+        self._measuring = measuring
         structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)
         self._structure, self._result.entries = structure, structure.entries
         marks, sums, arguments, faults, *string_sizes = structure.extra
@@ -208,12 +228,6 @@ class _Load:
     def _new_launches(self) -> ConversionLaunches:
         return ConversionLaunches(self._target, self._dialect, self._plan, self._searched, self._result.faults)
 
-    def _read_prefix(self) -> bytes:
-        """Return the first bytes of the data: those that the host has already, unless they are few."""
-        max_bytes = first_fetch_bytes(self._source.size)
-        cached = max_bytes - self._begin if self._source.is_in_gpu_memory and 2 * self._begin <= max_bytes else max_bytes
-        return bytes(self._source.native.read(self._begin, min(cached, self._size)))
-
     def _convert_first(self, group: ColumnGroup) -> ColumnGroupBuffers | None:
         """Convert the columns of a text before its records are counted, if buffers of the estimated sizes can be allocated.
 
@@ -239,6 +253,7 @@ class _Load:
         string_bytes = self._take_counts(fetched, strings)
         if is_mispredicted(int.from_bytes(fetched[layout.word : layout.word + 8].data, "little")):
             del launched  # releases its buffers before others are allocated
+            self._conversion = None  # a later text may be estimated as badly
             # Strings that the search measures are measured by its first variant.
             is_counted = not self._structure.measured_strings or self._variant == self._structure.variants[0]
             return self._convert(group, string_bytes if is_counted else self._measured(group))
@@ -256,6 +271,7 @@ class _Load:
         conversion = self._setup.conversions.get_or_create(
             lambda: self._new_launches().speculative(group, is_fast=is_fast), group, key=key
         )
+        self._conversion = conversion
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
         ranges = estimate.ranges(group)
         arguments.upload(self._launcher, searched.arguments, result.buffers.addresses, first_seen=first_seen, ranges=ranges)

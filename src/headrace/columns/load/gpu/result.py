@@ -84,6 +84,16 @@ _NEVER = 2**64 - 1
 """Position of a kind that was not seen."""
 
 
+def see_kinds(inference: Inference, group: ColumnGroup, first_seen: bytes) -> None:
+    """Record the kinds that the conversion of a group has seen; `first_seen`: the kernels' first occurrences of each column."""
+    if first_seen.count(0xFF) == len(first_seen):  # the guesses were right
+        return
+    columns = np.frombuffer(first_seen, np.uint64).reshape(-1, 2, SIGHTINGS)
+    seen = np.flatnonzero((columns[:, 0] != _NEVER).any(axis=1))
+    if len(seen):
+        inference.see([group.columns[number].position for number in seen.tolist()], columns[seen].tobytes())
+
+
 class LoadResultBuilder:
     """Collects the results of one load. Positions are bytes of the source.
 
@@ -159,17 +169,15 @@ class LoadResultBuilder:
                 self.faults.take_clean(self._filled)
             if not group.infers:
                 return True
-        first_seen = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
         if not is_clean:
+            first_seen = fetched[counts:].view(np.uint64).reshape(-1, 2, SIGHTINGS)
             assert self.located is not None
             self.faults.located = self.located
             totals, records = words[:TOTALS_WORDS], first_seen[:, 1]
             if not self.faults.take(Conversion(columns, launched.table, launched.faults, totals, records)):
                 return False
-        is_seen = first_seen[:, 0] != _NEVER
-        if group.infers and is_seen.any():
-            seen = np.flatnonzero(is_seen.any(axis=1))
-            self.inference.see([group.columns[number].position for number in seen.tolist()], first_seen[seen].tobytes())
+        if group.infers:
+            see_kinds(self.inference, group, fetched[counts:].tobytes())
         return True
 
     def changed(self) -> dict[int, int]:
@@ -177,6 +185,13 @@ class LoadResultBuilder:
         if not self._request.gpu_plan.inferred or self.inference.is_right(self.converted.last.inferred_kinds):
             return {}
         return self.inference.changed(self.converted.kinds())
+
+    @property
+    def is_plain(self) -> bool:
+        """True if the load has no faults, and its columns are finished."""
+        plan = self._plan
+        is_clean = not self._has_faults or self.faults.is_clean
+        return is_clean and not self._setup.collects and not plan.values.shrink and plan.row_index is None
 
     def build(self) -> Loaded:
         """Build the result from the converted columns."""
@@ -186,8 +201,7 @@ class LoadResultBuilder:
         if self._infers:
             evidence = self.inference.evidence()
             self.inference.share()
-        is_clean = not self._has_faults or self.faults.is_clean
-        if not is_clean or setup.collects or plan.values.shrink or plan.row_index is not None:
+        if not self.is_plain:
             return self._finished(evidence)
         counts = self.counts
         counts["rejected"], counts["faults"], counts["rows"] = 0, 0, counts["records"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from headrace.columns.buffers.load_result import Evidence
 from headrace.columns.convert.gpu.column_group import GIVEN, ColumnGroup, GpuPlan
@@ -18,6 +19,9 @@ from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.identity_cache import IdentityCache
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.launches import VARIANTS_BYTES, BufferSizes, FusedSummary
+
+if TYPE_CHECKING:
+    from headrace.columns.load.gpu.repeated_load import RepeatedLoad
 
 _MAX_CONVERSIONS = 16
 SMALL_BYTES, _NO_LIMIT = 1 << 20, 2**63
@@ -49,6 +53,8 @@ class LoadSetup:
         """True if masks could not read the quotes of the last text. Then the automaton reads the next one at once."""
         self.expects_strings: bool | None = None
         """True if the last text had columns of strings, False if it had none; None before the first text."""
+        self.repeated: RepeatedLoad | None = None
+        """Launches of the last text that was loaded in one pass."""
         self.typed_group = None if infers else gpu_plan.group(self.positions, bytes([GIVEN]) * count)
         """The group of all columns, if all types are given."""
         self._tuning = tuning

@@ -1,0 +1,119 @@
+// Replays two traces (gpu/kernels/trace.hpp) in one call, with their memory, a table of arguments between them, and a
+// copy of results to the host (gpu/kernels/trace_chain.py). Separate calls would each return addresses to Python.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/cpu/portable.hpp"
+#include "gpu/device/driver_functions.hpp"
+#include "gpu/kernels/addressed_words.hpp"
+#include "gpu/kernels/trace.hpp"
+#include "gpu/memory/pool_memory.hpp"
+
+namespace headrace {
+
+// A trace, and how many of the buffers that it allocates are cleared.
+struct ChainedTrace {
+    NativeTrace launches;
+    usize zeroed;
+
+    BufferSizes sizes(const std::vector<i64>& inputs) const {
+        const std::vector<u64> found = launches.sizes(inputs);
+        return {{found.begin(), found.end()}, 0, zeroed};
+    }
+};
+
+// Indices among the buffers that the first trace allocates. `inputs`: the second trace's inputs after the text; none
+// for a null pointer. `table` receives the table, and `results` the results.
+struct ChainLinks {
+    std::vector<std::optional<usize>> inputs;
+    usize table, results;
+};
+
+// One run. The text is the first buffer of both traces. `suffix` follows the table. Some words of the table may be
+// equally spaced addresses: the first is `strided.first` in the results. Their distance is `strided.second`, 0 for
+// none.
+struct ChainRun {
+    u64 text;
+    std::vector<i64> first, second;  // numbers
+    std::vector<u64> suffix;
+    std::pair<u64, u64> strided;
+    usize fetched;  // bytes of the results
+};
+
+struct ChainPlace {
+    void *stream, *pool;
+    std::byte* pinned;  // receives the results; the table lies after them
+    void* event;        // recorded after all work
+};
+
+class TraceChain {
+public:
+    static constexpr int SEVERAL_SLABS = -1;
+
+    TraceChain(const CardCalls& calls, ChainedTrace first, ChainedTrace second, AddressedWords table, ChainLinks links)
+        : calls_(calls),
+          first_(std::move(first)),
+          second_(std::move(second)),
+          table_(std::move(table)),
+          links_(std::move(links)) {}
+
+    // Allocates buffers for the results of the second trace (`later`, whose addresses the table has), and launches all.
+    // Returns the driver's status and the address of `later`. The status is `SEVERAL_SLABS`, and nothing was done, if
+    // some buffers need more than one slab. Nothing waits for the device.
+    std::pair<int, u64> launch(const ChainRun& run, const SlabLayout& later, const SlabRule& rule,
+                               const ChainPlace& place) const {
+        std::vector<i64> first = run.first, second = run.second;
+        first.push_back(static_cast<i64>(run.text));
+        second.push_back(static_cast<i64>(run.text));
+        second.resize(second.size() + links_.inputs.size());
+        const SlabLayout own(first_.sizes(first), rule), scratch(second_.sizes(second), rule);
+        if (!own.is_one_slab() || !scratch.is_one_slab() || !later.is_one_slab()) return {SEVERAL_SLABS, 0};
+        const PoolMemory shared_memory = own.take(calls_, place.pool, place.stream);
+        if (shared_memory.status != 0) return {shared_memory.status, 0};
+        const std::vector<u64> buffers = own.addresses(shared_memory.address);
+        int status = replay(first_, first, buffers, place.stream);
+        if (status != 0) return {status, 0};
+        PoolMemory result = later.take(calls_, place.pool, place.stream);
+        const PoolMemory scratch_memory = scratch.take(calls_, place.pool, place.stream);
+        status = result.status != 0 ? result.status : scratch_memory.status;
+        if (status == 0) status = send_table(run, buffers, later.addresses(result.address), place);
+        const usize linked = second.size() - links_.inputs.size();
+        for (usize i = 0; i < links_.inputs.size(); ++i)
+            second[linked + i] = links_.inputs[i] ? static_cast<i64>(buffers.at(*links_.inputs[i])) : 0;
+        if (status == 0) status = replay(second_, second, scratch.addresses(scratch_memory.address), place.stream);
+        if (status == 0)
+            status = calls_.copy_to_host(place.pinned, buffers.at(links_.results), run.fetched, place.stream);
+        const int recorded = calls_.record(place.event, place.stream);  // after a failure too: a copy may be under way
+        if (status == 0) status = recorded;
+        return {status, status == 0 ? result.release() : 0};
+    }
+
+    usize table_bytes(usize suffix) const { return (table_.size() + suffix) * sizeof(u64); }
+
+private:
+    static int replay(const ChainedTrace& trace, std::vector<i64> inputs, const std::vector<u64>& own, void* stream) {
+        for (const u64 address : own) inputs.push_back(static_cast<i64>(address));
+        return NativeTrace::Run(trace.launches, inputs).replay(stream, 0).second;
+    }
+
+    int send_table(const ChainRun& run, const std::vector<u64>& buffers, const std::vector<u64>& later,
+                   const ChainPlace& place) const {
+        const u64 target = buffers.at(links_.table);
+        const u64 strided = run.strided.second == 0 ? 0 : buffers.at(links_.results) + run.strided.first;
+        const std::vector<u64> words = table_.at(target, later, {strided, run.strided.second}, run.suffix);
+        std::byte* const pinned = place.pinned + (run.fetched + 15) / 16 * 16;
+        std::memcpy(pinned, words.data(), words.size() * sizeof(u64));
+        return calls_.copy_to_card(target, pinned, words.size() * sizeof(u64), place.stream);
+    }
+
+    CardCalls calls_;
+    ChainedTrace first_, second_;
+    AddressedWords table_;
+    ChainLinks links_;
+};
+
+}  // namespace headrace

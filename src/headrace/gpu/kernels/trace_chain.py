@@ -1,0 +1,81 @@
+"""Chains two traces of launches, with memory, a table of arguments and a copy of results, so that one native call runs both.
+
+The first trace allocates buffers that the second one uses. Between them a table with addresses is copied to one of these buffers,
+and after them the results are copied to the host. The native part is gpu/kernels/trace_chain.hpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from headrace import _native
+from headrace.gpu.kernels.launcher import DeviceBuffer, GroupSizes
+from headrace.gpu.kernels.trace import Recording
+
+
+@dataclass(slots=True, eq=False)
+class TraceChain:
+    """Two traces, of which the first has one input buffer, the text. It is the first input buffer of the second one, too.
+
+    Parameters
+    ----------
+    first, second
+        The traces.
+    links
+        The other input buffers of `second`: indices among the buffers that `first` allocates, None for a null pointer.
+    words
+        The table of arguments.
+    table, results
+        Indices, among the buffers that `first` allocates, of those for the table and for the results.
+    _compiled
+        Native form, by device index.
+    """
+
+    first: Recording
+    second: Recording
+    links: tuple[int | None, ...]
+    words: _native.AddressedWords
+    table: int
+    results: int
+    _compiled: dict[int, _native.TraceChain] = field(default_factory=dict)
+
+    def compiled(
+        self, card: int, calls: _native.CardCalls, native_of: Callable[[Recording], _native.NativeTrace]
+    ) -> _native.TraceChain:
+        """Return the native form for a device; `native_of` returns that of a trace."""
+        found = self._compiled.get(card)
+        if found is None:
+            traces = native_of(self.first), native_of(self.second)
+            zeroed, ends = (len(self.first.zeroed), len(self.second.zeroed)), (self.table, self.results)
+            found = self._compiled[card] = _native.TraceChain(calls, *traces, zeroed, self.words, self.links, ends)
+        return found
+
+
+class ChainRun(NamedTuple):
+    """The inputs of one run of a chain.
+
+    Parameters
+    ----------
+    text
+        The input buffer of both traces.
+    first, second
+        Numbers that the traces get.
+    later
+        Buffers to allocate, whose addresses the table gets.
+    suffix
+        Words that follow the table.
+    strided
+        Equally spaced addresses in the table: the offset of the first one in the results, and their distance. Zeros for none.
+    fetched
+        Bytes of the results that are copied to the host.
+    """
+
+    text: DeviceBuffer
+    first: Sequence[int]
+    second: Sequence[int]
+    later: GroupSizes
+    suffix: Sequence[int]
+    strided: tuple[int, int]
+    fetched: int

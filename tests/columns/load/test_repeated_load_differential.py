@@ -1,0 +1,138 @@
+"""Tests loads that repeat the launches of an earlier text with the same plan. The table is that of the CPU for each text, in any
+order, whether the text is as expected or not.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace.columns.load.gpu import setup_cache
+from headrace.core.identity_cache import IdentityCache
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.columns.load.load_gpu_cases import check, read_on_fibers
+
+pytestmark = pytest.mark.fibers
+
+TYPES = ["int32", "string", "float64", "string"]
+ROWS = 90
+
+
+def lines(row: str = "{0},{1},{0}.5,{2}\n", rows: int = ROWS, first: int = 0) -> bytes:
+    """Records of an integer, a short text, a number and another text."""
+    return b"".join(row.format(at, "x" * (at % 7), "yz" * (at % 3)).encode() for at in range(first, first + rows))
+
+
+TEXTS = {
+    "plain": lines(),
+    "longer": lines(rows=200),
+    "one record": lines(rows=1),
+    "without a last line end": lines().rstrip(),
+    "CR LF": lines().replace(b"\n", b"\r\n"),
+    "CR LF later": lines() + lines().replace(b"\n", b"\r\n"),
+    "nulls": lines() + b",,,\n" * 5 + lines(),
+    "quotes": lines('{0},"{1}",{0}.5,"{2}"\n'),
+    "quotes later": lines() + b'1,"x\n,y",2.5,z\n' * 3 + lines(),
+    "stray quotes": lines() + b'1,x"y,2.5,z\n' + lines(),
+    "blank lines": lines() + b"\n\n" + lines(),
+    "longer records later": lines() + lines("{0},{1}" + "w" * 400 + ",1.5,\n", 30),
+    "an unusual number": lines() + b"1,x,1234567890123456789012e-12,y\n" + lines(),
+    "not ASCII": lines() + "1,äöü,2.5,ß\n".encode() + lines(),
+    "a field that is no number": lines() + b"z,x,0.5,y\n" + lines(),
+    "a short record": lines() + b"1,x\n" + lines(),
+    "a long record": lines() + b"1,x,2.5,y,z\n" + lines(),
+    "invalid UTF-8": lines() + b"1,\xff,2.5,y\n" + lines(),
+    "an open quote": lines() + b'1,"x,2.5,y\n' + lines(),
+    "larger integers": lines(first=2**31 - 5),
+    "floats where integers were": lines("{0}.25,{1},{0}.5,{2}\n"),
+    "texts where numbers were": lines("a{0},{1},{0}.5,{2}\n"),
+    "numbers where texts were": lines("{0},{0},{0}.5,{0}\n"),
+    "nulls alone": b",,,\n" * ROWS,
+}
+OPTIONS = {
+    "types given": {"schema": TYPES, "header": False},
+    "types given, faults are nulls": {"schema": TYPES, "header": False, "on_error": "null"},
+    "types inferred": {"header": False, "on_error": "null"},
+    "types inferred, faults raise": {"header": False},
+    "some columns": {"header": False, "on_error": "reject", "schema": TYPES, "columns": ["column_3", "column_2"]},
+}
+
+
+@pytest.fixture
+def repeated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that grows by each load whose launches are those of an earlier text. None is known before the test."""
+    monkeypatch.setattr(setup_cache, "known_setups", IdentityCache())
+    found: list[str] = []
+    run = FiberLauncher.run_chain
+
+    def counted(*arguments):
+        found.append("repeated")
+        return run(*arguments)
+
+    monkeypatch.setattr(FiberLauncher, "run_chain", counted)
+    return found
+
+
+def read(data: bytes, options: dict, seed: int) -> None:
+    """The same table, or the same error, as on the CPU."""
+    failure: headrace.HeadraceError | None = None
+    try:
+        headrace.read_csv(data, **options)
+    except headrace.HeadraceError as error:
+        failure = error
+    if failure is None:
+        check(data, **options, seed=seed, skew=seed % 16)
+        return
+    with pytest.raises(type(failure), match=f"^{re.escape(str(failure))}$"):
+        read_on_fibers(data, **options, seed=seed)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_a_text_as_expected_repeats_the_launches(repeated, options):
+    for turn, kind in enumerate(("plain", "plain", "longer", "without a last line end", "nulls", "not ASCII")):
+        assert check(TEXTS[kind], **OPTIONS[options]) == 1
+        assert len(repeated) == turn
+
+
+@pytest.mark.covering(default=0, long=0)
+@pytest.mark.long_except("types given, faults are nulls", "types inferred")
+@pytest.mark.parametrize("options", OPTIONS)
+def test_each_text_after_each_other(repeated, options):
+    rng = random.Random(options)
+    for seed in range(2):
+        kinds = rng.sample(sorted(TEXTS), len(TEXTS))
+        for kind in kinds:
+            read(TEXTS["plain"], OPTIONS[options], seed)
+            read(TEXTS[kind], OPTIONS[options], seed)
+    assert len(repeated) > len(TEXTS) // 2
+
+
+def test_evidence_and_counts_of_a_repeated_load(repeated):
+    data = b"a,b\n\n# no comment here\n" + b"1,x\n" * 20 + b"2.5,\n" * 20
+    for _ in range(3):
+        found, _ = read_on_fibers(data, on_error="null")
+        expected = headrace.read_csv(data, on_error="null")
+        assert found is not None
+        assert found.report.columns == expected.report.columns
+        assert found.report.skipped == expected.report.skipped
+        assert found.rejects.to_pydict() == expected.rejects.to_pydict()
+
+
+def test_columns_are_not_those_of_a_later_load(repeated):
+    options = OPTIONS["types given"]
+    tables = [read_on_fibers(lines(first=first), **options)[0] for first in (0, 500, 1000)]
+    for first, table in zip((0, 500, 1000), tables, strict=True):
+        assert table is not None
+        assert np.array_equal(table["column_1"].to_pylist(), range(first, first + ROWS))
+    assert len(repeated) == 2
+
+
+def test_a_memory_limit_is_kept(repeated):
+    options = OPTIONS["types given"]
+    for _ in range(3):
+        check(TEXTS["plain"], **options, context=headrace.Context(memory_limit=10_000_000))
+    assert not repeated
