@@ -9,7 +9,8 @@ _FOREIGN = {
     b"PAR1\x15": "Parquet; read it with a reader of Parquet",
 }
 """First bytes of files that are not text, and their descriptions in messages."""
-_FOREIGN_MARKS = tuple(_FOREIGN)
+FOREIGN_MARKS = tuple(_FOREIGN)
+"""First bytes of files that are not text."""
 
 
 def check_is_text(start: bytes, name: str) -> None:
@@ -20,6 +21,6 @@ def check_is_text(start: bytes, name: str) -> None:
     SourceError
         They are.
     """
-    if start.startswith(_FOREIGN_MARKS):
+    if start.startswith(FOREIGN_MARKS):
         what = next(what for mark, what in _FOREIGN.items() if start.startswith(mark))
         raise SourceError(f"{name} is {what}")

@@ -14,9 +14,9 @@ from headrace.core.fast_constructor import fast_constructor
 from headrace.core.transfers import Crossings
 from headrace.sources.compression.decompress import decompressed, decompressed_beginning
 from headrace.sources.compression.formats import COMPRESSIONS, Compression, recognised
-from headrace.sources.compression.marks import MARK_BYTES
-from headrace.sources.encoding.encoding import TextEncoding, decoded, is_decoded_whole
-from headrace.sources.foreign_formats import check_is_text
+from headrace.sources.compression.marks import ALL_MARKS, MARK_BYTES
+from headrace.sources.encoding.encoding import TEXT_MARKS, TextEncoding, decoded, is_decoded_whole
+from headrace.sources.foreign_formats import FOREIGN_MARKS, check_is_text
 from headrace.sources.kinds.file_object import FileToOpen, Readable
 from headrace.sources.kinds.gpu_array import host_view, text_on_gpu
 from headrace.sources.kinds.ranges import RangeReader
@@ -109,6 +109,8 @@ class SourceOptions:
     crossings: Crossings = field(default_factory=Crossings, compare=False)
 
 
+FOREIGN_STARTS = (*ALL_MARKS, *FOREIGN_MARKS, *TEXT_MARKS)
+"""First bytes of compressed sources, of formats other than text, and of texts with a byte-order mark."""
 _open_source = fast_constructor(OpenSource)
 
 

@@ -72,11 +72,24 @@ class Beginnings:
         """Return the decisions for a text that begins like this one; None if there was no such text."""
         native = source.native
         if self._widths and not source.begin:
-            known = self._widths.get(_native.first_width(self._native, native.read(0, _WIDTH_BYTES)))
-            return None if known is None else _of_size(known, native.size)
+            known = self.find_of_width(native.read(0, _WIDTH_BYTES))
+            return None if known is None else of_size(known, native.size)
         for head, known in self._heads:
             if native.read(0, len(head)) == head:
-                return _of_size(known, native.size)
+                return of_size(known, native.size)
+        return None
+
+    def find_of_width(self, start: bytes) -> Prepared | None:
+        """Return the decisions for texts without a header whose first record, in `start`, has as many fields."""
+        return self._widths.get(_native.first_width(self._native, start[:_WIDTH_BYTES]))
+
+    def find_in(self, start: bytes) -> Prepared | None:
+        """Return the decisions for a text with these first bytes and no byte-order mark, without its size; None if unknown."""
+        if self._widths:
+            return self.find_of_width(start)
+        for head, known in self._heads:
+            if start.startswith(head):
+                return known
         return None
 
     def keep(self, source: OpenSource, prepared: Prepared, context: Context) -> Prepared:
@@ -99,7 +112,7 @@ class Beginnings:
         return prepared
 
 
-def _of_size(known: Prepared, size: int) -> Prepared:
+def of_size(known: Prepared, size: int) -> Prepared:
     """Return the decisions for a text of `size` bytes."""
     extent = known.extent
     own = _extent(begin=extent.begin, data_begin=extent.data_begin, end=size)

@@ -128,14 +128,15 @@ def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOpt
         return _encoded_texts_on_gpu(launcher, loaded, prepared, options)
 
 
-def _may_encode_texts(prepared: Prepared, options: CsvOptions) -> bool:
+def may_encode_texts(prepared: Prepared, options: CsvOptions) -> bool:
+    """Return whether columns of strings may become views or dictionaries."""
     given = prepared.columns.types
     return options.values.text_type is not None or any(type_ is not None and type_.name in ENCODED for type_ in given)
 
 
 def _encoded_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
     inferred, types = options.values.text_type, prepared.columns.types
-    if not _may_encode_texts(prepared, options):
+    if not may_encode_texts(prepared, options):
         return loaded
     from headrace.encode.texts_gpu import encoded_on_gpu  # rarely needed
 
@@ -167,7 +168,7 @@ def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
 
 
 def _encoded_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
-    if not _may_encode_texts(prepared, options):
+    if not may_encode_texts(prepared, options):
         return loaded
     inferred, threads = options.values.text_type, options.context.thread_count
     columns = list(loaded.columns)
@@ -226,7 +227,12 @@ def report_later(
     """Return the report, or a function that creates it if that needs no columns, so that no column is kept alive for it."""
     if loaded.described is None:
         return make_report(source, prepared, loaded, options, seconds)
-    without_columns = _loaded(
+    return partial(_report_of_size, source.size, prepared, without_columns(loaded), options, seconds)
+
+
+def without_columns(loaded: Loaded) -> Loaded:
+    """Return a load's result without its columns, for a report that keeps none alive."""
+    return _loaded(
         columns=(),
         evidence=loaded.evidence,
         rejects=loaded.rejects,
@@ -236,7 +242,6 @@ def report_later(
         device=loaded.device,
         described=loaded.described,
     )
-    return partial(_report_of_size, source.size, prepared, without_columns, options, seconds)
 
 
 _loaded = fast_constructor(Loaded)

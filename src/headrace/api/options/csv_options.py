@@ -114,7 +114,64 @@ def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> 
     return values, notes
 
 
+@dataclass(frozen=True, slots=True)
+class ParsedCall:
+    """The parsed options of a call.
+
+    Parameters
+    ----------
+    parsed
+        All options except those of one call.
+    is_kept
+        Whether calls with equal options have the same object `parsed`.
+    crossings
+        The call's counter of copies between host and GPU.
+    progress, notes
+        As in `CsvOptions`.
+    """
+
+    parsed: CsvOptions
+    is_kept: bool
+    crossings: Crossings
+    progress: Progress | None
+    notes: tuple[str, ...]
+
+    def options(self) -> CsvOptions:
+        """Return all options."""
+        parsed, notes = self.parsed, self.notes
+        source, used = parsed.source, parsed.context
+        if parsed.values.forms.null_words and _NULL_NOTE not in notes:
+            notes = (*notes, _NULL_NOTE)
+        return _csv_options(
+            source=_source_options(
+                compression=source.compression,
+                encoding=source.encoding,
+                memory_limit=source.memory_limit,
+                isa=source.isa,
+                crossings=self.crossings,
+            ),
+            dialect=parsed.dialect,
+            schema=parsed.schema,
+            values=parsed.values,
+            extent=parsed.extent,
+            rows=parsed.rows,
+            row_index=parsed.row_index,
+            files=parsed.files,
+            context=_context(
+                device=used.device, threads=used.threads, memory_limit=used.memory_limit, isa=used.isa, crossings=self.crossings
+            ),
+            chunk_bytes=parsed.chunk_bytes,
+            progress=self.progress,
+            notes=notes,
+        )
+
+
 def parse_options(values: Keywords, notes: tuple[str, ...] = ()) -> CsvOptions:
+    """Return the options of a call; see `parse_call`."""
+    return parse_call(values, notes).options()
+
+
+def parse_call(values: Keywords, notes: tuple[str, ...] = ()) -> ParsedCall:
     """Parse the options of a call; `notes` are for its report. The result is cached for calls with equal options.
 
     Raises
@@ -131,33 +188,10 @@ def parse_options(values: Keywords, notes: tuple[str, ...] = ()) -> CsvOptions:
         changed.pop(name, None)
     key = frozen(changed, _PLAIN)
     parsed = _parse(values, context) if key is None else _parse_cached(key, values, context)
-    source, used = parsed.source, parsed.context
-    if parsed.values.forms.null_words and _NULL_NOTE not in notes:
-        notes = (*notes, _NULL_NOTE)
-    return _csv_options(
-        source=_source_options(
-            compression=source.compression,
-            encoding=source.encoding,
-            memory_limit=source.memory_limit,
-            isa=source.isa,
-            crossings=crossings,
-        ),
-        dialect=parsed.dialect,
-        schema=parsed.schema,
-        values=parsed.values,
-        extent=parsed.extent,
-        rows=parsed.rows,
-        row_index=parsed.row_index,
-        files=parsed.files,
-        context=_context(
-            device=used.device, threads=used.threads, memory_limit=used.memory_limit, isa=used.isa, crossings=crossings
-        ),
-        chunk_bytes=parsed.chunk_bytes,
-        progress=progress,
-        notes=notes,
-    )
+    return _parsed_call(parsed, key is not None, crossings, progress, notes)
 
 
+_parsed_call = fast_constructor(ParsedCall)
 _csv_options, _source_options, _context = fast_constructor(CsvOptions), fast_constructor(SourceOptions), fast_constructor(Context)
 _DEFAULT_CONTEXT = Context()
 _PARSERS = {option.name: option.parse for option in OPTIONS}

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from headrace.api.load.reading import load_placed, make_report, prepare, report_later, table_columns, wanted_device
-from headrace.api.options.csv_options import CsvOptions, Keywords, parse_options, resolve_names
+from headrace.api.options.csv_options import CsvOptions, Keywords, ParsedCall, parse_call, resolve_names
 from headrace.api.options.keywords import (
     AUTO,
     ColumnsLike,
@@ -396,11 +396,10 @@ read_csv.__kwdefaults__ = dict(DEFAULTS)
 
 def _read(source: SourceLike | Iterable[SourceLike], values: Keywords, notes: tuple[str, ...]) -> Table:
     """Read with the options' values by name; `parse_options` parses them, and the report has the notes."""
-    options = parse_options(values, notes)
-    is_sniffed = values["dialect"] == AUTO
-    if is_on_gpu(source) and not options.files.wanted:
-        begun = time.perf_counter()
-        return _read_opened(open_on_gpu(source, options.source), options, values if is_sniffed else None, begun)
+    call, is_sniffed = parse_call(values, notes), values["dialect"] == AUTO
+    if is_on_gpu(source) and not call.parsed.files.wanted:
+        return _read_on_gpu(source, call, values if is_sniffed else None)
+    options = call.options()
     sources = list_sources(source, glob=options.files.glob, hive=options.files.hive_partitioning is True)
     if sources is not None or options.files.wanted:
         from headrace.api.read.read_files import read_files  # not needed to read one file
@@ -410,6 +409,22 @@ def _read(source: SourceLike | Iterable[SourceLike], values: Keywords, notes: tu
     begun = time.perf_counter()
     with open_source(source, options.source) as opened:
         return _read_opened(opened, options, values if is_sniffed else None, begun)
+
+
+def _read_on_gpu(source: SourceLike | Iterable[SourceLike], call: ParsedCall, sniffed_values: Keywords | None) -> Table:
+    """Read an array in GPU memory; parameters as for `_read_opened`."""
+    from headrace.api.load.repeated_read import keep_read, repeat_read  # imports the packages for GPUs
+
+    begun = time.perf_counter()
+    table = repeat_read(source, call, begun) if sniffed_values is None else None
+    if table is not None:
+        return table
+    options = call.options()
+    opened = open_on_gpu(source, options.source)
+    table = _read_opened(opened, options, sniffed_values, begun)
+    if sniffed_values is None:
+        keep_read(opened, call, options)
+    return table
 
 
 def _read_opened(opened: OpenSource, options: CsvOptions, sniffed_values: Keywords | None, begun: float) -> Table:

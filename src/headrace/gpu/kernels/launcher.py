@@ -160,6 +160,9 @@ class Launcher(Protocol):
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """Wait for all launches and return a host copy of the buffer."""
 
+    def first_bytes(self, buffer: DeviceBuffer, nbytes: int) -> bytes:
+        """Wait for all launches and return a host copy of the first bytes of a buffer, at most 256 KiB."""
+
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
         """Launch a kernel, wait, and return the bytes that it has written to the address in its last argument.
 
@@ -428,6 +431,11 @@ class GpuLauncher:
             return copied
         found = self._staging.fetch(buffer.address, self._stream, buffer.nbytes, counted=self._crossings, by=self._copier)
         return np.frombuffer(found, np.uint8)
+
+    def first_bytes(self, buffer: DeviceBuffer, nbytes: int) -> bytes:
+        """See `Launcher.first_bytes`."""
+        self.waits += 1
+        return self._staging.fetch(buffer.address, self._stream, nbytes, counted=self._crossings, by=self._copier)
 
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
         """See `Launcher.answer`."""

@@ -19,7 +19,8 @@ from headrace.sources.encoding.marks import UTF8_MARK, WIDE_MARKS
 _PIECE = 1 << 20
 _UTF8 = ("utf-8", "utf-8-sig")
 _MARKS = {UTF8_MARK: "utf-8"} | WIDE_MARKS
-_ALL_MARKS = tuple(_MARKS)
+TEXT_MARKS = tuple(_MARKS)
+"""All byte-order marks."""
 _COMMON = ("utf-8", "utf8-lossy", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "ascii", "utf-32")
 
 UNDECODABLE = b"\xff"
@@ -76,7 +77,7 @@ class TextEncoding:
         >>> TextEncoding().of_text(b"\\xff\\xfea\\0")
         ('utf-16-le', 2)
         """
-        mark = next(mark for mark in _MARKS if start.startswith(mark)) if start.startswith(_ALL_MARKS) else b""
+        mark = next(mark for mark in _MARKS if start.startswith(mark)) if start.startswith(TEXT_MARKS) else b""
         marked = _MARKS.get(mark, "utf-8")
         if self.codec is None:
             return marked, len(mark)

@@ -195,6 +195,11 @@ class FiberLauncher:
         self.waits += 1
         return _array(buffer).copy()
 
+    def first_bytes(self, buffer: DeviceBuffer, nbytes: int) -> bytes:
+        """Same as `headrace.gpu.kernels.launcher.Launcher.first_bytes`."""
+        found: bytes = self.fetch(BufferSlice(buffer, 0, nbytes)).tobytes()
+        return found
+
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
         """Same as `headrace.gpu.kernels.launcher.Launcher.answer`."""
         buffer = self.allocate(nbytes)

@@ -11,7 +11,7 @@ The result equals the native loader's to the bit, faults included (columns/fault
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBu
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_of_search
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, has_wide_tiles, with_dfa
 from headrace.columns.faults.gpu.gather_records import LocatedRecords
+from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
 from headrace.columns.load.gpu.data_start import data_prefix, find_data, has_quotes
 from headrace.columns.load.gpu.estimate import SizeEstimate, covers, estimate_sizes, is_mispredicted
@@ -36,7 +37,7 @@ from headrace.columns.load.gpu.launches import (
     has_declined,
     results_bytes,
 )
-from headrace.columns.load.gpu.repeated_load import RepeatedLoad, chain_of
+from headrace.columns.load.gpu.repeated_load import RepeatedLoad, TextToLoad, chain_of
 from headrace.columns.load.gpu.result import LaunchedConversion, LoadRequest, LoadResultBuilder
 from headrace.columns.load.gpu.setup_cache import load_setup
 from headrace.columns.plan.load_plan import LoadPlan
@@ -98,11 +99,20 @@ def _load(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPla
     setup = load_setup(gpu_plan, dialect, plan, target.tuning, target.text.nbytes)
     begin, counts = find_data(source, setup.native, plan)
     request = _request(target, source, dialect, plan, gpu_plan, setup, begin, run)
-    if setup.repeated is not None:
-        loaded = setup.repeated.load(request, dict(counts))
+    if setup.repeated is not None and _may_repeat(request):
+        size = min(plan.end, source.size) - begin
+        infer = partial(Inference, source, dialect, plan, gpu_plan, begin) if gpu_plan.inferred else None
+        text = TextToLoad(target, begin, size, data_prefix(source, begin, size), dict(counts), infer)
+        loaded = setup.repeated.load(setup, text)
         if loaded is not None:
             return loaded
     return _Load(request, LoadResultBuilder(request, counts)).run()
+
+
+def _may_repeat(request: LoadRequest) -> bool:
+    """Return whether a text may be loaded by the launches of an earlier one."""
+    plan = request.plan
+    return plan.part is None and not plan.memory_limit and request.source.decoded is None and request.run.share is None
 
 
 class _MisreadError(Exception):
@@ -169,7 +179,8 @@ class _Load:
         )
         if recorded is None:
             return None
-        return RepeatedLoad(group, chain_of(*recorded, conversion), recorded[1], measuring, quoted, tuning)
+        chain, width = chain_of(*recorded, conversion), len(self._plan.columns)
+        return RepeatedLoad(group, chain, recorded[1], measuring, quoted, tuning, self._dialect, width)
 
     @cached_property
     def _first_group(self) -> ColumnGroup:

@@ -10,27 +10,58 @@ attempt is kept, and the text is loaded step by step (docs/decisions/0051-a-repe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from struct import Struct
 
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
 from headrace.columns.convert.gpu.layouts import TOTALS_WORDS
+from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.infer.infer_gpu import Inference
-from headrace.columns.load.gpu.data_start import data_prefix, has_quotes
+from headrace.columns.load.gpu.data_start import has_quotes
 from headrace.columns.load.gpu.estimate import SizeEstimate, estimate_sizes, is_mispredicted
 from headrace.columns.load.gpu.launches import FIRST_SEEN_BYTES, SpeculativeConversion, counts_bytes, results_bytes
 from headrace.columns.load.gpu.lazy_columns import ConvertedGroups
-from headrace.columns.load.gpu.result import LoadRequest, see_kinds
+from headrace.columns.load.gpu.result import see_kinds
+from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.core.fast_constructor import fast_constructor
-from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
+from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.kernels.trace import Recording
 from headrace.gpu.kernels.trace_chain import ChainRun, TraceChain
+from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.find import RecordedSearch, needs_dfa, tile_count
 from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary, SearchTuning
 
 _WORD = Struct("=Q")
+
+
+@dataclass(frozen=True, slots=True)
+class TextToLoad:
+    """A text in device memory.
+
+    Parameters
+    ----------
+    target
+        The execution target, with the whole source.
+    begin, size
+        First byte of the data in the source, and their bytes.
+    prefix
+        The first of these bytes.
+    counts
+        The counts of what precedes the data.
+    infer
+        Returns the inferred types of the text before any are known; None if all types are given.
+    """
+
+    target: GpuTarget
+    begin: int
+    size: int
+    prefix: bytes
+    counts: dict[str, int]
+    infer: Callable[[], Inference] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +78,10 @@ class RepeatedLoad:
         The search's kernel that measures strings, or None.
     quoted
         Whether fields are expected to have quotes.
-    tuning
-        Launch configuration of the search.
+    tuning, dialect
+        Launch configuration of the search, and the dialect.
+    width
+        Number of the plan's columns.
     """
 
     group: ColumnGroup
@@ -57,108 +90,98 @@ class RepeatedLoad:
     measuring: FusedSummary | None
     quoted: bool
     tuning: SearchTuning
+    dialect: Dialect
+    width: int
 
-    def load(self, request: LoadRequest, counts: dict[str, int]) -> Loaded | None:
-        """Load a text; None if it must be loaded step by step.
-
-        `counts`: the counts of what precedes the data.
-        """
-        plan, source, setup = request.plan, request.source, request.setup
-        if plan.part is not None or plan.memory_limit or source.decoded is not None or request.run.share is not None:
+    def load(self, setup: LoadSetup, text: TextToLoad) -> Loaded | None:
+        """Load a text; None if it must be loaded step by step. `setup`: that of the plan."""
+        group, size = self.group, text.size
+        if not self._expects(setup, text.prefix):
             return None
-        size = min(plan.end, source.size) - request.begin
-        prefix = data_prefix(source, request.begin, size)
-        if not self._expects(request, prefix):
-            return None
-        text = BufferSlice(request.target.text, request.begin, size)
-        tiles, group = tile_count(text, self.tuning), self.group
-        estimate = estimate_sizes(setup.native, prefix, size, group.string_positions)
+        estimate = estimate_sizes(setup.native, text.prefix, size, group.string_positions)
         if estimate is None or not estimate.fits(group, size):
             return None
-        return _Attempt(self, request, text, tiles).run(estimate, counts)
+        inferred: list[Inference] = []
+        run = self._run(setup, text, estimate)
+        finished = text.target.launcher.run_chain(
+            self.chain, run, None if text.infer is None else partial(_sample, text, inferred)
+        )
+        if finished is None:
+            return None
+        buffers, fetched = finished
+        columns = ColumnGroupBuffers(group, estimate.rows, buffers, ())
+        return self._collected(setup, text, columns, fetched, inferred[0] if inferred else None)
 
-    def _expects(self, request: LoadRequest, prefix: bytes) -> bool:
+    def _expects(self, setup: LoadSetup, prefix: bytes) -> bool:
         """Return whether a text that begins so may be searched as the earlier one."""
-        dialect = request.dialect
-        if not prefix or has_quotes(dialect, prefix) != self.quoted or request.setup.expects_declined:
+        if not prefix or has_quotes(self.dialect, prefix) != self.quoted or setup.expects_declined or setup.expects_dfa:
             return False
-        if request.setup.expects_dfa or needs_dfa(dialect, prefix):
-            return False
-        return self.measuring is None or b"\r" not in prefix
+        return not needs_dfa(self.dialect, prefix) and (self.measuring is None or b"\r" not in prefix)
 
-
-class _Attempt:
-    """One load by the launches of `known`."""
-
-    __slots__ = ("_known", "_request", "_text", "_tiles")
-
-    def __init__(self, known: RepeatedLoad, request: LoadRequest, text: DeviceBuffer, tiles: int) -> None:
-        self._known, self._request, self._text, self._tiles = known, request, text, tiles
-
-    def run(self, estimate: SizeEstimate, counts: dict[str, int]) -> Loaded | None:
-        """Launch all kernels, wait, and return the result; None if something was not as expected."""
-        known, request, setup = self._known, self._request, self._request.setup
-        group, size = known.group, self._text.nbytes
-        inference = sample = None
-        if group.infers:
-            inference = Inference(request.source, request.dialect, request.plan, request.gpu_plan, request.begin)
-            sample = inference.first  # the host samples the kinds of text while the device works
-        zeroed, others = setup.buffer_sizes(self._tiles, known.measuring, group.strings)
-        count, results = len(group.columns), setup.layout.results
-        run = ChainRun(
-            self._text,
-            (size, self._tiles, *zeroed, *others),
-            (size, self._tiles, estimate.rows),
+    def _run(self, setup: LoadSetup, text: TextToLoad, estimate: SizeEstimate) -> ChainRun:
+        """Return the inputs of all launches."""
+        group, results = self.group, setup.layout.results
+        data = BufferSlice(text.target.text, text.begin, text.size)
+        tiles, count = tile_count(data, self.tuning), len(group.columns)
+        zeroed, others = setup.buffer_sizes(tiles, self.measuring, group.strings)
+        return ChainRun(
+            data,
+            (text.size, tiles, *zeroed, *others),
+            (text.size, tiles, estimate.rows),
             group.group_sizes(estimate.rows, estimate.strings),
             estimate.ranges(group),
             (results + counts_bytes(count), FIRST_SEEN_BYTES) if group.infers else (0, 0),
             results + results_bytes(count, group.infers),
         )
-        finished = request.target.launcher.run_chain(known.chain, run, sample)
-        if finished is None:
-            return None
-        buffers, fetched = finished
-        return self._collected(ColumnGroupBuffers(group, estimate.rows, buffers, ()), fetched, counts, inference)
 
     def _collected(
-        self, columns: ColumnGroupBuffers, fetched: bytes, counts: dict[str, int], inference: Inference | None
+        self, setup: LoadSetup, text: TextToLoad, columns: ColumnGroupBuffers, fetched: bytes, inference: Inference | None
     ) -> Loaded | None:
         """Return the result of kernels that have run; None if something was not as expected."""
-        request, group, layout = self._request, self._known.group, self._request.setup.layout
-        searched = self._known.search.first_answer(fetched)
+        group, layout, launcher = self.group, setup.layout, text.target.launcher
+        searched = self.search.first_answer(fetched)
         if searched is None or is_mispredicted(_WORD.unpack_from(fetched, layout.word)[0]):
             return None
         count, rows = len(group.columns), searched["records"]
-        faults, filled, _, declined, *values = Struct(f"={TOTALS_WORDS + count}Q").unpack_from(fetched, layout.results)
+        faults, filled, _, declined, *values = _words(TOTALS_WORDS + count).unpack_from(fetched, layout.results)
         if faults or declined:
             return None
         if inference is not None:
             see_kinds(inference, group, fetched[layout.results + counts_bytes(count) :])
             if not inference.is_right(group.inferred_kinds):
                 return None
-        columns.trim(rows, Struct(f"={group.strings}Q").unpack_from(fetched, VARIANTS_BYTES))
+        columns.trim(rows, _words(group.strings).unpack_from(fetched, VARIANTS_BYTES))
         columns.nulls = [rows - valid for valid in values]
         converted = ConvertedGroups()
         converted.add(columns)
+        counts = text.counts
         counts["records"] = counts["rows"] = rows
         counts["blank"] += searched["blank_lines"]
         counts["comment"] += searched["comments"]
         counts["rejected"], counts["faults"], counts["filled"], counts["passes"] = 0, 0, filled, 1
-        width = len(request.plan.columns)
-        items, described = converted.columns(request.target.launcher, width)
+        items, described = converted.columns(launcher, self.width)
         return _loaded(
             columns=items,
-            evidence=request.setup.no_evidence if inference is None else inference.evidence(),
+            evidence=setup.no_evidence if inference is None else inference.evidence(),
             rejects=no_rejects(),
             counts=counts,
             row_index=None,
-            replaced=(0,) * width,
-            device=request.target.device,
+            replaced=(0,) * self.width,
+            device=text.target.device,
             described=described,
         )
 
 
 _loaded = fast_constructor(Loaded)
+_words = cache(lambda count: Struct(f"={count}Q"))
+
+
+def _sample(text: TextToLoad, inferred: list[Inference]) -> None:
+    """Sample the kinds of a text, and append its inferred types."""
+    assert text.infer is not None
+    inference = text.infer()
+    inference.first()
+    inferred.append(inference)
 
 
 def chain_of(search: Recording, output: RecordedSearch, conversion: SpeculativeConversion) -> TraceChain:

@@ -1,0 +1,186 @@
+"""Reads a text in GPU memory as an earlier one with equal options was read, if it begins like that one.
+
+Options, header, names, types and plan are those of the earlier read, so what remains is the load
+(`headrace.columns.load.gpu.repeated_load`) and the table. A text that differs is read step by step.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from headrace.api.load.prepared import Beginnings, Prepared, beginnings_of, of_size
+from headrace.api.load.reading import load_plan, may_encode_texts, without_columns
+from headrace.api.options.csv_options import CsvOptions, ParsedCall
+from headrace.api.table import Table
+from headrace.arrays.arrays import Array
+from headrace.columns.buffers.load_result import Loaded
+from headrace.columns.convert.gpu.column_group import GpuPlan, gpu_plan_of
+from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget
+from headrace.columns.infer.infer_gpu import Inference
+from headrace.columns.load.gpu.data_start import find_data
+from headrace.columns.load.gpu.repeated_load import TextToLoad
+from headrace.columns.load.gpu.setup_cache import LoadSetup, load_setup
+from headrace.columns.plan.row_policy import COLLECTED
+from headrace.core.budget import Budget
+from headrace.core.fast_constructor import fast_constructor
+from headrace.core.identity_cache import IdentityCache
+from headrace.core.lazy import LazyMapping
+from headrace.core.transfers import Crossings
+from headrace.gpu.device.device import gpu
+from headrace.gpu.kernels.launcher import GpuLauncher, launcher_beside
+from headrace.sources.kinds.gpu_array import first_fetch_bytes, host_view, text_on_gpu
+from headrace.sources.open import FOREIGN_STARTS, OpenSource
+
+if TYPE_CHECKING:
+    from headrace.api.report import Report
+    from headrace.columns.column import Column
+
+_MAX_BYTES = 8 << 20
+"""Texts from this size on are read step by step: the host's part is small there."""
+_MAX_KNOWN = 4
+
+
+@dataclass(slots=True, eq=False)
+class _Known:
+    """An earlier read.
+
+    Parameters
+    ----------
+    prepared
+        Its decisions, for a text of any size.
+    setup, gpu_plan
+        State of its plan.
+    begin, counts
+        First byte of the data, and the counts of what precedes it.
+    places
+        Position of each column by name.
+    """
+
+    prepared: Prepared
+    setup: LoadSetup
+    gpu_plan: GpuPlan
+    begin: int
+    counts: dict[str, int]
+    places: Mapping[str, int]
+
+
+class RepeatedReads:
+    """Reads of texts on one device, by the same options, that begin alike. `known_reads` has those of a call.
+
+    Parameters
+    ----------
+    options
+        The options, except those of one call.
+    """
+
+    def __init__(self, options: CsvOptions) -> None:
+        self._options = options
+        self._known: dict[int, tuple[Prepared, _Known]] = {}
+
+    def _beginnings(self) -> Beginnings:
+        options = self._options
+        collected = COLLECTED if options.rows.long_records == "collect" else None
+        return beginnings_of(options.dialect, options.schema, options.extent, collected)
+
+    def keep(self, opened: OpenSource, options: CsvOptions) -> None:
+        """Keep what a later read of a text that begins like this one needs; `options`: those of the call."""
+        prepared = self._beginnings().find_in(opened.native.read(0, min(first_fetch_bytes(opened.size), opened.size)))
+        if prepared is None or prepared.beginning.rejects is not None or may_encode_texts(prepared, options):
+            return
+        plan = load_plan(opened, of_size(prepared, opened.size), options)
+        gpu_plan = gpu_plan_of(plan)
+        setup = load_setup(gpu_plan, options.dialect, plan, DEFAULT_TUNING, opened.size)
+        is_begun = plan.before is not None or plan.data_begin <= plan.begin  # the begin of the data is the same in each text
+        if setup.repeated is None or plan.memory_limit or not is_begun:
+            return
+        begin, counts = find_data(opened, setup.native, plan)
+        names = prepared.columns.names
+        places = {names[position]: position for position in prepared.columns.wanted}
+        known = _Known(prepared, setup, gpu_plan, begin, counts, places)
+        self._known = {**dict(list(self._known.items())[1 - _MAX_KNOWN :]), id(prepared): (prepared, known)}
+
+    def read(self, text: Array, call: ParsedCall, begun: float) -> Table | None:
+        """Read a text; None if it must be read step by step. `begun`: time when the read began."""
+        size = text.nbytes
+        if not self._known or not 0 < size < _MAX_BYTES:
+            return None
+        launcher = launcher_beside(text.stream, gpu(text.device), Budget(), call.crossings)
+        with launcher.current():
+            start = launcher.first_bytes(text, min(first_fetch_bytes(size), size))
+            prepared = None if start.startswith(FOREIGN_STARTS) else self._beginnings().find_in(start)
+            _, known = self._known.get(id(prepared), (None, None))
+            if prepared is None or known is None:
+                return None
+            planned = time.perf_counter()
+            loaded = self._load(launcher, text, start, call.crossings, known)
+        if loaded is None:
+            return None
+        done = time.perf_counter()
+        seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
+        report = partial(_report, size, prepared, without_columns(loaded), call, seconds)
+        columns = cast("Sequence[Column]", loaded.columns)
+        return Table(LazyMapping(known.places, columns), rejects=Table(loaded.rejects), report=report)
+
+    def _load(self, launcher: GpuLauncher, text: Array, start: bytes, crossings: Crossings, known: _Known) -> Loaded | None:
+        setup, begin = known.setup, known.begin
+        if setup.repeated is None:
+            return None
+        infer = partial(self._inference, text, start, crossings, known) if known.gpu_plan.inferred else None
+        target = _target(launcher, text, DEFAULT_TUNING, str(text.device))
+        to_load = TextToLoad(target, begin, text.nbytes - begin, start[begin:], dict(known.counts), infer)
+        loaded = setup.repeated.load(setup, to_load)
+        if loaded is None:
+            setup.repeated = None  # the text is loaded step by step at once
+        return loaded
+
+    def _inference(self, text: Array, start: bytes, crossings: Crossings, known: _Known) -> Inference:
+        source = _open_source(host_view(text, crossings, start), f"<{text.device}>", on_gpu=text)
+        plan = load_plan(source, of_size(known.prepared, text.nbytes), self._options)
+        return Inference(source, self._options.dialect, plan, known.gpu_plan, known.begin)
+
+
+_target, _open_source = fast_constructor(GpuTarget), fast_constructor(OpenSource)
+
+
+def _report(size: int, prepared: Prepared, loaded: Loaded, call: ParsedCall, seconds: Mapping[str, float]) -> Report:
+    from headrace.api.load.read_report import read_report  # many calls never look at a report
+
+    return read_report(size, of_size(prepared, size), loaded, call.options(), seconds)
+
+
+def repeat_read(source: object, call: ParsedCall, begun: float) -> Table | None:
+    """Read an array in GPU memory as an earlier call with equal options did; None if it must be read step by step.
+
+    `begun`: time when the read began.
+
+    Raises
+    ------
+    OptionError
+        The array does not have bytes.
+    """
+    if not call.is_kept or call.progress is not None:
+        return None
+    text = text_on_gpu(source)
+    return _reads_of(call, text).read(text, call, begun)
+
+
+def keep_read(opened: OpenSource, call: ParsedCall, options: CsvOptions) -> None:
+    """Keep what a later call needs to repeat a read of an array in GPU memory."""
+    text = opened.on_gpu
+    if text is None or not opened.is_in_gpu_memory or opened.codec != "utf-8" or opened.begin:
+        return
+    if call.is_kept and opened.size < _MAX_BYTES and options.row_index is None:
+        _reads_of(call, text).keep(opened, options)
+
+
+def _reads_of(call: ParsedCall, text: Array) -> RepeatedReads:
+    parsed = call.parsed
+    return known_reads.get_or_create(lambda: RepeatedReads(parsed), parsed, key=text.device)
+
+
+known_reads: IdentityCache[RepeatedReads] = IdentityCache()
+"""Reads by options and device."""

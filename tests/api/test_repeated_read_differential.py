@@ -1,0 +1,183 @@
+"""Tests reads of texts in GPU memory that repeat an earlier read with equal options, its kernels under the fiber harness. The
+table, its rejects and its report are those of the CPU for each text, in any order.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace
+from headrace import _native
+from headrace.api.load import prepared, repeated_read
+from headrace.api.load.reading import load_plan, prepare, report_later, table_columns
+from headrace.api.options.csv_options import ParsedCall, parse_call
+from headrace.columns.finish.header_faults import with_header_count, with_header_faults
+from headrace.columns.load.gpu import setup_cache
+from headrace.columns.load.gpu.load import GpuTarget, load_on_gpu
+from headrace.core.device import Device
+from headrace.core.identity_cache import IdentityCache
+from headrace.sources.open import open_source
+from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
+from tests.columns.load.load_gpu_cases import SHAPE, same_table
+
+pytestmark = pytest.mark.fibers
+
+CUDA = Device("cuda", 0)
+
+
+class TextOnFibers(HostBuffer):
+    """A text where the kernels run, as `headrace.arrays.arrays.Array` describes it."""
+
+    device, stream = CUDA, 1
+
+
+def text_of(data: bytes) -> TextOnFibers:
+    return TextOnFibers(np.frombuffer(bytearray(data), np.uint8))
+
+
+class ReadsOnFibers:
+    """Reads texts as `read_csv` does, and counts those that repeat an earlier read."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.repeated = self.waits = 0
+        self._launcher = FiberLauncher("random", 0)
+        for module, name in ((prepared, "known_beginnings"), (setup_cache, "known_setups"), (repeated_read, "known_reads")):
+            patch.setattr(module, name, IdentityCache())
+        patch.setattr(repeated_read, "launcher_beside", lambda *_: self._launcher)
+        patch.setattr(repeated_read, "gpu", lambda device: device)
+        patch.setattr(repeated_read, "text_on_gpu", lambda text: text)
+        patch.setattr(repeated_read, "host_view", lambda text, *_: _native.Source.from_bytes(text.array))
+        patch.setattr(repeated_read, "DEFAULT_TUNING", SHAPE)
+
+    def read(self, data: bytes, **options: Any) -> headrace.Table:
+        call = parse_call({**(headrace.read_csv.__kwdefaults__ or {}), **options})
+        text, before = text_of(data), self._launcher.waits
+        table = repeated_read.repeat_read(text, call, 0.0)
+        self.waits = self._launcher.waits - before
+        self.repeated += table is not None
+        return self._read(data, text, call) if table is None else table
+
+    def _read(self, data: bytes, text: TextOnFibers, call: ParsedCall) -> headrace.Table:
+        """Read step by step."""
+        parsed = call.options()
+        with open_source(data, parsed.source) as opened:
+            source: Any = replace(opened, on_gpu=text)
+            known = prepare(source, parsed)
+            loaded = load_on_gpu(GpuTarget(self._launcher, text, SHAPE), source, parsed.dialect, load_plan(source, known, parsed))
+            rejects = with_header_faults(loaded.rejects, known.beginning, parsed.context)
+            loaded = replace(loaded, rejects=rejects, counts=with_header_count(loaded.counts, known.beginning))
+            report = report_later(source, known, loaded, parsed, {})
+            table = headrace.Table(table_columns(known, loaded, parsed), rejects=headrace.Table(rejects), report=report)
+            repeated_read.keep_read(source, call, parsed)
+            return table
+
+    def check(self, data: bytes, **options: Any) -> None:
+        """The same table, rejects and report as on the CPU, or the same error."""
+        expected: headrace.Table | None = None
+        failure = headrace.HeadraceError()
+        try:
+            expected = headrace.read_csv(data, **options)
+        except headrace.HeadraceError as error:
+            failure = error
+        if expected is None:
+            with pytest.raises(type(failure), match=f"^{re.escape(str(failure))}$"):
+                self.read(data, **options)
+            return
+        found = self.read(data, **options)
+        same_table(found, expected)
+        assert found.rejects.to_pydict() == expected.rejects.to_pydict()
+        for name in ("renamed", "notes", "header", "faults", "unread_bytes", "replaced"):
+            assert getattr(found.report, name) == getattr(expected.report, name), name
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> ReadsOnFibers:
+    return ReadsOnFibers(monkeypatch)
+
+
+LINES = b"".join(f"{row},{'x' * (row % 7)},{row}.5\n".encode() for row in range(60)) + b",,\n"
+TEXTS = {
+    "a header": b"a,b,c\n" + LINES,
+    "the same and more": b"a,b,c\n" + LINES * 3,
+    "the same alone": b"a,b,c\n",
+    "the same and nothing else": b"a,b,c",
+    "the same and blank lines": b"a,b,c\n\n\n" + LINES,
+    "the same and other types": b"a,b,c\n" + b"x,1,2020-01-01\n" * 30,
+    "the same and a fault": b"a,b,c\n" + LINES + b"x,y,z\n1,2\n" + LINES,
+    "one that begins alike": b"a,b,cd\n" + LINES,
+    "one that is shorter": b"a,b\n1,2\n" * 20,
+    "quotes in the header": b'a,"b\nb",c\n' + LINES,
+    "CR LF": b"a,b,c\r\n" + LINES,
+    "a mark": b"\xef\xbb\xbfa,b,c\n" + LINES,
+    "no header": LINES,
+    "another number of fields": b"1,2\n3,4\n" * 20,
+    "names twice": b"a,a,\n" + LINES,
+    "empty": b"",
+    "malformed": b'a,"b,c\n' + LINES,
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "none": {"on_error": "null"},
+    "a header and types": {"schema": {"a": "int64", "b": "string", "c": "float64"}, "on_error": "null"},
+    "no header": {"header": False, "on_error": "reject"},
+    "no header and types": {"header": False, "schema": ["int64", "string", "float64"], "on_error": "null"},
+    "faults raise": {"header": True},
+    "some columns": {"columns": ["c", "a"], "on_error": "null"},
+    "a row index": {"row_index_name": "n", "on_error": "null"},
+    "rows left out": {"skip_rows_after_header": 1, "on_error": "null"},
+}
+
+
+@pytest.mark.covering(default=0, long=0)
+@pytest.mark.long_except("none", "no header and types", "faults raise")
+@pytest.mark.parametrize("options", OPTIONS)
+def test_each_text_after_others(reads, options):
+    order = random.Random(options).sample(sorted(TEXTS), len(TEXTS))
+    for kind in [*order, *order[::-1]]:
+        reads.check(TEXTS[kind], **OPTIONS[options])
+
+
+@pytest.mark.parametrize("options", ["none", "a header and types"])
+def test_a_text_that_begins_alike_repeats_the_read(reads, options):
+    for number, kind in enumerate(("a header", "the same and more", "a header", "the same and more")):
+        reads.check(TEXTS[kind], **OPTIONS[options])
+        assert reads.repeated == number
+    assert reads.waits == 2  # for the first bytes, and for the results
+
+
+def test_texts_that_differ_are_read_step_by_step(reads):
+    for kind in ("a header", "one that begins alike", "a header", "the same and a fault", "a header", "a header"):
+        reads.check(TEXTS[kind], **OPTIONS["a header and types" if kind == "a header" else "none"])
+    assert reads.repeated == 3
+
+
+def test_options_are_compared_by_their_content(reads):
+    schema = {"a": "int64", "b": "string", "c": "float64"}
+    for _ in range(2):
+        reads.check(TEXTS["a header"], schema=dict(schema))
+    assert reads.repeated == 1
+    schema["a"] = "float64"
+    for repeated in (1, 2):
+        reads.check(TEXTS["a header"], schema=schema)
+        assert reads.repeated == repeated
+
+
+def test_forms_of_columns_and_row_numbers_are_not_repeated(reads):
+    for _ in range(2):
+        reads.check(TEXTS["a header"], **OPTIONS["a row index"])
+    assert not reads.repeated
+
+
+def test_a_table_and_its_report_hold_no_text(reads):
+    for _ in range(3):
+        table = reads.read(TEXTS["a header"])
+    report = table.report
+    assert report.bytes == len(TEXTS["a header"])
+    assert report.columns == headrace.read_csv(TEXTS["a header"]).report.columns
+    gc.collect()
