@@ -54,6 +54,22 @@ def test_inferred_types_from_memory_of_the_gpu(rows):
         assert context.crossings.to_host > 0
 
 
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("quoted", [0.0, 0.2])
+def test_texts_that_begin_alike_in_turn(given, quoted):
+    rng, types = random.Random(f"{given} {quoted}"), ["int64", "string", "float64", "timestamp[us]", "bool"]
+    options = {"on_error": "null", **({"schema": dict(zip("abcde", types, strict=True))} if given else {})}
+    texts = [b"a,b,c,d,e\n" + table(rng, types, rows, junk=0, quoted=quoted) for rows in (50, 3000, 1, 700, 20_000)]
+    texts.append(b"a,b,c,d,e\n" + table(rng, types, 500, junk=0.05, quoted=quoted))
+    texts.append(b"a,b,c,d,e\n" + table(rng, types[::-1], 500, junk=0, quoted=quoted))
+    expected = [headrace.read_csv(data, **options) for data in texts]
+    on_gpu = [DeviceArray.from_host(np.frombuffer(data, np.uint8)) for data in texts]
+    numbers = [0, 0, *range(len(texts)), *rng.choices(range(len(texts)), k=40), 1, 1, 1]
+    found = [(number, headrace.read_csv(on_gpu[number], **options)) for number in numbers]
+    for number, one in found:  # after all reads: none has changed the memory of an earlier one
+        same(one, expected[number])
+
+
 def test_several_types_in_turn_behind_the_sample():
     lines = [b"1,2,2020-01-01"] * 200_000
     lines[150_000:150_002] = [b"2.5,99999999999999999999,text", b",,"]

@@ -189,10 +189,7 @@ def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> Ma
         The row index has the name of a column.
     """
     if loaded.described is not None and options.row_index is None:
-        planned, columns = prepared.columns, cast("Sequence[Column]", loaded.columns)
-        return LazyMapping(
-            _places.get_or_create(lambda: {planned.names[position]: position for position in planned.wanted}, planned), columns
-        )
+        return LazyMapping(places_of(prepared.columns), cast("Sequence[Column]", loaded.columns))
     named: dict[str, Column] = {}
     if options.row_index is not None and loaded.row_index is not None:
         named[options.row_index.name] = loaded.row_index
@@ -228,6 +225,11 @@ def report_later(
     if loaded.described is None:
         return make_report(source, prepared, loaded, options, seconds)
     return partial(_report_of_size, source.size, prepared, without_columns(loaded), options, seconds)
+
+
+def places_of(planned: PlannedColumns) -> Mapping[str, int]:
+    """Return the position of each column to read by name."""
+    return _places.get_or_create(lambda: {planned.names[position]: position for position in planned.wanted}, planned)
 
 
 def without_columns(loaded: Loaded) -> Loaded:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from headrace.api.load.prepared import Beginnings, Prepared, beginnings_of, of_size
-from headrace.api.load.reading import load_plan, may_encode_texts, without_columns
+from headrace.api.load.reading import load_plan, may_encode_texts, places_of, without_columns
 from headrace.api.options.csv_options import CsvOptions, ParsedCall
 from headrace.api.table import Table
 from headrace.arrays.arrays import Array
@@ -98,9 +98,7 @@ class RepeatedReads:
         if setup.repeated is None or plan.memory_limit or not is_begun:
             return
         begin, counts = find_data(opened, setup.native, plan)
-        names = prepared.columns.names
-        places = {names[position]: position for position in prepared.columns.wanted}
-        known = _Known(prepared, setup, gpu_plan, begin, counts, places)
+        known = _Known(prepared, setup, gpu_plan, begin, counts, places_of(prepared.columns))
         self._known = {**dict(list(self._known.items())[1 - _MAX_KNOWN :]), id(prepared): (prepared, known)}
 
     def read(self, text: Array, call: ParsedCall, begun: float) -> Table | None:
@@ -126,13 +124,14 @@ class RepeatedReads:
         return Table(LazyMapping(known.places, columns), rejects=Table(loaded.rejects), report=report)
 
     def _load(self, launcher: GpuLauncher, text: Array, start: bytes, crossings: Crossings, known: _Known) -> Loaded | None:
-        setup, begin = known.setup, known.begin
-        if setup.repeated is None:
+        setup, begin, repeated = known.setup, known.begin, known.setup.repeated
+        if repeated is None:  # the last text of the plan had faults; the next ones need not be fetched to learn that
+            self._known = {key: value for key, value in self._known.items() if value[1] is not known}
             return None
         infer = partial(self._inference, text, start, crossings, known) if known.gpu_plan.inferred else None
         target = _target(launcher, text, DEFAULT_TUNING, str(text.device))
         to_load = TextToLoad(target, begin, text.nbytes - begin, start[begin:], dict(known.counts), infer)
-        loaded = setup.repeated.load(setup, to_load)
+        loaded = repeated.load(setup, to_load)
         if loaded is None:
             setup.repeated = None  # the text is loaded step by step at once
         return loaded

@@ -380,20 +380,20 @@ class GpuLauncher:
         zeroed, others, ones = run.later
         sizes = [*zeroed, *others]
         inputs, table = (run.text.address, run.first, run.second), (run.suffix, run.strided, run.fetched)
-        slab: list[Any] = []
+        group: DeviceBufferGroup | None = None
 
         def launch(pinned: int, event: int) -> int:
-            place = self._stream, self._pool.handle, pinned, event
-            status, *slab[:] = native.launch(inputs, table, (sizes, ones, len(zeroed)), slab_limits(len(sizes)), place)
+            nonlocal group
+            place, later = (self._stream, self._pool.handle, pinned, event), (sizes, ones, len(zeroed))
+            status, address, nbytes, begins, sent = native.launch(inputs, table, later, slab_limits(len(sizes)), place)
+            if not status:
+                group = group_in_slab(PoolBuffer(address, nbytes, self._card, self._stream, None), begins, sizes)
+                self._crossings.count(to_gpu=sent, to_host=run.fetched, copies=2)
             return status
 
         self.waits += 1
         fetched = self._staging.exchange(launch, meanwhile, self._stream, run.fetched)
-        if fetched is None:
-            return None
-        address, nbytes, begins, sent = slab
-        self._crossings.count(to_gpu=sent, to_host=run.fetched, copies=2)
-        return group_in_slab(PoolBuffer(address, nbytes, self._card, self._stream, None), begins, sizes), fetched
+        return None if group is None or fetched is None else (group, fetched)
 
     def _native(self, recording: Recording) -> _native.NativeTrace:
         return self._compiled(recording)[0]

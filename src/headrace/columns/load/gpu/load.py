@@ -99,11 +99,12 @@ def _load(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPla
     setup = load_setup(gpu_plan, dialect, plan, target.tuning, target.text.nbytes)
     begin, counts = find_data(source, setup.native, plan)
     request = _request(target, source, dialect, plan, gpu_plan, setup, begin, run)
-    if setup.repeated is not None and _may_repeat(request):
+    repeated = setup.repeated  # read once: another thread may change it
+    if repeated is not None and _may_repeat(request):
         size = min(plan.end, source.size) - begin
         infer = partial(Inference, source, dialect, plan, gpu_plan, begin) if gpu_plan.inferred else None
         text = TextToLoad(target, begin, size, data_prefix(source, begin, size), dict(counts), infer)
-        loaded = setup.repeated.load(setup, text)
+        loaded = repeated.load(setup, text)
         if loaded is not None:
             return loaded
     return _Load(request, LoadResultBuilder(request, counts)).run()
