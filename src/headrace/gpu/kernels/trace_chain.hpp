@@ -15,15 +15,58 @@
 
 namespace headrace {
 
-// A trace, and how many of the buffers that it allocates are cleared.
+// A trace, and how many of the buffers that it allocates are cleared. These come first.
 struct ChainedTrace {
     NativeTrace launches;
     usize zeroed;
+};
 
-    BufferSizes sizes(const std::vector<i64>& inputs) const {
-        const std::vector<u64> found = launches.sizes(inputs);
-        return {{found.begin(), found.end()}, 0, zeroed};
+// The buffers that both traces of a chain allocate, in one slab, since a driver call takes microseconds. Cleared ones
+// come first: those of the first trace, then those of the second.
+class ChainBuffers {
+public:
+    ChainBuffers(const std::vector<u64>& first, usize first_zeroed, const std::vector<u64>& second, usize second_zeroed,
+                 const SlabRule& rule)
+        : first_zeroed_(first_zeroed),
+          second_zeroed_(second_zeroed),
+          first_(first.size()),
+          second_(second.size()),
+          layout(joined(first, second), rule) {}
+
+    std::vector<u64> of_first(u64 begin) const { return pick(begin, 0, first_zeroed_, first_, zeroed()); }
+    std::vector<u64> of_second(u64 begin) const {
+        return pick(begin, first_zeroed_, second_zeroed_, second_, zeroed() + first_ - first_zeroed_);
     }
+
+private:
+    usize zeroed() const { return first_zeroed_ + second_zeroed_; }
+
+    BufferSizes joined(const std::vector<u64>& first, const std::vector<u64>& second) const {
+        std::vector<usize> sizes;
+        const auto append = [&](const std::vector<u64>& some, usize begin, usize end) {
+            for (usize i = begin; i < end; ++i) sizes.push_back(static_cast<usize>(some.at(i)));
+        };
+        append(first, 0, first_zeroed_);
+        append(second, 0, second_zeroed_);
+        append(first, first_zeroed_, first.size());
+        append(second, second_zeroed_, second.size());
+        return {std::move(sizes), 0, zeroed()};
+    }
+
+    // The addresses of a trace's buffers: its cleared ones, and its others, which begin at these indices.
+    std::vector<u64> pick(u64 begin, usize cleared, usize cleared_count, usize count, usize others) const {
+        std::vector<u64> result;
+        for (usize i = 0; i < count; ++i) {
+            const usize index = i < cleared_count ? cleared + i : others + i - cleared_count;
+            result.push_back(begin + layout.begins()[index]);
+        }
+        return result;
+    }
+
+    usize first_zeroed_, second_zeroed_, first_, second_;
+
+public:
+    SlabLayout layout;
 };
 
 // Indices among the buffers that the first trace allocates. `inputs`: the second trace's inputs after the text; none
@@ -70,21 +113,21 @@ public:
         first.push_back(static_cast<i64>(run.text));
         second.push_back(static_cast<i64>(run.text));
         second.resize(second.size() + links_.inputs.size());
-        const SlabLayout own(first_.sizes(first), rule), scratch(second_.sizes(second), rule);
-        if (!own.is_one_slab() || !scratch.is_one_slab() || !later.is_one_slab()) return {SEVERAL_SLABS, 0};
-        const PoolMemory shared_memory = own.take(calls_, place.pool, place.stream);
-        if (shared_memory.status != 0) return {shared_memory.status, 0};
-        const std::vector<u64> buffers = own.addresses(shared_memory.address);
+        const ChainBuffers own(first_.launches.sizes(first), first_.zeroed, second_.launches.sizes(second),
+                               second_.zeroed, rule);
+        if (!own.layout.is_one_slab() || !later.is_one_slab()) return {SEVERAL_SLABS, 0};
+        const PoolMemory memory = own.layout.take(calls_, place.pool, place.stream);
+        if (memory.status != 0) return {memory.status, 0};
+        const std::vector<u64> buffers = own.of_first(memory.address);
         int status = replay(first_, first, buffers, place.stream);
         if (status != 0) return {status, 0};
         PoolMemory result = later.take(calls_, place.pool, place.stream);
-        const PoolMemory scratch_memory = scratch.take(calls_, place.pool, place.stream);
-        status = result.status != 0 ? result.status : scratch_memory.status;
-        if (status == 0) status = send_table(run, buffers, later.addresses(result.address), place);
+        if (result.status != 0) return {result.status, 0};
+        status = send_table(run, buffers, later.addresses(result.address), place);
         const usize linked = second.size() - links_.inputs.size();
         for (usize i = 0; i < links_.inputs.size(); ++i)
             second[linked + i] = links_.inputs[i] ? static_cast<i64>(buffers.at(*links_.inputs[i])) : 0;
-        if (status == 0) status = replay(second_, second, scratch.addresses(scratch_memory.address), place.stream);
+        if (status == 0) status = replay(second_, second, own.of_second(memory.address), place.stream);
         if (status == 0)
             status = calls_.copy_to_host(place.pinned, buffers.at(links_.results), run.fetched, place.stream);
         const int recorded = calls_.record(place.event, place.stream);  // after a failure too: a copy may be under way

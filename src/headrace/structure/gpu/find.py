@@ -167,6 +167,12 @@ def search_plan(dialect: Dialect, tuning: SearchTuning, fused: FusedSummary | No
     return SearchPlan(dialect, variants, tuning, fused)
 
 
+def first_variant(plan: SearchPlan) -> SearchPlan:
+    """Return the search by the first variant alone, for a caller that gives up if another one has to read the text."""
+    first = _variant_cache.get_or_create(lambda: plan.variants[:1], plan.variants)
+    return SearchPlan(plan.dialect, first, plan.tuning, plan.fused)
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedSearch:
     """Output of a recorded search: the numbers of its buffers, and the values that do not depend on the text."""

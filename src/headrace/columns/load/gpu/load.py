@@ -47,7 +47,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import FindFlag
-from headrace.structure.gpu.find import find_tiles, needs_dfa, recorded_search, search_plan, tile_count
+from headrace.structure.gpu.find import find_tiles, first_variant, needs_dfa, recorded_search, search_plan, tile_count
 from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary
 
 __all__ = ["GpuTarget", "GpuTuning", "load_on_gpu"]
@@ -175,9 +175,8 @@ class _Load:
         if self._result.counts["passes"] > 1 or self._variant != structure.variants[0] or self._setup.expects_declined:
             return None
         tuning, measuring, quoted = self._tuning.find, self._measuring, self._searched.quoted
-        recorded = recorded_search(
-            search_plan(self._dialect, tuning, measuring, has_quotes=quoted), (2, 3 + (measuring is not None))
-        )
+        plan = search_plan(self._dialect, tuning, measuring, has_quotes=quoted)
+        recorded = recorded_search(first_variant(plan), (2, 3 + (measuring is not None)))
         if recorded is None:
             return None
         chain, width = chain_of(*recorded, conversion), len(self._plan.columns)
