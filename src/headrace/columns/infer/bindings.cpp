@@ -3,12 +3,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 
 #include "columns/infer/infer.hpp"
 #include "columns/load/bindings.hpp"
@@ -21,9 +23,18 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect, nb::handle given,
-                 usize bytes, bool only_empty) {
-    LoadPlan plan = plan_from(given);
+// A plan that is converted from Python once, for texts that differ in their place alone.
+struct NativePlan {
+    explicit NativePlan(nb::handle given) : plan(plan_from(given)) {}
+
+    LoadPlan plan;
+};
+
+// `place`: begin, end and data_begin of the text, and bytes of a tile.
+void sample_into(KindLedger& ledger, const PythonSource& source, const PythonDialect& dialect,
+                 const NativePlan& native_plan, std::tuple<u64, u64, u64, usize> place, usize bytes, bool only_empty) {
+    LoadPlan plan = native_plan.plan;
+    std::tie(plan.begin, plan.end, plan.data_begin, plan.tile_bytes) = place;
     plan.tile_bytes = std::min(plan.tile_bytes, std::max<usize>(bytes, 1));
     const GilRelease release;
     sample_kinds(*source.source, dialect.dialect, plan, {bytes, only_empty}, ledger);
@@ -95,10 +106,11 @@ nb::list implied_types(const std::vector<nb::bytes>& texts, nb::handle marks, nb
 void bind_infer(nb::module_& m) {
     m.def("kind_types", &kind_types);
     m.def("implied_types", &implied_types);
+    nb::class_<NativePlan>(m, "NativePlan").def(nb::init<nb::handle>());
     nb::class_<KindLedger>(m, "KindLedger")
         .def(nb::init<usize, u32>(), nb::arg("columns"), nb::arg("file") = 0)
-        .def("sample", &sample_into, nb::arg("source"), nb::arg("dialect"), nb::arg("plan"), nb::arg("bytes"),
-             nb::kw_only(), nb::arg("only_empty") = false)
+        .def("sample", &sample_into, nb::arg("source"), nb::arg("dialect"), nb::arg("plan"), nb::arg("place"),
+             nb::arg("bytes"), nb::kw_only(), nb::arg("only_empty") = false)
         .def("see", &see_kind)
         .def("see_all", &see_kinds)
         .def("kinds", &joined_kinds)

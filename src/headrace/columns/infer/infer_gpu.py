@@ -91,8 +91,11 @@ class Inference:
         if self._gpu_plan.inferred and size > 0 and self._decoded is None:
             self._source.read(self._begin + size - 1, 1)
 
-    def first(self) -> bytes:
-        """Return the first guess for each wanted column: its kind, or `GIVEN`."""
+    def first(self, expected: bytes = b"") -> bytes:
+        """Return the first guess for each wanted column: its kind, or `GIVEN`.
+
+        `expected`: kinds of the inferred columns in an earlier text. If half of the sample has them, the rest is not read.
+        """
         gpu_plan = self._gpu_plan
         if not gpu_plan.inferred:
             return bytes([GIVEN]) * len(gpu_plan.wanted)
@@ -101,9 +104,14 @@ class Inference:
         if not self._records and (not small or EMPTY in self._ledger.kinds(gpu_plan.inferred_words)):
             with native_errors():
                 source, plan = (self._source, self._plan) if self._decoded is None else self._original()
-                self._ledger.sample(source, self._native, plan, self._sample)
+                native_plan = gpu_plan.native if plan.part is None else _native.NativePlan(plan)
+                place = plan.begin, plan.end, plan.data_begin, plan.tile_bytes
+                for sample in (self._sample // 2, self._sample)[not expected :]:
+                    self._ledger.sample(source, self._native, native_plan, place, sample)
+                    if self._ledger.kinds(gpu_plan.inferred_words) == expected:
+                        break
                 if self._larger and EMPTY in self._ledger.kinds(gpu_plan.inferred_words):
-                    self._ledger.sample(source, self._native, plan, self._larger, only_empty=True)
+                    self._ledger.sample(source, self._native, native_plan, place, self._larger, only_empty=True)
         found = self._ledger.kinds(gpu_plan.inferred_words)
         if len(found) == len(gpu_plan.wanted):
             return found

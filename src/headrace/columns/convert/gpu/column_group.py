@@ -7,8 +7,8 @@ A table may have thousands of columns while its text is small. So everything tha
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -102,6 +102,11 @@ class GpuPlan:
         assert described is not None  # byte masks can read the dialect
         task = pack_task(self._plan, group.columns, (described.tobytes(), b""), size=0, tiles=0, listing=listing)
         return bytes(task.tobytes()[_TEXT_FIELDS.size :])
+
+    @cached_property
+    def native(self) -> _native.NativePlan:
+        """The plan for native code, for texts of any range that are no part of another text."""
+        return _native.NativePlan(self._plan if self._plan.part is None else replace(self._plan, part=None))
 
     @property
     def rules_bytes(self) -> int:

@@ -103,9 +103,8 @@ class RepeatedLoad:
             return None
         inferred: list[Inference] = []
         run = self._run(setup, text, estimate)
-        finished = text.target.launcher.run_chain(
-            self.chain, run, None if text.infer is None else partial(_sample, text, inferred)
-        )
+        sample = None if text.infer is None else partial(_sample, text, group.inferred_kinds, inferred)
+        finished = text.target.launcher.run_chain(self.chain, run, sample)
         if finished is None:
             return None
         buffers, fetched = finished
@@ -176,11 +175,11 @@ _loaded = fast_constructor(Loaded)
 _words = cache(lambda count: Struct(f"={count}Q"))
 
 
-def _sample(text: TextToLoad, inferred: list[Inference]) -> None:
+def _sample(text: TextToLoad, expected: bytes, inferred: list[Inference]) -> None:
     """Sample the kinds of a text, and append its inferred types."""
     assert text.infer is not None
     inference = text.infer()
-    inference.first()
+    inference.first(expected)
     inferred.append(inference)
 
 
