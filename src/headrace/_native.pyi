@@ -80,6 +80,8 @@ class NativeTrace:
     ) -> tuple[int, int]: ...
 
 class AddressedWords:
+    @property
+    def nbytes(self) -> int: ...
     def __init__(
         self, words: Sequence[int], relative: Sequence[int], buffers: Sequence[tuple[int, int]], strided: Sequence[int]
     ) -> None: ...
@@ -103,7 +105,7 @@ class TraceChain:
         later: tuple[Sequence[int], int, int],
         limits: tuple[int, int, int],
         place: tuple[int, int, int, int],
-    ) -> tuple[int, int, int, list[int], int]: ...
+    ) -> tuple[int, int, int, list[int]]: ...
 
 class SendWay:
     @staticmethod
@@ -443,20 +445,15 @@ def find_data(source: Source, dialect: Dialect, isa: str, begin: int, data_begin
 def kind_types() -> list[str]: ...
 def pack_rules(plan: object) -> tuple[bytes, list[int]]: ...
 
+_Place: TypeAlias = tuple[int, int, int, int]
+
 class NativePlan:
     def __init__(self, plan: LoadPlan) -> None: ...
 
 class KindLedger:
     def __init__(self, columns: int, file: int = 0) -> None: ...
     def sample(
-        self,
-        source: Source,
-        dialect: Dialect,
-        plan: NativePlan,
-        place: tuple[int, int, int, int],
-        nbytes: int,
-        *,
-        only_empty: bool = False,
+        self, source: Source, dialect: Dialect, plan: NativePlan, place: _Place, nbytes: int, *, only_empty: bool = False
     ) -> None: ...
     def see(self, column: int, kind: int, record: int, at: int, text: bytes) -> None: ...
     def see_all(self, source: Source, dialect: Dialect, begin: int, columns: Sequence[int], met: bytes) -> None: ...

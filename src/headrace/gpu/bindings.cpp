@@ -246,8 +246,8 @@ public:
         : chain_(calls, {first.launches(), zeroed.first}, {second.launches(), zeroed.second}, table,
                  {links, ends.first, ends.second}) {}
 
-    // `later`: sizes, and numbers of buffers of ones and of filled ones. Returns the status; their address, bytes and
-    // offsets; and the bytes of the table.
+    // `later`: sizes, and numbers of buffers of ones and of filled ones. Returns the status, and the address, bytes and
+    // offsets of these buffers.
     nb::tuple launch(std::tuple<u64, std::vector<i64>, std::vector<i64>> inputs,
                      std::tuple<std::vector<u64>, std::pair<u64, u64>, usize> table_and_results,
                      std::tuple<std::vector<usize>, usize, usize> later, const SlabLimits& limits,
@@ -258,7 +258,6 @@ public:
         const auto [stream, pool, pinned, event] = place;
         const SlabRule rule = rule_of(limits);
         const SlabLayout layout({std::move(sizes), ones, filled}, rule);
-        const usize sent = chain_.table_bytes(suffix.size());
         std::pair<int, u64> launched;
         {
             const GilRelease release;
@@ -267,7 +266,7 @@ public:
                                      {pointer_to<void*>(stream), pointer_to<void*>(pool),
                                       pointer_to<std::byte*>(pinned), pointer_to<void*>(event)});
         }
-        return nb::make_tuple(launched.first, launched.second, layout.bytes(), layout.begins(), sent);
+        return nb::make_tuple(launched.first, launched.second, layout.bytes(), layout.begins());
     }
 
 private:
@@ -327,7 +326,8 @@ void bind_gpu(nb::module_& m) {
         .def("replay_with_scratch", &TraceBuilder::replay_with_scratch);
     nb::class_<AddressedWords>(m, "AddressedWords")
         .def(nb::init<std::vector<u64>, std::vector<usize>, std::vector<std::pair<usize, usize>>, std::vector<usize>>())
-        .def("at", &words_at);
+        .def("at", &words_at)
+        .def_prop_ro("nbytes", [](const AddressedWords& table) { return table.size() * sizeof(u64); });
     nb::class_<ChainBuilder>(m, "TraceChain")
         .def(nb::init<const CardCalls&, const TraceBuilder&, const TraceBuilder&, std::pair<usize, usize>,
                       const AddressedWords&, const ChainBuilder::Links&, std::pair<usize, usize>>())

@@ -63,7 +63,8 @@ def test_a_second_sample_reads_only_columns_without_a_kind() -> None:
         plan = load_plan(source, prepare(source, parsed), parsed)
         words = np.array([0, 1], np.uint32).tobytes()
         ledger = _native.KindLedger(2)
-        arguments = source.native, native_dialect(parsed.dialect), plan
+        place = plan.begin, plan.end, plan.data_begin, plan.tile_bytes
+        arguments = source.native, native_dialect(parsed.dialect), _native.NativePlan(plan), place
         ledger.sample(*arguments, 400)
         first = ledger.kinds(words)
         assert first[1] == 0

@@ -24,7 +24,7 @@ from headrace.gpu.kernels.kernel import Kernel, LaunchMode, NeededProgram, Prepa
 from headrace.gpu.memory.pinned import give_ring, take_ring
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.gpu.memory.slabs import DeviceBufferGroup, allocate_group, group_in_slab, slab_limits
-from headrace.gpu.transfer.staging import Copier, staging
+from headrace.gpu.transfer.staging import MAX_EXCHANGE_BYTES, Copier, staging
 
 if TYPE_CHECKING:
     from headrace.gpu.kernels.trace import Recording
@@ -153,8 +153,9 @@ class Launcher(Protocol):
     ) -> tuple[BufferGroup, bytes] | None:
         """Run a chain of two traces (`headrace.gpu.kernels.trace_chain`), and wait.
 
-        `meanwhile` is called while the device works. Return the group `run.later` and the results. Return None if the buffers
-        need several slabs (`headrace.gpu.memory.slabs`), or the driver refuses. No memory is charged to the budget.
+        `meanwhile` is called while the device works. Return the group `run.later` and the results. No memory is charged to the
+        budget. Return None if the driver refuses, or for large runs: buffers that need several slabs
+        (`headrace.gpu.memory.slabs`), or megabytes of arguments and results.
         """
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
@@ -376,6 +377,9 @@ class GpuLauncher:
         self, chain: TraceChain, run: ChainRun, meanwhile: Callable[[], object] | None = None
     ) -> tuple[DeviceBufferGroup, bytes] | None:
         """See `Launcher.run_chain`."""
+        sent = chain.words.nbytes + 8 * len(run.suffix)
+        if sent + run.fetched > MAX_EXCHANGE_BYTES:
+            return None
         native = chain.compiled(self._card.index, card_calls(), self._native)
         zeroed, others, ones = run.later
         sizes = [*zeroed, *others]
@@ -385,7 +389,7 @@ class GpuLauncher:
         def launch(pinned: int, event: int) -> int:
             nonlocal group
             place, later = (self._stream, self._pool.handle, pinned, event), (sizes, ones, len(zeroed))
-            status, address, nbytes, begins, sent = native.launch(inputs, table, later, slab_limits(len(sizes)), place)
+            status, address, nbytes, begins = native.launch(inputs, table, later, slab_limits(len(sizes)), place)
             if not status:
                 group = group_in_slab(PoolBuffer(address, nbytes, self._card, self._stream, None), begins, sizes)
                 self._crossings.count(to_gpu=sent, to_host=run.fetched, copies=2)

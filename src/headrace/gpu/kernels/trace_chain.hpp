@@ -135,8 +135,6 @@ public:
         return {status, status == 0 ? result.release() : 0};
     }
 
-    usize table_bytes(usize suffix) const { return (table_.size() + suffix) * sizeof(u64); }
-
 private:
     static int replay(const ChainedTrace& trace, std::vector<i64> inputs, const std::vector<u64>& own, void* stream) {
         for (const u64 address : own) inputs.push_back(static_cast<i64>(address));

@@ -33,6 +33,8 @@ Copier = Callable[[int, int, int, int], None]
 """Copies between GPU and pinned memory. Arguments: source, target, bytes, stream of the current GPU."""
 
 _CHUNK_BYTES = 4 << 20
+MAX_EXCHANGE_BYTES = _CHUNK_BYTES - 64
+"""Upper limit of the bytes of `Staging.exchange` in both directions, of which each begins at a multiple of 16."""
 _CHUNKS_PER_THREAD = 2
 _MAX_THREADS = 8
 
@@ -237,7 +239,7 @@ class Staging:
         stream
             Handle of the stream.
         nbytes
-            Number of bytes.
+            Number of bytes; `MAX_EXCHANGE_BYTES` at most, with those that the work copies to the GPU.
         """
 
         def run(chunk: _Chunk) -> bytes | None:
