@@ -126,7 +126,7 @@ class StoreEngine:
     def append_parts(self, parts: Iterable[Mapping[str, Column]]) -> int:
         """Add rows that are computed part by part, all or none, and return their number; `takes_parts` is true.
 
-        The log writes and syncs a part while the next one is computed. Other changes wait.
+        The log writes a part while the next one is computed, and syncs all of them at the end. Other changes wait.
 
         Raises
         ------
@@ -148,7 +148,7 @@ class StoreEngine:
                         yield change.encoded
 
             def publish() -> None:
-                self.state, self._next_row = after, next_row
+                self._next_row, self.state = next_row, after
 
             self.folder.log.append_parts(records(), lambda: Change(next_row, none, {}).encoded(), then=publish)
             self._merge_if_due()
