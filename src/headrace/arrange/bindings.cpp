@@ -371,7 +371,7 @@ void register_rule_layouts(const std::string& key) {
 
 void bind_arrange(nb::module_& m) {
     register_layouts<Disorder, DevicePlan, MovedColumn, SortArrays, PlanInputs, Portion>();
-    register_layouts<FirstPass, CooperativeMemory, TopKState, TopKChunks>();
+    register_layouts<RankMap, FirstPass, CooperativeMemory, TopKState, TopKChunks>();
     register_layout<KeyRule<u8>>("KeyRule<u8>");
     register_layout<KeyRule<u16>>("KeyRule<u16>");
     register_layout<KeyRule<u32>>("KeyRule<u32>");

@@ -5,10 +5,11 @@
 
 namespace headrace {
 
-// Passes of an MSD sort by splitters. The shares of a range are narrower by 255 at least, so a range of all codes takes
-// one pass more than a key has digits. The number is even, so that the first pass does not write where it reads.
-constexpr u32 range_passes = (key_digits + 3) / 2 * 2;
-static_assert(range_passes <= max_passes);
+// Passes of an MSD sort by estimated ranks: two, and those that divide a range of all codes. The shares of a range are
+// narrower by 255 at least, so that takes one pass more than a key has digits. The number is even, so that the first
+// pass does not write where it reads.
+constexpr u32 range_passes = key_digits + 4;
+static_assert((range_passes <= max_passes && key_digits % 2 == 0) || sizeof(Key) < 4);
 
 // Costs of a key without values in picoseconds, measured on an H200 with 2^27 to 2^29 keys (docs/decisions/0023).
 //
@@ -87,14 +88,13 @@ static __device__ __forceinline__ void write_passes(DevicePlan& plan, u32 differ
     plan.steps = steps;
 }
 
-// Writes the passes of an MSD sort by splitters: counts of the first are those of the highest digit.
+// Writes the passes of an MSD sort by estimated ranks: counts of the first are those of the highest digit.
 static __device__ __forceinline__ void write_range_passes(DevicePlan& plan) {
     for (u32 s = 0; s < range_passes; ++s) {
         const BufferRole even = s == 0 ? BufferRole::source : BufferRole::target;
         plan.step[s] = s % 2 == 0 ? PassStep{key_digits - 1, even, BufferRole::between, 0}
                                   : PassStep{key_digits - 1, BufferRole::between, BufferRole::target, 0};
     }
-    plan.has_splitters = 1;
     plan.method = SortMethod::msd;
     plan.steps = range_passes;
 }

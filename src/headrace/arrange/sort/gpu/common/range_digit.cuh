@@ -1,16 +1,60 @@
-// Extracts the digit of a code in a bucket whose range is divided into equal shares (key_range.hpp).
+// Extracts the digits of passes that do not go by the bits of codes: those of estimated ranks (rank_map.hpp), and in
+// later passes those of a bucket whose range is divided into equal shares (key_range.hpp).
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "arrange/sort/gpu/common/key_range.hpp"
+#include "arrange/sort/gpu/common/rank_map.hpp"
 #include "arrange/sort/gpu/common/sort_task.hpp"
 
 namespace headrace {
 
-// Whether the first pass of an MSD sort is by splitters and later ones divide ranges. Only keys of 8 bytes have
-// splitters (SPLITTER_KEY_BYTES in lsd/tuning.py).
+// Whether the first two passes of an MSD sort go by estimated ranks, and later ones divide ranges.
 static __device__ __forceinline__ bool has_ranges(const DevicePlan& plan) {
-    return !with_equals && sizeof(Key) == 8 && plan.has_splitters != 0;
+    return !with_equals && sizeof(Key) >= 4 && plan.has_rank_map != 0;
 }
+
+constexpr u32 prefix_bits = 2 * bits;
+// Half a power of two for floats of 8 bytes and an eighth for those of 4 is one cell.
+constexpr u32 rank_cell_bits = prefix_bits - (sizeof(Key) == 8 ? 3 : 4);
+
+// A rank map in registers. The cells are in global memory: few of them serve nearly all keys, so they stay in the L1
+// cache, and shared memory is left to tiles.
+struct Ranks {
+    Key low, most;
+    u32 zeros;
+    const u32* cell;
+
+    Ranks() = default;
+    __device__ __forceinline__ explicit Ranks(const RankMap* map)
+        : low(static_cast<Key>(map->low)), most(static_cast<Key>(map->most)), zeros(map->zeros), cell(map->cell()) {}
+
+    __device__ __forceinline__ Key distance_of(Key code) const {
+        const Key past = static_cast<Key>((code > low ? code : low) - low);
+        return static_cast<Key>((past < most ? past : most) << zeros);
+    }
+    __device__ __forceinline__ static u32 cell_of(Key distance) {
+        return static_cast<u32>(distance >> (key_bits - rank_cell_bits));
+    }
+    // Returns the estimated rank, in units of 2^-32 of all keys.
+    __device__ __forceinline__ u32 of(Key code) const {
+        const Key distance = distance_of(code);
+        const u32 own = cell[cell_of(distance)];
+        const u32 fraction = static_cast<u32>(static_cast<Key>(distance << rank_cell_bits) >> (key_bits - 32));
+        const u32 number = (own >> 16) << (32 - prefix_bits);
+        return (own << (32 - prefix_bits)) + __umulhi(fraction, number);
+    }
+};
+
+// The digit of a key's rank in the first pass or the second one.
+struct RankDigit {
+    Ranks ranks;
+    u32 shift;
+
+    RankDigit() = default;
+    __device__ __forceinline__ RankDigit(const RankMap* map, u32 number)
+        : ranks(map), shift(32 - bits * (number + 1)) {}
+    __device__ __forceinline__ u32 operator()(Key code) const { return ranks.of(code) >> shift & (digits - 1); }
+};
 
 struct RangeDigit {
     Key low;

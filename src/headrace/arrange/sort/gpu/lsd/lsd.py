@@ -17,6 +17,7 @@ _PLAN = layout("DevicePlan")
 REMAINDER_OFFSET = _PLAN.offset("remainder")
 PLAN_BYTES = _PLAN.size
 _DISORDER_BYTES = layout("Disorder").size
+_RANK_MAP_BYTES = layout("RankMap").size
 _PORTION = layout("Portion")
 PORTION = _PORTION.packer()
 """A ``Portion``: begin, count, digit starts, the next portion's starts, states; epoch, writes_keys."""
@@ -25,9 +26,6 @@ _PACKED_INPUTS = _INPUTS.packer()
 _PLAN_ARGUMENTS = f"PP{_INPUTS.argument}PP"
 _COPY_OR_REVERSE = Entry("arrange/sort/gpu/lsd/copy_or_reverse.cu", "copy_or_reverse", f"P{ARRAYS}QI", mode=LaunchMode.EARLY)
 _NO_DEFINES: dict[str, int] = {}
-SPLITTER_SAMPLES = 16
-"""Keys of the sample for each splitter; as in splitters.cu."""
-WARP_KEYS = 32
 _MANY_KEYS, _MANY_KEYS_THREADS = 1 << 20, 1024
 """Number of keys from which `copy_or_reverse` has blocks of 1,024 threads: fewer blocks end sooner if there is nothing to do."""
 
@@ -84,8 +82,6 @@ class DevicePlan:
         A buffer of `nbytes` bytes that are zero.
     counts_prefixes
         Whether keys may be counted by their 16-bit prefixes.
-    has_splitters
-        Whether MSD's first pass may be by splitters of a sample.
     """
 
     def __init__(
@@ -96,7 +92,6 @@ class DevicePlan:
         zeros: DeviceBuffer,
         *,
         counts_prefixes: bool = False,
-        has_splitters: bool = False,
     ) -> None:
         self._context, self._keys, self._tuning = context, keys, tuning
         self.table_bytes = keys.digit_count(tuning.bits) * (8 << tuning.bits)
@@ -108,8 +103,8 @@ class DevicePlan:
         before_prefixes = self.nbytes(keys, tuning, counts_prefixes=False)
         has_prefixes = counts_prefixes and tuning.prefix_histogram is not None
         self.prefix_counts = BufferSlice(self.totals, before_prefixes) if has_prefixes else None
-        digits = 1 << tuning.bits
-        self.splitters = context.launcher.allocate((digits + 1) * 8) if has_splitters else None
+        cells = 4 << 2 * tuning.bits - 3
+        self.rank_map = context.launcher.allocate(_RANK_MAP_BYTES + cells) if has_prefixes else None
 
     @property
     def bits(self) -> int:
@@ -128,8 +123,6 @@ class DevicePlan:
         packed = inputs.packed(self._context.count)
         if self.prefix_counts is not None and self._tuning.prefix_histogram is not None:
             self._count_prefixes(source, packed, self.prefix_counts, self._tuning.prefix_histogram)
-        if self.splitters is not None:
-            self._choose_splitters(source, packed, self.splitters)
         self._count_digits(source, remainder, packed, keeps_equals=inputs.keeps_equals)
 
     def _count_prefixes(self, source: DeviceBuffer, inputs: bytes, counts: BufferSlice, sizes: PrefixHistogramTuning) -> None:
@@ -138,43 +131,20 @@ class DevicePlan:
         launch, rule = context.launcher.launch, len(keys.rule)
         defines, counter_bytes = sizes.defines(keys, self._tuning.bits), 4 << 2 * self._tuning.bits
         launch(
-            _prefix_entry("sample_prefixes", f"PQ{rule}s24sP"),
+            _prefix_entry("sample_prefixes", f"PQ{rule}s24sPP"),
             Shape(defines, 1, sizes.threads, counter_bytes // 4),
-            (source, context.count, keys.rule, inputs, self.plan),
+            (source, context.count, keys.rule, inputs, self.rank_map, self.plan),
         )
         blocks = max(1, min(-(-context.count * keys.width // (sizes.threads * sizes.rows * 16)), context.multiprocessors))
         launch(
-            _prefix_entry("count_prefixes", f"PQ{rule}sPPP"),
+            _prefix_entry("count_prefixes", f"PQ{rule}sPPPP"),
             Shape(defines, blocks, sizes.threads, counter_bytes // 2),
-            (source, context.count, keys.rule, counts, self._differ, self.plan),
+            (source, context.count, keys.rule, counts, self._differ, self.rank_map, self.plan),
         )
         launch(
             _prefix_entry("plan_by_prefixes", _PLAN_ARGUMENTS),
             Shape(defines, 1, sizes.threads),
             (counts, self._differ, inputs, self.totals, self.plan),
-        )
-
-    def _choose_splitters(self, source: DeviceBuffer, inputs: bytes, splitters: DeviceBuffer) -> None:
-        """Choose splitters from a sample, and count the keys between them if MSD is likely to be cheaper."""
-        keys, context, sizes, bits = self._keys, self._context, self._tuning.splitters, self._tuning.bits
-        launch, rule, defines, count = context.launcher.launch, len(keys.rule), sizes.defines(keys, bits), context.count
-        sampled = SPLITTER_SAMPLES << bits
-        ranked = context.launcher.allocate(sampled * 8)
-        launch(
-            _splitter_entry("rank_sample", f"PQ{rule}sPP"),
-            Shape(defines, sampled // WARP_KEYS, sizes.threads, sampled * keys.width),
-            (source, count, keys.rule, ranked, self.plan),
-        )
-        launch(
-            _splitter_entry("choose_splitters", f"P{_INPUTS.argument}PP"),
-            Shape(defines, 1, sizes.threads),
-            (ranked, inputs, splitters, self.plan),
-        )
-        tile = sizes.threads * sizes.rows * 16 // keys.width
-        launch(
-            _splitter_entry("count_by_splitters", f"PQ{rule}sPPP"),
-            Shape(defines, max(1, min(-(-count // tile), context.multiprocessors * sizes.blocks)), sizes.threads),
-            (source, count, keys.rule, splitters, self.totals, self.plan),
         )
 
     def _count_digits(self, source: DeviceBuffer, remainder: DeviceBuffer | None, inputs: bytes, *, keeps_equals: bool) -> None:
@@ -283,11 +253,6 @@ def _count_entry(rule: int) -> Entry:
 @lru_cache(16)
 def _prefix_entry(name: str, signature: str) -> Entry:
     return Entry("arrange/sort/gpu/lsd/prefix_histogram.cu", name, signature, mode=LaunchMode.EARLY)
-
-
-@lru_cache(16)
-def _splitter_entry(name: str, signature: str) -> Entry:
-    return Entry("arrange/sort/gpu/lsd/splitters.cu", name, signature, mode=LaunchMode.EARLY)
 
 
 @lru_cache(16)

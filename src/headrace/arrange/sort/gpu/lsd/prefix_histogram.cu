@@ -2,8 +2,9 @@
 // counts for its first two passes: prefixes give the size of every bucket of two digits. A prefix costs one addition
 // a key; counting all digits costs four, or eight.
 //
-// A sample decides whether counting is likely to pay. If the counts then show that MSD is cheaper, the plan is made
-// from them. If not, all digits are counted (digit_histogram.cu), and this count was in vain.
+// A sample decides whether counting is likely to pay: prefixes of codes or, if these are not spread evenly, of
+// estimated ranks (rank_map.hpp). If the counts then show that MSD is cheaper, the plan is made from them. If not, all
+// digits are counted (digit_histogram.cu), and this count was in vain.
 //
 // Counters have 16 bits, two in a word, so that 2^16 of them fit a multiprocessor. Before one can overflow, all that
 // are not nearly empty are added to the totals.
@@ -11,90 +12,60 @@
 // Bytes moved per key of width w: w.
 #include "arrange/sort/gpu/common/plan_steps.cuh"
 #include "arrange/sort/gpu/lsd/order_check.cuh"
+#include "arrange/sort/gpu/lsd/prefix_sample.cuh"
 #include "gpu/block/dependent_launch.cuh"
 
 using namespace headrace;
 
-constexpr u32 prefix_bits = 2 * bits;
-constexpr u32 prefixes = 1u << prefix_bits;
 constexpr u32 words = prefixes / 2;            // prefixes whose highest bit is set are the upper halves
 constexpr u32 count_limit = HR_FULL;           // counters stay below this value
 constexpr u32 nearly_empty = count_limit / 8;  // a power of two
 constexpr u32 tiles_between = (count_limit - nearly_empty) / tile_keys;
 static_assert(count_limit <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_equals && threads >= digits);
 
-static __device__ __forceinline__ u32 prefix_of(Key code) { return static_cast<u32>(code >> (key_bits - prefix_bits)); }
-
-// Size of the sample, and number of cells, which several prefixes share.
-constexpr u32 of_thread = 4;
-constexpr u32 sampled = of_thread * threads;
-constexpr u32 cells = prefixes / 4;
-
-// Estimates the number of splits of a key after its first digit from the pairs of a sample in one cell. Pairs
-// estimate the sum of squared shares of the prefixes, and so the number of keys that share a key's prefix. The square
-// root of that share is what one digit leaves.
-static __device__ __forceinline__ float splits_by_sample(u32 pairs, const PlanInputs& task, u32 digits_left) {
-    const float all = 0.5f * sampled * sampled;
-    float alike = static_cast<float>(pairs) / all - 1.0f / cells;
-    if (alike < 0) alike = 0;
-    alike += 1.0f / prefixes;
-    float share = 1;
-    for (u32 step = 0; step < 12; ++step) share = 0.5f * (share + alike / share);  // Newton's method
-    float left = static_cast<float>(task.count) * alike;
-    u32 splits = 1;
-    const float most = 1.5f * static_cast<float>(task.max_leaf_keys);  // margin for the sample's error
-    for (; splits <= digits_left && left > most; ++splits) left *= share;
-    return static_cast<float>(splits);
-}
-
 // Samples keys and decides whether prefixes are counted; one block. Keys in order have a sample in order, as far as
-// warps see; then they are not counted.
+// warps see; then they are not counted. Dynamic shared memory: a word for each of `cells`.
 extern "C" __global__ void __launch_bounds__(threads)
-    sample_prefixes(const Key* keys, u64 count, KeyRule<Key> rule, PlanInputs task, DevicePlan* plan) {
+    sample_prefixes(const Key* keys, u64 count, KeyRule<Key> rule, PlanInputs task, RankMap* map, DevicePlan* plan) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, cell);
-    __shared__ u32 pairs, third_pairs, third[digits];
+    __shared__ Sampling shared;
     if (plan->heavy != 0 || plan->repeats != 0) return;
-    for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
-    if (threadIdx.x < digits) third[threadIdx.x] = 0;
-    if (threadIdx.x == 0) pairs = third_pairs = 0;
-    __syncthreads();
+    if (threadIdx.x == 0) {
+        shared.least = ~u64{0};
+        shared.most = shared.differing = 0;
+    }
     Key code[of_thread];  // neighbours in the sample; all loads are in flight together, each in its own page
 #pragma unroll
-    for (u32 k = 0; k < of_thread; ++k) code[k] = keys[count * (of_thread * threadIdx.x + k) / sampled];
+    for (u32 k = 0; k < of_thread; ++k) code[k] = sampled_key(keys, count, of_thread * threadIdx.x + k, 0);
     bool falls = false, rises = false;
-    u32 thread_pairs = 0, thread_third_pairs = 0;
+    u32 rank[of_thread];
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) {
         code[k] = rule.code(code[k]);
         if (k > 0) falls |= code[k - 1] > code[k];
         if (k > 0) rises |= code[k - 1] < code[k];
+        rank[k] = static_cast<u32>(code[k] >> (key_bits - 32));
     }
     const Key next = __shfl_down_sync(tile::all_lanes, code[0], 1);
     falls |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] > next;
     rises |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] < next;
-#pragma unroll
-    for (u32 k = 0; k < of_thread; ++k) {
-        thread_pairs += atomicAdd(&cell[prefix_of(code[k]) % cells], 1u);  // pairs with each earlier key
-        thread_third_pairs +=
-            atomicAdd(&third[static_cast<u32>(code[k] >> (key_bits - prefix_bits - bits)) % digits], 1u);
-    }
     const bool in_no_order = __syncthreads_or(falls) != 0 && __syncthreads_or(rises) != 0;
-    thread_pairs = __reduce_add_sync(tile::all_lanes, thread_pairs);
-    thread_third_pairs = __reduce_add_sync(tile::all_lanes, thread_third_pairs);
-    if (tile::lane() == 0) atomicAdd(&pairs, thread_pairs);
-    if (tile::lane() == 0) atomicAdd(&third_pairs, thread_third_pairs);
-    __syncthreads();
+    if (!in_no_order) return;
+    const Estimate found = estimate(rank, task, cell, shared);
+    float crowding = found.crowding;
+    const float msd = msd_cost_by(found, task);
+    const bool by_codes = is_cheaper(msd, costs.digits + lsd_cost(task, key_digits));
+    const float other = by_codes ? msd : costs.digits + lsd_cost(task, key_digits);
+    const bool by_ranks = !is_even(found) && try_ranks(code, keys, rule, task, map, cell, shared, other, crowding);
     if (threadIdx.x != 0) return;
-    const float crowding = static_cast<float>(third_pairs) * digits / (0.5f * sampled * sampled);
-    const float splits = splits_by_sample(pairs, task, key_digits - 2);
-    const float msd = costs.prefixes + msd_cost(task, splits, true, crowding);
     plan->crowding = crowding;
-    plan->counts_prefixes = in_no_order && is_cheaper(msd, costs.digits + lsd_cost(task, key_digits));
+    plan->has_rank_map = by_ranks;
+    plan->counts_prefixes = by_codes || by_ranks;
 }
 
-static __device__ __forceinline__ void count_prefix(Key code, u32* counters) {
-    atomicAdd(&counters[prefix_of(code) % words], code >> (key_bits - 1) == 0 ? 1u : 1u << 16);
+static __device__ __forceinline__ void count_prefix(u32 prefix, u32* counters) {
+    atomicAdd(&counters[prefix % words], prefix < words ? 1u : 1u << 16);
 }
 
 static __device__ __forceinline__ void add_word(u32 word, u32 i, u32* totals) {
@@ -149,46 +120,66 @@ static __device__ __forceinline__ Word of_all_lanes(Word some) {
 }
 
 // Counts a tile's prefixes. Adds to `differ` the bits in which codes differ from `first`, until all bits do.
-template <bool whole>
-static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, Key first, Key& differ, u32* counters) {
+template <bool whole, class PrefixOf>
+static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, Key first, Key& differ, u32* counters,
+                                                  const PrefixOf& prefix_of) {
     if (differ != static_cast<Key>(~Key{0})) {
         Key found = 0;
         for_each<whole>(codes, left, [&](Key code) { found |= code ^ first; });
         differ |= of_all_lanes(found);
     }
-    for_each<whole>(codes, left, [&](Key code) { count_prefix(code, counters); });
+    for_each<whole>(codes, left, [&](Key code) { count_prefix(prefix_of(code), counters); });
 }
 
-// `totals`: counts of prefixes, added to. `differing_bits`: bits that are not the same in all codes. Dynamic shared
-// memory: a word for two prefixes. It does nothing unless the plan asks for it.
+struct PrefixCount {
+    const Key* keys;
+    u64 count;
+    const KeyRule<Key>& rule;
+    u32* totals;          // counts of prefixes, added to
+    u64* differing_bits;  // bits that are not the same in all codes
+    u32* counters;        // shared memory: a word for two prefixes
+};
+
+template <class PrefixOf>
+static __device__ __forceinline__ void count_all(const PrefixCount& task, const PrefixOf& prefix_of) {
+    const Input input(task.keys, task.count, task.rule);
+    const Key first = input.code(task.keys[0]);
+    Key differ = 0;
+    u32 tiles = 0;
+    for (u64 at = blockIdx.x * u64{tile_keys}; at < task.count; at += gridDim.x * u64{tile_keys}) {
+        Codes codes;
+        codes.load(input, at);
+        if (task.count - at >= tile_keys) {
+            count_tile<true>(codes, tile_keys, first, differ, task.counters, prefix_of);
+        } else {
+            count_tile<false>(codes, task.count - at, first, differ, task.counters, prefix_of);
+        }
+        if (++tiles == tiles_between) {
+            tiles = 0;
+            __syncthreads();
+            drain(task.counters, task.totals);
+            __syncthreads();
+        }
+    }
+    if (tile::lane() == 0 && differ != 0) atomicOr(task.differing_bits, static_cast<u64>(differ));
+}
+
+// Counts prefixes of codes or of estimated ranks. It does nothing unless the plan asks for it.
 extern "C" __global__ void __launch_bounds__(threads)
-    count_prefixes(const Key* keys, u64 count, KeyRule<Key> rule, u32* totals, u64* differing_bits,
+    count_prefixes(const Key* keys, u64 count, KeyRule<Key> rule, u32* totals, u64* differing_bits, const RankMap* map,
                    const DevicePlan* plan) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, counters);
     if (plan->counts_prefixes == 0) return;
     for (u32 i = threadIdx.x; i < words; i += threads) counters[i] = 0;
     __syncthreads();
-    const Input input(keys, count, rule);
-    const Key first = input.code(keys[0]);
-    Key differ = 0;
-    u32 tiles = 0;
-    for (u64 at = blockIdx.x * u64{tile_keys}; at < count; at += gridDim.x * u64{tile_keys}) {
-        Codes codes;
-        codes.load(input, at);
-        if (count - at >= tile_keys) {
-            count_tile<true>(codes, tile_keys, first, differ, counters);
-        } else {
-            count_tile<false>(codes, count - at, first, differ, counters);
-        }
-        if (++tiles == tiles_between) {
-            tiles = 0;
-            __syncthreads();
-            drain(counters, totals);
-            __syncthreads();
-        }
+    const PrefixCount task = {keys, count, rule, totals, differing_bits, counters};
+    if (plan->has_rank_map != 0) {
+        const Ranks ranks(map);
+        count_all(task, [&](Key code) { return ranks.of(code) >> (32 - prefix_bits); });
+    } else {
+        count_all(task, [](Key code) { return static_cast<u32>(code >> (key_bits - prefix_bits)); });
     }
-    if (tile::lane() == 0 && differ != 0) atomicOr(differing_bits, static_cast<u64>(differ));
     __syncthreads();
     drain_all(counters, totals);
 }
@@ -222,7 +213,10 @@ extern "C" __global__ void __launch_bounds__(threads)
         if ((*differing_bits >> d * bits & (digits - 1)) != 0) differ |= 1u << d;
     }
     const u32 highest = 3u << (key_digits - 2), differing = static_cast<u32>(__popc(differ));
-    if ((differ & highest) != highest || differ == highest) return;
+    const bool by_ranks = plan->has_rank_map != 0;
+    __syncthreads();  // all have read it
+    if (threadIdx.x == 0) plan->has_rank_map = 0;
+    if (!by_ranks && ((differ & highest) != highest || differ == highest)) return;
     u64 mine = 0;
     for (u32 d = tile::warp(); d < digits; d += threads / tile::lanes) {
         constexpr u32 each = (digits + tile::lanes - 1) / tile::lanes;
@@ -237,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         mine += tile::lane() == 0 && all > task.max_leaf_keys ? all : 0;
 #pragma unroll
         for (u32 i = 0; i < each; ++i) {
-            mine += u64{own[i]} * splits_after(own[i], all, task.max_leaf_keys, differing - 2);
+            mine += u64{own[i]} * splits_after(own[i], all, task.max_leaf_keys, by_ranks ? 1 : differing - 2);
         }
         if (tile::lane() == 0) of_digit[d] = all;
     }
@@ -249,6 +243,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (!is_cheaper(msd_cost(task, again, true, plan->crowding), lsd)) return;
     if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
     if (threadIdx.x != 0) return;
-    write_passes(*plan, differ, task, SortMethod::msd);
+    if (by_ranks) {
+        write_range_passes(*plan);
+        plan->has_rank_map = 1;
+    } else {
+        write_passes(*plan, differ, task, SortMethod::msd);
+    }
     plan->has_prefixes = 1;
 }

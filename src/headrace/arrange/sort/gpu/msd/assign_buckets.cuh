@@ -70,17 +70,16 @@ static __device__ __forceinline__ void add_leaves(const Lists& lists, const Leaf
     }
 }
 
-// Returns the range of a digit's codes in a bucket of pass `number`.
-static __device__ __forceinline__ KeyRange range_of(const Lists& lists, u32 number, const KeyRange& parent, u32 digit) {
-    if (number != 0) return parent.part(digit, digits);
-    const u64 low = lists.splitters[digit], end = lists.splitters[digit + 1];
-    const u64 most = digit + 1 == digits ? end : end - 1;
-    return KeyRange::of(low, most - low, digits);
+// Returns the range of a digit's codes in a bucket of pass `number`. The second pass needs none.
+static __device__ __forceinline__ KeyRange range_of(const Lists& lists, u32 number, const Bucket& parent, u32 digit) {
+    if (number == 0) return {};
+    if (number == 1) return lists.rank_map->range_of(parent.digit * digits + digit, digits);
+    return parent.range.part(digit, digits);
 }
 
 // Adds the buckets that the next pass splits; `shared.large` has their digits. Each thread reserves the records of
 // one bucket; each warp writes the records of its blocks. All threads call it.
-static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 number, const KeyRange& parent,
+static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 number, const Bucket& parent,
                                                    Assigning& shared) {
     const u32 i = threadIdx.x, larges = shared.larges;
     const u32 digit = i < larges ? shared.large[i] : 0;
@@ -98,7 +97,7 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
     if (i < larges) {
         shared.first_block[i] = shared.block + all.before + upto - blocks;
         KeyRange range = {};
-        if (lists.plan->has_splitters != 0) range = range_of(lists, number, parent, digit);
+        if (lists.plan->has_rank_map != 0) range = range_of(lists, number, parent, digit);
         buckets_of(lists, number + 1)[shared.bucket + i] = {begin, digit, range};
     }
     __syncthreads();
@@ -143,7 +142,7 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
         shared.filled[tile::warp()] = filled;
     }
     __syncthreads();
-    const bool by_ranges = lists.plan->has_splitters != 0;
+    const bool by_ranges = lists.plan->has_rank_map != 0;
     Leaf leaf = {begin, 0, Leaf::packed(width, 0, 0, 0), Leaf::packed(step.to, lists.plan->heavy != 0, by_ranges)};
     if ((heads >> tile::lane() & 1) != 0) {
         const u32 end = next_marked(shared.heads, d);
@@ -161,7 +160,7 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
     }
     add_leaves(lists, leaf);
     __syncthreads();
-    add_buckets(lists, number, parent.range, shared);
+    add_buckets(lists, number, parent, shared);
     __syncthreads();
 }
 

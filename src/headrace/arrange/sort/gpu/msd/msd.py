@@ -12,7 +12,6 @@ from functools import lru_cache
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import ARRAYS, RESIDENT_THREADS, SortArrays, SortContext
 from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan
-from headrace.arrange.sort.gpu.lsd.tuning import SPLITTER_KEY_BYTES
 from headrace.arrange.sort.gpu.msd.local_sorts import LEAF_LIST, bin_sort_entry, block_radix_sort_entry, local_sort_shape
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import BUCKET_BYTES, RECORD_BYTES, HybridOptions, ListBounds, MsdTuning
@@ -58,10 +57,9 @@ class MsdSort:
         zeros: tuple[DeviceBuffer, DeviceBuffer],
     ) -> None:
         self._context, self._keys, self._tuning, self._options = context, keys, tuning, options
-        may_have_splitters = keys.width == SPLITTER_KEY_BYTES and not options.keeps_counts and not options.stable
         self._passes = keys.digit_count(tuning.bits)
-        if may_have_splitters:
-            self._passes = (self._passes + 3) // 2 * 2  # as `range_passes` of plan_steps.cuh
+        if tuning.counts_prefixes and not options.keeps_counts and not options.stable:
+            self._passes += 4  # as `range_passes` of plan_steps.cuh
         if tuning.has_one_pass:
             self._passes = 1
         self._bounds = bounds = ListBounds(context.count, tuning, options, max(2, self._passes))
@@ -82,7 +80,7 @@ class MsdSort:
     @staticmethod
     def counts_bytes(keys: KeyType, tuning: MsdTuning) -> int:
         """Return the bytes of the list lengths of each pass, and of a grid barrier."""
-        return (keys.digit_count(tuning.bits) + 3) * _COUNTS_BYTES + _BARRIER_BYTES
+        return (keys.digit_count(tuning.bits) + 5) * _COUNTS_BYTES + _BARRIER_BYTES
 
     @staticmethod
     def states_bytes(count: int, tuning: MsdTuning, options: HybridOptions) -> int:
@@ -120,7 +118,7 @@ class MsdSort:
         """Return the bytes of a ``Lists`` of buckets.hpp."""
         tuning, options, bounds = self._tuning, self._options, self._bounds
         odd = self._cursors[1] if len(self._cursors) > 1 else None
-        cursors = self._cursors[0], odd, self._block_counts, plan.prefix_counts, plan.splitters
+        cursors = self._cursors[0], odd, self._block_counts, plan.prefix_counts, plan.rank_map
         buffers = plan.plan, self._counts, *self._blocks, *self._buckets, *cursors
         unused = [None] * (LISTS - len(self._leaves))
         addresses = [0 if buffer is None else buffer.address for buffer in (*buffers, *self._leaves, *unused)]

@@ -7,7 +7,6 @@
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "arrange/sort/gpu/common/range_digit.cuh"
-#include "arrange/sort/gpu/common/splitter_tree.cuh"
 #include "arrange/sort/gpu/msd/buckets.hpp"
 // After the digit that it uses.
 #include "arrange/multisplit/gpu/reserve_tile.cuh"
@@ -24,12 +23,6 @@ struct ScatterDigit {
         if constexpr (bits == 8 && sizeof(Key) == 4) return tile::permute(static_cast<u32>(key), 0, byte);
         return static_cast<u32>(key >> shift) & mask;
     }
-};
-
-// Finds the digit of a key by splitters, in the first pass.
-struct SplitterDigit {
-    const SplitterTree* tree;
-    __device__ __forceinline__ u32 operator()(Key key) const { return tree->digit_of(key); }
 };
 
 template <class DigitOf>
@@ -130,11 +123,10 @@ static __device__ __forceinline__ void scatter_by(const OfBucket& digit_of_bucke
     }
 }
 
-// Runs pass `number` of the plan: by splitters and then by ranges, or by digits.
+// Runs pass `number` of the plan: by estimated ranks and then by ranges, or by digits.
 static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u32 number, bool is_first) {
-    constexpr u32 bins_bytes = sizeof(DigitBins<u32, ScatterDigit>) + sizeof(RangeDigit);
+    constexpr u32 bins_bytes = sizeof(DigitBins<u32, ScatterDigit>) + sizeof(RankDigit);
     __shared__ uint4 bins[(bins_bytes + 15) / 16];
-    __shared__ SplitterTree tree;
     const Lists& lists = given.lists;
     if (blockIdx.x >= lists.counts[number].blocks) return;
     if (!has_ranges(*lists.plan)) {
@@ -142,11 +134,9 @@ static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u
         const ScatterDigit digit_of = {digit * bits, digits - 1, 0x4440 | digit};
         return scatter_by<ScatterDigit>([&](u32) { return digit_of; }, given, number, is_first, bins);
     }
-    if (number == 0) {
-        tree.load(lists.splitters);
-        __syncthreads();
-        const SplitterDigit digit_of = {&tree};
-        return scatter_by<SplitterDigit>([&](u32) { return digit_of; }, given, number, is_first, bins);
+    if (number < 2) {
+        const RankDigit digit_of(lists.rank_map, number);
+        return scatter_by<RankDigit>([&](u32) { return digit_of; }, given, number, is_first, bins);
     }
     const Bucket* const buckets = buckets_of(lists, number);
     scatter_by<RangeDigit>([&](u32 bucket) { return RangeDigit(buckets[bucket].range); }, given, number, is_first,

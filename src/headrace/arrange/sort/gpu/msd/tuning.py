@@ -243,7 +243,7 @@ _U32 = KeyMsdTuning(
     4,
     1 << 24,
     paper=MsdTuning(8, 384, 18, TileTuning(384, 18, 2), (_TINY, _SMALL, _FULL_U32), 3000),
-    keys_only=MsdTuning(8, 512, 15, TileTuning(512, 30, 2), _BINS_U32, 1136, _FULL_U32),
+    keys_only=MsdTuning(8, 512, 15, TileTuning(512, 30, 2), _BINS_U32, 1136, _FULL_U32, _TAIL_FROM),
     pairs=MsdTuning(8, 384, 18, _PAIRS_U32, _BINS_U32, 1136, _FULL_U32),
     same_width=TileTuning(640, 24, 1, 4),
     few_keys=(_few_keys(4_500_000, TileTuning(512, 16, 2), _LARGE_U32.keys_only, _LARGE_U32.leftover, 1136),),

@@ -1,14 +1,12 @@
-"""Compares MSD sorts whose first pass is by splitters of a sample with Python's stable sort, under the fiber harness."""
+"""Compares MSD sorts by estimated ranks of a sample with Python's stable sort, under the fiber harness."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.layouts.layout import layout
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -16,20 +14,18 @@ from tests.arrange.sort.sort_gpu_cases import check, deep_keys, keys_of
 
 pytestmark = pytest.mark.fibers
 
-SPLITTERS_OFFSET = layout("DevicePlan").offset("has_splitters")
-TUNING = replace(HARNESS_TUNING, lsd=replace(HARNESS_TUNING.lsd, prefix_histogram=None))
-"""Without the prefixes that are counted before a sample is sorted."""
+RANKS_OFFSET = layout("DevicePlan").offset("has_rank_map")
 
 
 class Watching(FiberLauncher):
-    """Records whether the plan has splitters."""
+    """Records whether the plan has a rank map."""
 
-    has_splitters = False
+    has_ranks = False
 
     def launch(self, entry, shape, args):
         super().launch(entry, shape, args)
         if entry.name == "choose_plan":
-            self.has_splitters = bool(self.fetch(args[-1])[SPLITTERS_OFFSET])
+            self.has_ranks = bool(self.fetch(args[-1])[RANKS_OFFSET])
 
 
 def drawn(kind: str, count: int) -> Any:
@@ -53,23 +49,41 @@ def test_distributions(kind: str, in_place: bool) -> None:
     keys, launcher = drawn(kind, 2500), Watching("random", in_place)
     for descending in (False, True):
         order = KeyOrder.of(keys.dtype.str, descending=descending)
-        check(keys, order=order, tuning=TUNING, in_place=in_place, launcher=launcher)
-        assert launcher.has_splitters
+        check(keys, order=order, in_place=in_place, launcher=launcher)
+        assert launcher.has_ranks == (kind != "uniform")
+
+
+@pytest.mark.parametrize("kind", ["few bits", "thirds", "float"])
+def test_keys_of_4_bytes(kind: str) -> None:
+    random = np.random.default_rng(4)
+    keys = {
+        "few bits": random.integers(-5, 50_000_000, 2500, "i4"),
+        "thirds": (random.integers(0, 3, 2500, "u4") << 30) + random.integers(0, 1 << 26, 2500, "u4"),
+        "float": (1000 + random.standard_normal(2500)).astype("f4"),
+    }[kind]
+    launcher = Watching("random", 3)
+    check(keys, launcher=launcher)
+    assert launcher.has_ranks
 
 
 @pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1)])
 def test_keys_that_the_sample_misses(how: tuple[str, int]) -> None:
-    """Half of the keys share all but their lowest bits, a fifth is one value; the sample has only other keys."""
+    """Half of the keys share all but their lowest bits, a fifth is one value; the sample has only other keys.
+
+    Some keys are below the lowest one of the sample, and some above the highest one.
+    """
     keys, launcher = deep_keys("u8", 3000), Watching(*how)
-    keys[3000 * np.arange(256) // 256] = np.random.default_rng(1).integers(0, 2**64, 256, np.uint64)
-    check(keys, tuning=TUNING, launcher=launcher)
-    assert launcher.has_splitters
+    sampled = (3000 * np.arange(256) // 256)[:, None] + np.arange(4)
+    random = np.random.default_rng(1).integers(0, 2**50, sampled.shape, np.uint64)
+    keys[np.minimum(sampled, 2999)] = random + np.uint64(2**54)
+    check(keys, launcher=launcher)
+    assert launcher.has_ranks
 
 
 @pytest.mark.parametrize(
-    ("dtype", "kind"), [("f8", "sorted"), ("f8", "reversed"), ("f8", "constant"), ("f8", "few"), ("u4", "random")]
+    ("dtype", "kind"), [("f8", "sorted"), ("f8", "reversed"), ("f8", "constant"), ("f8", "few")]
 )
-def test_keys_that_need_no_splitters(dtype: str, kind: str) -> None:
+def test_keys_that_need_no_ranks(dtype: str, kind: str) -> None:
     launcher = Watching("random", 2)
-    check(keys_of(dtype, 2000, kind), tuning=TUNING, launcher=launcher)
-    assert not launcher.has_splitters
+    check(keys_of(dtype, 2000, kind), launcher=launcher)
+    assert not launcher.has_ranks

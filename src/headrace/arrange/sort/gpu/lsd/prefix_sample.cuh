@@ -1,0 +1,183 @@
+// Estimates from a sample how prefixes divide the keys, and makes a rank map (rank_map.hpp) from it. One block does it;
+// the includer defines its `threads`.
+#pragma once
+#include "arrange/sort/gpu/common/plan_steps.cuh"
+#include "arrange/sort/gpu/common/range_digit.cuh"
+#include "gpu/block/block.cuh"
+
+namespace headrace {
+
+constexpr u32 prefixes = 1u << prefix_bits;
+
+// Size of the sample, and number of cells, which several prefixes share.
+constexpr u32 of_thread = 4;
+constexpr u32 sampled = of_thread * threads;
+constexpr u32 cells = prefixes / 4;
+
+// Estimates the number of splits of a key after its first digit from the pairs of a sample in one cell. Pairs
+// estimate the sum of squared shares of the prefixes, and so the number of keys that share a key's prefix. The square
+// root of that share is what one digit leaves.
+static __device__ __forceinline__ float splits_by_sample(u32 pairs, const PlanInputs& task, u32 digits_left) {
+    const float all = 0.5f * sampled * sampled;
+    float alike = static_cast<float>(pairs) / all - 1.0f / cells;
+    if (alike < 0) alike = 0;
+    alike += 1.0f / prefixes;
+    float share = 1;
+    for (u32 step = 0; step < 12; ++step) share = 0.5f * (share + alike / share);  // Newton's method
+    float left = static_cast<float>(task.count) * alike;
+    u32 splits = 1;
+    const float most = 1.5f * static_cast<float>(task.max_leaf_keys);  // margin for the sample's error
+    for (; splits <= digits_left && left > most; ++splits) left *= share;
+    return static_cast<float>(splits);
+}
+
+// Shared memory of the block that samples keys.
+struct Sampling {
+    u32 pairs, third_pairs;  // pairs of keys in one cell, and with the same third digit
+    u32 third[digits];
+    u32 equal;  // keys whose code an earlier one has
+    u64 least, most, differing;
+    u32 totals[threads / tile::lanes];
+};
+
+// A decision about prefixes.
+struct Estimate {
+    float splits;    // of a key after its first digit
+    float crowding;  // how many times more pairs share their third digit than with an even spread
+};
+
+// Estimates how ranks of 32 bits divide the keys of the sample. `cell`: shared memory. All threads call it.
+static __device__ __forceinline__ Estimate estimate(const u32 (&rank)[of_thread], const PlanInputs& task, u32* cell,
+                                                    Sampling& shared) {
+    for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
+    if (threadIdx.x < digits) shared.third[threadIdx.x] = 0;
+    if (threadIdx.x == 0) shared.pairs = shared.third_pairs = 0;
+    __syncthreads();
+    u32 pairs = 0, third_pairs = 0;
+#pragma unroll
+    for (u32 k = 0; k < of_thread; ++k) {
+        pairs += atomicAdd(&cell[(rank[k] >> (32 - prefix_bits)) % cells], 1u);  // pairs with each earlier key
+        third_pairs += atomicAdd(&shared.third[rank[k] >> (32 - prefix_bits - bits) & (digits - 1)], 1u);
+    }
+    pairs = __reduce_add_sync(tile::all_lanes, pairs);
+    third_pairs = __reduce_add_sync(tile::all_lanes, third_pairs);
+    if (tile::lane() == 0) atomicAdd(&shared.pairs, pairs);
+    if (tile::lane() == 0) atomicAdd(&shared.third_pairs, third_pairs);
+    __syncthreads();
+    return {splits_by_sample(shared.pairs, task, key_digits - 2),
+            static_cast<float>(shared.third_pairs) * digits / (0.5f * sampled * sampled)};
+}
+
+// Keys beside each key of the sample, which the same access to memory brings.
+constexpr u32 together = 4;
+
+static __device__ __forceinline__ Key sampled_key(const Key* keys, u64 count, u32 i, u32 beside) {
+    const u64 at = count * i / sampled + beside;
+    return keys[at < count ? at : count - 1];
+}
+
+// Makes the rank map from `together` times the sample. `cell`: shared memory; a barrier precedes and follows.
+static __device__ __forceinline__ void make_rank_map(const Key* keys, u64 count, const KeyRule<Key>& rule, RankMap* map,
+                                                     u32* cell, Sampling& shared) {
+    constexpr u32 own_cells = 1u << rank_cell_bits, each = (own_cells + threads - 1) / threads;
+    static_assert(own_cells <= cells);
+    if (threadIdx.x == 0) {
+        const u64 most = shared.most - shared.least;
+        const u32 zeros = static_cast<u32>(leading_zeros(most == 0 ? u64{1} : most)) - (64 - key_bits);
+        *map = {shared.least, most, zeros, key_bits, rank_cell_bits, prefix_bits};
+    }
+    for (u32 i = threadIdx.x; i < own_cells; i += threads) cell[i] = 0;
+    __syncthreads();
+    const Ranks ranks(map);
+#pragma unroll 1
+    for (u32 beside = 0; beside < together; ++beside) {
+#pragma unroll
+        for (u32 k = 0; k < of_thread; ++k) {
+            const Key code = rule.code(sampled_key(keys, count, of_thread * threadIdx.x + k, beside));
+            atomicAdd(&cell[Ranks::cell_of(ranks.distance_of(code))], 1u);
+        }
+    }
+    __syncthreads();
+    const u32 begin = threadIdx.x * each, end = begin + each < own_cells ? begin + each : own_cells;
+    u32 sum = 0;
+    for (u32 i = begin; i < end; ++i) sum += cell[i];
+    const u32 upto = tile::scan_warp<Sum<u32>>(sum);
+    u32 before =
+        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals).before + upto - sum;
+    u32* const words = reinterpret_cast<u32*>(map + 1);
+    const auto first_of = [&](u32 i, u32 keys_before) {  // each cell has a prefix; the others go by keys
+        return i + static_cast<u32>(u64{keys_before} * (prefixes - own_cells) / (together * sampled));
+    };
+    for (u32 i = begin; i < end; ++i) {
+        const u32 first = first_of(i, before);
+        before += cell[i];
+        words[i] = first | (first_of(i + 1, before) - first) << 16;
+    }
+    __syncthreads();
+}
+
+// Counts keys of the sample whose code an earlier one has, as far as one word for each code's hash shows.
+static __device__ __forceinline__ void count_equal(const Key (&code)[of_thread], u32* cell, Sampling& shared) {
+    for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
+    if (threadIdx.x == 0) shared.equal = 0;
+    __syncthreads();
+    u32 equal = 0;
+#pragma unroll
+    for (u32 k = 0; k < of_thread; ++k) {
+        const u64 hash = (u64{code[k]} + 1) * 0x9E3779B97F4A7C15;
+        const u32 mark = static_cast<u32>(hash >> 16) | 1;
+        equal += atomicExch(&cell[static_cast<u32>(hash >> 48) % cells], mark) == mark ? 1 : 0;
+    }
+    equal = __reduce_add_sync(tile::all_lanes, equal);
+    if (tile::lane() == 0) atomicAdd(&shared.equal, equal);
+    __syncthreads();
+}
+
+// Finds the lowest and the highest code of the sample, and the bits that differ. A barrier must follow.
+static __device__ __forceinline__ void summarize(const Key (&code)[of_thread], Sampling& shared) {
+    u64 least = ~u64{0}, most = 0, differing = 0;
+#pragma unroll
+    for (u32 k = 0; k < of_thread; ++k) {
+        least = code[k] < least ? code[k] : least;
+        most = code[k] > most ? code[k] : most;
+        differing |= code[k] ^ code[0];
+    }
+    differing |= code[0] ^ __shfl_sync(tile::all_lanes, code[0], 0);
+    atomicMin(&shared.least, least);
+    atomicMax(&shared.most, most);
+    if (differing != 0) atomicOr(&shared.differing, differing);
+}
+
+static __device__ __forceinline__ float msd_cost_by(const Estimate& found, const PlanInputs& task) {
+    return costs.prefixes + msd_cost(task, found.splits, true, found.crowding);
+}
+
+// Makes a rank map, and returns whether MSD by it is cheaper than LSD and than `other`. All threads call it.
+static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], const Key* keys,
+                                                 const KeyRule<Key>& rule, const PlanInputs& task, RankMap* map,
+                                                 u32* cell, Sampling& shared, float other, float& crowding) {
+    summarize(code, shared);
+    count_equal(code, cell, shared);
+    const float repeats =
+        static_cast<float>(task.count) * static_cast<float>(shared.equal) / (0.5f * sampled * sampled);
+    if (repeats > 16) return false;  // bins of local sorts would hold equal keys
+    make_rank_map(keys, task.count, rule, map, cell, shared);
+    const Ranks ranks(map);
+    u32 rank[of_thread];
+#pragma unroll
+    for (u32 k = 0; k < of_thread; ++k) rank[k] = ranks.of(code[k]);
+    const Estimate found = estimate(rank, task, cell, shared);
+    u32 differing = 0;
+    for (u32 d = 0; d < key_digits; ++d) differing += (shared.differing >> d * bits & (digits - 1)) != 0 ? 1 : 0;
+    const float msd = msd_cost_by(found, task);
+    if (msd >= other || !is_cheaper(msd, costs.digits + lsd_cost(task, differing))) return false;
+    crowding = found.crowding;
+    return true;
+}
+
+// Whether codes are spread so evenly that ranks need not be estimated.
+static __device__ __forceinline__ bool is_even(const Estimate& found) {
+    return found.splits <= 1 && found.crowding < 1.25f;
+}
+
+}  // namespace headrace
