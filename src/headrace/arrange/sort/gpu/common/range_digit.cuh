@@ -8,9 +8,10 @@
 
 namespace headrace {
 
-// Whether the first two passes of an MSD sort go by estimated ranks, and later ones divide ranges.
+// Whether the first two passes of an MSD sort may go by estimated ranks, and later ones divide ranges; whether they do.
+constexpr bool can_have_ranks = !with_equals && sizeof(Key) >= 4;
 static __device__ __forceinline__ bool has_ranges(const DevicePlan& plan) {
-    return !with_equals && sizeof(Key) >= 4 && plan.has_rank_map != 0;
+    return can_have_ranks && plan.has_rank_map != 0;
 }
 
 constexpr u32 prefix_bits = 2 * bits;

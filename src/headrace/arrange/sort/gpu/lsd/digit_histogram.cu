@@ -2,7 +2,11 @@
 // "Onesweep", section 4.1). Then one block chooses the plan (choose_plan.cuh). Counters are in shared memory, with
 // replicas against contention, as in arrange/histogram/count.cuh.
 //
+// If a sample gave a rank map (prefix_sample.cuh), the highest digit of ranks is counted too. MSD goes by it if each of
+// its buckets is a leaf bucket.
+//
 // Bytes moved per key of width w: w.
+#include "arrange/sort/gpu/common/range_digit.cuh"
 #include "arrange/sort/gpu/lsd/choose_plan.cuh"
 #include "arrange/sort/gpu/lsd/order_check.cuh"
 #include "gpu/block/dependent_launch.cuh"
@@ -44,11 +48,26 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
     }
 }
 
+constexpr u32 rank_replicas = threads >= 4 * digits ? 4 : 1;
+
+// Counts the highest digit of the ranks of a tile's keys.
+static __device__ __forceinline__ void count_ranks(const Codes& codes, u64 left, const Ranks& ranks, u32* counts) {
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+#pragma unroll
+        for (u32 k = 0; k < per; ++k) {
+            if (tile::row_begin<Key, rows>(row) + k < left)
+                atomicAdd(&counts[ranks.of(codes.some.row[row].item[k]) >> (32 - bits)], 1u);
+        }
+    }
+}
+
 // `totals`: counts for each digit and value, added to. `disorder`: order of all neighbours. `remainder`: the keys to
-// count if heavy hitters are extracted. It does nothing if the plan is already made.
+// count if heavy hitters are extracted. `rank_counts`: of the highest digit of ranks, added to if the plan has a map.
+// It does nothing if the plan is already made.
 extern "C" __global__ void __launch_bounds__(threads)
     count_digits(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
-                 const Key* remainder, const DevicePlan* plan) {
+                 const Key* remainder, const RankMap* map, u32* rank_counts, const DevicePlan* plan) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, shared);
     if (plan->method != SortMethod::undecided) return;
@@ -56,7 +75,12 @@ extern "C" __global__ void __launch_bounds__(threads)
         keys = remainder;
         count = plan->remainder;
     }
+    __shared__ u32 of_ranks[rank_replicas * digits];
+    const bool has_ranks = can_have_ranks && plan->has_rank_map != 0;
     for (u32 i = threadIdx.x; i < counters * replicas; i += threads) shared[i] = 0;
+    if (has_ranks) {
+        for (u32 i = threadIdx.x; i < rank_replicas * digits; i += threads) of_ranks[i] = 0;
+    }
     __syncthreads();
     const Input input(keys, count, rule);
     const u32 replica = threadIdx.x % replicas * 4;
@@ -74,6 +98,9 @@ extern "C" __global__ void __launch_bounds__(threads)
         } else {
             count_tile<false>(codes, count - at, shared, replica);
         }
+        if constexpr (can_have_ranks) {
+            if (has_ranks) count_ranks(codes, count - at, Ranks(map), &of_ranks[tile::warp() % rank_replicas * digits]);
+        }
     }
     merge_disorder(found, disorder);
     __syncthreads();
@@ -85,11 +112,29 @@ extern "C" __global__ void __launch_bounds__(threads)
         for (u32 r = 0; r < replicas; ++r) sum += shared[i * replicas + (r + i) % replicas];
         if (sum != 0) atomicAdd(&totals[i], static_cast<u64>(sum));
     }
+    if (!has_ranks || threadIdx.x >= digits) return;
+    u32 sum = 0;
+    for (u32 r = 0; r < rank_replicas; ++r) sum += of_ranks[r * digits + threadIdx.x];
+    if (sum != 0) atomicAdd(&rank_counts[threadIdx.x], sum);
+}
+
+// Makes the plan by ranks if they leave leaf buckets alone. `totals` gets the counts of the first pass.
+static __device__ __forceinline__ bool plan_by_ranks(const u32* rank_counts, const PlanInputs& task, u64* totals,
+                                                     DevicePlan* plan) {
+    const u32 d = threadIdx.x, own = d < digits ? rank_counts[d] : 0;
+    if (__syncthreads_or(own > task.max_leaf_keys) != 0) {
+        if (d == 0) plan->has_rank_map = 0;
+        return false;
+    }
+    if (d < digits) totals[(key_digits - 1) * digits + d] = own;
+    if (d == 0) write_range_passes(*plan);
+    return true;
 }
 
 // `totals`, `starts`: a table for each digit and value. It does nothing if the plan is already made.
 extern "C" __global__ void __launch_bounds__(plan_threads)
-    choose_plan(const u64* totals, const Disorder* disorder, PlanInputs task, u64* starts, DevicePlan* plan) {
+    choose_plan(u64* totals, const Disorder* disorder, PlanInputs task, u64* starts, const u32* rank_counts,
+                DevicePlan* plan) {
     tile::wait_for_launch_before();
     __shared__ PlanShared shared;
     u64 count[each];  // these loads and the next ones are all in flight before the first wait
@@ -97,6 +142,7 @@ extern "C" __global__ void __launch_bounds__(plan_threads)
     const Disorder found = {load_now(disorder->falls), load_now(disorder->rises)};
     const SortMethod decided = load_now(plan->method);
     const u32 heavy = load_now(plan->heavy), remainder = load_now(plan->remainder), repeats = load_now(plan->repeats);
+    const u32 has_ranks = load_now(plan->has_rank_map);
     if (decided != SortMethod::undecided) return;
     if (heavy != 0) task.count = remainder;
     if (threadIdx.x == 0) shared.alike = 0;
@@ -122,5 +168,9 @@ extern "C" __global__ void __launch_bounds__(plan_threads)
         method = SortMethod::copy;
     else if (may_be_copied && found.rises == 0)
         method = SortMethod::reverse;
-    if (threadIdx.x == 0) write_passes(*plan, differ, task, method);
+    if (can_have_ranks && has_ranks != 0 && method == SortMethod::lsd && plan_by_ranks(rank_counts, task, totals, plan))
+        return;
+    if (threadIdx.x != 0) return;
+    plan->has_rank_map = 0;
+    write_passes(*plan, differ, task, method);
 }

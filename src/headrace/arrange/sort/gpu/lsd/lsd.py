@@ -82,6 +82,8 @@ class DevicePlan:
         A buffer of `nbytes` bytes that are zero.
     counts_prefixes
         Whether keys may be counted by their 16-bit prefixes.
+    has_one_pass
+        Whether the MSD sort has one pass, which may go by ranks that a sample estimates.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class DevicePlan:
         zeros: DeviceBuffer,
         *,
         counts_prefixes: bool = False,
+        has_one_pass: bool = False,
     ) -> None:
         self._context, self._keys, self._tuning = context, keys, tuning
         self.table_bytes = keys.digit_count(tuning.bits) * (8 << tuning.bits)
@@ -103,8 +106,9 @@ class DevicePlan:
         before_prefixes = self.nbytes(keys, tuning, counts_prefixes=False)
         has_prefixes = counts_prefixes and tuning.prefix_histogram is not None
         self.prefix_counts = BufferSlice(self.totals, before_prefixes) if has_prefixes else None
-        cells = 4 << 2 * tuning.bits - 3
-        self.rank_map = context.launcher.allocate(_RANK_MAP_BYTES + cells) if has_prefixes else None
+        has_ranks = has_prefixes or (has_one_pass and tuning.prefix_histogram is not None)
+        self.rank_map = context.launcher.allocate(_RANK_MAP_BYTES + (4 << 2 * tuning.bits - 3)) if has_ranks else None
+        self._rank_counts = BufferSlice(self.totals, before_prefixes) if has_ranks and not has_prefixes else None
 
     @property
     def bits(self) -> int:
@@ -112,29 +116,36 @@ class DevicePlan:
         return self._tuning.bits
 
     @staticmethod
-    def nbytes(keys: KeyType, tuning: LsdTuning, *, counts_prefixes: bool) -> int:
+    def nbytes(keys: KeyType, tuning: LsdTuning, *, counts_prefixes: bool, has_one_pass: bool = False) -> int:
         """Return the bytes of zeros that a plan needs."""
         digits = keys.digit_count(tuning.bits) * (8 << tuning.bits)
         prefixes = 4 << 2 * tuning.bits if counts_prefixes and tuning.prefix_histogram is not None else 0
-        return digits + 2 * _DISORDER_BYTES + PLAN_BYTES + prefixes
+        return digits + 2 * _DISORDER_BYTES + PLAN_BYTES + prefixes + (4 << tuning.bits if has_one_pass else 0)
 
     def make(self, source: DeviceBuffer, inputs: PlanInputs, remainder: DeviceBuffer | None = None) -> None:
         """Count digits and choose the passes. `remainder`: buffer of the keys that are left if heavy hitters are extracted."""
         packed = inputs.packed(self._context.count)
-        if self.prefix_counts is not None and self._tuning.prefix_histogram is not None:
-            self._count_prefixes(source, packed, self.prefix_counts, self._tuning.prefix_histogram)
+        sizes = self._tuning.prefix_histogram
+        if self.rank_map is not None and sizes is not None:
+            self._sample(source, packed, sizes)
+        if self.prefix_counts is not None and sizes is not None:
+            self._count_prefixes(source, packed, self.prefix_counts, sizes)
         self._count_digits(source, remainder, packed, keeps_equals=inputs.keeps_equals)
 
+    def _sample(self, source: DeviceBuffer, inputs: bytes, sizes: PrefixHistogramTuning) -> None:
+        """Decide by a sample whether prefixes of keys or of ranks are counted."""
+        keys, context, bits = self._keys, self._context, self._tuning.bits
+        context.launcher.launch(
+            _prefix_entry("sample_prefixes", f"PQ{len(keys.rule)}s24sPP"),
+            Shape(sizes.defines(keys, bits), 1, sizes.threads, 1 << 2 * bits),
+            (source, context.count, keys.rule, inputs, self.rank_map, self.plan),
+        )
+
     def _count_prefixes(self, source: DeviceBuffer, inputs: bytes, counts: BufferSlice, sizes: PrefixHistogramTuning) -> None:
-        """Count prefixes if a sample shows that the MSD sort is likely to be cheaper."""
+        """Count prefixes if the sample shows that the MSD sort is likely to be cheaper."""
         keys, context = self._keys, self._context
         launch, rule = context.launcher.launch, len(keys.rule)
         defines, counter_bytes = sizes.defines(keys, self._tuning.bits), 4 << 2 * self._tuning.bits
-        launch(
-            _prefix_entry("sample_prefixes", f"PQ{rule}s24sPP"),
-            Shape(defines, 1, sizes.threads, counter_bytes // 4),
-            (source, context.count, keys.rule, inputs, self.rank_map, self.plan),
-        )
         blocks = max(1, min(-(-context.count * keys.width // (sizes.threads * sizes.rows * 16)), context.multiprocessors))
         launch(
             _prefix_entry("count_prefixes", f"PQ{rule}sPPPP"),
@@ -154,10 +165,11 @@ class DevicePlan:
         blocks = max(1, min(-(-context.count // tile), context.multiprocessors * sizes.blocks))
         defines = sizes.defines(keys, bits)
         shape = Shape(defines, blocks, sizes.threads, _counter_bytes(keys.digit_count(bits) << bits, sizes.threads))
-        args = (source, context.count, keys.rule, int(keeps_equals), self.totals, self._disorder, remainder, self.plan)
+        ranks = self.rank_map, self._rank_counts
+        args = (source, context.count, keys.rule, int(keeps_equals), self.totals, self._disorder, remainder, *ranks, self.plan)
         context.launcher.launch(_count_entry(len(keys.rule)), shape, args)
         shape = Shape(defines, 1, sizes.plan_threads)
-        context.launcher.launch(_CHOOSE_PLAN, shape, (self.totals, self._disorder, inputs, self.starts, self.plan))
+        context.launcher.launch(_CHOOSE_PLAN, shape, (self.totals, self._disorder, inputs, self.starts, self._rank_counts, self.plan))
 
     def copy_or_reverse(self, arrays: SortArrays, *, writes_keys: bool = True) -> None:
         """Copy or reverse the arrays if the plan found the keys in ascending or descending order."""
@@ -242,12 +254,12 @@ def _counter_bytes(counters: int, threads: int) -> int:
     return min(1 << max_replicas.bit_length() - 1, 32) * counters * 4
 
 
-_CHOOSE_PLAN = Entry("arrange/sort/gpu/lsd/digit_histogram.cu", "choose_plan", _PLAN_ARGUMENTS, mode=LaunchMode.EARLY)
+_CHOOSE_PLAN = Entry("arrange/sort/gpu/lsd/digit_histogram.cu", "choose_plan", f"{_PLAN_ARGUMENTS}P", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)
 def _count_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/gpu/lsd/digit_histogram.cu", "count_digits", f"PQ{rule}sIPPPP", mode=LaunchMode.EARLY)
+    return Entry("arrange/sort/gpu/lsd/digit_histogram.cu", "count_digits", f"PQ{rule}sIPPPPPP", mode=LaunchMode.EARLY)
 
 
 @lru_cache(16)

@@ -24,7 +24,8 @@ constexpr u32 tiles_between = (count_limit - nearly_empty) / tile_keys;
 static_assert(count_limit <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_equals && threads >= digits);
 
 // Samples keys and decides whether prefixes are counted; one block. Keys in order have a sample in order, as far as
-// warps see; then they are not counted. Dynamic shared memory: a word for each of `cells`.
+// warps see; then they are not counted. If one pass must do, only a rank map is made. Dynamic shared memory: a word for
+// each of `cells`.
 extern "C" __global__ void __launch_bounds__(threads)
     sample_prefixes(const Key* keys, u64 count, KeyRule<Key> rule, PlanInputs task, RankMap* map, DevicePlan* plan) {
     tile::wait_for_launch_before();
@@ -55,13 +56,15 @@ extern "C" __global__ void __launch_bounds__(threads)
     const Estimate found = estimate(rank, task, cell, shared);
     float crowding = found.crowding;
     const float msd = msd_cost_by(found, task);
-    const bool by_codes = is_cheaper(msd, costs.digits + lsd_cost(task, key_digits));
+    const bool has_one_pass = task.parts == 3;  // then prefixes are not counted
+    const bool by_codes = !has_one_pass && is_cheaper(msd, costs.digits + lsd_cost(task, key_digits));
     const float other = by_codes ? msd : costs.digits + lsd_cost(task, key_digits);
-    const bool by_ranks = !is_even(found) && try_ranks(code, keys, rule, task, map, cell, shared, other, crowding);
+    const bool by_ranks =
+        !is_even(found, has_one_pass) && try_ranks(code, keys, rule, task, map, cell, shared, other, crowding);
     if (threadIdx.x != 0) return;
     plan->crowding = crowding;
     plan->has_rank_map = by_ranks;
-    plan->counts_prefixes = by_codes || by_ranks;
+    plan->counts_prefixes = !has_one_pass && (by_codes || by_ranks);
 }
 
 static __device__ __forceinline__ void count_prefix(u32 prefix, u32* counters) {

@@ -35,7 +35,8 @@ static __device__ __forceinline__ float splits_by_sample(u32 pairs, const PlanIn
 struct Sampling {
     u32 pairs, third_pairs;  // pairs of keys in one cell, and with the same third digit
     u32 third[digits];
-    u32 equal;  // keys whose code an earlier one has
+    u32 first_pairs, first[digits];  // the same for the first digit
+    u32 equal;                       // keys whose code an earlier one has
     u64 least, most, differing;
     u32 totals[threads / tile::lanes];
 };
@@ -44,32 +45,37 @@ struct Sampling {
 struct Estimate {
     float splits;    // of a key after its first digit
     float crowding;  // how many times more pairs share their third digit than with an even spread
+    float first;     // the same for the first digit
 };
 
 // Estimates how ranks of 32 bits divide the keys of the sample. `cell`: shared memory. All threads call it.
 static __device__ __forceinline__ Estimate estimate(const u32 (&rank)[of_thread], const PlanInputs& task, u32* cell,
                                                     Sampling& shared) {
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
-    if (threadIdx.x < digits) shared.third[threadIdx.x] = 0;
-    if (threadIdx.x == 0) shared.pairs = shared.third_pairs = 0;
+    if (threadIdx.x < digits) shared.first[threadIdx.x] = shared.third[threadIdx.x] = 0;
+    if (threadIdx.x == 0) shared.pairs = shared.first_pairs = shared.third_pairs = 0;
     __syncthreads();
-    u32 pairs = 0, third_pairs = 0;
+    u32 pairs = 0, first_pairs = 0, third_pairs = 0;
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) {
         pairs += atomicAdd(&cell[(rank[k] >> (32 - prefix_bits)) % cells], 1u);  // pairs with each earlier key
+        first_pairs += atomicAdd(&shared.first[rank[k] >> (32 - bits)], 1u);
         third_pairs += atomicAdd(&shared.third[rank[k] >> (32 - prefix_bits - bits) & (digits - 1)], 1u);
     }
     pairs = __reduce_add_sync(tile::all_lanes, pairs);
+    first_pairs = __reduce_add_sync(tile::all_lanes, first_pairs);
     third_pairs = __reduce_add_sync(tile::all_lanes, third_pairs);
     if (tile::lane() == 0) atomicAdd(&shared.pairs, pairs);
+    if (tile::lane() == 0) atomicAdd(&shared.first_pairs, first_pairs);
     if (tile::lane() == 0) atomicAdd(&shared.third_pairs, third_pairs);
     __syncthreads();
-    return {splits_by_sample(shared.pairs, task, key_digits - 2),
-            static_cast<float>(shared.third_pairs) * digits / (0.5f * sampled * sampled)};
+    constexpr float of_pairs = digits / (0.5f * sampled * sampled);
+    return {splits_by_sample(shared.pairs, task, key_digits - 2), of_pairs * static_cast<float>(shared.third_pairs),
+            of_pairs * static_cast<float>(shared.first_pairs)};
 }
 
 // Keys beside each key of the sample, which the same access to memory brings.
-constexpr u32 together = 4;
+constexpr u32 together = 8;
 
 static __device__ __forceinline__ Key sampled_key(const Key* keys, u64 count, u32 i, u32 beside) {
     const u64 at = count * i / sampled + beside;
@@ -175,9 +181,9 @@ static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], c
     return true;
 }
 
-// Whether codes are spread so evenly that ranks need not be estimated.
-static __device__ __forceinline__ bool is_even(const Estimate& found) {
-    return found.splits <= 1 && found.crowding < 1.25f;
+// Whether codes are spread so evenly that ranks need not be estimated. One pass must leave leaf buckets alone.
+static __device__ __forceinline__ bool is_even(const Estimate& found, bool has_one_pass) {
+    return has_one_pass ? found.first < 1.1f : found.splits <= 1 && found.crowding < 1.25f;
 }
 
 }  // namespace headrace

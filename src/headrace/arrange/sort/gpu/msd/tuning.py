@@ -274,7 +274,7 @@ LARGEST_BLOCK_TUNING = (
     _U32,
     replace(
         _U64,
-        few_keys=(*_U64.few_keys, _few_keys(4_250_000, TileTuning(512, 8, 2), BinSortTuning(1024, 17, 1), _WIDE_U64, 1264)),
+        few_keys=(replace(_U64.few_keys[0], below=1_900_000), _few_keys(4_250_000, TileTuning(512, 8, 2), BinSortTuning(1024, 17, 1), _WIDE_U64, 1264)),
         few_pairs=(*_U64.few_pairs, _few_pairs(2_400_000, 4_500_000, _WIDE_U64)),
     ),
 )
