@@ -148,12 +148,12 @@ def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
 
 @pytest.mark.parametrize("width", [4, 8])
 def test_one_pass_leaves_few_uniform_keys_in_leaf_buckets(width: int) -> None:
-    """Of 2**8 buckets. In a sort by digits, the launches after its passes may be in vain."""
+    """Of 2**8 or 2**9 buckets. In a sort by digits, the launches after its passes may be in vain."""
     row = tuning_of(132, (9, 0)).msd_of(width)
     assert row is not None
     for few in (*row.few_keys, *row.few_pairs):
         if few.sizes.has_one_pass:
-            mean = few.below / (1 << 8)
+            mean = few.below / (1 << few.sizes.bits)
             assert mean + 4 * mean**0.5 < few.sizes.max_leaf_keys <= (few.sizes.leftover or few.sizes.local[0]).keys
     lister = Lister()
     keys = SortRequest(KeyOrder.of(f"<u{width}"), DeviceBuffer(), DeviceBuffer())

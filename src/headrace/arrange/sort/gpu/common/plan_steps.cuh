@@ -88,12 +88,12 @@ static __device__ __forceinline__ void write_passes(DevicePlan& plan, u32 differ
     plan.steps = steps;
 }
 
-// Writes the passes of an MSD sort by estimated ranks: counts of the first are those of the highest digit.
-static __device__ __forceinline__ void write_range_passes(DevicePlan& plan) {
+// Writes the passes of an MSD sort by estimated ranks. Counts of the first begin where those of a `digit` do.
+static __device__ __forceinline__ void write_range_passes(DevicePlan& plan, u32 digit) {
     for (u32 s = 0; s < range_passes; ++s) {
         const BufferRole even = s == 0 ? BufferRole::source : BufferRole::target;
-        plan.step[s] = s % 2 == 0 ? PassStep{key_digits - 1, even, BufferRole::between, 0}
-                                  : PassStep{key_digits - 1, BufferRole::between, BufferRole::target, 0};
+        plan.step[s] = s % 2 == 0 ? PassStep{digit, even, BufferRole::between, 0}
+                                  : PassStep{digit, BufferRole::between, BufferRole::target, 0};
     }
     plan.method = SortMethod::msd;
     plan.steps = range_passes;

@@ -14,7 +14,7 @@ static __device__ __forceinline__ bool has_ranges(const DevicePlan& plan) {
     return can_have_ranks && plan.has_rank_map != 0;
 }
 
-constexpr u32 prefix_bits = 2 * bits;
+constexpr u32 prefix_bits = bits / 4 * 8;  // 16 for digits of 8 and 9 bits
 // Half a power of two for floats of 8 bytes and an eighth for those of 4 is one cell.
 constexpr u32 rank_cell_bits = prefix_bits - (sizeof(Key) == 8 ? 3 : 4);
 

@@ -2,8 +2,8 @@
 // "Onesweep", section 4.1). Then one block chooses the plan (choose_plan.cuh). Counters are in shared memory, with
 // replicas against contention, as in arrange/histogram/count.cuh.
 //
-// If a sample gave a rank map (prefix_sample.cuh), the highest digit of ranks is counted too. MSD goes by it if each of
-// its buckets is a leaf bucket.
+// If a sample gave a rank map (prefix_sample.cuh), the highest bits of ranks are counted too, one more than a digit
+// has. MSD goes by them if each bucket is a leaf bucket.
 //
 // Bytes moved per key of width w: w.
 #include "arrange/sort/gpu/common/range_digit.cuh"
@@ -48,22 +48,23 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
     }
 }
 
+constexpr u32 rank_bits = bits + 1, rank_digits = 2 * digits;
 constexpr u32 rank_replicas = threads >= 4 * digits ? 4 : 1;
 
-// Counts the highest digit of the ranks of a tile's keys.
+// Counts the highest bits of the ranks of a tile's keys.
 static __device__ __forceinline__ void count_ranks(const Codes& codes, u64 left, const Ranks& ranks, u32* counts) {
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
 #pragma unroll
         for (u32 k = 0; k < per; ++k) {
             if (tile::row_begin<Key, rows>(row) + k < left)
-                atomicAdd(&counts[ranks.of(codes.some.row[row].item[k]) >> (32 - bits)], 1u);
+                atomicAdd(&counts[ranks.of(codes.some.row[row].item[k]) >> (32 - rank_bits)], 1u);
         }
     }
 }
 
 // `totals`: counts for each digit and value, added to. `disorder`: order of all neighbours. `remainder`: the keys to
-// count if heavy hitters are extracted. `rank_counts`: of the highest digit of ranks, added to if the plan has a map.
+// count if heavy hitters are extracted. `rank_counts`: of the highest bits of ranks, added to if the plan has a map.
 // It does nothing if the plan is already made.
 extern "C" __global__ void __launch_bounds__(threads)
     count_digits(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
@@ -75,11 +76,11 @@ extern "C" __global__ void __launch_bounds__(threads)
         keys = remainder;
         count = plan->remainder;
     }
-    __shared__ u32 of_ranks[rank_replicas * digits];
+    __shared__ u32 of_ranks[rank_replicas * rank_digits];
     const bool has_ranks = can_have_ranks && plan->has_rank_map != 0;
     for (u32 i = threadIdx.x; i < counters * replicas; i += threads) shared[i] = 0;
     if (has_ranks) {
-        for (u32 i = threadIdx.x; i < rank_replicas * digits; i += threads) of_ranks[i] = 0;
+        for (u32 i = threadIdx.x; i < rank_replicas * rank_digits; i += threads) of_ranks[i] = 0;
     }
     __syncthreads();
     const Input input(keys, count, rule);
@@ -99,7 +100,8 @@ extern "C" __global__ void __launch_bounds__(threads)
             count_tile<false>(codes, count - at, shared, replica);
         }
         if constexpr (can_have_ranks) {
-            if (has_ranks) count_ranks(codes, count - at, Ranks(map), &of_ranks[tile::warp() % rank_replicas * digits]);
+            if (has_ranks)
+                count_ranks(codes, count - at, Ranks(map), &of_ranks[tile::warp() % rank_replicas * rank_digits]);
         }
     }
     merge_disorder(found, disorder);
@@ -112,22 +114,22 @@ extern "C" __global__ void __launch_bounds__(threads)
         for (u32 r = 0; r < replicas; ++r) sum += shared[i * replicas + (r + i) % replicas];
         if (sum != 0) atomicAdd(&totals[i], static_cast<u64>(sum));
     }
-    if (!has_ranks || threadIdx.x >= digits) return;
-    u32 sum = 0;
-    for (u32 r = 0; r < rank_replicas; ++r) sum += of_ranks[r * digits + threadIdx.x];
-    if (sum != 0) atomicAdd(&rank_counts[threadIdx.x], sum);
+    if (!has_ranks) return;
+    for (u32 i = threadIdx.x; i < rank_digits; i += threads) {
+        u32 sum = 0;
+        for (u32 r = 0; r < rank_replicas; ++r) sum += of_ranks[r * rank_digits + i];
+        if (sum != 0) atomicAdd(&rank_counts[i], sum);
+    }
 }
 
 // Makes the plan by ranks if they leave leaf buckets alone. `totals` gets the counts of the first pass.
 static __device__ __forceinline__ bool plan_by_ranks(const u32* rank_counts, const PlanInputs& task, u64* totals,
                                                      DevicePlan* plan) {
-    const u32 d = threadIdx.x, own = d < digits ? rank_counts[d] : 0;
-    if (__syncthreads_or(own > task.max_leaf_keys) != 0) {
-        if (d == 0) plan->has_rank_map = 0;
-        return false;
-    }
-    if (d < digits) totals[(key_digits - 1) * digits + d] = own;
-    if (d == 0) write_range_passes(*plan);
+    bool is_large = false;
+    for (u32 i = threadIdx.x; i < rank_digits; i += plan_threads) is_large |= rank_counts[i] > task.max_leaf_keys;
+    if (__syncthreads_or(is_large) != 0) return false;
+    for (u32 i = threadIdx.x; i < rank_digits; i += plan_threads) totals[i] = rank_counts[i];
+    if (threadIdx.x == 0) write_range_passes(*plan, 0);
     return true;
 }
 
@@ -161,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(plan_threads)
     }
     __syncthreads();
     SortMethod method = SortMethod::lsd;
-    const bool may_go = (task.parts == 1 || task.parts == 3) && repeats == 0;
+    const bool may_go = (task.parts == 1 || (task.parts == 3 && task.value_bytes != 0)) && repeats == 0;
     if (task.parts == 2 || (may_go && msd_is_cheaper(task, shared, differing))) method = SortMethod::msd;
     const bool may_be_copied = heavy == 0;  // the remaining keys are not in the target buffer
     if (may_be_copied && found.falls == 0)

@@ -120,7 +120,7 @@ class DevicePlan:
         """Return the bytes of zeros that a plan needs."""
         digits = keys.digit_count(tuning.bits) * (8 << tuning.bits)
         prefixes = 4 << 2 * tuning.bits if counts_prefixes and tuning.prefix_histogram is not None else 0
-        return digits + 2 * _DISORDER_BYTES + PLAN_BYTES + prefixes + (4 << tuning.bits if has_one_pass else 0)
+        return digits + 2 * _DISORDER_BYTES + PLAN_BYTES + prefixes + (8 << tuning.bits if has_one_pass else 0)
 
     def make(self, source: DeviceBuffer, inputs: PlanInputs, remainder: DeviceBuffer | None = None) -> None:
         """Count digits and choose the passes. `remainder`: buffer of the keys that are left if heavy hitters are extracted."""

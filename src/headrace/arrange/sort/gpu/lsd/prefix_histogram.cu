@@ -24,8 +24,8 @@ constexpr u32 tiles_between = (count_limit - nearly_empty) / tile_keys;
 static_assert(count_limit <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_equals && threads >= digits);
 
 // Samples keys and decides whether prefixes are counted; one block. Keys in order have a sample in order, as far as
-// warps see; then they are not counted. If one pass must do, only a rank map is made. Dynamic shared memory: a word for
-// each of `cells`.
+// warps see; then they are not counted. If one pass must do, it always goes by a rank map. Dynamic shared memory: a
+// word for each of `cells`.
 extern "C" __global__ void __launch_bounds__(threads)
     sample_prefixes(const Key* keys, u64 count, KeyRule<Key> rule, PlanInputs task, RankMap* map, DevicePlan* plan) {
     tile::wait_for_launch_before();
@@ -59,8 +59,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     const bool has_one_pass = task.parts == 3;  // then prefixes are not counted
     const bool by_codes = !has_one_pass && is_cheaper(msd, costs.digits + lsd_cost(task, key_digits));
     const float other = by_codes ? msd : costs.digits + lsd_cost(task, key_digits);
-    const bool by_ranks =
-        !is_even(found, has_one_pass) && try_ranks(code, keys, rule, task, map, cell, shared, other, crowding);
+    bool by_ranks = false;
+    if (!is_even(found, has_one_pass)) {
+        by_ranks = try_ranks(code, keys, rule, task, map, cell, shared, other, crowding);
+    } else if (has_one_pass && is_cheaper(msd, other)) {
+        make_even_map(map);
+        by_ranks = true;
+    }
     if (threadIdx.x != 0) return;
     plan->crowding = crowding;
     plan->has_rank_map = by_ranks;
@@ -247,7 +252,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
     if (threadIdx.x != 0) return;
     if (by_ranks) {
-        write_range_passes(*plan);
+        write_range_passes(*plan, key_digits - 1);
         plan->has_rank_map = 1;
     } else {
         write_passes(*plan, differ, task, SortMethod::msd);

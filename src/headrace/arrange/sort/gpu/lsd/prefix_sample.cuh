@@ -122,6 +122,14 @@ static __device__ __forceinline__ void make_rank_map(const Key* keys, u64 count,
     __syncthreads();
 }
 
+// Makes a map with equal cells.
+static __device__ __forceinline__ void make_even_map(RankMap* map) {
+    constexpr u32 own_cells = 1u << rank_cell_bits, each = prefixes / own_cells;
+    if (threadIdx.x == 0) *map = {0, ~u64{0} >> (64 - key_bits), 0, key_bits, rank_cell_bits, prefix_bits};
+    u32* const words = reinterpret_cast<u32*>(map + 1);
+    for (u32 i = threadIdx.x; i < own_cells; i += threads) words[i] = i * each | each << 16;
+}
+
 // Counts keys of the sample whose code an earlier one has, as far as one word for each code's hash shows.
 static __device__ __forceinline__ void count_equal(const Key (&code)[of_thread], u32* cell, Sampling& shared) {
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;

@@ -29,6 +29,7 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
     yield SortProgram("bucket_count.cu", row.keys_only.count_defines(only))
     yield from _local_programs(row.keys_only, only, has_values=False)
     for few in row.few_keys:
+        yield SortProgram("assign.cu", {"HR_BITS": few.sizes.bits})
         yield SortProgram("scatter_reserve.cu", few.sizes.reserve_defines(only))
         yield from _local_programs(few.sizes, only, has_values=False)
     many = _chosen(row.select_keys(max(row.min_keys, row.many_from)))
