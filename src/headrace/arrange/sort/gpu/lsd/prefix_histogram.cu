@@ -59,10 +59,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     const bool has_one_pass = task.parts == 3;  // then prefixes are not counted
     const bool by_codes = !has_one_pass && is_cheaper(msd, costs.digits + lsd_cost(task, key_digits));
     const float other = by_codes ? msd : costs.digits + lsd_cost(task, key_digits);
+    const bool may_have_ranks = task.value_bytes == 0;  // only scatter_reserve.cu goes by them
     bool by_ranks = false;
-    if (!is_even(found, has_one_pass)) {
+    if (may_have_ranks && !is_even(found, has_one_pass)) {
         by_ranks = try_ranks(code, keys, rule, task, map, cell, shared, other, crowding);
-    } else if (has_one_pass && is_cheaper(msd, other)) {
+    } else if (may_have_ranks && has_one_pass && is_cheaper(msd, other)) {
         make_even_map(map);
         by_ranks = true;
     }
