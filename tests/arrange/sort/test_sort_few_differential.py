@@ -24,7 +24,9 @@ TUNING = replace(
         replace(
             row,
             min_keys=1 << 30,
-            few_keys=(FewMsdTuning(700, 3000, replace(row.keys_only, bits=5, local=row.keys_only.local[-1:], has_one_pass=True)),),
+            few_keys=(
+                FewMsdTuning(700, 3000, replace(row.keys_only, bits=5, local=row.keys_only.local[-1:], has_one_pass=True)),
+            ),
             few_pairs=(
                 FewMsdTuning(
                     700, 3000, replace(row.pairs, local=(BlockSortTuning(4, 64, 4, 1),), leftover=None, has_one_pass=True)

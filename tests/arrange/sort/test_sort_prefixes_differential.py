@@ -34,12 +34,14 @@ def planned(keys, *, order=None, how=("random", 0)):
     steps = made[4:].reshape(-1, 4)[: made[1], 0].tolist()
     heads = launcher.fetch(plan.prefix_counts).view(np.uint32)
     has_ranks = bool(launcher.fetch(plan.plan)[RANKS_OFFSET])
-    np.testing.assert_array_equal(heads, expected_heads(keys, order, launcher.fetch(plan.rank_map) if has_ranks else None, made[2]))
+    np.testing.assert_array_equal(
+        heads, expected_heads(keys, order, launcher.fetch(plan.rank_map) if has_ranks else None, made[2])
+    )
     return int(made[0]), steps, bool(made[2]), bool(made[3]), heads
 
 
 def expected_heads(keys, order, rank_map, are_counted):
-    """Return the counts of prefixes of 8 bits: those of codes, or of ranks by an address of a map."""
+    """Return the counts of prefixes of 8 bits: those of codes, or of ranks by a map."""
     if rank_map is None:
         return heads_of(keys, order) * int(are_counted)
     (low, most), (zeros, width, cell_bits, _) = rank_map[:16].view("u8").tolist(), rank_map[16:32].view("u4").tolist()

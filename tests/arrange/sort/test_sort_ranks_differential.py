@@ -80,9 +80,7 @@ def test_keys_that_the_sample_misses(how: tuple[str, int]) -> None:
     assert launcher.has_ranks
 
 
-@pytest.mark.parametrize(
-    ("dtype", "kind"), [("f8", "sorted"), ("f8", "reversed"), ("f8", "constant"), ("f8", "few")]
-)
+@pytest.mark.parametrize(("dtype", "kind"), [("f8", "sorted"), ("f8", "reversed"), ("f8", "constant"), ("f8", "few")])
 def test_keys_that_need_no_ranks(dtype: str, kind: str) -> None:
     launcher = Watching("random", 2)
     check(keys_of(dtype, 2000, kind), launcher=launcher)

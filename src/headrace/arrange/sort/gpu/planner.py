@@ -238,9 +238,7 @@ class Sorter:
             self._states_bytes(tile, choice),
         ]
         plan_zeros, counts, heavy_table, states = self._launcher.allocate_group(zeros)
-        plan = DevicePlan(
-            context, keys, lsd_tuning, plan_zeros, counts_prefixes=counts_prefixes, has_one_pass=has_one_pass
-        )
+        plan = DevicePlan(context, keys, lsd_tuning, plan_zeros, counts_prefixes=counts_prefixes, has_one_pass=has_one_pass)
         lsd = LsdSort(context, keys, lsd_tuning, tile, states) if use is not MsdUse.ALWAYS else None
         msd = MsdSort(context, keys, choice.tuning, choice.options, (states, counts)) if choice else None
         in_place = any(column.in_place for column in arrays.all)

@@ -1,5 +1,5 @@
-// Extracts the digits of passes that do not go by the bits of codes: those of estimated ranks (rank_map.hpp), and in
-// later passes those of a bucket whose range is divided into equal shares (key_range.hpp).
+// Extracts the digits of passes that do not go by the bits of codes. They are digits of estimated ranks (rank_map.hpp).
+// In later passes they are equal shares of a bucket's range (key_range.hpp).
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "arrange/sort/gpu/common/key_range.hpp"
@@ -8,8 +8,10 @@
 
 namespace headrace {
 
-// Whether the first two passes of an MSD sort may go by estimated ranks, and later ones divide ranges; whether they do.
+// Whether plans may have a rank map.
 constexpr bool can_have_ranks = !with_equals && sizeof(Key) >= 4;
+
+// Whether the first two passes of an MSD sort go by estimated ranks, and later ones divide ranges.
 static __device__ __forceinline__ bool has_ranges(const DevicePlan& plan) {
     return can_have_ranks && plan.has_rank_map != 0;
 }
@@ -18,8 +20,8 @@ constexpr u32 prefix_bits = bits / 4 * 8;  // 16 for digits of 8 and 9 bits
 // Half a power of two for floats of 8 bytes and an eighth for those of 4 is one cell.
 constexpr u32 rank_cell_bits = prefix_bits - (sizeof(Key) == 8 ? 3 : 4);
 
-// A rank map in registers. The cells are in global memory: few of them serve nearly all keys, so they stay in the L1
-// cache, and shared memory is left to tiles.
+// A rank map in registers. The cells are in global memory. Few of them serve nearly all keys, so they stay in the L1
+// cache, and tiles have the shared memory.
 struct Ranks {
     Key low, most;
     u32 zeros;

@@ -1,7 +1,7 @@
-// Maps codes to estimated ranks: a piecewise linear approximation of the keys' distribution function, made from a
-// sample. Prefixes of ranks are spread evenly where prefixes of codes are not, such as those of normal floats.
-// (Kristo, Vaidya, Cetintemel, Misra and Kraska 2020, "The case for a learned sorting algorithm", section 3, with
-// cells of equal width in place of two levels of models.)
+// Maps codes to estimated ranks. The map is a piecewise linear approximation of the keys' distribution function, made
+// from a sample. Prefixes of ranks are spread evenly where prefixes of codes are not, such as those of normal floats.
+// Source: Kristo, Vaidya, Cetintemel, Misra and Kraska 2020, "The case for a learned sorting algorithm", section 3. Here
+// cells of equal width replace two levels of models.
 //
 // Distances from the lowest sampled code are divided into cells by their highest bits. A cell has a range of prefixes,
 // one at least, in proportion to its keys in the sample. In a cell, ranks rise linearly.

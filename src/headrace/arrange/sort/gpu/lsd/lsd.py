@@ -169,7 +169,9 @@ class DevicePlan:
         args = (source, context.count, keys.rule, int(keeps_equals), self.totals, self._disorder, remainder, *ranks, self.plan)
         context.launcher.launch(_count_entry(len(keys.rule)), shape, args)
         shape = Shape(defines, 1, sizes.plan_threads)
-        context.launcher.launch(_CHOOSE_PLAN, shape, (self.totals, self._disorder, inputs, self.starts, self._rank_counts, self.plan))
+        context.launcher.launch(
+            _CHOOSE_PLAN, shape, (self.totals, self._disorder, inputs, self.starts, self._rank_counts, self.plan)
+        )
 
     def copy_or_reverse(self, arrays: SortArrays, *, writes_keys: bool = True) -> None:
         """Copy or reverse the arrays if the plan found the keys in ascending or descending order."""

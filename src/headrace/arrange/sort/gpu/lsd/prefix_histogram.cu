@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     rises |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] < next;
     const bool in_no_order = __syncthreads_or(falls) != 0 && __syncthreads_or(rises) != 0;
     if (!in_no_order) return;
-    const Estimate found = estimate(rank, task, cell, shared);
+    const PrefixEstimate found = estimate(rank, task, cell, shared);
     float crowding = found.crowding;
     const float msd = msd_cost_by(found, task);
     const bool has_one_pass = task.parts == 3;  // then prefixes are not counted

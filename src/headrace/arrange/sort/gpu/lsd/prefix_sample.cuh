@@ -1,5 +1,5 @@
-// Estimates from a sample how prefixes divide the keys, and makes a rank map (rank_map.hpp) from it. One block does it;
-// the includer defines its `threads`.
+// PrefixEstimates from a sample how prefixes divide the keys, and makes a rank map (rank_map.hpp) from it. One block
+// does it; the includer defines its `threads`.
 #pragma once
 #include "arrange/sort/gpu/common/plan_steps.cuh"
 #include "arrange/sort/gpu/common/range_digit.cuh"
@@ -14,7 +14,7 @@ constexpr u32 of_thread = 4;
 constexpr u32 sampled = of_thread * threads;
 constexpr u32 cells = prefixes / 4;
 
-// Estimates the number of splits of a key after its first digit from the pairs of a sample in one cell. Pairs
+// PrefixEstimates the number of splits of a key after its first digit from the pairs of a sample in one cell. Pairs
 // estimate the sum of squared shares of the prefixes, and so the number of keys that share a key's prefix. The square
 // root of that share is what one digit leaves.
 static __device__ __forceinline__ float splits_by_sample(u32 pairs, const PlanInputs& task, u32 digits_left) {
@@ -42,15 +42,15 @@ struct Sampling {
 };
 
 // A decision about prefixes.
-struct Estimate {
+struct PrefixEstimate {
     float splits;    // of a key after its first digit
     float crowding;  // how many times more pairs share their third digit than with an even spread
     float first;     // the same for the first digit
 };
 
-// Estimates how ranks of 32 bits divide the keys of the sample. `cell`: shared memory. All threads call it.
-static __device__ __forceinline__ Estimate estimate(const u32 (&rank)[of_thread], const PlanInputs& task, u32* cell,
-                                                    Sampling& shared) {
+// PrefixEstimates how ranks of 32 bits divide the keys of the sample. `cell`: shared memory. All threads call it.
+static __device__ __forceinline__ PrefixEstimate estimate(const u32 (&rank)[of_thread], const PlanInputs& task,
+                                                          u32* cell, Sampling& shared) {
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
     if (threadIdx.x < digits) shared.first[threadIdx.x] = shared.third[threadIdx.x] = 0;
     if (threadIdx.x == 0) shared.pairs = shared.first_pairs = shared.third_pairs = 0;
@@ -85,14 +85,14 @@ static __device__ __forceinline__ Key sampled_key(const Key* keys, u64 count, u3
 // Makes the rank map from `together` times the sample. `cell`: shared memory; a barrier precedes and follows.
 static __device__ __forceinline__ void make_rank_map(const Key* keys, u64 count, const KeyRule<Key>& rule, RankMap* map,
                                                      u32* cell, Sampling& shared) {
-    constexpr u32 own_cells = 1u << rank_cell_bits, each = (own_cells + threads - 1) / threads;
-    static_assert(own_cells <= cells);
+    constexpr u32 map_cells = 1u << rank_cell_bits, each = (map_cells + threads - 1) / threads;
+    static_assert(map_cells <= cells);
     if (threadIdx.x == 0) {
         const u64 most = shared.most - shared.least;
         const u32 zeros = static_cast<u32>(leading_zeros(most == 0 ? u64{1} : most)) - (64 - key_bits);
         *map = {shared.least, most, zeros, key_bits, rank_cell_bits, prefix_bits};
     }
-    for (u32 i = threadIdx.x; i < own_cells; i += threads) cell[i] = 0;
+    for (u32 i = threadIdx.x; i < map_cells; i += threads) cell[i] = 0;
     __syncthreads();
     const Ranks ranks(map);
 #pragma unroll 1
@@ -104,7 +104,7 @@ static __device__ __forceinline__ void make_rank_map(const Key* keys, u64 count,
         }
     }
     __syncthreads();
-    const u32 begin = threadIdx.x * each, end = begin + each < own_cells ? begin + each : own_cells;
+    const u32 begin = threadIdx.x * each, end = begin + each < map_cells ? begin + each : map_cells;
     u32 sum = 0;
     for (u32 i = begin; i < end; ++i) sum += cell[i];
     const u32 upto = tile::scan_warp<Sum<u32>>(sum);
@@ -112,7 +112,7 @@ static __device__ __forceinline__ void make_rank_map(const Key* keys, u64 count,
         tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals).before + upto - sum;
     u32* const words = reinterpret_cast<u32*>(map + 1);
     const auto first_of = [&](u32 i, u32 keys_before) {  // each cell has a prefix; the others go by keys
-        return i + static_cast<u32>(u64{keys_before} * (prefixes - own_cells) / (together * sampled));
+        return i + static_cast<u32>(u64{keys_before} * (prefixes - map_cells) / (together * sampled));
     };
     for (u32 i = begin; i < end; ++i) {
         const u32 first = first_of(i, before);
@@ -124,10 +124,10 @@ static __device__ __forceinline__ void make_rank_map(const Key* keys, u64 count,
 
 // Makes a map with equal cells.
 static __device__ __forceinline__ void make_even_map(RankMap* map) {
-    constexpr u32 own_cells = 1u << rank_cell_bits, each = prefixes / own_cells;
+    constexpr u32 map_cells = 1u << rank_cell_bits, each = prefixes / map_cells;
     if (threadIdx.x == 0) *map = {0, ~u64{0} >> (64 - key_bits), 0, key_bits, rank_cell_bits, prefix_bits};
     u32* const words = reinterpret_cast<u32*>(map + 1);
-    for (u32 i = threadIdx.x; i < own_cells; i += threads) words[i] = i * each | each << 16;
+    for (u32 i = threadIdx.x; i < map_cells; i += threads) words[i] = i * each | each << 16;
 }
 
 // Counts keys of the sample whose code an earlier one has, as far as one word for each code's hash shows.
@@ -162,7 +162,7 @@ static __device__ __forceinline__ void summarize(const Key (&code)[of_thread], S
     if (differing != 0) atomicOr(&shared.differing, differing);
 }
 
-static __device__ __forceinline__ float msd_cost_by(const Estimate& found, const PlanInputs& task) {
+static __device__ __forceinline__ float msd_cost_by(const PrefixEstimate& found, const PlanInputs& task) {
     return costs.prefixes + msd_cost(task, found.splits, true, found.crowding);
 }
 
@@ -180,7 +180,7 @@ static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], c
     u32 rank[of_thread];
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) rank[k] = ranks.of(code[k]);
-    const Estimate found = estimate(rank, task, cell, shared);
+    const PrefixEstimate found = estimate(rank, task, cell, shared);
     u32 differing = 0;
     for (u32 d = 0; d < key_digits; ++d) differing += (shared.differing >> d * bits & (digits - 1)) != 0 ? 1 : 0;
     const float msd = msd_cost_by(found, task);
@@ -190,7 +190,7 @@ static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], c
 }
 
 // Whether codes are spread so evenly that ranks need not be estimated. One pass must leave leaf buckets alone.
-static __device__ __forceinline__ bool is_even(const Estimate& found, bool has_one_pass) {
+static __device__ __forceinline__ bool is_even(const PrefixEstimate& found, bool has_one_pass) {
     return has_one_pass ? found.first < 1.1f : found.splits <= 1 && found.crowding < 1.25f;
 }
 
