@@ -9,7 +9,7 @@ so the time excludes the host's launches. The limit is a copy in the same run, f
 CUB is the better of its kernels for a 32-bit and a 64-bit item count. The table *called* has the public functions, by the kernel
 and by the call. By the call, the GPU is idle when the call begins, so the time includes the host's work.
 
-    python -m bench.sort.gpu [--tables called,sizes,entropies,both,orders,ablation] [--out bench/results/h200/NAME.md]
+    python -m bench.sort.gpu [--tables called,floats,sizes,entropies,both,orders,ablation] [--out bench/results/h200/NAME.md]
     python -m bench.sort.gpu --fibers  # without a GPU: tests the program with few keys in the fiber harness; no figures
 """
 
@@ -133,18 +133,30 @@ def by_size(machine: Machine, sizes: Sizes) -> dict[str, dict[str, list[float]]]
 
 def called(machine: Machine, sizes: Sizes) -> None:
     """Print rates of the public functions and of CUB, by the kernel and by the call."""
-    columns = ["call", "CUB, call", "ratio", "kernel", "CUB, kernel", "ratio", "CUB's number of items"]
     for name in NAMES:
-        head(f"{name}, as called: 10^9 keys or pairs a second", "", columns)
         cases = [(name, ands, count) for count in sizes.called for ands in ((0, 2) if count in sizes.skewed else (0,))]
-        theirs = machine.peers_called(cases) or [None] * len(cases)
-        for (_, ands, count), peer in zip(cases, theirs, strict=True):
-            kernel, call = machine.called(Case(name, ands, count, None))
-            found = {"cub_call": peer.rates.call, "cub_kernel": peer.rates.kernel, "cub": peer.count} if peer else {}
-            row = page.figure(table="sort", type=name, data=named(ands), n=count, call=call, kernel=kernel, **found)
-            cells = [cell(call), cell(row.get("cub_call")), over(call, row.get("cub_call"))]
-            cells += [cell(kernel), cell(row.get("cub_kernel")), over(kernel, row.get("cub_kernel")), str(row.get("cub", ""))]
-            say(f"| {count:_}, {named(ands)} | {' | '.join(cells)} |")
+        called_cases(machine, name, cases, named)
+
+
+def floats(machine: Machine, sizes: Sizes) -> None:
+    """Print rates of `headrace.sort` and of CUB for floats of a normal and an exponential distribution."""
+    for name in ("f32", "f64"):
+        cases = [(name, which, count) for count in sizes.called for which in (0, 1)]
+        called_cases(machine, name, cases, ("normal", "exponential").__getitem__)
+
+
+def called_cases(machine: Machine, name: str, cases: list[tuple[str, int, int]], named: Callable[[int], str]) -> None:
+    """Print one table of rates of a public function and of CUB."""
+    columns = ["call", "CUB, call", "ratio", "kernel", "CUB, kernel", "ratio", "CUB's number of items"]
+    head(f"{name}, as called: 10^9 keys or pairs a second", "", columns)
+    theirs = machine.peers_called(cases) or [None] * len(cases)
+    for (_, ands, count), peer in zip(cases, theirs, strict=True):
+        kernel, call = machine.called(Case(name, ands, count, None))
+        found = {"cub_call": peer.rates.call, "cub_kernel": peer.rates.kernel, "cub": peer.count} if peer else {}
+        row = page.figure(table="sort", type=name, data=named(ands), n=count, call=call, kernel=kernel, **found)
+        cells = [cell(call), cell(row.get("cub_call")), over(call, row.get("cub_call"))]
+        cells += [cell(kernel), cell(row.get("cub_kernel")), over(kernel, row.get("cub_kernel")), str(row.get("cub", ""))]
+        say(f"| {count:_}, {named(ands)} | {' | '.join(cells)} |")
 
 
 def over(ours: float, theirs: float | None) -> str:
@@ -227,7 +239,7 @@ def pictures(found: dict[str, dict[str, dict[str, list[float]]]], sizes: Sizes, 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--tables", default="called,sizes,entropies,both,orders,ablation")
+    parser.add_argument("--tables", default="called,floats,sizes,entropies,both,orders,ablation")
     parser.add_argument("--out")
     parser.add_argument("--fibers", action="store_true")
     options = parser.parse_args()
@@ -243,7 +255,8 @@ def main() -> None:
     say(f"{headrace.__version__}. Every answer checked; CUB of the toolkit in the same run.")
     found: dict[str, dict[str, dict[str, list[float]]]] = {}
     tables: dict[str, Callable[[Machine, Sizes], Any]] = {
-        "called": called, "sizes": by_size, "entropies": entropies, "both": by_both, "orders": orders, "ablation": ablation
+        "called": called, "floats": floats, "sizes": by_size, "entropies": entropies, "both": by_both, "orders": orders,
+        "ablation": ablation,
     }  # fmt: skip
     for title in options.tables.split(","):
         found[title] = tables[title](machine, sizes)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import statistics
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -92,6 +93,7 @@ class Card:
     def called(self, case: Case) -> Times:
         """Return 10^9 keys or pairs a second of the public function, by the kernel and by the call."""
         keys, unsigned = self._keys(case), torch.uint64 if case.width == 8 else torch.uint32
+        unsigned = keys.dtype if case.is_float else unsigned
         rows = torch.arange(case.count, dtype=keys.dtype, device="cuda") if case.has_values else None
 
         def work() -> Any:
@@ -102,6 +104,7 @@ class Card:
         sorted_keys = (found if rows is None else found.keys).view(keys.dtype)
         _check(case, [keys, sorted_keys] if rows is None else [keys, sorted_keys, rows, found.values])
         del found, sorted_keys
+        _warm_up(work)
         return rates_of(work, case.count, 7)
 
     def steps(self, case: Case, tuning: SortTuning, sorter: type[Sorter] = Sorter) -> list[tuple[str, float]]:
@@ -152,7 +155,10 @@ class Card:
     def peers_called(self, asked: list[tuple[str, int, int]]) -> list[Better]:
         """Return CUB's rates, each the better of its 32-bit and 64-bit item counts."""
         self._drawn = None  # frees memory for the other process
-        lines = [("pairs" if "+" in name else "keys", 64 if "64" in name else 32, ands, count) for name, ands, count in asked]
+        lines = [
+            ("floats" if name[0] == "f" else "pairs" if "+" in name else "keys", 64 if "64" in name else 32, ands, count)
+            for name, ands, count in asked
+        ]
         assert self._cub is not None
         return self._cub.better(lines)
 
@@ -164,7 +170,20 @@ class Card:
         return self._drawn[1]
 
 
+def _warm_up(work: Callable[[], object]) -> None:
+    """Repeat a call for 0.2 s, so that its programs are compiled and loaded and its launches are kept."""
+    begun, calls = time.perf_counter(), 0
+    while calls < 5 or time.perf_counter() - begun < 0.2:
+        work()
+        torch.cuda.synchronize()
+        calls += 1
+
+
 def _drawn(case: Case) -> torch.Tensor:
+    if case.is_float:
+        dtype = torch.float64 if case.width == 8 else torch.float32
+        floats, generator = torch.empty(case.count, dtype=dtype, device="cuda"), torch.Generator("cuda").manual_seed(1)
+        return floats.exponential_(generator=generator) if case.ands else floats.normal_(generator=generator)
     dtype = torch.int64 if case.width == 8 else torch.int32
     info = torch.iinfo(dtype)
     if case.kind in _RANKS:
@@ -204,8 +223,11 @@ def _of_ranks(case: Case, dtype: torch.dtype) -> torch.Tensor:
 def _check(case: Case, tensors: list[torch.Tensor]) -> None:
     """Check the order, the keys (by two sums) and the values: each once, at its key, in order for equal keys if stable."""
     keys, found = tensors[:2]
-    lowest = torch.iinfo(keys.dtype).min
-    ordered = found ^ lowest  # unsigned words in the order of signed ones
+    if case.is_float:
+        ordered = found
+        keys, found = (tensor.view(torch.int64 if case.width == 8 else torch.int32) for tensor in (keys, found))
+    else:
+        ordered = found ^ torch.iinfo(keys.dtype).min  # unsigned words in the order of signed ones
     right = bool((ordered[1:] >= ordered[:-1]).all())
     right = right and all(bool(_sum(keys, step) == _sum(found, step)) for step in (1, 3))
     if case.has_values:

@@ -22,7 +22,9 @@ from headrace.testing.fibers.launcher import FiberLauncher
 
 @dataclass(frozen=True)
 class Case:
-    """Keys to sort: ``"u32"``, ``"u64"``, ``"32+32"`` or ``"64+64"``; words ANDed; count; strategy; single-launch table."""
+    """Keys to sort: ``"u32"``, ``"u64"``, ``"32+32"``, ``"64+64"``, ``"f32"`` or ``"f64"``; words ANDed (floats: 0 normal, 1
+    exponential); count; strategy; single-launch table.
+    """
 
     name: str
     ands: int
@@ -43,13 +45,18 @@ class Case:
         return "+" in self.name
 
     @property
+    def is_float(self) -> bool:
+        """Return whether keys are floats."""
+        return self.name[0] == "f"
+
+    @property
     def stable(self) -> bool:
         """Return whether the sort is stable; the hybrid is not."""
         return self.strategy != "hybrid"
 
     def request(self, buffers: list[DeviceBuffer]) -> SortRequest:
         """Return a request. `buffers`: keys, target, values, target of values."""
-        order = KeyOrder("unsigned", 8 * self.width)
+        order = KeyOrder("float" if self.is_float else "unsigned", 8 * self.width)
         values = (MovedItems(buffers[2], buffers[3], self.width),) if self.has_values else ()
         return SortRequest(order, buffers[0], buffers[1], values, None, self.stable, self.strategy, self.options)
 
@@ -153,6 +160,9 @@ class Fibers:
 
     def _keys(self, case: Case) -> Any:
         random = np.random.default_rng(1)
+        if case.is_float:
+            draw = random.standard_exponential if case.ands else random.standard_normal
+            return draw(case.count).astype(f"f{case.width}")
         drawn = [random.integers(0, 2**64, case.count, np.uint64) for _ in range(case.ands + 1)]
         words = np.bitwise_and.reduce(drawn) if drawn else np.zeros(case.count, np.uint64)
         keys = words.astype(f"u{case.width}")
