@@ -20,27 +20,40 @@ constexpr u32 prefix_bits = bits / 4 * 8;  // 16 for digits of 8 and 9 bits
 // Half a power of two for floats of 8 bytes and an eighth for those of 4 is one cell.
 constexpr u32 rank_cell_bits = prefix_bits - (sizeof(Key) == 8 ? 3 : 4);
 
-// A rank map in registers. The cells are in global memory. Few of them serve nearly all keys, so they stay in the L1
-// cache, and tiles have the shared memory.
-struct Ranks {
+// A rank map without cells, in registers.
+struct EvenRanks {
     Key low, most;
-    u32 zeros;
-    const u32* cell;
+    u32 zeros, scale;
 
-    Ranks() = default;
-    __device__ __forceinline__ explicit Ranks(const RankMap* map)
-        : low(static_cast<Key>(map->low)), most(static_cast<Key>(map->most)), zeros(map->zeros), cell(map->cell()) {}
+    EvenRanks() = default;
+    __device__ __forceinline__ explicit EvenRanks(const RankMap* map)
+        : low(static_cast<Key>(map->low)), most(static_cast<Key>(map->most)), zeros(map->zeros), scale(map->scale) {}
 
     __device__ __forceinline__ Key distance_of(Key code) const {
         const Key past = static_cast<Key>((code > low ? code : low) - low);
         return static_cast<Key>((past < most ? past : most) << zeros);
     }
+    // Returns the estimated rank, in units of 2^-32 of all keys.
+    __device__ __forceinline__ u32 of(Key code) const {
+        const u32 high = static_cast<u32>(distance_of(code) >> (key_bits - 32));
+        return high + __umulhi(high, scale);
+    }
+};
+
+// A rank map with cells. They are in global memory. Of most floats, few cells serve nearly all keys. These stay in the
+// L1 cache, and tiles have the shared memory.
+struct CellRanks {
+    EvenRanks even;
+    const u32* cell;
+
+    CellRanks() = default;
+    __device__ __forceinline__ explicit CellRanks(const RankMap* map) : even(map), cell(map->cell()) {}
+
     __device__ __forceinline__ static u32 cell_of(Key distance) {
         return static_cast<u32>(distance >> (key_bits - rank_cell_bits));
     }
-    // Returns the estimated rank, in units of 2^-32 of all keys.
     __device__ __forceinline__ u32 of(Key code) const {
-        const Key distance = distance_of(code);
+        const Key distance = even.distance_of(code);
         const u32 own = cell[cell_of(distance)];
         const u32 fraction = static_cast<u32>(static_cast<Key>(distance << rank_cell_bits) >> (key_bits - 32));
         const u32 number = (own >> 16) << (32 - prefix_bits);
@@ -49,6 +62,7 @@ struct Ranks {
 };
 
 // The digit of a key's rank in the first pass or the second one.
+template <class Ranks>
 struct RankDigit {
     Ranks ranks;
     u32 shift;

@@ -52,6 +52,7 @@ constexpr u32 rank_bits = bits + 1, rank_digits = 2 * digits;
 constexpr u32 rank_replicas = threads >= 4 * digits ? 4 : 1;
 
 // Counts the highest bits of the ranks of a tile's keys.
+template <class Ranks>
 static __device__ __forceinline__ void count_ranks(const Codes& codes, u64 left, const Ranks& ranks, u32* counts) {
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
@@ -100,8 +101,9 @@ extern "C" __global__ void __launch_bounds__(threads)
             count_tile<false>(codes, count - at, shared, replica);
         }
         if constexpr (can_have_ranks) {
-            if (has_ranks)
-                count_ranks(codes, count - at, Ranks(map), &of_ranks[tile::warp() % rank_replicas * rank_digits]);
+            u32* const counts = &of_ranks[tile::warp() % rank_replicas * rank_digits];
+            if (has_ranks && map->has_cells == 0) count_ranks(codes, count - at, EvenRanks(map), counts);
+            if (has_ranks && map->has_cells != 0) count_ranks(codes, count - at, CellRanks(map), counts);
         }
     }
     merge_disorder(found, disorder);

@@ -61,10 +61,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     const float other = by_codes ? msd : costs.digits + lsd_cost(task, key_digits);
     const bool may_have_ranks = task.value_bytes == 0;  // only scatter_reserve.cu goes by them
     bool by_ranks = false;
-    if (may_have_ranks && !is_even(found, has_one_pass)) {
+    if (may_have_ranks && !is_even(found, task)) {
         by_ranks = try_ranks(code, keys, rule, task, map, cell, shared, other, crowding);
     } else if (may_have_ranks && has_one_pass && is_cheaper(msd, other)) {
-        make_even_map(map);
+        make_even_map(0, ~u64{0} >> (64 - key_bits), map);
         by_ranks = true;
     }
     if (threadIdx.x != 0) return;
@@ -183,8 +183,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u32 i = threadIdx.x; i < words; i += threads) counters[i] = 0;
     __syncthreads();
     const PrefixCount task = {keys, count, rule, totals, differing_bits, counters};
-    if (plan->has_rank_map != 0) {
-        const Ranks ranks(map);
+    if (plan->has_rank_map != 0 && map->has_cells != 0) {
+        const CellRanks ranks(map);
+        count_all(task, [&](Key code) { return ranks.of(code) >> (32 - prefix_bits); });
+    } else if (plan->has_rank_map != 0) {
+        const EvenRanks ranks(map);
         count_all(task, [&](Key code) { return ranks.of(code) >> (32 - prefix_bits); });
     } else {
         count_all(task, [](Key code) { return static_cast<u32>(code >> (key_bits - prefix_bits)); });

@@ -82,25 +82,31 @@ static __device__ __forceinline__ Key sampled_key(const Key* keys, u64 count, u3
     return keys[at < count ? at : count - 1];
 }
 
-// Makes the rank map from `together` times the sample. `cell`: shared memory; a barrier precedes and follows.
-static __device__ __forceinline__ void make_rank_map(const Key* keys, u64 count, const KeyRule<Key>& rule, RankMap* map,
-                                                     u32* cell, Sampling& shared) {
+// Makes a map without cells, for codes from `low` to low + `most`. A barrier must follow.
+static __device__ __forceinline__ void make_even_map(u64 low, u64 most, RankMap* map) {
+    if (threadIdx.x != 0) return;
+    *map = RankMap::of(low, most, key_bits);
+    map->prefix_bits = prefix_bits;
+}
+
+// Adds cells to an even map, from `together` times the sample. `cell`: shared memory; a barrier precedes and follows.
+static __device__ __forceinline__ void add_cells(const Key* keys, u64 count, const KeyRule<Key>& rule, RankMap* map,
+                                                 u32* cell, Sampling& shared) {
     constexpr u32 map_cells = 1u << rank_cell_bits, each = (map_cells + threads - 1) / threads;
     static_assert(map_cells <= cells);
     if (threadIdx.x == 0) {
-        const u64 most = shared.most - shared.least;
-        const u32 zeros = static_cast<u32>(leading_zeros(most == 0 ? u64{1} : most)) - (64 - key_bits);
-        *map = {shared.least, most, zeros, key_bits, rank_cell_bits, prefix_bits};
+        map->has_cells = 1;
+        map->cell_bits = rank_cell_bits;
     }
     for (u32 i = threadIdx.x; i < map_cells; i += threads) cell[i] = 0;
     __syncthreads();
-    const Ranks ranks(map);
+    const EvenRanks ranks(map);
 #pragma unroll 1
     for (u32 beside = 0; beside < together; ++beside) {
 #pragma unroll
         for (u32 k = 0; k < of_thread; ++k) {
             const Key code = rule.code(sampled_key(keys, count, of_thread * threadIdx.x + k, beside));
-            atomicAdd(&cell[Ranks::cell_of(ranks.distance_of(code))], 1u);
+            atomicAdd(&cell[CellRanks::cell_of(ranks.distance_of(code))], 1u);
         }
     }
     __syncthreads();
@@ -120,14 +126,6 @@ static __device__ __forceinline__ void make_rank_map(const Key* keys, u64 count,
         words[i] = first | (first_of(i + 1, before) - first) << 16;
     }
     __syncthreads();
-}
-
-// Makes a map with equal cells.
-static __device__ __forceinline__ void make_even_map(RankMap* map) {
-    constexpr u32 map_cells = 1u << rank_cell_bits, each = prefixes / map_cells;
-    if (threadIdx.x == 0) *map = {0, ~u64{0} >> (64 - key_bits), 0, key_bits, rank_cell_bits, prefix_bits};
-    u32* const words = reinterpret_cast<u32*>(map + 1);
-    for (u32 i = threadIdx.x; i < map_cells; i += threads) words[i] = i * each | each << 16;
 }
 
 // Counts keys of the sample whose code an earlier one has, as far as one word for each code's hash shows.
@@ -162,6 +160,20 @@ static __device__ __forceinline__ void summarize(const Key (&code)[of_thread], S
     if (differing != 0) atomicOr(&shared.differing, differing);
 }
 
+template <class Ranks>
+static __device__ __forceinline__ PrefixEstimate estimate_by(const Ranks& ranks, const Key (&code)[of_thread],
+                                                             const PlanInputs& task, u32* cell, Sampling& shared) {
+    u32 rank[of_thread];
+#pragma unroll
+    for (u32 k = 0; k < of_thread; ++k) rank[k] = ranks.of(code[k]);
+    return estimate(rank, task, cell, shared);
+}
+
+// Whether prefixes are spread so evenly that other ranks need not be estimated. One pass must leave leaf buckets alone.
+static __device__ __forceinline__ bool is_even(const PrefixEstimate& found, const PlanInputs& task) {
+    return (task.parts != 3 || found.first < 1.1f) && found.splits <= 1 && found.crowding < 1.25f;
+}
+
 static __device__ __forceinline__ float msd_cost_by(const PrefixEstimate& found, const PlanInputs& task) {
     return costs.prefixes + msd_cost(task, found.splits, true, found.crowding);
 }
@@ -175,23 +187,19 @@ static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], c
     const float repeats =
         static_cast<float>(task.count) * static_cast<float>(shared.equal) / (0.5f * sampled * sampled);
     if (repeats > 16) return false;  // bins of local sorts would hold equal keys
-    make_rank_map(keys, task.count, rule, map, cell, shared);
-    const Ranks ranks(map);
-    u32 rank[of_thread];
-#pragma unroll
-    for (u32 k = 0; k < of_thread; ++k) rank[k] = ranks.of(code[k]);
-    const PrefixEstimate found = estimate(rank, task, cell, shared);
+    make_even_map(shared.least, shared.most - shared.least, map);
+    __syncthreads();
+    PrefixEstimate found = estimate_by(EvenRanks(map), code, task, cell, shared);
+    if (!is_even(found, task)) {
+        add_cells(keys, task.count, rule, map, cell, shared);
+        found = estimate_by(CellRanks(map), code, task, cell, shared);
+    }
     u32 differing = 0;
     for (u32 d = 0; d < key_digits; ++d) differing += (shared.differing >> d * bits & (digits - 1)) != 0 ? 1 : 0;
     const float msd = msd_cost_by(found, task);
     if (msd >= other || !is_cheaper(msd, costs.digits + lsd_cost(task, differing))) return false;
     crowding = found.crowding;
     return true;
-}
-
-// Whether codes are spread so evenly that ranks need not be estimated. One pass must leave leaf buckets alone.
-static __device__ __forceinline__ bool is_even(const PrefixEstimate& found, bool has_one_pass) {
-    return has_one_pass ? found.first < 1.1f : found.splits <= 1 && found.crowding < 1.25f;
 }
 
 }  // namespace headrace

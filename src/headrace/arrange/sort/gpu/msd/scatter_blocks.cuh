@@ -123,9 +123,16 @@ static __device__ __forceinline__ void scatter_by(const OfBucket& digit_of_bucke
     }
 }
 
+template <class Ranks>
+static __device__ __forceinline__ void scatter_by_ranks(const Scattering& given, u32 number, bool is_first,
+                                                        void* memory) {
+    const RankDigit<Ranks> digit_of(given.lists.rank_map, number);
+    scatter_by<RankDigit<Ranks>>([&](u32) { return digit_of; }, given, number, is_first, memory);
+}
+
 // Runs pass `number` of the plan: by estimated ranks and then by ranges, or by digits.
 static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u32 number, bool is_first) {
-    constexpr u32 bins_bytes = sizeof(DigitBins<u32, ScatterDigit>) + sizeof(RankDigit);
+    constexpr u32 bins_bytes = sizeof(DigitBins<u32, ScatterDigit>) + sizeof(RankDigit<CellRanks>);
     __shared__ uint4 bins[(bins_bytes + 15) / 16];
     const Lists& lists = given.lists;
     if (blockIdx.x >= lists.counts[number].blocks) return;
@@ -135,8 +142,8 @@ static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u
         return scatter_by<ScatterDigit>([&](u32) { return digit_of; }, given, number, is_first, bins);
     }
     if (number < 2) {
-        const RankDigit digit_of(lists.rank_map, number);
-        return scatter_by<RankDigit>([&](u32) { return digit_of; }, given, number, is_first, bins);
+        if (lists.rank_map->has_cells == 0) return scatter_by_ranks<EvenRanks>(given, number, is_first, bins);
+        return scatter_by_ranks<CellRanks>(given, number, is_first, bins);
     }
     const Bucket* const buckets = buckets_of(lists, number);
     scatter_by<RangeDigit>([&](u32 bucket) { return RangeDigit(buckets[bucket].range); }, given, number, is_first,
