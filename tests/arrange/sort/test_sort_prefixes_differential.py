@@ -18,7 +18,9 @@ pytestmark = pytest.mark.fibers
 
 HOW = {"undecided": 0, "straight": 1, "reversed": 2, "by_digits": 3, "by_parts": 4}
 MAX_IN_ONE = 256
-RANKS_OFFSET = layout("DevicePlan").offset("has_rank_map")
+DIVISION_OFFSET = layout("DevicePlan").offset("division")
+BY_RANKS = 2
+"""Value of ``Division`` of sort_task.hpp."""
 
 
 def planned(keys, *, order=None, how=("random", 0)):
@@ -33,7 +35,7 @@ def planned(keys, *, order=None, how=("random", 0)):
     made = launcher.fetch(plan.plan).view(np.uint32)
     steps = made[4:].reshape(-1, 4)[: made[1], 0].tolist()
     heads = launcher.fetch(plan.prefix_counts).view(np.uint32)
-    has_ranks = bool(launcher.fetch(plan.plan)[RANKS_OFFSET])
+    has_ranks = launcher.fetch(plan.plan)[DIVISION_OFFSET] == BY_RANKS
     np.testing.assert_array_equal(
         heads, expected_heads(keys, order, launcher.fetch(plan.rank_map) if has_ranks else None, made[2])
     )

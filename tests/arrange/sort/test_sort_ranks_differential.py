@@ -14,74 +14,74 @@ from tests.arrange.sort.sort_gpu_cases import check, deep_keys, keys_of
 
 pytestmark = pytest.mark.fibers
 
-RANKS_OFFSET = layout("DevicePlan").offset("has_rank_map")
+DIVISION_OFFSET = layout("DevicePlan").offset("division")
+BY_RANKS = 2
+"""Value of ``Division`` of sort_task.hpp."""
+COUNT = 2500
 
 
 class Watching(FiberLauncher):
-    """Records whether the plan has a rank map."""
+    """Records whether the plan goes by estimated ranks, and whether their map has cells."""
 
-    has_ranks = False
+    has_ranks = has_cells = False
 
     def launch(self, entry, shape, args):
         super().launch(entry, shape, args)
+        if entry.name == "sample_prefixes":
+            self.has_cells = bool(self.fetch(args[-2])[layout("RankMap").offset("has_cells")])
         if entry.name == "choose_plan":
-            self.has_ranks = bool(self.fetch(args[-1])[RANKS_OFFSET])
+            self.has_ranks = self.fetch(args[-1])[DIVISION_OFFSET] == BY_RANKS
 
 
-def drawn(kind: str, count: int) -> Any:
-    """Return keys of a distribution."""
-    random = np.random.default_rng(count)
-    outliers = np.where(np.arange(count) % 500 == 3, 1e300, random.standard_normal(count))
+def drawn(kind: str) -> Any:
+    """Return keys of 4 bytes of a distribution."""
+    random = np.random.default_rng(4)
     return {
-        "normal": random.standard_normal(count),
-        "narrow": 1e6 + random.random(count),
-        "exponential": random.standard_exponential(count),
-        "outliers": outliers,
-        "numbers": random.integers(-5, 10**6, count),
-        "uniform": random.integers(0, 2**64, count, np.uint64),
+        "few bits": random.integers(-5, 50_000_000, COUNT, "i4"),
+        "floats": np.where(random.random(COUNT) < 0.5, 1, 4096).astype("f4") * (1 + random.random(COUNT).astype("f4")),
     }[kind]
 
 
 @pytest.mark.covering(default=1)
 @pytest.mark.parametrize("in_place", [False, True])
-@pytest.mark.parametrize("kind", ["normal", "narrow", "exponential", "outliers", "numbers", "uniform"])
-def test_distributions(kind: str, in_place: bool) -> None:
-    keys, launcher = drawn(kind, 2500), Watching("random", in_place)
+@pytest.mark.parametrize(("kind", "has_cells"), [("few bits", False), ("floats", True)])
+def test_distributions(kind: str, has_cells: bool, in_place: bool) -> None:
+    """Keys that are spread evenly over a range need no cells."""
+    keys = drawn(kind)
     for descending in (False, True):
+        launcher = Watching("random", in_place)
         order = KeyOrder.of(keys.dtype.str, descending=descending)
         check(keys, order=order, in_place=in_place, launcher=launcher)
-        assert launcher.has_ranks == (kind != "uniform")
-
-
-@pytest.mark.parametrize("kind", ["few bits", "thirds", "float"])
-def test_keys_of_4_bytes(kind: str) -> None:
-    random = np.random.default_rng(4)
-    keys = {
-        "few bits": random.integers(-5, 50_000_000, 2500, "i4"),
-        "thirds": (random.integers(0, 3, 2500, "u4") << 30) + random.integers(0, 1 << 26, 2500, "u4"),
-        "float": (1000 + random.standard_normal(2500)).astype("f4"),
-    }[kind]
-    launcher = Watching("random", 3)
-    check(keys, launcher=launcher)
-    assert launcher.has_ranks
+        assert (launcher.has_ranks, launcher.has_cells) == (True, has_cells)
 
 
 @pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1)])
-def test_keys_that_the_sample_misses(how: tuple[str, int]) -> None:
+@pytest.mark.parametrize("has_cells", [False, True])
+def test_keys_that_the_sample_misses(has_cells: bool, how: tuple[str, int]) -> None:
     """Half of the keys share all but their lowest bits, a fifth is one value; the sample has only other keys.
 
     Some keys are below the lowest one of the sample, and some above the highest one.
     """
-    keys, launcher = deep_keys("u8", 3000), Watching(*how)
-    sampled = (3000 * np.arange(256) // 256)[:, None] + np.arange(4)
-    random = np.random.default_rng(1).integers(0, 2**50, sampled.shape, np.uint64)
-    keys[np.minimum(sampled, 2999)] = random + np.uint64(2**54)
+    keys, launcher = deep_keys("u4", 3000), Watching(*how)
+    sampled = (3000 * np.arange(256) // 256)[:, None] + np.arange(8)
+    random = np.random.default_rng(1)
+    if has_cells:
+        own = random.integers(0, 1 << 18, sampled.shape, "u4") + 15 * (1 << 18) * random.integers(0, 2, sampled.shape, "u4")
+    else:
+        own = random.integers(0, 1 << 20, sampled.shape, "u4")
+    keys[np.minimum(sampled, 2999)] = own + np.uint32(1 << 21)
     check(keys, launcher=launcher)
-    assert launcher.has_ranks
+    assert (launcher.has_ranks, launcher.has_cells) == (True, has_cells)
 
 
-@pytest.mark.parametrize(("dtype", "kind"), [("f8", "sorted"), ("f8", "reversed"), ("f8", "constant"), ("f8", "few")])
-def test_keys_that_need_no_ranks(dtype: str, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["sorted", "reversed", "constant", "few"])
+def test_keys_that_need_no_ranks(kind: str) -> None:
     launcher = Watching("random", 2)
-    check(keys_of(dtype, 2000, kind), launcher=launcher)
+    check(keys_of("f4", 2000, kind), launcher=launcher)
+    assert not launcher.has_ranks
+
+
+def test_pairs_do_not_go_by_ranks() -> None:
+    launcher = Watching("random", 2)
+    check(drawn("few bits"), [np.arange(COUNT, dtype="u4")], launcher=launcher)
     assert not launcher.has_ranks

@@ -10,7 +10,7 @@ from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import MAX_COLUMNS, MAX_U32_ROWS, MovedColumn, SortArrays, SortContext, row_bytes
 from headrace.arrange.sort.gpu.heavy_hitters.heavy_hitters import ExtractionBuffers, HeavyHitters
 from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan, LsdSort, MsdUse, PlanInputs
-from headrace.arrange.sort.gpu.lsd.tuning import TileTuning, needs_u64_positions
+from headrace.arrange.sort.gpu.lsd.tuning import SPLITTER_KEY_BYTES, TileTuning, needs_u64_positions
 from headrace.arrange.sort.gpu.msd.local_sorts import sort_in_one_block
 from headrace.arrange.sort.gpu.msd.local_tuning import BlockSortTuning
 from headrace.arrange.sort.gpu.msd.msd import MAX_KEYS, MsdSort
@@ -229,16 +229,20 @@ class Sorter:
         use, msd_tuning = (MsdUse.NEVER, None) if choice is None else (choice.use, choice.tuning)
         tile = lsd_tuning.tiles_of(keys.width).select(widths, self._count)
         counts_prefixes = use is MsdUse.IF_CHEAPER and not keys.equals and (msd_tuning is None or msd_tuning.counts_prefixes)
-        has_one_pass = use is MsdUse.IF_ONE_PASS and not widths and not keys.equals
+        has_splitters = counts_prefixes and not widths and keys.width == SPLITTER_KEY_BYTES
+        counts_top_bits = use is MsdUse.IF_ONE_PASS and not widths
         may_extract = self._may_extract_heavy(request, sum(widths))
         zeros = [  # states last: a large buffer is cleared by a fill of its own
-            DevicePlan.nbytes(keys, lsd_tuning, counts_prefixes=counts_prefixes, has_one_pass=has_one_pass),
+            DevicePlan.nbytes(keys, lsd_tuning, counts_prefixes=counts_prefixes, counts_top_bits=counts_top_bits),
             MsdSort.counts_bytes(keys, msd_tuning) if msd_tuning else 0,
             HeavyHitters.nbytes(keys, self._tuning.heavy_hitters) if may_extract else 0,
             self._states_bytes(tile, choice),
         ]
         plan_zeros, counts, heavy_table, states = self._launcher.allocate_group(zeros)
-        plan = DevicePlan(context, keys, lsd_tuning, plan_zeros, counts_prefixes=counts_prefixes, has_one_pass=has_one_pass)
+        plan = DevicePlan(
+            context, keys, lsd_tuning, plan_zeros,
+            counts_prefixes=counts_prefixes, has_splitters=has_splitters, counts_top_bits=counts_top_bits,
+        )  # fmt: skip
         lsd = LsdSort(context, keys, lsd_tuning, tile, states) if use is not MsdUse.ALWAYS else None
         msd = MsdSort(context, keys, choice.tuning, choice.options, (states, counts)) if choice else None
         in_place = any(column.in_place for column in arrays.all)

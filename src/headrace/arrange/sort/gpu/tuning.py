@@ -13,6 +13,7 @@ from headrace.arrange.sort.gpu.lsd.tuning import (
     KeyTiles,
     LsdTuning,
     PrefixHistogramTuning,
+    SplitterTuning,
     TileTuning,
 )
 from headrace.arrange.sort.gpu.msd import tuning as msd_tuning
@@ -90,6 +91,7 @@ HARNESS_TUNING = SortTuning(
         tuple(_harness_tiles(row) for row in lsd_tuning.LARGE_BLOCK_TUNING.tiles),
         DigitHistogramTuning(64, 1, 2, 64),
         PrefixHistogramTuning(64, 1, 512),
+        SplitterTuning(64, 1, 2),
     ),
     msd=tuple(KeyMsdTuning(width, 900, paper=_HARNESS_PAPER, keys_only=_HARNESS_MSD, pairs=_HARNESS_MSD) for width in (4, 8)),
     single_launch=SingleLaunchTuning(

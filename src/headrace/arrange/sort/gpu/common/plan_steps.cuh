@@ -5,11 +5,11 @@
 
 namespace headrace {
 
-// Passes of an MSD sort by estimated ranks: two, and those that divide a range of all codes. The shares of a range are
-// narrower by 255 at least, so that takes one pass more than a key has digits. The number is even, so that the first
-// pass does not write where it reads.
-constexpr u32 range_passes = key_digits + 4;
-static_assert((range_passes <= max_passes && key_digits % 2 == 0) || sizeof(Key) < 4);
+// Passes of an MSD sort by splitters or by estimated ranks. The shares of a range are narrower by 255 at least, so a range
+// of all codes takes one pass more than a key has digits. Ranks take two passes before. The number is even, so that the
+// first pass does not write where it reads.
+constexpr u32 range_passes = sizeof(Key) == 8 ? (key_digits + 3) / 2 * 2 : (key_digits + 5) / 2 * 2;
+static_assert(range_passes <= max_passes);
 
 // Costs of a key without values in picoseconds, measured on an H200 with 2^27 to 2^29 keys (docs/decisions/0023).
 //
@@ -88,13 +88,16 @@ static __device__ __forceinline__ void write_passes(DevicePlan& plan, u32 differ
     plan.steps = steps;
 }
 
-// Writes the passes of an MSD sort by estimated ranks. Counts of the first begin where those of a `digit` do.
-static __device__ __forceinline__ void write_range_passes(DevicePlan& plan, u32 digit) {
+// Writes the passes of an MSD sort that does not go by digits. Counts of the first are those of the highest digit, or
+// begin the table if they are of the highest bits.
+static __device__ __forceinline__ void write_range_passes(DevicePlan& plan, Division division) {
+    const u32 digit = division == Division::top_bits ? 0 : key_digits - 1;
     for (u32 s = 0; s < range_passes; ++s) {
         const BufferRole even = s == 0 ? BufferRole::source : BufferRole::target;
         plan.step[s] = s % 2 == 0 ? PassStep{digit, even, BufferRole::between, 0}
                                   : PassStep{digit, BufferRole::between, BufferRole::target, 0};
     }
+    plan.division = division;
     plan.method = SortMethod::msd;
     plan.steps = range_passes;
 }

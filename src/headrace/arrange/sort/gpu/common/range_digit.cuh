@@ -8,17 +8,18 @@
 
 namespace headrace {
 
-// Whether plans may have a rank map.
-constexpr bool can_have_ranks = !with_equals && sizeof(Key) >= 4;
+// Keys of 8 bytes are divided by splitters (SPLITTER_KEY_BYTES in lsd/tuning.py), those of 4 bytes by estimated ranks.
+constexpr bool can_have_splitters = !with_equals && sizeof(Key) == 8;
+constexpr bool can_have_ranks = !with_equals && sizeof(Key) == 4;
 
-// Whether the first two passes of an MSD sort go by estimated ranks, and later ones divide ranges.
+// Whether passes of an MSD sort divide ranges, after one by splitters or two by ranks.
 static __device__ __forceinline__ bool has_ranges(const DevicePlan& plan) {
-    return can_have_ranks && plan.has_rank_map != 0;
+    return (can_have_splitters && plan.division == Division::splitters) ||
+           (can_have_ranks && plan.division == Division::ranks);
 }
 
-constexpr u32 prefix_bits = bits / 4 * 8;  // 16 for digits of 8 and 9 bits
-// Half a power of two for floats of 8 bytes and an eighth for those of 4 is one cell.
-constexpr u32 rank_cell_bits = prefix_bits - (sizeof(Key) == 8 ? 3 : 4);
+constexpr u32 prefix_bits = 2 * bits;
+constexpr u32 rank_cell_bits = prefix_bits - 4;  // a cell of floats is an eighth of a power of two
 
 // A rank map without cells, in registers.
 struct EvenRanks {

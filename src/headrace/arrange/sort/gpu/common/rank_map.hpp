@@ -12,6 +12,11 @@
 
 HR_BEGIN_NAMESPACE
 
+// Bits of a key, of the number of a cell, and of a prefix.
+struct RankBits {
+    u32 of_key, of_cell, of_prefix;
+};
+
 // The map, followed by a word for each cell: its first prefix, and their number in the upper half.
 struct RankMap {
     u64 low;    // lowest code of the sample
@@ -24,12 +29,13 @@ struct RankMap {
     u32 scale;  // without cells: a distance's highest 32 bits rise by this share of 2^32, so that the highest rank is
                 // full
 
-    HR_MEMBER static RankMap of(u64 low, u64 most, u32 key_bits) {
-        if (most == 0) most = 1;
-        RankMap map = {low, most, static_cast<u32>(leading_zeros(most)) - (64 - key_bits), key_bits, 0, 0, 0, 0};
-        const u64 highest = most << map.zeros >> (key_bits - 32);
-        map.scale = highest == 0xFFFFFFFF ? 0 : static_cast<u32>(~u64{0} / (highest + 1) - (u64{1} << 32));
-        return map;
+    // Returns the map without cells for codes from `low` to `high`.
+    HR_MEMBER static RankMap of(u64 low, u64 high, const RankBits& bits) {
+        const u64 most = high == low ? 1 : high - low;
+        const u32 zeros = static_cast<u32>(leading_zeros(most)) - (64 - bits.of_key);
+        const u64 highest = most << zeros >> (bits.of_key - 32);
+        const u64 scale = highest == 0xFFFFFFFF ? 0 : ~u64{0} / (highest + 1) - (u64{1} << 32);
+        return {low, most, zeros, bits.of_key, bits.of_cell, bits.of_prefix, 0, static_cast<u32>(scale)};
     }
     HR_MEMBER const u32* cell() const { return reinterpret_cast<const u32*>(this + 1); }
     HR_MEMBER u32 first_of(u32 i) const { return cell()[i] & 0xFFFF; }

@@ -5,7 +5,11 @@
 
 HR_BEGIN_NAMESPACE
 
-constexpr u32 max_passes = 20;
+constexpr u32 max_passes = 18;
+
+// What passes of MSD go by: digits; splitters of a sample (splitters.cu) or estimated ranks (rank_map.hpp), and then equal
+// shares of a bucket's range; or one pass by the highest bits, one more than a digit has.
+enum class Division : u32 { digits, splitters, ranks, top_bits };
 
 enum class SortMethod : u32 { undecided, copy, reverse, lsd, msd };
 
@@ -34,10 +38,9 @@ struct DevicePlan {
     u32 heavy;       // number of heavy hitters whose keys are extracted (heavy_hitters.cuh)
     u32 remainder;   // number of other keys, which are sorted from `between` to `between`
     u32 repeats;     // whether the other keys repeat values so often that buckets would hold equal keys
-    // whether the first two passes of MSD go by estimated ranks (rank_map.hpp), and later ones by equal shares of a
-    // bucket's range
-    u32 has_rank_map;
-    u32 unused[3];
+    Division division;
+    u32 sample_falls, sample_rises;  // whether a key of the sample precedes a lower one, and a higher one
+    u32 unused;
 };
 
 // Buffers of the keys, or of a column that moves with them. Without `source`, items are row numbers.

@@ -2,11 +2,10 @@
 // "Onesweep", section 4.1). Then one block chooses the plan (choose_plan.cuh). Counters are in shared memory, with
 // replicas against contention, as in arrange/histogram/count.cuh.
 //
-// If a sample gave a rank map (prefix_sample.cuh), the highest bits of ranks are counted too, one more than a digit
-// has. MSD goes by them if each bucket is a leaf bucket.
+// Of few keys alone, the highest bits are counted too, one more than a digit has. MSD takes one pass by them if each of
+// its buckets is a leaf bucket.
 //
 // Bytes moved per key of width w: w.
-#include "arrange/sort/gpu/common/range_digit.cuh"
 #include "arrange/sort/gpu/lsd/choose_plan.cuh"
 #include "arrange/sort/gpu/lsd/order_check.cuh"
 #include "gpu/block/dependent_launch.cuh"
@@ -48,28 +47,28 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
     }
 }
 
-constexpr u32 rank_bits = bits + 1, rank_digits = 2 * digits;
-constexpr u32 rank_replicas = threads >= 4 * digits ? 4 : 1;
+constexpr bool can_have_top_bits = !with_equals && sizeof(Key) >= 4;
+constexpr u32 top_bits = bits + 1, top_values = 2 * digits;
+constexpr u32 top_replicas = threads >= 4 * digits ? 4 : 1;
 
-// Counts the highest bits of the ranks of a tile's keys.
-template <class Ranks>
-static __device__ __forceinline__ void count_ranks(const Codes& codes, u64 left, const Ranks& ranks, u32* counts) {
+// Counts the highest bits of a tile's keys.
+static __device__ __forceinline__ void count_top_bits(const Codes& codes, u64 left, u32* counts) {
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
 #pragma unroll
         for (u32 k = 0; k < per; ++k) {
             if (tile::row_begin<Key, rows>(row) + k < left)
-                atomicAdd(&counts[ranks.of(codes.some.row[row].item[k]) >> (32 - rank_bits)], 1u);
+                atomicAdd(&counts[static_cast<u32>(codes.some.row[row].item[k] >> (key_bits - top_bits))], 1u);
         }
     }
 }
 
 // `totals`: counts for each digit and value, added to. `disorder`: order of all neighbours. `remainder`: the keys to
-// count if heavy hitters are extracted. `rank_counts`: of the highest bits of ranks, added to if the plan has a map.
-// It does nothing if the plan is already made.
+// count if heavy hitters are extracted. `top_counts`: of the highest bits, added to; null: not counted. It does nothing if
+// the plan is already made.
 extern "C" __global__ void __launch_bounds__(threads)
     count_digits(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
-                 const Key* remainder, const RankMap* map, u32* rank_counts, const DevicePlan* plan) {
+                 const Key* remainder, u64* top_counts, const DevicePlan* plan) {
     tile::wait_for_launch_before();
     HR_DYNAMIC_SHARED(u32, shared);
     if (plan->method != SortMethod::undecided) return;
@@ -77,11 +76,11 @@ extern "C" __global__ void __launch_bounds__(threads)
         keys = remainder;
         count = plan->remainder;
     }
-    __shared__ u32 of_ranks[rank_replicas * rank_digits];
-    const bool has_ranks = can_have_ranks && plan->has_rank_map != 0;
+    __shared__ u32 of_top[can_have_top_bits ? top_replicas * top_values : 1];
+    const bool has_top = can_have_top_bits && top_counts != nullptr;
     for (u32 i = threadIdx.x; i < counters * replicas; i += threads) shared[i] = 0;
-    if (has_ranks) {
-        for (u32 i = threadIdx.x; i < rank_replicas * rank_digits; i += threads) of_ranks[i] = 0;
+    if (has_top) {
+        for (u32 i = threadIdx.x; i < top_replicas * top_values; i += threads) of_top[i] = 0;
     }
     __syncthreads();
     const Input input(keys, count, rule);
@@ -100,10 +99,8 @@ extern "C" __global__ void __launch_bounds__(threads)
         } else {
             count_tile<false>(codes, count - at, shared, replica);
         }
-        if constexpr (can_have_ranks) {
-            u32* const counts = &of_ranks[tile::warp() % rank_replicas * rank_digits];
-            if (has_ranks && map->has_cells == 0) count_ranks(codes, count - at, EvenRanks(map), counts);
-            if (has_ranks && map->has_cells != 0) count_ranks(codes, count - at, CellRanks(map), counts);
+        if constexpr (can_have_top_bits) {
+            if (has_top) count_top_bits(codes, count - at, &of_top[tile::warp() % top_replicas * top_values]);
         }
     }
     merge_disorder(found, disorder);
@@ -116,28 +113,24 @@ extern "C" __global__ void __launch_bounds__(threads)
         for (u32 r = 0; r < replicas; ++r) sum += shared[i * replicas + (r + i) % replicas];
         if (sum != 0) atomicAdd(&totals[i], static_cast<u64>(sum));
     }
-    if (!has_ranks) return;
-    for (u32 i = threadIdx.x; i < rank_digits; i += threads) {
+    if (!has_top) return;
+    for (u32 i = threadIdx.x; i < top_values; i += threads) {
         u32 sum = 0;
-        for (u32 r = 0; r < rank_replicas; ++r) sum += of_ranks[r * rank_digits + i];
-        if (sum != 0) atomicAdd(&rank_counts[i], sum);
+        for (u32 r = 0; r < top_replicas; ++r) sum += of_top[r * top_values + i];
+        if (sum != 0) atomicAdd(&top_counts[i], static_cast<u64>(sum));
     }
 }
 
-// Makes the plan by ranks if they leave leaf buckets alone. `totals` gets the counts of the first pass.
-static __device__ __forceinline__ bool plan_by_ranks(const u32* rank_counts, const PlanInputs& task, u64* totals,
-                                                     DevicePlan* plan) {
+// Whether one pass by the highest bits leaves leaf buckets alone. All threads call it.
+static __device__ __forceinline__ bool leaves_leaf_buckets(const u64* top_counts, const PlanInputs& task) {
     bool is_large = false;
-    for (u32 i = threadIdx.x; i < rank_digits; i += plan_threads) is_large |= rank_counts[i] > task.max_leaf_keys;
-    if (__syncthreads_or(is_large) != 0) return false;
-    for (u32 i = threadIdx.x; i < rank_digits; i += plan_threads) totals[i] = rank_counts[i];
-    if (threadIdx.x == 0) write_range_passes(*plan, 0);
-    return true;
+    for (u32 i = threadIdx.x; i < top_values; i += plan_threads) is_large |= top_counts[i] > task.max_leaf_keys;
+    return __syncthreads_or(is_large) == 0;
 }
 
 // `totals`, `starts`: a table for each digit and value. It does nothing if the plan is already made.
 extern "C" __global__ void __launch_bounds__(plan_threads)
-    choose_plan(u64* totals, const Disorder* disorder, PlanInputs task, u64* starts, const u32* rank_counts,
+    choose_plan(const u64* totals, const Disorder* disorder, PlanInputs task, u64* starts, const u64* top_counts,
                 DevicePlan* plan) {
     tile::wait_for_launch_before();
     __shared__ PlanShared shared;
@@ -146,7 +139,6 @@ extern "C" __global__ void __launch_bounds__(plan_threads)
     const Disorder found = {load_now(disorder->falls), load_now(disorder->rises)};
     const SortMethod decided = load_now(plan->method);
     const u32 heavy = load_now(plan->heavy), remainder = load_now(plan->remainder), repeats = load_now(plan->repeats);
-    const u32 has_ranks = load_now(plan->has_rank_map);
     if (decided != SortMethod::undecided) return;
     if (heavy != 0) task.count = remainder;
     if (threadIdx.x == 0) shared.alike = 0;
@@ -165,16 +157,19 @@ extern "C" __global__ void __launch_bounds__(plan_threads)
     }
     __syncthreads();
     SortMethod method = SortMethod::lsd;
-    const bool may_go = (task.parts == 1 || (task.parts == 3 && task.value_bytes != 0)) && repeats == 0;
-    if (task.parts == 2 || (may_go && msd_is_cheaper(task, shared, differing))) method = SortMethod::msd;
+    const bool has_top = can_have_top_bits && top_counts != nullptr;
+    const bool by_top = has_top && differing > 2 && leaves_leaf_buckets(top_counts, task);
+    const bool may_go = (task.parts == 1 || task.parts == 3) && repeats == 0 && !has_top;
+    if (by_top || task.parts == 2 || (may_go && msd_is_cheaper(task, shared, differing))) method = SortMethod::msd;
     const bool may_be_copied = heavy == 0;  // the remaining keys are not in the target buffer
     if (may_be_copied && found.falls == 0)
         method = SortMethod::copy;
     else if (may_be_copied && found.rises == 0)
         method = SortMethod::reverse;
-    if (can_have_ranks && has_ranks != 0 && method == SortMethod::lsd && plan_by_ranks(rank_counts, task, totals, plan))
-        return;
     if (threadIdx.x != 0) return;
-    plan->has_rank_map = 0;
-    write_passes(*plan, differ, task, method);
+    if (by_top && method == SortMethod::msd) {
+        write_range_passes(*plan, Division::top_bits);
+    } else {
+        write_passes(*plan, differ, task, method);
+    }
 }

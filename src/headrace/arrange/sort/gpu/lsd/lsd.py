@@ -8,7 +8,13 @@ from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import THREADS, KeyType
 from headrace.arrange.sort.gpu.common.launch import ARRAYS, RESIDENT_THREADS, SortArrays, SortContext
-from headrace.arrange.sort.gpu.lsd.tuning import LsdTuning, PrefixHistogramTuning, TileTuning, needs_u64_positions
+from headrace.arrange.sort.gpu.lsd.tuning import (
+    RANKED_KEY_BYTES,
+    LsdTuning,
+    PrefixHistogramTuning,
+    TileTuning,
+    needs_u64_positions,
+)
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
@@ -26,6 +32,9 @@ _PACKED_INPUTS = _INPUTS.packer()
 _PLAN_ARGUMENTS = f"PP{_INPUTS.argument}PP"
 _COPY_OR_REVERSE = Entry("arrange/sort/gpu/lsd/copy_or_reverse.cu", "copy_or_reverse", f"P{ARRAYS}QI", mode=LaunchMode.EARLY)
 _NO_DEFINES: dict[str, int] = {}
+SPLITTER_SAMPLES = 16
+"""Keys of the sample for each splitter; as in splitters.cu."""
+WARP_KEYS = 32
 _MANY_KEYS, _MANY_KEYS_THREADS = 1 << 20, 1024
 """Number of keys from which `copy_or_reverse` has blocks of 1,024 threads: fewer blocks end sooner if there is nothing to do."""
 
@@ -82,8 +91,10 @@ class DevicePlan:
         A buffer of `nbytes` bytes that are zero.
     counts_prefixes
         Whether keys may be counted by their 16-bit prefixes.
-    has_one_pass
-        Whether the MSD sort has one pass, which may go by ranks that a sample estimates.
+    has_splitters
+        Whether MSD's first pass may be by splitters of a sample.
+    counts_top_bits
+        Whether the highest bits are counted, one more than a digit has, for an MSD sort of one pass.
     """
 
     def __init__(
@@ -94,7 +105,8 @@ class DevicePlan:
         zeros: DeviceBuffer,
         *,
         counts_prefixes: bool = False,
-        has_one_pass: bool = False,
+        has_splitters: bool = False,
+        counts_top_bits: bool = False,
     ) -> None:
         self._context, self._keys, self._tuning = context, keys, tuning
         self.table_bytes = keys.digit_count(tuning.bits) * (8 << tuning.bits)
@@ -106,9 +118,11 @@ class DevicePlan:
         before_prefixes = self.nbytes(keys, tuning, counts_prefixes=False)
         has_prefixes = counts_prefixes and tuning.prefix_histogram is not None
         self.prefix_counts = BufferSlice(self.totals, before_prefixes) if has_prefixes else None
-        has_ranks = has_prefixes or (has_one_pass and tuning.prefix_histogram is not None)
-        self.rank_map = context.launcher.allocate(_RANK_MAP_BYTES + (4 << 2 * tuning.bits - 3)) if has_ranks else None
-        self._rank_counts = BufferSlice(self.totals, before_prefixes) if has_ranks and not has_prefixes else None
+        has_ranks = has_prefixes and keys.width == RANKED_KEY_BYTES
+        self.rank_map = context.launcher.allocate(_RANK_MAP_BYTES + (4 << 2 * tuning.bits - 4)) if has_ranks else None
+        self.top_counts = BufferSlice(self.totals, before_prefixes) if counts_top_bits else None
+        digits = 1 << tuning.bits
+        self.splitters = context.launcher.allocate((digits + 1) * 8) if has_splitters else None
 
     @property
     def bits(self) -> int:
@@ -116,20 +130,21 @@ class DevicePlan:
         return self._tuning.bits
 
     @staticmethod
-    def nbytes(keys: KeyType, tuning: LsdTuning, *, counts_prefixes: bool, has_one_pass: bool = False) -> int:
+    def nbytes(keys: KeyType, tuning: LsdTuning, *, counts_prefixes: bool, counts_top_bits: bool = False) -> int:
         """Return the bytes of zeros that a plan needs."""
         digits = keys.digit_count(tuning.bits) * (8 << tuning.bits)
         prefixes = 4 << 2 * tuning.bits if counts_prefixes and tuning.prefix_histogram is not None else 0
-        return digits + 2 * _DISORDER_BYTES + PLAN_BYTES + prefixes + (8 << tuning.bits if has_one_pass else 0)
+        return digits + 2 * _DISORDER_BYTES + PLAN_BYTES + prefixes + (16 << tuning.bits if counts_top_bits else 0)
 
     def make(self, source: DeviceBuffer, inputs: PlanInputs, remainder: DeviceBuffer | None = None) -> None:
         """Count digits and choose the passes. `remainder`: buffer of the keys that are left if heavy hitters are extracted."""
         packed = inputs.packed(self._context.count)
         sizes = self._tuning.prefix_histogram
-        if self.rank_map is not None and sizes is not None:
-            self._sample(source, packed, sizes)
         if self.prefix_counts is not None and sizes is not None:
+            self._sample(source, packed, sizes)
             self._count_prefixes(source, packed, self.prefix_counts, sizes)
+        if self.splitters is not None:
+            self._choose_splitters(source, packed, self.splitters)
         self._count_digits(source, remainder, packed, keeps_equals=inputs.keeps_equals)
 
     def _sample(self, source: DeviceBuffer, inputs: bytes, sizes: PrefixHistogramTuning) -> None:
@@ -158,6 +173,29 @@ class DevicePlan:
             (counts, self._differ, inputs, self.totals, self.plan),
         )
 
+    def _choose_splitters(self, source: DeviceBuffer, inputs: bytes, splitters: DeviceBuffer) -> None:
+        """Choose splitters from a sample, and count the keys between them if MSD is likely to be cheaper."""
+        keys, context, sizes, bits = self._keys, self._context, self._tuning.splitters, self._tuning.bits
+        launch, rule, defines, count = context.launcher.launch, len(keys.rule), sizes.defines(keys, bits), context.count
+        sampled = SPLITTER_SAMPLES << bits
+        ranked = context.launcher.allocate(sampled * 8)
+        launch(
+            _splitter_entry("rank_sample", f"PQ{rule}sPP"),
+            Shape(defines, sampled // WARP_KEYS, sizes.threads, sampled * keys.width),
+            (source, count, keys.rule, ranked, self.plan),
+        )
+        launch(
+            _splitter_entry("choose_splitters", f"P{_INPUTS.argument}PP"),
+            Shape(defines, 1, sizes.threads),
+            (ranked, inputs, splitters, self.plan),
+        )
+        tile = sizes.threads * sizes.rows * 16 // keys.width
+        launch(
+            _splitter_entry("count_by_splitters", f"PQ{rule}sPPP"),
+            Shape(defines, max(1, min(-(-count // tile), context.multiprocessors * sizes.blocks)), sizes.threads),
+            (source, count, keys.rule, splitters, self.totals, self.plan),
+        )
+
     def _count_digits(self, source: DeviceBuffer, remainder: DeviceBuffer | None, inputs: bytes, *, keeps_equals: bool) -> None:
         keys, bits, context = self._keys, self._tuning.bits, self._context
         sizes = self._tuning.histogram
@@ -165,12 +203,12 @@ class DevicePlan:
         blocks = max(1, min(-(-context.count // tile), context.multiprocessors * sizes.blocks))
         defines = sizes.defines(keys, bits)
         shape = Shape(defines, blocks, sizes.threads, _counter_bytes(keys.digit_count(bits) << bits, sizes.threads))
-        ranks = self.rank_map, self._rank_counts
-        args = (source, context.count, keys.rule, int(keeps_equals), self.totals, self._disorder, remainder, *ranks, self.plan)
+        top = self.top_counts
+        args = (source, context.count, keys.rule, int(keeps_equals), self.totals, self._disorder, remainder, top, self.plan)
         context.launcher.launch(_count_entry(len(keys.rule)), shape, args)
         shape = Shape(defines, 1, sizes.plan_threads)
         context.launcher.launch(
-            _CHOOSE_PLAN, shape, (self.totals, self._disorder, inputs, self.starts, self._rank_counts, self.plan)
+            _CHOOSE_PLAN, shape, (self.totals, self._disorder, inputs, self.starts, self.top_counts, self.plan)
         )
 
     def copy_or_reverse(self, arrays: SortArrays, *, writes_keys: bool = True) -> None:
@@ -261,12 +299,17 @@ _CHOOSE_PLAN = Entry("arrange/sort/gpu/lsd/digit_histogram.cu", "choose_plan", f
 
 @lru_cache(8)
 def _count_entry(rule: int) -> Entry:
-    return Entry("arrange/sort/gpu/lsd/digit_histogram.cu", "count_digits", f"PQ{rule}sIPPPPPP", mode=LaunchMode.EARLY)
+    return Entry("arrange/sort/gpu/lsd/digit_histogram.cu", "count_digits", f"PQ{rule}sIPPPPP", mode=LaunchMode.EARLY)
 
 
 @lru_cache(16)
 def _prefix_entry(name: str, signature: str) -> Entry:
     return Entry("arrange/sort/gpu/lsd/prefix_histogram.cu", name, signature, mode=LaunchMode.EARLY)
+
+
+@lru_cache(16)
+def _splitter_entry(name: str, signature: str) -> Entry:
+    return Entry("arrange/sort/gpu/lsd/splitters.cu", name, signature, mode=LaunchMode.EARLY)
 
 
 @lru_cache(16)

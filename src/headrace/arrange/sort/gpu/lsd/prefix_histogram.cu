@@ -24,7 +24,7 @@ constexpr u32 tiles_between = (count_limit - nearly_empty) / tile_keys;
 static_assert(count_limit <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_equals && threads >= digits);
 
 // Samples keys and decides whether prefixes are counted; one block. Keys in order have a sample in order, as far as
-// warps see; then they are not counted. If one pass must do, it always goes by a rank map. Dynamic shared memory: a
+// warps see; then they are not counted. Dynamic shared memory: a
 // word for each of `cells`.
 extern "C" __global__ void __launch_bounds__(threads)
     sample_prefixes(const Key* keys, u64 count, KeyRule<Key> rule, PlanInputs task, RankMap* map, DevicePlan* plan) {
@@ -56,21 +56,17 @@ extern "C" __global__ void __launch_bounds__(threads)
     const PrefixEstimate found = estimate(rank, task, cell, shared);
     float crowding = found.crowding;
     const float msd = msd_cost_by(found, task);
-    const bool has_one_pass = task.parts == 3;  // then prefixes are not counted
-    const bool by_codes = !has_one_pass && is_cheaper(msd, costs.digits + lsd_cost(task, key_digits));
-    const float other = by_codes ? msd : costs.digits + lsd_cost(task, key_digits);
-    const bool may_have_ranks = task.value_bytes == 0;  // only scatter_reserve.cu goes by them
+    const float lsd = costs.digits + lsd_cost(task, key_digits);
+    const bool by_codes = is_cheaper(msd, lsd);
     bool by_ranks = false;
-    if (may_have_ranks && !is_even(found, task)) {
-        by_ranks = try_ranks(code, keys, rule, task, map, cell, shared, other, crowding);
-    } else if (may_have_ranks && has_one_pass && is_cheaper(msd, other)) {
-        make_even_map(0, ~u64{0} >> (64 - key_bits), map);
-        by_ranks = true;
+    if constexpr (can_have_ranks) {
+        if (task.value_bytes == 0 && count >= min_ranked_keys && !is_even(found))
+            by_ranks = try_ranks(code, {keys, rule, task, map, cell, shared}, by_codes ? msd : lsd, crowding);
     }
     if (threadIdx.x != 0) return;
     plan->crowding = crowding;
-    plan->has_rank_map = by_ranks;
-    plan->counts_prefixes = !has_one_pass && (by_codes || by_ranks);
+    if (by_ranks) plan->division = Division::ranks;
+    plan->counts_prefixes = by_codes || by_ranks;
 }
 
 static __device__ __forceinline__ void count_prefix(u32 prefix, u32* counters) {
@@ -171,6 +167,13 @@ static __device__ __forceinline__ void count_all(const PrefixCount& task, const 
         }
     }
     if (tile::lane() == 0 && differ != 0) atomicOr(task.differing_bits, static_cast<u64>(differ));
+    __syncthreads();
+    drain_all(task.counters, task.totals);
+}
+
+template <class Ranks>
+static __device__ __forceinline__ void count_by_ranks(const PrefixCount& task, const Ranks& ranks) {
+    count_all(task, [&](Key code) { return ranks.of(code) >> (32 - prefix_bits); });
 }
 
 // Counts prefixes of codes or of estimated ranks. It does nothing unless the plan asks for it.
@@ -183,17 +186,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     for (u32 i = threadIdx.x; i < words; i += threads) counters[i] = 0;
     __syncthreads();
     const PrefixCount task = {keys, count, rule, totals, differing_bits, counters};
-    if (plan->has_rank_map != 0 && map->has_cells != 0) {
-        const CellRanks ranks(map);
-        count_all(task, [&](Key code) { return ranks.of(code) >> (32 - prefix_bits); });
-    } else if (plan->has_rank_map != 0) {
-        const EvenRanks ranks(map);
-        count_all(task, [&](Key code) { return ranks.of(code) >> (32 - prefix_bits); });
-    } else {
-        count_all(task, [](Key code) { return static_cast<u32>(code >> (key_bits - prefix_bits)); });
+    if constexpr (can_have_ranks) {
+        if (plan->division == Division::ranks) {
+            if (map->has_cells != 0) return count_by_ranks(task, CellRanks(map));
+            return count_by_ranks(task, EvenRanks(map));
+        }
     }
-    __syncthreads();
-    drain_all(counters, totals);
+    count_all(task, [](Key code) { return static_cast<u32>(code >> (key_bits - prefix_bits)); });
 }
 
 // Estimates the number of splits after the second digit of the `own` keys of a prefix, of `all` keys with its first
@@ -225,9 +224,9 @@ extern "C" __global__ void __launch_bounds__(threads)
         if ((*differing_bits >> d * bits & (digits - 1)) != 0) differ |= 1u << d;
     }
     const u32 highest = 3u << (key_digits - 2), differing = static_cast<u32>(__popc(differ));
-    const bool by_ranks = plan->has_rank_map != 0;
+    const bool by_ranks = plan->division == Division::ranks;
     __syncthreads();  // all have read it
-    if (threadIdx.x == 0) plan->has_rank_map = 0;
+    if (threadIdx.x == 0) plan->division = Division::digits;
     if (!by_ranks && ((differ & highest) != highest || differ == highest)) return;
     u64 mine = 0;
     for (u32 d = tile::warp(); d < digits; d += threads / tile::lanes) {
@@ -256,8 +255,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
     if (threadIdx.x != 0) return;
     if (by_ranks) {
-        write_range_passes(*plan, key_digits - 1);
-        plan->has_rank_map = 1;
+        write_range_passes(*plan, Division::ranks);
     } else {
         write_passes(*plan, differ, task, SortMethod::msd);
     }

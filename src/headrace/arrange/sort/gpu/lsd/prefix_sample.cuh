@@ -35,7 +35,6 @@ static __device__ __forceinline__ float splits_by_sample(u32 pairs, const PlanIn
 struct Sampling {
     u32 pairs, third_pairs;  // pairs of keys in one cell, and with the same third digit
     u32 third[digits];
-    u32 first_pairs, first[digits];  // the same for the first digit
     u32 equal;                       // keys whose code an earlier one has
     u64 least, most, differing;
     u32 totals[threads / tile::lanes];
@@ -44,35 +43,35 @@ struct Sampling {
 // A decision about prefixes.
 struct PrefixEstimate {
     float splits;    // of a key after its first digit
-    float crowding;  // how many times more pairs share their third digit than with an even spread
-    float first;     // the same for the first digit
+    float alike;     // how many times more pairs share a cell of the sample than with an even spread
+    float crowding;  // the same for the third digit
 };
 
 // PrefixEstimates how ranks of 32 bits divide the keys of the sample. `cell`: shared memory. All threads call it.
 static __device__ __forceinline__ PrefixEstimate estimate(const u32 (&rank)[of_thread], const PlanInputs& task,
                                                           u32* cell, Sampling& shared) {
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
-    if (threadIdx.x < digits) shared.first[threadIdx.x] = shared.third[threadIdx.x] = 0;
-    if (threadIdx.x == 0) shared.pairs = shared.first_pairs = shared.third_pairs = 0;
+    if (threadIdx.x < digits) shared.third[threadIdx.x] = 0;
+    if (threadIdx.x == 0) shared.pairs = shared.third_pairs = 0;
     __syncthreads();
-    u32 pairs = 0, first_pairs = 0, third_pairs = 0;
+    u32 pairs = 0, third_pairs = 0;
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) {
         pairs += atomicAdd(&cell[(rank[k] >> (32 - prefix_bits)) % cells], 1u);  // pairs with each earlier key
-        first_pairs += atomicAdd(&shared.first[rank[k] >> (32 - bits)], 1u);
         third_pairs += atomicAdd(&shared.third[rank[k] >> (32 - prefix_bits - bits) & (digits - 1)], 1u);
     }
     pairs = __reduce_add_sync(tile::all_lanes, pairs);
-    first_pairs = __reduce_add_sync(tile::all_lanes, first_pairs);
     third_pairs = __reduce_add_sync(tile::all_lanes, third_pairs);
     if (tile::lane() == 0) atomicAdd(&shared.pairs, pairs);
-    if (tile::lane() == 0) atomicAdd(&shared.first_pairs, first_pairs);
     if (tile::lane() == 0) atomicAdd(&shared.third_pairs, third_pairs);
     __syncthreads();
-    constexpr float of_pairs = digits / (0.5f * sampled * sampled);
-    return {splits_by_sample(shared.pairs, task, key_digits - 2), of_pairs * static_cast<float>(shared.third_pairs),
-            of_pairs * static_cast<float>(shared.first_pairs)};
+    constexpr float all = 0.5f * sampled * sampled;
+    return {splits_by_sample(shared.pairs, task, key_digits - 2), static_cast<float>(shared.pairs) * cells / all,
+            static_cast<float>(shared.third_pairs) * digits / all};
 }
+
+// The map takes as long as a tenth of the sort of fewer keys.
+constexpr u64 min_ranked_keys = bits < 8 ? 0 : u64{1} << 25;
 
 // Keys beside each key of the sample, which the same access to memory brings.
 constexpr u32 together = 8;
@@ -82,40 +81,40 @@ static __device__ __forceinline__ Key sampled_key(const Key* keys, u64 count, u3
     return keys[at < count ? at : count - 1];
 }
 
-// Makes a map without cells, for codes from `low` to low + `most`. A barrier must follow.
-static __device__ __forceinline__ void make_even_map(u64 low, u64 most, RankMap* map) {
-    if (threadIdx.x != 0) return;
-    *map = RankMap::of(low, most, key_bits);
-    map->prefix_bits = prefix_bits;
-}
+// What makes a rank map of keys of 4 bytes.
+struct RankSample {
+    const Key* keys;
+    const KeyRule<Key>& rule;
+    const PlanInputs& task;
+    RankMap* map;
+    u32* cell;  // shared memory
+    Sampling& shared;
+};
 
-// Adds cells to an even map, from `together` times the sample. `cell`: shared memory; a barrier precedes and follows.
-static __device__ __forceinline__ void add_cells(const Key* keys, u64 count, const KeyRule<Key>& rule, RankMap* map,
-                                                 u32* cell, Sampling& shared) {
+// Adds cells to an even map, from `together` times the sample. A barrier precedes and follows.
+static __device__ __forceinline__ void add_cells(const RankSample& sample) {
     constexpr u32 map_cells = 1u << rank_cell_bits, each = (map_cells + threads - 1) / threads;
     static_assert(map_cells <= cells);
-    if (threadIdx.x == 0) {
-        map->has_cells = 1;
-        map->cell_bits = rank_cell_bits;
-    }
+    RankMap* const map = sample.map;
+    u32* const cell = sample.cell;
+    if (threadIdx.x == 0) map->has_cells = 1;
     for (u32 i = threadIdx.x; i < map_cells; i += threads) cell[i] = 0;
     __syncthreads();
     const EvenRanks ranks(map);
-#pragma unroll 1
+#pragma unroll 2
     for (u32 beside = 0; beside < together; ++beside) {
 #pragma unroll
         for (u32 k = 0; k < of_thread; ++k) {
-            const Key code = rule.code(sampled_key(keys, count, of_thread * threadIdx.x + k, beside));
-            atomicAdd(&cell[CellRanks::cell_of(ranks.distance_of(code))], 1u);
+            const Key key = sampled_key(sample.keys, sample.task.count, of_thread * threadIdx.x + k, beside);
+            atomicAdd(&cell[CellRanks::cell_of(ranks.distance_of(sample.rule.code(key)))], 1u);
         }
     }
     __syncthreads();
     const u32 begin = threadIdx.x * each, end = begin + each < map_cells ? begin + each : map_cells;
     u32 sum = 0;
     for (u32 i = begin; i < end; ++i) sum += cell[i];
-    const u32 upto = tile::scan_warp<Sum<u32>>(sum);
-    u32 before =
-        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals).before + upto - sum;
+    const u32 upto = tile::scan_warp<Sum<u32>>(sum), of_warp = tile::shuffle(upto, tile::lanes - 1);
+    u32 before = tile::scan_warps<Sum<u32>, threads>(of_warp, sample.shared.totals).before + upto - sum;
     u32* const words = reinterpret_cast<u32*>(map + 1);
     const auto first_of = [&](u32 i, u32 keys_before) {  // each cell has a prefix; the others go by keys
         return i + static_cast<u32>(u64{keys_before} * (prefixes - map_cells) / (together * sampled));
@@ -169,9 +168,9 @@ static __device__ __forceinline__ PrefixEstimate estimate_by(const Ranks& ranks,
     return estimate(rank, task, cell, shared);
 }
 
-// Whether prefixes are spread so evenly that other ranks need not be estimated. One pass must leave leaf buckets alone.
-static __device__ __forceinline__ bool is_even(const PrefixEstimate& found, const PlanInputs& task) {
-    return (task.parts != 3 || found.first < 1.1f) && found.splits <= 1 && found.crowding < 1.25f;
+// Whether prefixes are spread so evenly that other ranks need not be estimated.
+static __device__ __forceinline__ bool is_even(const PrefixEstimate& found) {
+    return found.splits <= 1 && found.crowding < 1.25f;
 }
 
 static __device__ __forceinline__ float msd_cost_by(const PrefixEstimate& found, const PlanInputs& task) {
@@ -179,21 +178,24 @@ static __device__ __forceinline__ float msd_cost_by(const PrefixEstimate& found,
 }
 
 // Makes a rank map, and returns whether MSD by it is cheaper than LSD and than `other`. All threads call it.
-static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], const Key* keys,
-                                                 const KeyRule<Key>& rule, const PlanInputs& task, RankMap* map,
-                                                 u32* cell, Sampling& shared, float other, float& crowding) {
+static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], const RankSample& sample, float other,
+                                                 float& crowding) {
+    Sampling& shared = sample.shared;
+    const PlanInputs& task = sample.task;
     summarize(code, shared);
-    count_equal(code, cell, shared);
-    const float repeats =
-        static_cast<float>(task.count) * static_cast<float>(shared.equal) / (0.5f * sampled * sampled);
+    count_equal(code, sample.cell, shared);
+    constexpr float all = 0.5f * sampled * sampled;
+    const float repeats = static_cast<float>(task.count) * static_cast<float>(shared.equal) / all;
     if (repeats > 16) return false;  // bins of local sorts would hold equal keys
-    make_even_map(shared.least, shared.most - shared.least, map);
+    if (threadIdx.x == 0) *sample.map = RankMap::of(shared.least, shared.most, {key_bits, rank_cell_bits, prefix_bits});
     __syncthreads();
-    PrefixEstimate found = estimate_by(EvenRanks(map), code, task, cell, shared);
-    if (!is_even(found, task)) {
-        add_cells(keys, task.count, rule, map, cell, shared);
-        found = estimate_by(CellRanks(map), code, task, cell, shared);
+    PrefixEstimate found = estimate_by(EvenRanks(sample.map), code, task, sample.cell, shared);
+    constexpr float even = 1.3f;  // above, keys crowd within prefixes, as words of which few bits vary do
+    if (found.alike > even || !is_even(found)) {
+        add_cells(sample);
+        found = estimate_by(CellRanks(sample.map), code, task, sample.cell, shared);
     }
+    if (found.alike > even) return false;
     u32 differing = 0;
     for (u32 d = 0; d < key_digits; ++d) differing += (shared.differing >> d * bits & (digits - 1)) != 0 ? 1 : 0;
     const float msd = msd_cost_by(found, task);

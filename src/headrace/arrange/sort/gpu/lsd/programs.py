@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headrace.arrange.sort.gpu.common.key_type import SortProgram, key_types, program_rows
-from headrace.arrange.sort.gpu.lsd.tuning import TUNINGS, LsdTuning
+from headrace.arrange.sort.gpu.common.key_type import KeyType, SortProgram, key_types, program_rows
+from headrace.arrange.sort.gpu.lsd.tuning import SPLITTER_KEY_BYTES, TUNINGS, LsdTuning
 from headrace.gpu.kernels.source import ANY, Programs
 
 BENCH_TILE_MACROS: Mapping[str, list[Any]] = {
@@ -32,6 +32,8 @@ def lsd_programs(tuning: LsdTuning) -> Iterator[SortProgram]:
         if row.key_bytes >= 4 and tuning.prefix_histogram is not None:
             for keys in key_types(row.key_bytes, has_values=False):
                 yield SortProgram("prefix_histogram.cu", tuning.prefix_histogram.defines(keys, tuning.bits))
+        if row.key_bytes == SPLITTER_KEY_BYTES:
+            yield SortProgram("splitters.cu", tuning.splitters.defines(KeyType(row.key_bytes, b""), tuning.bits))
     for width, tile, may_be_large in tuning.all_tiles():
         for keys in key_types(width, has_values=tile.value_bytes != 0):
             defines = tile.defines(keys, tuning.bits, is_large=False)

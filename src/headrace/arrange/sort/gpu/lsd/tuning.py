@@ -136,6 +136,25 @@ class PrefixHistogramTuning:
         return keys.defines(HR_BITS=bits, HR_THREADS=self.threads, HR_ROWS=self.rows, HR_FULL=self.count_limit)
 
 
+SPLITTER_KEY_BYTES = 8
+"""Width of keys that may be divided by splitters of a sample, and then by ranges."""
+RANKED_KEY_BYTES = 4
+"""Width of keys that may be divided by estimated ranks."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitterTuning:
+    """Size of splitters.cu: threads of a block, 16-byte vectors of a thread, resident blocks of a multiprocessor."""
+
+    threads: int = 512
+    rows: int = 4
+    blocks: int = 4
+
+    def defines(self, keys: KeyType, bits: int) -> Mapping[str, Any]:
+        """Return the macros of a program."""
+        return keys.defines(HR_BITS=bits, HR_THREADS=self.threads, HR_ROWS=self.rows)
+
+
 _ANY_VALUES = TileTuning(384, 16, 2, ANY_WIDTH)
 _TILES = (
     KeyTiles(1, TileTuning(512, 24, 2), _ANY_VALUES),
@@ -166,6 +185,8 @@ class LsdTuning:
         Size of the kernel that counts all digits.
     prefix_histogram
         Size of the kernel that counts 16-bit prefixes; None if a block's shared memory cannot hold that many counters.
+    splitters
+        Size of the kernels that choose splitters from a sample.
     portion
         Maximum number of keys of a launch: look-back counts below 2**31.
     """
@@ -174,6 +195,7 @@ class LsdTuning:
     tiles: tuple[KeyTiles, ...] = _TILES
     histogram: DigitHistogramTuning = field(default_factory=DigitHistogramTuning)
     prefix_histogram: PrefixHistogramTuning | None = field(default_factory=PrefixHistogramTuning)
+    splitters: SplitterTuning = field(default_factory=SplitterTuning)
     portion: int = 1 << 30
 
     def tiles_of(self, key_bytes: int) -> KeyTiles:

@@ -70,11 +70,14 @@ static __device__ __forceinline__ void add_leaves(const Lists& lists, const Leaf
     }
 }
 
-// Returns the range of a digit's codes in a bucket of pass `number`. The second pass needs none.
+// Returns the range of a digit's codes in a bucket of pass `number`. The second pass by ranks needs none.
 static __device__ __forceinline__ KeyRange range_of(const Lists& lists, u32 number, const Bucket& parent, u32 digit) {
-    if (number == 0) return {};
-    if (number == 1) return lists.rank_map->range_of(parent.digit * digits + digit, digits);
-    return parent.range.part(digit, digits);
+    const bool by_ranks = lists.plan->division == Division::ranks;
+    if (number > (by_ranks ? 1 : 0)) return parent.range.part(digit, digits);
+    if (by_ranks) return number == 0 ? KeyRange{} : lists.rank_map->range_of(parent.digit * digits + digit, digits);
+    const u64 low = lists.splitters[digit], end = lists.splitters[digit + 1];
+    const u64 most = digit + 1 == digits ? end : end - 1;
+    return KeyRange::of(low, most - low, digits);
 }
 
 // Adds the buckets that the next pass splits; `shared.large` has their digits. Each thread reserves the records of
@@ -97,7 +100,7 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
     if (i < larges) {
         shared.first_block[i] = shared.block + all.before + upto - blocks;
         KeyRange range = {};
-        if (lists.plan->has_rank_map != 0) range = range_of(lists, number, parent, digit);
+        if (lists.plan->division != Division::digits) range = range_of(lists, number, parent, digit);
         buckets_of(lists, number + 1)[shared.bucket + i] = {begin, digit, range};
     }
     __syncthreads();
@@ -142,7 +145,7 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
         shared.filled[tile::warp()] = filled;
     }
     __syncthreads();
-    const bool by_ranges = lists.plan->has_rank_map != 0;
+    const bool by_ranges = lists.plan->division != Division::digits;
     Leaf leaf = {begin, 0, Leaf::packed(width, 0, 0, 0), Leaf::packed(step.to, lists.plan->heavy != 0, by_ranges)};
     if ((heads >> tile::lane() & 1) != 0) {
         const u32 end = next_marked(shared.heads, d);

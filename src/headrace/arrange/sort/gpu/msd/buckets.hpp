@@ -84,7 +84,8 @@ struct Lists {
     u32* odd_cursors;          // null: passes share one table, which is cleared in between
     u32* block_counts;         // for each block and digit; null: not kept
     const u32* heads;          // prefix histogram, if the plan has one
-    const RankMap* rank_map;   // null: the plan never has one
+    const u64* splitters;      // lowest code of each digit of the first pass, and the highest of all; null: never
+    const RankMap* rank_map;   // null: never
     Leaf* leaves[part_lists];  // two size classes each: even ones from the front, odd ones from the back
     u32 max_parts[part_lists];
     u32 class_keys[max_classes];  // maximum size of a leaf bucket of each class

@@ -12,6 +12,7 @@ from functools import lru_cache
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.common.launch import ARRAYS, RESIDENT_THREADS, SortArrays, SortContext
 from headrace.arrange.sort.gpu.lsd.lsd import DevicePlan
+from headrace.arrange.sort.gpu.lsd.tuning import SPLITTER_KEY_BYTES
 from headrace.arrange.sort.gpu.msd.local_sorts import LEAF_LIST, bin_sort_entry, block_radix_sort_entry, local_sort_shape
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import BUCKET_BYTES, RECORD_BYTES, HybridOptions, ListBounds, MsdTuning
@@ -59,7 +60,8 @@ class MsdSort:
         self._context, self._keys, self._tuning, self._options = context, keys, tuning, options
         self._passes = keys.digit_count(tuning.bits)
         if tuning.counts_prefixes and not options.keeps_counts and not options.stable:
-            self._passes += 4  # as `range_passes` of plan_steps.cuh
+            more = 3 if keys.width == SPLITTER_KEY_BYTES else 5
+            self._passes = (self._passes + more) // 2 * 2  # as `range_passes` of plan_steps.cuh
         if tuning.has_one_pass:
             self._passes = 1
         self._bounds = bounds = ListBounds(context.count, tuning, options, max(2, self._passes))
@@ -118,7 +120,7 @@ class MsdSort:
         """Return the bytes of a ``Lists`` of buckets.hpp."""
         tuning, options, bounds = self._tuning, self._options, self._bounds
         odd = self._cursors[1] if len(self._cursors) > 1 else None
-        cursors = self._cursors[0], odd, self._block_counts, plan.prefix_counts, plan.rank_map
+        cursors = self._cursors[0], odd, self._block_counts, plan.prefix_counts, plan.splitters, plan.rank_map
         buffers = plan.plan, self._counts, *self._blocks, *self._buckets, *cursors
         unused = [None] * (LISTS - len(self._leaves))
         addresses = [0 if buffer is None else buffer.address for buffer in (*buffers, *self._leaves, *unused)]
@@ -133,7 +135,8 @@ class MsdSort:
         self._context.launcher.launch(_BEGIN, self._begin_shape, (lists, self._context.count))
 
     def _begin_and_assign(self, lists: bytes, plan: DevicePlan) -> None:
-        args = (lists, self._context.count, plan.totals, 8 * self._keys.width)
+        totals = plan.totals if plan.top_counts is None else plan.top_counts
+        args = (lists, self._context.count, totals, 8 * self._keys.width)
         self._context.launcher.launch(_BEGIN_AND_ASSIGN, self._begin_shape, args)
 
     @property

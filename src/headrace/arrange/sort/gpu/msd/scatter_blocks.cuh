@@ -7,6 +7,7 @@
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "arrange/sort/gpu/common/range_digit.cuh"
+#include "arrange/sort/gpu/common/splitter_tree.cuh"
 #include "arrange/sort/gpu/msd/buckets.hpp"
 // After the digit that it uses.
 #include "arrange/multisplit/gpu/reserve_tile.cuh"
@@ -23,6 +24,12 @@ struct ScatterDigit {
         if constexpr (bits == 8 && sizeof(Key) == 4) return tile::permute(static_cast<u32>(key), 0, byte);
         return static_cast<u32>(key >> shift) & mask;
     }
+};
+
+// Finds the digit of a key by splitters, in the first pass.
+struct SplitterDigit {
+    const SplitterTree* tree;
+    __device__ __forceinline__ u32 operator()(Key key) const { return tree->digit_of(key); }
 };
 
 template <class DigitOf>
@@ -130,18 +137,36 @@ static __device__ __forceinline__ void scatter_by_ranks(const Scattering& given,
     scatter_by<RankDigit<Ranks>>([&](u32) { return digit_of; }, given, number, is_first, memory);
 }
 
-// Runs pass `number` of the plan: by estimated ranks and then by ranges, or by digits.
+// Scatters keys of 8 bytes by splitters.
+static __device__ __forceinline__ void scatter_by_splitters(const Scattering& given, u32 number, bool is_first,
+                                                            void* memory) {
+    __shared__ SplitterTree tree;
+    tree.load(given.lists.splitters);
+    __syncthreads();
+    const SplitterDigit digit_of = {&tree};
+    scatter_by<SplitterDigit>([&](u32) { return digit_of; }, given, number, is_first, memory);
+}
+
+// Runs pass `number` of the plan by digits or by the highest bits.
+static __device__ __forceinline__ void scatter_by_bits(const Scattering& given, u32 number, bool is_first,
+                                                       void* memory) {
+    const DevicePlan& plan = *given.lists.plan;
+    const u32 digit = plan.step[number].digit;
+    const u32 shift = plan.division == Division::top_bits ? key_bits - bits : digit * bits;
+    const ScatterDigit digit_of = {shift, digits - 1, 0x4440 | digit};
+    scatter_by<ScatterDigit>([&](u32) { return digit_of; }, given, number, is_first, memory);
+}
+
+// Runs pass `number` of the plan: by splitters or estimated ranks and then by ranges, or by bits.
 static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u32 number, bool is_first) {
     constexpr u32 bins_bytes = sizeof(DigitBins<u32, ScatterDigit>) + sizeof(RankDigit<CellRanks>);
     __shared__ uint4 bins[(bins_bytes + 15) / 16];
     const Lists& lists = given.lists;
     if (blockIdx.x >= lists.counts[number].blocks) return;
-    if (!has_ranges(*lists.plan)) {
-        const u32 digit = lists.plan->step[number].digit;
-        const ScatterDigit digit_of = {digit * bits, digits - 1, 0x4440 | digit};
-        return scatter_by<ScatterDigit>([&](u32) { return digit_of; }, given, number, is_first, bins);
-    }
-    if (number < 2) {
+    if (!has_ranges(*lists.plan)) return scatter_by_bits(given, number, is_first, bins);
+    if constexpr (can_have_splitters) {
+        if (number == 0) return scatter_by_splitters(given, number, is_first, bins);
+    } else if (number < 2) {
         if (lists.rank_map->has_cells == 0) return scatter_by_ranks<EvenRanks>(given, number, is_first, bins);
         return scatter_by_ranks<CellRanks>(given, number, is_first, bins);
     }

@@ -41,7 +41,7 @@ class MsdTuning:
         is 0, prefixes are not counted beforehand.
     has_one_pass
         Whether one pass is launched. Then the plan chooses this sort only if that pass leaves leaf buckets alone, and prefixes
-        are not counted. Of keys alone, it goes by estimated ranks, whose digits have one bit more.
+        are not counted. Of keys alone, it goes by the highest bits, one more than a digit has.
     """
 
     bits: int
