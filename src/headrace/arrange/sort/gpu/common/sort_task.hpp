@@ -7,8 +7,8 @@ HR_BEGIN_NAMESPACE
 
 constexpr u32 max_passes = 18;
 
-// What passes of MSD go by: digits; splitters of a sample (splitters.cu) or estimated ranks (rank_map.hpp), and then equal
-// shares of a bucket's range; or one pass by the highest bits, one more than a digit has.
+// What passes of MSD go by. After splitters of a sample (splitters.cu) or estimated ranks (rank_map.hpp), passes divide
+// the range of each bucket equally. The highest bits, one more than a digit has, serve one pass.
 enum class Division : u32 { digits, splitters, ranks, top_bits };
 
 enum class SortMethod : u32 { undecided, copy, reverse, lsd, msd };
