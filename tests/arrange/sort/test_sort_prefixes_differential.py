@@ -46,20 +46,15 @@ def expected_heads(keys, order, rank_map, are_counted):
     """Return the counts of prefixes of 8 bits: those of codes, or of ranks by a map."""
     if rank_map is None:
         return heads_of(keys, order) * int(are_counted)
-    (low, most), (zeros, width, cell_bits, _, has_cells, _) = (
-        rank_map[:16].view("u8").tolist(),
-        rank_map[16:40].view("u4").tolist(),
-    )
-    cells, counts = rank_map[40:].view("u4").tolist(), [0] * 256
+    low, most, zeros, _, cell_bits, _, *cells = rank_map.view("u4").tolist()
+    counts = [0] * 256
     for word in words(keys).tolist():
         distance = min(max(order.code(word) - low, 0), most) << zeros
-        if not has_cells:
-            share = (distance >> (width - 32)) * 2**32 // ((most << zeros >> (width - 32)) + 1)
-            counts[share >> 24] += 1
+        if cell_bits == 0:
+            counts[distance * 256 // ((most << zeros) + 1)] += 1
             continue
-        cell, inside = distance >> (width - cell_bits), distance % (1 << (width - cell_bits))
-        fraction = inside << cell_bits >> (width - 32)
-        counts[(cells[cell] & 0xFFFF) + (fraction * (cells[cell] >> 16) >> 32)] += 1
+        cell, inside = distance >> (32 - cell_bits), distance % (1 << (32 - cell_bits))
+        counts[(cells[cell] & 0xFFFF) + ((inside << cell_bits) * (cells[cell] >> 16) >> 32)] += 1
     return counts
 
 

@@ -28,7 +28,7 @@ class Watching(FiberLauncher):
     def launch(self, entry, shape, args):
         super().launch(entry, shape, args)
         if entry.name == "sample_prefixes":
-            self.has_cells = bool(self.fetch(args[-2])[layout("RankMap").offset("has_cells")])
+            self.has_cells = bool(self.fetch(args[-2])[layout("RankMap").offset("cell_bits")])
         if entry.name == "choose_plan":
             self.has_ranks = self.fetch(args[-1])[DIVISION_OFFSET] == BY_RANKS
 

@@ -23,21 +23,20 @@ constexpr u32 rank_cell_bits = prefix_bits - 4;  // a cell of floats is an eight
 
 // A rank map without cells, in registers.
 struct EvenRanks {
-    Key low, most;
-    u32 zeros, scale;
+    u32 low, most, zeros, scale;
 
     EvenRanks() = default;
     __device__ __forceinline__ explicit EvenRanks(const RankMap* map)
-        : low(static_cast<Key>(map->low)), most(static_cast<Key>(map->most)), zeros(map->zeros), scale(map->scale) {}
+        : low(map->low), most(map->most), zeros(map->zeros), scale(map->scale) {}
 
-    __device__ __forceinline__ Key distance_of(Key code) const {
-        const Key past = static_cast<Key>((code > low ? code : low) - low);
-        return static_cast<Key>((past < most ? past : most) << zeros);
+    __device__ __forceinline__ u32 distance_of(u32 code) const {
+        const u32 past = (code > low ? code : low) - low;
+        return (past < most ? past : most) << zeros;
     }
     // Returns the estimated rank, in units of 2^-32 of all keys.
-    __device__ __forceinline__ u32 of(Key code) const {
-        const u32 high = static_cast<u32>(distance_of(code) >> (key_bits - 32));
-        return high + __umulhi(high, scale);
+    __device__ __forceinline__ u32 of(u32 code) const {
+        const u32 distance = distance_of(code);
+        return distance + __umulhi(distance, scale);
     }
 };
 
@@ -50,15 +49,11 @@ struct CellRanks {
     CellRanks() = default;
     __device__ __forceinline__ explicit CellRanks(const RankMap* map) : even(map), cell(map->cell()) {}
 
-    __device__ __forceinline__ static u32 cell_of(Key distance) {
-        return static_cast<u32>(distance >> (key_bits - rank_cell_bits));
-    }
-    __device__ __forceinline__ u32 of(Key code) const {
-        const Key distance = even.distance_of(code);
-        const u32 own = cell[cell_of(distance)];
-        const u32 fraction = static_cast<u32>(static_cast<Key>(distance << rank_cell_bits) >> (key_bits - 32));
+    __device__ __forceinline__ static u32 cell_of(u32 distance) { return distance >> (32 - rank_cell_bits); }
+    __device__ __forceinline__ u32 of(u32 code) const {
+        const u32 distance = even.distance_of(code), own = cell[cell_of(distance)];
         const u32 number = (own >> 16) << (32 - prefix_bits);
-        return (own << (32 - prefix_bits)) + __umulhi(fraction, number);
+        return (own << (32 - prefix_bits)) + __umulhi(distance << rank_cell_bits, number);
     }
 };
 
@@ -71,7 +66,9 @@ struct RankDigit {
     RankDigit() = default;
     __device__ __forceinline__ RankDigit(const RankMap* map, u32 number)
         : ranks(map), shift(32 - bits * (number + 1)) {}
-    __device__ __forceinline__ u32 operator()(Key code) const { return ranks.of(code) >> shift & (digits - 1); }
+    __device__ __forceinline__ u32 operator()(Key code) const {
+        return ranks.of(static_cast<u32>(code)) >> shift & (digits - 1);
+    }
 };
 
 struct RangeDigit {

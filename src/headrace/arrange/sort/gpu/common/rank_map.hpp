@@ -12,34 +12,24 @@
 
 HR_BEGIN_NAMESPACE
 
-// Bits of a key, of the number of a cell, and of a prefix.
-struct RankBits {
-    u32 of_key, of_cell, of_prefix;
-};
-
-// The map, followed by a word for each cell: its first prefix, and their number in the upper half.
+// The map of codes of 4 bytes, followed by a word for each cell: its first prefix, and their number in the upper half.
 struct RankMap {
-    u64 low;    // lowest code of the sample
-    u64 most;   // highest distance from it; codes beyond either end have the rank of that end
-    u32 zeros;  // leading zeros of that distance in a key
-    u32 key_bits;
-    u32 cell_bits;
+    u32 low;    // lowest code of the sample
+    u32 most;   // highest distance from it; codes beyond either end have the rank of that end
+    u32 zeros;  // leading zeros of that distance
+    u32 scale;  // without cells: distances, shifted left by `zeros`, rise by this share of 2^32, so that ranks have 32
+                // bits
+    u32 cell_bits;  // 0 without cells
     u32 prefix_bits;
-    u32 has_cells;
-    u32 scale;  // without cells: a distance's highest 32 bits rise by this share of 2^32, so that the highest rank is
-                // full
 
     // Returns the map without cells for codes from `low` to `high`.
-    HR_MEMBER static RankMap of(u64 low, u64 high, const RankBits& bits) {
-        const u64 most = high == low ? 1 : high - low;
-        const u32 zeros = static_cast<u32>(leading_zeros(most)) - (64 - bits.of_key);
-        const u64 highest = most << zeros >> (bits.of_key - 32);
-        const u64 scale = highest == 0xFFFFFFFF ? 0 : ~u64{0} / (highest + 1) - (u64{1} << 32);
-        return {low, most, zeros, bits.of_key, bits.of_cell, bits.of_prefix, 0, static_cast<u32>(scale)};
+    HR_MEMBER static RankMap of(u32 low, u32 high, u32 prefix_bits) {
+        const u32 most = high == low ? 1 : high - low, zeros = static_cast<u32>(leading_zeros(u64{most})) - 32;
+        const u64 end = (u64{most} << zeros) + 1;
+        return {low, most, zeros, static_cast<u32>(~u64{0} / end - (u64{1} << 32)), 0, prefix_bits};
     }
     HR_MEMBER const u32* cell() const { return reinterpret_cast<const u32*>(this + 1); }
     HR_MEMBER u32 first_of(u32 i) const { return cell()[i] & 0xFFFF; }
-    HR_MEMBER u32 number_of(u32 i) const { return cell()[i] >> 16; }
 
     // Returns the cell of a prefix.
     HR_MEMBER u32 cell_of(u32 prefix) const {
@@ -49,35 +39,29 @@ struct RankMap {
         }
         return found;
     }
-    // Returns the lowest distance of a prefix, shifted left by `zeros`, as bits of a key from the highest one on.
+    // Returns the lowest distance of a prefix, shifted left by `zeros`.
     HR_MEMBER u64 shifted_begin_of(u32 prefix) const {
-        if (has_cells == 0) {
+        if (cell_bits == 0) {
             const u64 rank = u64{prefix} << (32 - prefix_bits) << 32, rise = (u64{1} << 32) + scale;
-            return (rank / rise + (rank % rise != 0 ? 1 : 0)) << (key_bits - 32);
+            return rank / rise + (rank % rise != 0 ? 1 : 0);
         }
         const u32 own = cell_of(prefix);
         // the least fraction of the cell whose share of its prefixes reaches this one, in units of 2^-32
-        const u64 number = number_of(own), past = u64{prefix - first_of(own)} << 32;
-        const u64 fraction = (past + number - 1) / number;
-        const u32 below = key_bits - cell_bits;  // bits of a distance within its cell
-        const u64 inside =
-            below >= 32 ? fraction << (below - 32) : (fraction + ((u64{1} << (32 - below)) - 1)) >> (32 - below);
-        return (u64{own} << below) + inside;
+        const u64 number = cell()[own] >> 16, past = u64{prefix - first_of(own)} << 32;
+        const u64 fraction = (past + number - 1) / number, step = u64{1} << cell_bits;
+        return (u64{own} << (32 - cell_bits)) + (fraction + step - 1) / step;
     }
     // Returns the lowest code whose rank has a prefix or a higher one; the highest code of all if there is none.
-    HR_MEMBER u64 begin_of(u32 prefix) const {
-        const u64 highest = ~u64{0} >> (64 - key_bits);
+    HR_MEMBER u32 begin_of(u32 prefix) const {
         if (prefix == 0) return 0;
-        if (prefix >> prefix_bits != 0) return highest;
-        const u64 normal = shifted_begin_of(prefix), shifted = normal >> zeros;
-        const u64 distance = shifted << zeros == normal ? shifted : shifted + 1;
-        return distance > most ? highest : low + distance;
+        if (prefix >> prefix_bits != 0) return ~0u;
+        const u64 distance = (shifted_begin_of(prefix) + ((u64{1} << zeros) - 1)) >> zeros;
+        return distance > most ? ~0u : low + static_cast<u32>(distance);
     }
     // Returns the range of the codes of a prefix.
     HR_MEMBER KeyRange range_of(u32 prefix, u32 digits) const {
-        const u64 begin = begin_of(prefix), end = begin_of(prefix + 1);
-        const bool is_last = end == ~u64{0} >> (64 - key_bits);
-        return KeyRange::of(begin, is_last || end == begin ? end - begin : end - 1 - begin, digits);
+        const u32 begin = begin_of(prefix), end = begin_of(prefix + 1);
+        return KeyRange::of(begin, end == ~0u || end == begin ? end - begin : end - 1 - begin, digits);
     }
 };
 

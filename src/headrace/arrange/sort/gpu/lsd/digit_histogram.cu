@@ -64,8 +64,8 @@ static __device__ __forceinline__ void count_top_bits(const Codes& codes, u64 le
 }
 
 // `totals`: counts for each digit and value, added to. `disorder`: order of all neighbours. `remainder`: the keys to
-// count if heavy hitters are extracted. `top_counts`: of the highest bits, added to; null: not counted. It does nothing if
-// the plan is already made.
+// count if heavy hitters are extracted. `top_counts`: of the highest bits, added to; null: not counted. It does nothing
+// if the plan is already made.
 extern "C" __global__ void __launch_bounds__(threads)
     count_digits(const Key* keys, u64 count, KeyRule<Key> rule, u32 equal_rises, u64* totals, Disorder* disorder,
                  const Key* remainder, u64* top_counts, const DevicePlan* plan) {

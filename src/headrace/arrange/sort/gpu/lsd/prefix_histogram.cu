@@ -24,8 +24,7 @@ constexpr u32 tiles_between = (count_limit - nearly_empty) / tile_keys;
 static_assert(count_limit <= 1u << 16 && tiles_between > 0 && words % 4 == 0 && !with_equals && threads >= digits);
 
 // Samples keys and decides whether prefixes are counted; one block. Keys in order have a sample in order, as far as
-// warps see; then they are not counted. Dynamic shared memory: a
-// word for each of `cells`.
+// warps see; then they are not counted. Dynamic shared memory: a word for each of `cells`.
 extern "C" __global__ void __launch_bounds__(threads)
     sample_prefixes(const Key* keys, u64 count, KeyRule<Key> rule, PlanInputs task, RankMap* map, DevicePlan* plan) {
     tile::wait_for_launch_before();
@@ -33,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ Sampling shared;
     if (plan->heavy != 0 || plan->repeats != 0) return;
     if (threadIdx.x == 0) {
-        shared.least = ~u64{0};
+        shared.least = ~0u;
         shared.most = shared.differing = 0;
     }
     Key code[of_thread];  // neighbours in the sample; all loads are in flight together, each in its own page
@@ -173,7 +172,7 @@ static __device__ __forceinline__ void count_all(const PrefixCount& task, const 
 
 template <class Ranks>
 static __device__ __forceinline__ void count_by_ranks(const PrefixCount& task, const Ranks& ranks) {
-    count_all(task, [&](Key code) { return ranks.of(code) >> (32 - prefix_bits); });
+    count_all(task, [&](Key code) { return ranks.of(static_cast<u32>(code)) >> (32 - prefix_bits); });
 }
 
 // Counts prefixes of codes or of estimated ranks. It does nothing unless the plan asks for it.
@@ -188,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const PrefixCount task = {keys, count, rule, totals, differing_bits, counters};
     if constexpr (can_have_ranks) {
         if (plan->division == Division::ranks) {
-            if (map->has_cells != 0) return count_by_ranks(task, CellRanks(map));
+            if (map->cell_bits != 0) return count_by_ranks(task, CellRanks(map));
             return count_by_ranks(task, EvenRanks(map));
         }
     }

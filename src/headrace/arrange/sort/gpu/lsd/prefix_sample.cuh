@@ -35,8 +35,8 @@ static __device__ __forceinline__ float splits_by_sample(u32 pairs, const PlanIn
 struct Sampling {
     u32 pairs, third_pairs;  // pairs of keys in one cell, and with the same third digit
     u32 third[digits];
-    u32 equal;                       // keys whose code an earlier one has
-    u64 least, most, differing;
+    u32 equal;  // keys whose code an earlier one has
+    u32 least, most, differing;
     u32 totals[threads / tile::lanes];
 };
 
@@ -47,7 +47,7 @@ struct PrefixEstimate {
     float crowding;  // the same for the third digit
 };
 
-// PrefixEstimates how ranks of 32 bits divide the keys of the sample. `cell`: shared memory. All threads call it.
+// Estimates how ranks of 32 bits divide the keys of the sample. `cell`: shared memory. All threads call it.
 static __device__ __forceinline__ PrefixEstimate estimate(const u32 (&rank)[of_thread], const PlanInputs& task,
                                                           u32* cell, Sampling& shared) {
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
@@ -97,7 +97,7 @@ static __device__ __forceinline__ void add_cells(const RankSample& sample) {
     static_assert(map_cells <= cells);
     RankMap* const map = sample.map;
     u32* const cell = sample.cell;
-    if (threadIdx.x == 0) map->has_cells = 1;
+    if (threadIdx.x == 0) map->cell_bits = rank_cell_bits;
     for (u32 i = threadIdx.x; i < map_cells; i += threads) cell[i] = 0;
     __syncthreads();
     const EvenRanks ranks(map);
@@ -106,7 +106,7 @@ static __device__ __forceinline__ void add_cells(const RankSample& sample) {
 #pragma unroll
         for (u32 k = 0; k < of_thread; ++k) {
             const Key key = sampled_key(sample.keys, sample.task.count, of_thread * threadIdx.x + k, beside);
-            atomicAdd(&cell[CellRanks::cell_of(ranks.distance_of(sample.rule.code(key)))], 1u);
+            atomicAdd(&cell[CellRanks::cell_of(ranks.distance_of(static_cast<u32>(sample.rule.code(key))))], 1u);
         }
     }
     __syncthreads();
@@ -146,14 +146,15 @@ static __device__ __forceinline__ void count_equal(const Key (&code)[of_thread],
 
 // Finds the lowest and the highest code of the sample, and the bits that differ. A barrier must follow.
 static __device__ __forceinline__ void summarize(const Key (&code)[of_thread], Sampling& shared) {
-    u64 least = ~u64{0}, most = 0, differing = 0;
+    const u32 first = static_cast<u32>(code[0]);
+    u32 least = ~0u, most = 0, differing = first ^ tile::shuffle(first, 0);
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) {
-        least = code[k] < least ? code[k] : least;
-        most = code[k] > most ? code[k] : most;
-        differing |= code[k] ^ code[0];
+        const u32 own = static_cast<u32>(code[k]);
+        least = own < least ? own : least;
+        most = own > most ? own : most;
+        differing |= own ^ first;
     }
-    differing |= code[0] ^ __shfl_sync(tile::all_lanes, code[0], 0);
     atomicMin(&shared.least, least);
     atomicMax(&shared.most, most);
     if (differing != 0) atomicOr(&shared.differing, differing);
@@ -164,7 +165,7 @@ static __device__ __forceinline__ PrefixEstimate estimate_by(const Ranks& ranks,
                                                              const PlanInputs& task, u32* cell, Sampling& shared) {
     u32 rank[of_thread];
 #pragma unroll
-    for (u32 k = 0; k < of_thread; ++k) rank[k] = ranks.of(code[k]);
+    for (u32 k = 0; k < of_thread; ++k) rank[k] = ranks.of(static_cast<u32>(code[k]));
     return estimate(rank, task, cell, shared);
 }
 
@@ -187,7 +188,7 @@ static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], c
     constexpr float all = 0.5f * sampled * sampled;
     const float repeats = static_cast<float>(task.count) * static_cast<float>(shared.equal) / all;
     if (repeats > 16) return false;  // bins of local sorts would hold equal keys
-    if (threadIdx.x == 0) *sample.map = RankMap::of(shared.least, shared.most, {key_bits, rank_cell_bits, prefix_bits});
+    if (threadIdx.x == 0) *sample.map = RankMap::of(shared.least, shared.most, prefix_bits);
     __syncthreads();
     PrefixEstimate found = estimate_by(EvenRanks(sample.map), code, task, sample.cell, shared);
     constexpr float even = 1.3f;  // above, keys crowd within prefixes, as words of which few bits vary do

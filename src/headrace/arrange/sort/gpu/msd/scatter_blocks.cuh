@@ -167,7 +167,7 @@ static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u
     if constexpr (can_have_splitters) {
         if (number == 0) return scatter_by_splitters(given, number, is_first, bins);
     } else if (number < 2) {
-        if (lists.rank_map->has_cells == 0) return scatter_by_ranks<EvenRanks>(given, number, is_first, bins);
+        if (lists.rank_map->cell_bits == 0) return scatter_by_ranks<EvenRanks>(given, number, is_first, bins);
         return scatter_by_ranks<CellRanks>(given, number, is_first, bins);
     }
     const Bucket* const buckets = buckets_of(lists, number);
