@@ -51,7 +51,9 @@ class Watching(FiberLauncher):
 
 def uniform(dtype: str):
     random = np.random.default_rng(3)
-    return random.random(COUNT).astype(dtype) if dtype[0] == "f" else random.integers(0, 1 << 8 * int(dtype[1]), COUNT, dtype)
+    if dtype[0] == "f":
+        return random.random(COUNT).astype(dtype)
+    return random.integers(0, 1 << 8 * int(dtype[1]), COUNT, f"u{dtype[1]}").view(dtype)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "deep", "sorted"])
@@ -67,3 +69,12 @@ def test_few_keys_have_one_pass(dtype: str, values: str, kind: str) -> None:
     is_served = values != "two" and dtype != "f8"  # two columns have no such sort, and floats from 0 to 1 share their digit
     expected = COPY if kind == "sorted" else MSD if kind == "uniform" and is_served else LSD
     assert launcher.method == expected
+
+
+@pytest.mark.parametrize("count", [1900, COUNT])
+@pytest.mark.parametrize("dtype", ["u4", "i8"])
+def test_numbers_of_bits_of_one_pass(dtype: str, count: int) -> None:
+    """A digit for fewer keys, one bit more for more."""
+    keys, launcher = uniform(dtype)[:count], Watching("random", 3)
+    check(keys, tuning=TUNING, launcher=launcher)
+    assert launcher.method == MSD

@@ -230,7 +230,7 @@ class Sorter:
         tile = lsd_tuning.tiles_of(keys.width).select(widths, self._count)
         counts_prefixes = use is MsdUse.IF_CHEAPER and not keys.equals and (msd_tuning is None or msd_tuning.counts_prefixes)
         has_splitters = counts_prefixes and not widths and keys.width == SPLITTER_KEY_BYTES
-        counts_top_bits = use is MsdUse.IF_ONE_PASS and not widths
+        counts_top_bits = msd_tuning is not None and msd_tuning.has_one_pass and msd_tuning.bits > lsd_tuning.bits
         may_extract = self._may_extract_heavy(request, sum(widths))
         zeros = [  # states last: a large buffer is cleared by a fill of its own
             DevicePlan.nbytes(keys, lsd_tuning, counts_prefixes=counts_prefixes, counts_top_bits=counts_top_bits),

@@ -2,7 +2,7 @@
 // "Onesweep", section 4.1). Then one block chooses the plan (choose_plan.cuh). Counters are in shared memory, with
 // replicas against contention, as in arrange/histogram/count.cuh.
 //
-// Of few keys alone, the highest bits are counted too, one more than a digit has. MSD takes one pass by them if each of
+// Of some sorts, the highest bits are counted too, one more than a digit has. MSD takes one pass by them if each of
 // its buckets is a leaf bucket.
 //
 // Bytes moved per key of width w: w.

@@ -59,8 +59,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     const bool by_codes = is_cheaper(msd, lsd);
     bool by_ranks = false;
     if constexpr (can_have_ranks) {
-        if (task.value_bytes == 0 && count >= min_ranked_keys && !is_even(found))
-            by_ranks = try_ranks(code, {keys, rule, task, map, cell, shared}, by_codes ? msd : lsd, crowding);
+        if (task.value_bytes == 0 && count >= min_ranked_keys && !is_even(found, 2))
+            by_ranks = try_ranks(code, {keys, rule, task, map, cell, shared}, lsd, crowding);
     }
     if (threadIdx.x != 0) return;
     plan->crowding = crowding;

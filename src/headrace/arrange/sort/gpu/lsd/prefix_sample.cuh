@@ -47,7 +47,10 @@ struct PrefixEstimate {
     float crowding;  // the same for the third digit
 };
 
-// Estimates how ranks of 32 bits divide the keys of the sample. `cell`: shared memory. All threads call it.
+// Estimates how ranks of 32 bits divide the keys of the sample. A cell has four prefixes: neighbours, which shows keys
+// that are unevenly spread at large, or ones far apart, which shows those that crowd within a cell of a rank map.
+// `cell`: shared memory. All threads call it.
+template <bool neighbours = false>
 static __device__ __forceinline__ PrefixEstimate estimate(const u32 (&rank)[of_thread], const PlanInputs& task,
                                                           u32* cell, Sampling& shared) {
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
@@ -57,7 +60,9 @@ static __device__ __forceinline__ PrefixEstimate estimate(const u32 (&rank)[of_t
     u32 pairs = 0, third_pairs = 0;
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) {
-        pairs += atomicAdd(&cell[(rank[k] >> (32 - prefix_bits)) % cells], 1u);  // pairs with each earlier key
+        const u32 prefix = rank[k] >> (32 - prefix_bits);
+        pairs +=
+            atomicAdd(&cell[neighbours ? prefix / (prefixes / cells) : prefix % cells], 1u);  // with each earlier key
         third_pairs += atomicAdd(&shared.third[rank[k] >> (32 - prefix_bits - bits) & (digits - 1)], 1u);
     }
     pairs = __reduce_add_sync(tile::all_lanes, pairs);
@@ -160,18 +165,18 @@ static __device__ __forceinline__ void summarize(const Key (&code)[of_thread], S
     if (differing != 0) atomicOr(&shared.differing, differing);
 }
 
-template <class Ranks>
+template <bool neighbours, class Ranks>
 static __device__ __forceinline__ PrefixEstimate estimate_by(const Ranks& ranks, const Key (&code)[of_thread],
                                                              const PlanInputs& task, u32* cell, Sampling& shared) {
     u32 rank[of_thread];
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) rank[k] = ranks.of(static_cast<u32>(code[k]));
-    return estimate(rank, task, cell, shared);
+    return estimate<neighbours>(rank, task, cell, shared);
 }
 
 // Whether prefixes are spread so evenly that other ranks need not be estimated.
-static __device__ __forceinline__ bool is_even(const PrefixEstimate& found) {
-    return found.splits <= 1 && found.crowding < 1.25f;
+static __device__ __forceinline__ bool is_even(const PrefixEstimate& found, float most) {
+    return found.alike < most && found.splits <= 1 && found.crowding < 1.25f;
 }
 
 static __device__ __forceinline__ float msd_cost_by(const PrefixEstimate& found, const PlanInputs& task) {
@@ -190,13 +195,13 @@ static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], c
     if (repeats > 16) return false;  // bins of local sorts would hold equal keys
     if (threadIdx.x == 0) *sample.map = RankMap::of(shared.least, shared.most, prefix_bits);
     __syncthreads();
-    PrefixEstimate found = estimate_by(EvenRanks(sample.map), code, task, sample.cell, shared);
-    constexpr float even = 1.3f;  // above, keys crowd within prefixes, as words of which few bits vary do
-    if (found.alike > even || !is_even(found)) {
+    PrefixEstimate found = estimate_by<true>(EvenRanks(sample.map), code, task, sample.cell, shared);
+    constexpr float most = 1.3f;
+    if (!is_even(found, most)) {
         add_cells(sample);
-        found = estimate_by(CellRanks(sample.map), code, task, sample.cell, shared);
+        found = estimate_by<false>(CellRanks(sample.map), code, task, sample.cell, shared);
     }
-    if (found.alike > even) return false;
+    if (found.alike > most) return false;  // keys crowd within cells, such as words of which few bits vary
     u32 differing = 0;
     for (u32 d = 0; d < key_digits; ++d) differing += (shared.differing >> d * bits & (digits - 1)) != 0 ? 1 : 0;
     const float msd = msd_cost_by(found, task);

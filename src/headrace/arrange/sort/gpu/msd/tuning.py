@@ -41,7 +41,7 @@ class MsdTuning:
         is 0, prefixes are not counted beforehand.
     has_one_pass
         Whether one pass is launched. Then the plan chooses this sort only if that pass leaves leaf buckets alone, and prefixes
-        are not counted. Of keys alone, it goes by the highest bits, one more than a digit has.
+        are not counted. With one bit more than other digits, it goes by the highest bits.
     """
 
     bits: int
@@ -231,14 +231,20 @@ _LARGE_U64 = LargeLeaves(BinSortTuning(1024, 10, 1), BinSortTuning(1024, 10, 1),
 
 
 def _few_keys(below: int, scatter: TileTuning, leaf: BinSortTuning, leftover: BlockSortTuning, merged: int) -> FewMsdTuning:
-    sizes = MsdTuning(9, 512, 16, scatter, (leaf,), merged, leftover, has_one_pass=True)
+    sizes = MsdTuning(8, 512, 16, scatter, (leaf,), merged, leftover, has_one_pass=True)
     return FewMsdTuning(1 << 19, below, sizes)
+
+
+def _by_top_bits(row: FewMsdTuning, below: int) -> FewMsdTuning:
+    """Return the row for more keys than 2^8 leaf buckets hold."""
+    return replace(row, below=below, sizes=replace(row.sizes, bits=9))
 
 
 def _few_pairs(min_keys: int, below: int, leaf: BlockSortTuning) -> FewMsdTuning:
     return FewMsdTuning(min_keys, below, MsdTuning(8, 384, 9, _PAIRS_U32, (leaf,), 1136, has_one_pass=True))
 
 
+_FEW_U32 = _few_keys(4_500_000, TileTuning(512, 16, 2), _LARGE_U32.keys_only, _LARGE_U32.leftover, 1136)
 _U32 = KeyMsdTuning(
     4,
     1 << 24,
@@ -246,7 +252,7 @@ _U32 = KeyMsdTuning(
     keys_only=MsdTuning(8, 512, 15, TileTuning(512, 30, 2), _BINS_U32, 1136, _FULL_U32, _TAIL_FROM),
     pairs=MsdTuning(8, 384, 18, _PAIRS_U32, _BINS_U32, 1136, _FULL_U32),
     same_width=TileTuning(640, 24, 1, 4),
-    few_keys=(_few_keys(9_000_000, TileTuning(512, 16, 2), _LARGE_U32.keys_only, _LARGE_U32.leftover, 1136),),
+    few_keys=(_FEW_U32, _by_top_bits(_FEW_U32, 9_000_000)),
     few_pairs=(_few_pairs(2_400_000, 4_500_000, _LARGE_U32.leftover),),
     many=_LARGE_U32,
     many_from=577_000_000,
@@ -270,11 +276,12 @@ _U64 = KeyMsdTuning(
 LARGE_BLOCK_TUNING = (_U32, _U64)
 """For devices whose blocks may have 163 KiB of shared memory or more."""
 _WIDE_U64 = BlockSortTuning(8, 1024, 18, 1)
+_WIDE_FEW_U64 = _few_keys(4_250_000, TileTuning(512, 8, 2), BinSortTuning(1024, 17, 1), _WIDE_U64, 1264)
 LARGEST_BLOCK_TUNING = (
     _U32,
     replace(
         _U64,
-        few_keys=(_U64.few_keys[0], _few_keys(1 << 23, TileTuning(512, 8, 2), BinSortTuning(1024, 17, 1), _WIDE_U64, 1264)),
+        few_keys=(*_U64.few_keys, _WIDE_FEW_U64, _by_top_bits(_WIDE_FEW_U64, 1 << 23)),
         few_pairs=(*_U64.few_pairs, _few_pairs(2_400_000, 4_500_000, _WIDE_U64)),
     ),
 )
