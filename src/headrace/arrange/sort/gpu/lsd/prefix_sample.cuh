@@ -47,9 +47,9 @@ struct PrefixEstimate {
     float crowding;  // the same for the third digit
 };
 
-// Estimates how ranks of 32 bits divide the keys of the sample. A cell has four prefixes: neighbours, which shows keys
-// that are unevenly spread at large, or ones far apart, which shows those that crowd within a cell of a rank map.
-// `cell`: shared memory. All threads call it.
+// Estimates how ranks of 32 bits divide the keys of the sample. A cell has four prefixes. Neighbours show keys that are
+// spread unevenly at large. Prefixes far apart show keys that crowd within a cell of a rank map. `cell`: shared memory.
+// All threads call it.
 template <bool neighbours = false>
 static __device__ __forceinline__ PrefixEstimate estimate(const u32 (&rank)[of_thread], const PlanInputs& task,
                                                           u32* cell, Sampling& shared) {
