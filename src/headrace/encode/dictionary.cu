@@ -22,9 +22,6 @@ struct TextOfRow {
 };
 constexpr u64 head_bytes = 8;
 
-// Returns the key of a short text, which equals no other text's; 0 for a longer text.
-HR_FN u64 key_of(const TextOfRow& text) { return text.size < head_bytes ? text.head | (text.size + 1) << 56 : 0; }
-
 HR_FN TextOfRow text_of(const PlainTexts& texts, u64 row, u64 end) {
     TextOfRow text{text_begin(texts, row), 0, 0};
     text.size = text_begin(texts, row + 1) - text.begin;
@@ -46,15 +43,9 @@ HR_FN bool are_equal(const PlainTexts& texts, const TextOfRow& a, const TextOfRo
     return a.size < head_bytes || are_bytes_equal(texts.bytes + a.begin, texts.bytes + b.begin, a.size);
 }
 
-// Returns whether the text of a slot, that of row `known`, equals another one. The key may not have been stored yet.
-HR_FN bool has_slot(const DistinctTexts& task, u64 slot, u64 known, const TextOfRow& text, u64 end) {
-    const u64 key = tile::load_cached(&task.keys[slot]);
-    return key != 0 ? key == key_of(text) : are_equal(task.texts, text_of(task.texts, known, end), text);
-}
-
 // Slots of frequent texts are read by all threads, so they are read from the nearest cache. A row that it holds may
 // have been replaced by a smaller one of the same text since; an empty slot may have been taken.
-extern "C" __global__ void __launch_bounds__(threads, 6) insert_texts(const __grid_constant__ DistinctTexts task) {
+extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_constant__ DistinctTexts task) {
     const PlainTexts& texts = task.texts;
     const u64 end = text_begin(texts, texts.rows);
     for (u32 turn = 0; turn < TURNS; ++turn) {
@@ -71,11 +62,10 @@ extern "C" __global__ void __launch_bounds__(threads, 6) insert_texts(const __gr
                 known = atomicCAS(&task.slots[slot], empty, row);
                 if (known == empty) {
                     atomicAdd(task.used_slots, u64{1});
-                    tile::store_relaxed(&task.keys[slot], key_of(text));
                     break;
                 }
             }
-            if (known == row || has_slot(task, slot, known, text, end)) {
+            if (known == row || are_equal(texts, text_of(texts, known, end), text)) {
                 if (row < known) atomicMin(&task.slots[slot], row);
                 break;
             }
@@ -88,11 +78,16 @@ HR_FN bool is_first(const DistinctTexts& task, u64 row) {
     return row < task.texts.rows && has_text(task.texts, row) && task.slots[task.where[row]] == row;
 }
 
-// counts[block]: distinct texts whose first row is in the block of rows; zeros before. A thread per slot.
+// counts[block]: distinct texts whose first row is in the block.
 extern "C" __global__ void __launch_bounds__(threads)
     count_firsts(const __grid_constant__ DistinctTexts task, u64* counts) {
-    const u64 slot = u64{blockIdx.x} * threads + threadIdx.x, row = slot <= task.mask ? task.slots[slot] : empty;
-    if (row != empty) atomicAdd(&counts[row / block_rows], u64{1});
+    __shared__ u32 parts[threads / tile::lanes];
+    u32 count = 0;
+    for (u32 turn = 0; turn < TURNS; ++turn) {
+        count += is_first(task, u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x);
+    }
+    count = tile::reduce_block<Sum<u32>, threads>(count, parts);
+    if (threadIdx.x == 0) counts[blockIdx.x] = count;
 }
 
 // Writes the code of each slot, and the first row and the size of the k-th distinct text. `begins[block]`: distinct

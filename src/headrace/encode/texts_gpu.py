@@ -228,7 +228,7 @@ def text_dictionary(
 ) -> Steps[tuple[DeviceBuffer, StringColumnBuffers, int]]:
     """Return codes, the distinct texts in the order of their first rows, and their number.
 
-    There are two steps, and one more for each hash table that was too small. Memory: 8 bytes per row, and 40 to 660 bytes
+    There are two steps, and one more for each hash table that was too small. Memory: 8 bytes per row, and 24 to 500 bytes
     per distinct text.
 
     Raises
@@ -243,9 +243,8 @@ def text_dictionary(
     count = table.count
     if count > _MAX_INT32:
         raise HeadraceError("more than 2147483647 distinct texts; read them as string")
-    begins = launcher.allocate(table.blocks * 8, fill=0)
-    slots_grid = Shape(table.grid.defines, -(-table.slots // shape.threads), shape.threads)
-    launcher.launch(_COUNT, slots_grid, [table.packed, begins])
+    begins = launcher.allocate(table.blocks * 8)
+    launcher.launch(_COUNT, table.grid, [table.packed, begins])
     scan_string_sizes(launcher, begins, (table.blocks, 1), launcher.allocate(8))
     rows, places, codes_of = launcher.allocate(count * 8), launcher.allocate(count * 8), launcher.allocate(4 * table.slots)
     codes = launcher.allocate(texts.rows * 4)
@@ -275,10 +274,9 @@ class _DistinctTable:
         where, used_slots = self._where, self._used_slots
         task: NDArray[np.void] = np.zeros(1, _DISTINCT_TEXTS.dtype)
         while True:
-            self._table, self._keys = launcher.allocate(self.slots * 8, fill=0xFF), launcher.allocate(self.slots * 8, fill=0)
+            self._table = launcher.allocate(self.slots * 8, fill=0xFF)
             launcher.fill(used_slots, 0)
-            tables = self._table.address, self._keys.address
-            task[0] = (self._texts.packed(), *tables, self.slots - 1, where.address, _SEED, used_slots.address)
+            task[0] = (self._texts.packed(), self._table.address, self.slots - 1, where.address, _SEED, used_slots.address)
             self.packed: np.void = task[0]
             launcher.launch(_INSERT, self.grid, [self.packed])
             self.count = int((yield used_slots).view(np.uint64)[0])

@@ -32,10 +32,9 @@ constexpr u32 TURNS = 8;
 struct DistinctTexts {
     PlainTexts texts;
     u64* slots;
-    u64* keys;   // the text of each slot if it is short, with its size + 1 in the highest byte; else 0, also at first
-    u64 mask;    // number of slots minus 1; at most 2^32 slots
-    u32* where;  // slot of each row that is not null
-    u64 seed;    // differs from process to process, so that colliding texts cannot be prepared
+    u64 mask;         // number of slots minus 1; at most 2^32 slots
+    u32* where;       // slot of each row that is not null
+    u64 seed;         // differs from process to process, so that colliding texts cannot be prepared
     u64* used_slots;  // number of used slots; if it exceeds half of all, the table is too small
 };
 

@@ -76,91 +76,59 @@ HR_FN SourceTile stage_tile(DecodeMemory& memory, const u8* source, u64 bytes, c
     return {&memory.page, coding, origin, bytes};
 }
 
-// The text of four bytes of the source: up to twelve bytes, followed by zeros.
-struct WordText {
-    u64 low;
-    u32 high, size;
-};
-
-HR_FN void append(WordText& text, u32 character, u32 length) {
-    const u32 at = 8 * text.size;
-    text.low |= at < 64 ? u64{character} << at : 0;
-    if (at > 32) text.high |= at < 64 ? static_cast<u32>(u64{character} >> (64 - at)) : character << (at - 64);
-    text.size += length;
-}
-
-// Returns the text of the characters that begin in a row's four bytes of this lane.
-HR_FN WordText decode_word(const DecodeMemory& memory, const SourceTile& tile, u32 row) {
+// Calls put(text, length) for each character that begins in a row's four bytes of this lane.
+template <class Put>
+HR_FN void for_each_character(const DecodeMemory& memory, const SourceTile& tile, u32 row, Put put) {
     const u64 begin = u64{blockIdx.x} * tile_bytes + ((tile::warp() * rows + row) * tile::lanes + tile::lane()) * 4;
-    WordText text{};
-    if (begin >= tile.bytes) return text;
+    if (begin >= tile.bytes) return;
     const u64 left = tile.bytes - begin;
     const u32 at = static_cast<u32>(static_cast<i64>(begin) - tile.origin), word = word_at(memory.source, at);
     const bool is_single = tile.coding == Coding::single_byte, big = tile.coding == Coding::utf16_be;
     const u32 not_ascii = is_single ? tile::top_bits : big ? 0x80FF80FF : 0xFF80FF80;
     if (left >= 4 && (word & not_ascii) == 0 && (!is_single || tile.page->keeps_ascii)) {
-        if (is_single) return {word, 0, 4};
-        const u32 units = big ? word >> 8 : word;
-        return {(units & 0xFF) | (units >> 8 & 0xFF00), 0, 2};
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) {
+            if (is_single || k % 2 == (big ? 1 : 0)) put(word >> (8 * k) & 0xFF, 1u);
+        }
+        return;
     }
     if (is_single) {
 #pragma unroll
         for (u32 k = 0; k < 4; ++k) {
-            const u32 entry = k < left ? tile.page->entry[word >> (8 * k) & 0xFF] : 0;
-            append(text, entry & 0xFFFFFF, entry >> 24);
+            const u32 entry = tile.page->entry[word >> (8 * k) & 0xFF];
+            if (k < left) put(entry & 0xFFFFFF, entry >> 24);
         }
-        return text;
+        return;
     }
     const u8* const p = reinterpret_cast<const u8*>(memory.source) + at;
     for (u32 k = 0; k < 4 && k < left; k += 2) {
         if (begin + k != 0 && is_behind_first_half(p + k, left - k, big)) continue;
         const DecodedCharacter character = utf16_character(p + k, left - k, big);
-        append(text, character.text, u32{character.length});
+        put(character.text, u32{character.length});
     }
-    return text;
 }
 
-// Bytes [begin, end) of the tile's text: those of a warp.
-struct WarpText {
-    u32 begin, end;
-};
-
-// Stores the text of this lane's word at byte `to` of the tile's text, by words of shared memory. Each other lane has
-// four bytes or more, or is after the text's end. So a lane stores the words that end in its text, and needs only the
-// four bytes before it. The words at the edges of the warp's text are stored by bytes.
-HR_FN void put_by_words(const WordText& text, u32 to, u32 before, const WarpText& warp, u32* decoded) {
-    const u32 parts[5] = {before, static_cast<u32>(text.low), static_cast<u32>(text.low >> 32), text.high, 0};
-    const u32 first = to / 4, shift = 8 * (to % 4), words = (to + text.size) / 4 - first;
-    const bool is_first = to == warp.begin, is_last = to + text.size == warp.end;
-    if (text.size == 0) return;
+// Returns the text bytes of each of this lane's words, and their sum.
+HR_FN u32 measure_words(const DecodeMemory& memory, const SourceTile& tile, u32 (&sizes)[rows]) {
+    u32 sum = 0;
 #pragma unroll
-    for (u32 i = 0; i < 4; ++i) {
-        const u32 value = __funnelshift_l(parts[i], parts[i + 1], shift);
-        if ((i == 0 && is_first && shift != 0) || (i == words && is_last)) {
-            for (u32 k = 0; k < 4; ++k) {
-                const u32 at = 4 * (first + i) + k;
-                if (at >= warp.begin && at < warp.end) {
-                    reinterpret_cast<u8*>(decoded)[at] = static_cast<u8>(value >> (8 * k));
-                }
-            }
-        } else if (i < words) {
-            decoded[first + i] = value;
+    for (u32 row = 0; row < rows; ++row) {
+        sizes[row] = 0;
+        for_each_character(memory, tile, row, [&](u32, u32 length) { sizes[row] += length; });
+        sum += sizes[row];
+    }
+    return sum;
+}
+
+// Stores the text of this lane's word of a row at `to`, in shared memory.
+HR_FN void put_row(const DecodeMemory& memory, const SourceTile& tile, u32 row, u8* to) {
+    for_each_character(memory, tile, row, [&](u32 character, u32 length) {
+#pragma unroll
+        for (u32 i = 0; i < 4; ++i) {
+            if (i < length) to[i] = static_cast<u8>(character >> (8 * i));
         }
-    }
-}
-
-// Returns the last four bytes of a text of at least four.
-HR_FN u32 last_bytes_of(const WordText& text) {
-    const u32 low = static_cast<u32>(text.low), high = static_cast<u32>(text.low >> 32);
-    const u32 a = text.size < 8 ? low : high, b = text.size < 8 ? high : text.high;
-    return text.size == 12 ? text.high : __funnelshift_r(a, b, 8 * text.size);
-}
-
-HR_FN void put_by_bytes(const WordText& text, u8* to) {
-#pragma unroll
-    for (u32 i = 0; i < 8; ++i) {
-        if (i < text.size) to[i] = static_cast<u8>(text.low >> (8 * i));
-    }
+        to += length;
+    });
 }
 
 // Copies a tile's text from shared memory.
@@ -181,10 +149,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     size_decoded(const u8* source, u64 bytes, const ByteTable* page, Coding coding, u64* sizes) {
     __shared__ DecodeMemory memory;
     const SourceTile tile = stage_tile(memory, source, bytes, page, coding);
-    u32 size = 0;
-#pragma unroll
-    for (u32 row = 0; row < rows; ++row) size += decode_word(memory, tile, row).size;
-    size = tile::reduce_block<Sum<u32>, threads>(size, memory.parts);
+    u32 of_words[rows];
+    const u32 size = tile::reduce_block<Sum<u32>, threads>(measure_words(memory, tile, of_words), memory.parts);
     if (threadIdx.x == 0) sizes[blockIdx.x] = size;
 }
 
@@ -195,30 +161,17 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ uint4 staged[max_growth * tile_bytes / 16 + 1];
     u8* const decoded = reinterpret_cast<u8*>(staged);
     const SourceTile tile = stage_tile(memory, source, bytes, page, coding);
-    WordText texts[rows];
-    u32 size = 0;
-#pragma unroll
-    for (u32 row = 0; row < rows; ++row) {
-        texts[row] = decode_word(memory, tile, row);
-        size += texts[row].size;
-    }
-    size = __reduce_add_sync(tile::all_lanes, size);
+    u32 sizes[rows];
+    const u32 size = __reduce_add_sync(tile::all_lanes, measure_words(memory, tile, sizes));
     const tile::WarpPrefix<u32> warps = tile::scan_warps<Sum<u32>, threads>(size, memory.parts);
-    const WarpText warp{warps.before, warps.before + size};
-    u32 begin = warp.begin, carry = 0;
-    const auto put = [&](const WordText& text, u32 to) {
-        if (coding != Coding::single_byte) return put_by_bytes(text, decoded + to);
-        const u32 last = last_bytes_of(text), before = tile::shuffle_up(last, 1);
-        put_by_words(text, to, tile::lane() == 0 ? carry : before, warp, reinterpret_cast<u32*>(staged));
-        carry = tile::shuffle(last, tile::lanes - 1);
-    };
+    u32 begin = warps.before;
 #pragma unroll
     for (u32 row = 0; row < rows; row += 2) {
         // Two rows are scanned at once, since the bytes of a row fit 16 bits.
-        const u32 until = tile::scan_warp<Sum<u32>>(texts[row].size | texts[row + 1].size << 16);
+        const u32 until = tile::scan_warp<Sum<u32>>(sizes[row] | sizes[row + 1] << 16);
         const u32 total = tile::shuffle(until, tile::lanes - 1), next = begin + (total & 0xFFFF);
-        put(texts[row], begin + (until & 0xFFFF) - texts[row].size);
-        put(texts[row + 1], next + (until >> 16) - texts[row + 1].size);
+        put_row(memory, tile, row, decoded + begin + (until & 0xFFFF) - sizes[row]);
+        put_row(memory, tile, row + 1, decoded + next + (until >> 16) - sizes[row + 1]);
         begin = next + (total >> 16);
     }
     if (threadIdx.x < 4) decoded[warps.total + threadIdx.x] = 0;  // put_text may load a word beyond the text
