@@ -30,7 +30,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index/sorted_map": (".", "cpu", "gpu"),
     "index/hash_map": ("rules", "cpu", "gpu", "paper", "."),
     "query": ("find", "match", "lines"),
-    "query/find": ("pattern", "cpu", "gpu", "paper", "."),
+    "query/find": ("pattern", "cpu", "gpu", "column", "paper", "."),
     "query/match": ("automaton", "regex", "cpu", "gpu", "."),
     "store": ("dictionary", "files", "."),
     "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 import headrace
-from headrace import Context, DeviceArray
+from headrace import Context, DeviceArray, UnsupportedDeviceError
 from headrace.query.find.gpu.tuning import FORMS, TUNING
 from tests.query.find.pattern_cases import expected, planted, set_cases, symbols
 
@@ -102,6 +104,36 @@ def test_published_methods(method: str) -> None:
         positions = expected(text, pattern, True)
         assert headrace.find(given, pattern, method=method).to_numpy().tolist() == positions
         assert headrace.count(given, pattern, method=method) == len(positions)
+
+
+@pytest.mark.parametrize("form", ["string", "large_string", "dictionary"])
+@pytest.mark.parametrize("pattern", [b"A", b"AA", b"ABA", b"AB" * 20])
+def test_columns(form: str, pattern: bytes) -> None:
+    random = np.random.default_rng(len(pattern))
+    text = symbols(2, 400_000).tobytes().decode()
+    ends = np.cumsum(random.integers(0, 9, 90_000)).tolist()
+    texts = [text[a:b] if a % 7 else "" for a, b in pairwise(ends)]
+    texts[500:600] = [(pattern * 3).decode()] * 100
+    host = headrace.read_csv("\n".join(["t", *texts]).encode(), dtypes={"t": form}, skip_blank_lines=False)["t"]
+    assert host.null_count
+    for column in (host, host[333:77_777], host[5:5], host[:1]):
+        placed, on_gpu = column.to("cuda"), host.to("cuda")[333 : 333 + len(column)]
+        for given, source in ((placed, column), (on_gpu, host[333 : 333 + len(column)])):
+            for overlapping in (True, False):
+                counts = headrace.count_in_column(given, pattern, overlapping=overlapping)
+                expected_counts = headrace.count_in_column(source, pattern, overlapping=overlapping)
+                assert counts.device.kind == "cuda" and counts.to_pylist() == expected_counts.to_pylist()
+                if form == "dictionary":
+                    with pytest.raises(UnsupportedDeviceError, match=r"pass column\.to"):
+                        headrace.find_in_column(given, pattern, overlapping=overlapping)
+                    continue
+                found = headrace.find_in_column(given, pattern, overlapping=overlapping)
+                hits = headrace.find_in_column(source, pattern, overlapping=overlapping)
+                np.testing.assert_array_equal(found.rows.to_numpy(), hits.rows)
+                np.testing.assert_array_equal(found.offsets.to_numpy(), hits.offsets)
+            for call in (headrace.contains_in_column, headrace.find_first_in_column):
+                lower = pattern.lower()
+                assert call(given, lower, ignore_case=True).to_pylist() == call(source, lower, ignore_case=True).to_pylist()
 
 
 def test_replacements() -> None:

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/layouts/layout.hpp"
+#include "query/find/column/text_rows.hpp"
 #include "query/find/cpu/apart.hpp"
 #include "query/find/cpu/find.hpp"
 #include "query/find/cpu/find_any.hpp"
@@ -139,7 +140,7 @@ void bind_find(nb::module_& m) {
                  return nb::bytes(pattern.borders.data(), pattern.borders.size() * sizeof(u32));
              })
         .def("varied_window", &FindPattern::varied_window, "width"_a, "begin"_a, "end"_a);
-    register_layouts<FindTask, FindResult, FoundMarks, FindAutomaton, ReplaceTask, SetTask>();
+    register_layouts<FindTask, FindResult, FoundMarks, FindAutomaton, ReplaceTask, SetTask, TextRows, RowCodes>();
     nb::class_<FindPatterns>(m, "FindPatterns")
         .def(
             "__init__",

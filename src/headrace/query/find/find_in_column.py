@@ -1,11 +1,12 @@
 """Finds a pattern in the rows of a column of strings, or counts it in each row.
 
-The bytes of all rows are one text, which is searched at once. Hits that lie in two rows, or in a null row, are left out.
+The bytes of all rows are one text, which is searched at once. Hits that lie in two rows, or in a null row, are left out. Columns
+in GPU memory are searched there (column/).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from headrace import _native
 from headrace.arrays.arrays import needed_numpy
@@ -13,7 +14,7 @@ from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context, context_of
-from headrace.core.errors import OptionError, UnsupportedDeviceError
+from headrace.core.errors import OptionError
 from headrace.core.options import flag
 from headrace.encode.texts import as_plain
 from headrace.export.arrow.from_arrow import column_from_arrow
@@ -42,8 +43,8 @@ def find_in_column(
     Parameters
     ----------
     column
-        Column of strings or bytes in host memory: with offsets of 32 or 64 bits, as views, or with a dictionary. PyArrow copies a
-        Series of pandas or Polars, or an array of its own, to one.
+        Column of strings or bytes: with offsets of 32 or 64 bits, as views, or with a dictionary. The search runs where the
+        column is. PyArrow copies a Series of pandas or Polars, or an array of its own, to one in host memory.
     pattern, overlapping, ignore_case
         As in `find`; the pattern may be a text, too. Positions are in bytes of UTF-8.
     context
@@ -52,16 +53,18 @@ def find_in_column(
     Returns
     -------
     RowHits
-        Rows and offsets of the hits, in arrays of NumPy. No hit lies in two rows, and null rows have none.
+        Rows and offsets of the hits, in arrays of NumPy, or in `DeviceArray` on the GPU of the column. No hit lies in two rows,
+        and null rows have none.
 
     Raises
     ------
     OptionError
         `column` is no column of strings or bytes, or the pattern is empty or no bytes-like object.
     UnsupportedDeviceError
-        The column is on a GPU.
+        The column is on a GPU, and its strings are views. Or it has a dictionary there, and all positions are wanted.
     MemoryLimitError
-        The hits exceed the context's limit.
+        The hits exceed the context's limit. On a GPU an eighth of the texts and 28 bytes for each hit in their joined bytes are
+        needed in addition.
 
     Examples
     --------
@@ -71,11 +74,14 @@ def find_in_column(
     >>> found.rows.tolist(), found.offsets.tolist()
     ([0, 0, 2], [1, 3, 0])
     """
-    if isinstance(pattern, str):
-        pattern = pattern.encode("utf-8", "surrogatepass")
-    wanted, overlapping = prepared(pattern, ignore_case), flag("overlapping", overlapping)
+    wanted, overlapping = _prepared(pattern, ignore_case), flag("overlapping", overlapping)
     context = context_of(context)
     texts = _texts_of(_column_of(column))
+    if texts.device.kind != "cpu":
+        from headrace.query.find.column.device_rows import hits_on_gpu  # needs cuda-core
+
+        return RowHits(*hits_on_gpu(texts, wanted, overlapping, context))
+    texts = as_plain(texts)
     if texts.dictionary is None:
         return _hits(texts, wanted, overlapping, context)
     np = needed_numpy("find_in_column()")
@@ -103,7 +109,7 @@ def count_in_column(
     Returns
     -------
     Column
-        Numbers of type int64, null in null rows.
+        Numbers of type int64, null in null rows, on the device of `column`.
 
     Raises
     ------
@@ -118,6 +124,8 @@ def count_in_column(
     [2, 0, 1]
     """
     column = _column_of(column)
+    if column.device.kind != "cpu":
+        return _on_gpu("COUNT", column, _prepared(pattern, ignore_case), flag("overlapping", overlapping), context)
     found = find_in_column(column, pattern, overlapping=overlapping, ignore_case=ignore_case, context=context)
     np = needed_numpy("count_in_column()")
     counts = np.bincount(found.rows.astype(np.int64), minlength=column.length).astype(np.int64)
@@ -137,7 +145,8 @@ def find_first_in_column(
     Returns
     -------
     Column
-        Positions in the bytes of each row, of type int64. They are null in rows without a hit and in null rows.
+        Positions in the bytes of each row, of type int64. They are null in rows without a hit and in null rows. The
+        device is that of `column`.
 
     Raises
     ------
@@ -152,6 +161,8 @@ def find_first_in_column(
     [1, None, 0]
     """
     column = _column_of(column)
+    if column.device.kind != "cpu":
+        return _on_gpu("FIRST", column, _prepared(pattern, ignore_case), True, context)
     found = find_in_column(column, pattern, ignore_case=ignore_case, context=context)
     np = needed_numpy("find_first_in_column()")
     rows, first = np.unique(found.rows.astype(np.int64), return_index=True)
@@ -173,7 +184,7 @@ def contains_in_column(
     Returns
     -------
     Column
-        Values of type bool, null in null rows.
+        Values of type bool, null in null rows, on the device of `column`.
 
     Raises
     ------
@@ -188,11 +199,27 @@ def contains_in_column(
     [True, False, True]
     """
     column = _column_of(column)
+    if column.device.kind != "cpu":
+        return _on_gpu("CONTAINS", column, _prepared(pattern, ignore_case), True, context)
     found = find_in_column(column, pattern, ignore_case=ignore_case, context=context)
     np = needed_numpy("contains_in_column()")
     has_hit = np.zeros(column.length, np.bool_)
     has_hit[found.rows.astype(np.int64)] = True
     return _column("bool", np.packbits(has_hit, bitorder="little"), _is_valid(column))
+
+
+def _prepared(pattern: Any, ignore_case: bool) -> Pattern:
+    """Return a prepared pattern; a text is that of its bytes in UTF-8."""
+    return prepared(pattern.encode("utf-8", "surrogatepass") if isinstance(pattern, str) else pattern, ignore_case)
+
+
+def _on_gpu(
+    answer: Literal["COUNT", "FIRST", "CONTAINS"], column: Column, pattern: Pattern, overlapping: bool, context: Context | None
+) -> Column:
+    """Return an answer for each row of a column in GPU memory."""
+    from headrace.query.find.column.device_rows import RowAnswer, answer_on_gpu  # needs cuda-core
+
+    return answer_on_gpu(RowAnswer[answer], _texts_of(column), pattern, overlapping, context_of(context))
 
 
 def _column(type_name: str, values: Any, is_valid: Any) -> Column:
@@ -213,12 +240,16 @@ def _column_of(given: Any) -> Column:
 
 
 def _texts_of(column: Column) -> Column:
-    """Return a column of strings or bytes, with offsets unless it has a dictionary."""
+    """Return a column of strings or bytes as it is.
+
+    Raises
+    ------
+    OptionError
+        The column has another type.
+    """
     if not (column.type.is_string or column.type.is_binary or column.dictionary is not None):
         raise OptionError(f"column has type {column.type}; a pattern is found in strings and bytes")
-    if column.device.kind != "cpu":
-        raise UnsupportedDeviceError(f"columns are searched on the CPU, not on {column.device}; pass column.to('cpu')")
-    return as_plain(column)
+    return column
 
 
 def _hits(column: Column, pattern: Pattern, overlapping: bool, context: Context) -> RowHits:

@@ -92,14 +92,21 @@ class DeviceSearch:
     def hits(self, *, overlapping: bool = True) -> Hits:
         """Find and mark all hits, or those that do not overlap the previous one that is left."""
         drops = not overlapping and self._pattern.is_bordered
-        marked = self._marked(may_list=not drops)
-        return self._without_overlaps(marked) if drops and marked.total > 1 else marked
+        marked = self.marked(may_list=not drops)
+        return self.without_overlaps(marked) if drops and marked.total > 1 else marked
 
     def write(self, hits: Hits, target: DeviceBuffer) -> None:
         """Write the positions of marked hits, ascending, as 64-bit numbers."""
         write_positions(self._launcher, hits, target, self._tuning)
 
-    def _marked(self, *, may_list: bool) -> Hits:
+    def positions(self, hits: Hits) -> DeviceBuffer:
+        """Return the positions of marked hits, as `write` writes them."""
+        target = self._launcher.allocate(8 * hits.total)
+        self.write(hits, target)
+        return target
+
+    def marked(self, *, may_list: bool) -> Hits:
+        """Find and mark all hits; `may_list`: whether tiles with few hits may have lists instead of marks."""
         marks, counts = (
             self._launcher.allocate(self._tiles * self._tuning.tile_marks // 8),
             self._launcher.allocate(self._tiles * 4),
@@ -111,20 +118,24 @@ class DeviceSearch:
             found = self._linearly(_MARK_LINEARLY, (marks, counts, self._tuning.tile_marks))
         return Hits(marks, counts, int(found["count"]), -self._origin)
 
-    def _without_overlaps(self, hits: Hits) -> Hits:
+    def without_overlaps(self, hits: Hits) -> Hits:
         """Return hits that have no lists without those that overlap the previous one that is left."""
         launcher, total = self._launcher, hits.total
-        positions, links, doubled = (launcher.allocate(8 * total) for _ in range(3))
-        reached, selected = launcher.allocate(4 * total), launcher.allocate(8, fill=0)
-        self.write(hits, positions)
-        shape = Shape({"HR_THREADS": THREADS}, -(-total // THREADS), THREADS)
+        positions, links, doubled = self.positions(hits), launcher.allocate(8 * total), launcher.allocate(8 * total)
+        reached, shape = launcher.allocate(4 * total), _shape_of(total)
         launcher.launch(_LINK, shape, (positions, total, len(self._pattern), links, reached))
         for _ in range(total.bit_length()):
             launcher.launch(_FOLLOW, shape, (links, total, doubled, reached))
             links, doubled = doubled, links
+        return self.filtered(hits, positions, reached)
+
+    def filtered(self, hits: Hits, positions: DeviceBuffer, is_kept: DeviceBuffer) -> Hits:
+        """Return hits that have no lists without those whose number in `is_kept`, of 4 bytes, is 0. Their marks are cleared."""
+        selected = self._launcher.allocate(8, fill=0)
         of_marks = (hits.first % 2**64, hits.marks, hits.counts, self._tuning.tile_marks)
-        launcher.launch(_DROP, shape, (positions, total, reached, *of_marks, selected))
-        return replace(hits, total=int(launcher.fetch(selected).view(np.uint64)[0]))
+        args = (positions, hits.total, is_kept, *of_marks, selected)
+        self._launcher.launch(_DROP, _shape_of(hits.total), args)
+        return replace(hits, total=int(self._launcher.fetch(selected).view(np.uint64)[0]))
 
     def _searched(self, entry: Entry, linear: Entry) -> Any:
         found = self._found(entry, ())
@@ -148,6 +159,11 @@ class DeviceSearch:
 
     def _new_result(self) -> DeviceBuffer:
         return self._launcher.put(_RESULT.packer().pack(0, _NONE, 0))
+
+
+def _shape_of(hits: int) -> Shape:
+    """Return the launch of a thread for each hit."""
+    return Shape({"HR_THREADS": THREADS}, -(-hits // THREADS), THREADS)
 
 
 class DeviceReplacement:
@@ -176,8 +192,7 @@ class DeviceReplacement:
         if text.nbytes >= len(pattern):
             search = DeviceSearch(launcher, text, pattern, tuning=tuning)
             hits = search.hits(overlapping=False)
-            self._count, self._positions = hits.total, launcher.allocate(8 * hits.total)
-            search.write(hits, self._positions)
+            self._count, self._positions = hits.total, search.positions(hits)
         self.size = text.nbytes + self._count * (len(replacement) - len(pattern))
         """Bytes of the result."""
         self._task = _REPLACE.packer().pack(

@@ -41,12 +41,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (next < count && tile::load_relaxed(&reached[own]) != 0) tile::store_relaxed(&reached[next], 1u);
 }
 
-// Clears the marks of hits that are not reached. `first`: position of the first mark, modulo 2^64.
+// Clears the marks of hits that are not kept. `first`: position of the first mark, modulo 2^64.
 extern "C" __global__ void __launch_bounds__(threads)
-    drop_hits(const u64* positions, u64 count, const u32* reached, u64 first, u32* marks, u32* counts, u64 tile_marks,
+    drop_hits(const u64* positions, u64 count, const u32* is_kept, u64 first, u32* marks, u32* counts, u64 tile_marks,
               u64* selected) {
     const u64 own = hit_index();
-    const bool drops = own < count && reached[own] == 0;
+    const bool drops = own < count && is_kept[own] == 0;
     if (drops) {
         const u64 mark = positions[own] - first;
         atomicAnd(&marks[mark / 32], ~(1u << (mark % 32)));

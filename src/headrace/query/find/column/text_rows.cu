@@ -1,0 +1,100 @@
+// Assigns hits in the joined bytes of a column to its rows. A binary search in the offsets finds the row of a hit, and
+// one in the ascending positions finds the hits of a row.
+//
+// Example: rows "ab", "a", "ba" and the pattern "ab". The joined bytes "ababa" have hits at 0 and 2. Hit 2 begins in
+// row 1, which ends at 3, so it crosses into row 2 and is left out. Row 0 has one hit, and the others have none.
+//
+// Bytes moved: per hit 12, and log2(rows) offsets; per row two offsets, 9 of the result, and log2(hits) positions.
+#include "gpu/block/warp.cuh"
+#include "query/find/column/text_rows.hpp"
+
+using namespace headrace;
+
+constexpr u32 threads = HR_THREADS;
+constexpr u32 counts_of_rows = 0, first_of_rows = 1;  // kinds of `summarise_rows`; 2: whether a row has a hit
+
+static __device__ __forceinline__ u64 item_index() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+
+static __device__ __forceinline__ bool is_valid(const u8* validity, u64 place) {
+    return validity == nullptr || bit_at(validity, place);
+}
+
+// Returns the row that has a byte of the joined text.
+static __device__ __forceinline__ u64 row_of(const TextRows& rows, u64 byte) {
+    u64 low = 0, high = rows.count - 1;
+    while (low < high) {
+        const u64 middle = low + (high - low) / 2;
+        if (text_begin(rows.texts, middle + 1) <= byte) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// Returns the number of positions below `limit`, of those from `low` up to `count`.
+static __device__ __forceinline__ u64 hits_below(const u64* positions, u64 low, u64 count, u64 limit) {
+    u64 high = count;
+    while (low < high) {
+        const u64 middle = low + (high - low) / 2;
+        if (positions[middle] < limit) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// Writes for each hit whether it lies within one row that is not null. Positions count from the begin of row 0.
+extern "C" __global__ void __launch_bounds__(threads)
+    check_hits(TextRows rows, const u64* positions, u64 count, u64 length, u32* is_whole) {
+    const u64 own = item_index();
+    if (own >= count) return;
+    const u64 byte = text_begin(rows.texts, 0) + positions[own];
+    const u64 row = row_of(rows, byte);
+    const bool fits = byte + length <= text_begin(rows.texts, row + 1);
+    is_whole[own] = fits && is_valid(rows.validity, rows.texts.first + row) ? 1 : 0;
+}
+
+// Writes the row of each hit and its offset in the row.
+extern "C" __global__ void __launch_bounds__(threads)
+    locate_hits(TextRows rows, const u64* positions, u64 count, u64* hit_rows, u64* offsets) {
+    const u64 own = item_index();
+    if (own >= count) return;
+    const u64 byte = text_begin(rows.texts, 0) + positions[own];
+    const u64 row = row_of(rows, byte);
+    hit_rows[own] = row;
+    offsets[own] = byte - text_begin(rows.texts, row);
+}
+
+// Writes a value and a bit of validity for each row, and adds the number of valid rows to `valid_count`. Of kind
+// `first_of_rows` a row without a hit is null.
+extern "C" __global__ void __launch_bounds__(threads)
+    summarise_rows(TextRows texts, RowCodes rows, const u64* positions, u64 count, u32 kind, void* values,
+                   u32* validity, u64* valid_count) {
+    const u64 row = item_index();
+    bool is_there = row < rows.count && is_valid(rows.validity, rows.first + row);
+    const u64 text = is_there && rows.codes != nullptr ? static_cast<u64>(rows.codes[rows.first + row]) : row;
+    is_there = is_there && is_valid(texts.validity, texts.texts.first + text);
+    bool has_hit = false;
+    u64 value = 0;
+    if (is_there && count != 0) {
+        const u64 base = text_begin(texts.texts, 0);
+        const u64 begin = text_begin(texts.texts, text) - base, end = text_begin(texts.texts, text + 1) - base;
+        const u64 first = hits_below(positions, 0, count, begin);
+        has_hit = first < count && positions[first] < end;
+        if (has_hit) {
+            value =
+                kind == counts_of_rows ? hits_below(positions, first, count, end) - first : positions[first] - begin;
+        }
+    }
+    const u32 hits = __ballot_sync(tile::all_lanes, has_hit);
+    const u32 valid = __ballot_sync(tile::all_lanes, kind == first_of_rows ? has_hit : is_there);
+    if (row < rows.count && kind <= first_of_rows) static_cast<u64*>(values)[row] = value;
+    if (tile::lane() != 0 || row >= rows.count) return;
+    if (kind > first_of_rows) static_cast<u32*>(values)[row / 32] = hits;
+    validity[row / 32] = valid;
+    if (valid != 0) atomicAdd(valid_count, static_cast<u64>(__popc(valid)));
+}
