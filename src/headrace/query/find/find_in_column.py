@@ -63,7 +63,7 @@ def find_in_column(
     UnsupportedDeviceError
         The column is on a GPU, and its strings are views. Or it has a dictionary there, and all positions are wanted.
     MemoryLimitError
-        The hits exceed the context's limit. On a GPU an eighth of the texts and 28 bytes for each hit in their joined bytes are
+        The hits exceed the context's limit. On a GPU an eighth of the texts and 40 bytes for each hit in their joined bytes are
         needed in addition.
 
     Examples
