@@ -296,7 +296,7 @@ class LimitedBuffers(FiberBuffers):
 
 @pytest.mark.covering(default=1)
 @pytest.mark.parametrize("made", [bytes, gzip.compress])
-@pytest.mark.parametrize("limits", [{"max_text": 90_000}, {"max_columns": 400_000}])
+@pytest.mark.parametrize("limits", [{"max_text": 90_000}, {"max_columns": 540_000}])
 def test_a_part_that_does_not_fit_comes_in_halves(monkeypatch: pytest.MonkeyPatch, made: Any, limits: dict[str, int]) -> None:
     run_on_fibers(monkeypatch, LimitedBuffers)
     for name, limit in limits.items():
