@@ -11,6 +11,7 @@ from typing import Any
 from headrace.columns.column import Column
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
+from headrace.core.options import instance
 from headrace.store.dictionary.encode import merge
 from headrace.store.dictionary.encoded_column import EncodedColumn
 
@@ -58,6 +59,8 @@ def merge_columns(
     for side, given in (("mains", mains), ("deltas", deltas)):
         if not isinstance(given, Mapping):
             raise OptionError.wrong(side, "a mapping of names to columns", given)
+    for main in mains.values():
+        instance("mains", main, EncodedColumn)
     if set(mains) != set(deltas):
         raise OptionError(f"deltas have the columns {sorted(deltas)}, and mains {sorted(mains)}")
     context = context_of(context)

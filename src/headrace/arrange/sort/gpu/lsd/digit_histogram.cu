@@ -113,11 +113,13 @@ extern "C" __global__ void __launch_bounds__(threads)
         for (u32 r = 0; r < replicas; ++r) sum += shared[i * replicas + (r + i) % replicas];
         if (sum != 0) atomicAdd(&totals[i], static_cast<u64>(sum));
     }
-    if (!has_top) return;
-    for (u32 i = threadIdx.x; i < top_values; i += threads) {
-        u32 sum = 0;
-        for (u32 r = 0; r < top_replicas; ++r) sum += of_top[r * top_values + i];
-        if (sum != 0) atomicAdd(&top_counts[i], static_cast<u64>(sum));
+    if constexpr (can_have_top_bits) {
+        if (!has_top) return;
+        for (u32 i = threadIdx.x; i < top_values; i += threads) {
+            u32 sum = 0;
+            for (u32 r = 0; r < top_replicas; ++r) sum += of_top[r * top_values + i];
+            if (sum != 0) atomicAdd(&top_counts[i], static_cast<u64>(sum));
+        }
     }
 }
 
