@@ -122,6 +122,15 @@ def test_other_encodings() -> None:
         assert scan.where(col("a") == 17, convert="chosen").read().to_pydict() == {"a": [17], "b": ["ö17"]}
 
 
+@pytest.mark.parametrize("first", [b"PAR1\x15", b"BZh91AY&SY", b"\x04\"M\x18", "\ufeffx".encode(), b"\xff\xfea"])
+def test_the_first_chosen_record_may_begin_like_another_format(first: bytes) -> None:
+    options = {"dtypes": {"a": str, "b": int}, "encoding": "utf8-lossy", "quote_char": None, "short_records": "null"}
+    scan = scan_csv(b"a,b\n" + b"x,0\n" * 9 + first + b",1\nyy,1\n", **options)
+    whole, chosen = (scan.where(col("b") == 1, convert=one).read() for one in ("all", "chosen"))
+    assert chosen.to_pydict() == whole.to_pydict()
+    assert chosen.to_pydict()["b"] == [1, 1]
+
+
 def test_sources_names_and_row_numbers(tmp_path: Path) -> None:
     text = b"a,b\n" + b"".join(b"%d,%d\n" % (i, 2 * i) for i in range(50))
     (tmp_path / "one.csv").write_bytes(text)

@@ -30,7 +30,7 @@ from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.types import parse_type
 from headrace.core.errors import MissingDependencyError, OptionError, ParseError
 from headrace.core.expressions.column_expression import ColumnExpression, col
-from headrace.sources.open import OpenSource, SourceOptions, open_source
+from headrace.sources.open import OpenSource
 
 try:
     import numpy as np
@@ -101,8 +101,8 @@ class ChosenParts(CpuParts):
         threads = plan.threads if len(text) > plan.tile_bytes else 1
         own = replace(plan, begin=0, end=len(text), data_begin=0, part=None, threads=threads)
         try:
-            with open_source(text, SourceOptions(compression=None)) as gathered:
-                found = load(gathered, self._options.dialect, own, LoadRun(share=self._known_kinds()))
+            gathered = OpenSource(_native.Source.from_bytes(text), source.name)  # its first bytes are those of a record, no marks
+            found = load(gathered, self._options.dialect, own, LoadRun(share=self._known_kinds()))
         except ParseError:
             return None
         is_exact = not found.counts["faults"] and found.counts["rows"] == len(rows)
