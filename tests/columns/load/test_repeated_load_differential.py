@@ -136,3 +136,10 @@ def test_a_memory_limit_is_kept(repeated):
     for _ in range(3):
         check(TEXTS["plain"], **options, context=headrace.Context(memory_limit=10_000_000))
     assert not repeated
+
+
+def test_a_text_of_many_tiles_has_other_sums_than_a_short_one(repeated, monkeypatch):
+    monkeypatch.setattr(setup_cache, "SMALL_BYTES", 64)  # sums of two tiles are allocated with the search
+    for rows in (90, 90, 200, 90):
+        check(lines(rows=rows), **OPTIONS["types inferred"])
+    assert len(repeated) == 1

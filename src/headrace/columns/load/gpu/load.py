@@ -180,7 +180,8 @@ class _Load:
         if recorded is None:
             return None
         chain, width = chain_of(*recorded, conversion), len(self._plan.columns)
-        return RepeatedLoad(group, chain, recorded[1], measuring, quoted, tuning, self._dialect, width)
+        expected = measuring, quoted, self._searched.has_sums
+        return RepeatedLoad(group, chain, recorded[1], *expected, tuning, self._dialect, width)
 
     @cached_property
     def _first_group(self) -> ColumnGroup:

@@ -76,8 +76,8 @@ class RepeatedLoad:
         The output of the search.
     measuring
         The search's kernel that measures strings, or None.
-    quoted
-        Whether fields are expected to have quotes.
+    quoted, has_sums
+        Whether fields are expected to have quotes, and whether the sums have room for all columns of strings.
     tuning, dialect
         Launch configuration of the search, and the dialect.
     width
@@ -89,6 +89,7 @@ class RepeatedLoad:
     search: RecordedSearch
     measuring: FusedSummary | None
     quoted: bool
+    has_sums: bool
     tuning: SearchTuning
     dialect: Dialect
     width: int
@@ -96,7 +97,8 @@ class RepeatedLoad:
     def load(self, setup: LoadSetup, text: TextToLoad) -> Loaded | None:
         """Load a text; None if it must be loaded step by step. `setup`: that of the plan."""
         group, size = self.group, text.size
-        if not self._expects(setup, text.prefix):
+        tiles = tile_count(BufferSlice(text.target.text, text.begin, size), self.tuning)
+        if not self._expects(setup, text.prefix) or (self.measuring is None and setup.has_sums(tiles) != self.has_sums):
             return None
         estimate = estimate_sizes(setup.native, text.prefix, size, group.string_positions)
         if estimate is None or not estimate.fits(group, size):
