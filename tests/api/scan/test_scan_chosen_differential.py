@@ -157,6 +157,15 @@ def test_a_record_that_is_rejected_is_not_kept_by_its_other_faults() -> None:
     assert left_out.rejects["kind"].to_pylist() == ["quote", "quote", "type", "quote", "quote", "type"]
 
 
+def test_a_first_batch_of_faults_alone_decides_the_same_types() -> None:
+    text = b"a,b\n1,2,3\n4,5,6\n1,7\n,8\n"
+    for batch_bytes in (6, 12, 1 << 20):
+        scan = scan_csv(text, batch_bytes=batch_bytes, infer="first", on_error="null", long_records="reject")
+        whole, chosen = (scan.where(col("a").is_null(), convert=one) for one in ("all", "chosen"))
+        assert chosen.schema == whole.schema
+        assert chosen.read().to_pydict() == whole.read().to_pydict()
+
+
 def test_evidence_is_that_of_the_whole_text() -> None:
     lines = [f"{i},{2**53 + 1 if i % 40 == 31 else i / 4}" for i in range(200)]
     text = "\n".join(["n,x", *lines, ""]).encode()

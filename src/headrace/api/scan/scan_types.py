@@ -65,11 +65,11 @@ def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
 
 
 def sample_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
-    """Return the types of the first part that has rows; no fault ends the load."""
+    """Return the types of the first part that has rows or faults; no fault ends the load."""
     if not any(plans.planned.types[place] is None for place in plans.planned.wanted):
         return ScanTypes(loaded_types(plans), True, 0)
     for part in parts.all(_only_inferred, keep=True):
-        if part.rows:
+        if part.rows or part.counts["faults"]:
             return ScanTypes(types_of(plans, part), True, 1)
     return ScanTypes(loaded_types(plans), True, 1)
 
