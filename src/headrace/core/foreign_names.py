@@ -63,6 +63,19 @@ class NamedItems(Mapping[str, ValueT], ForeignNames):
     def __repr__(self) -> str:
         return repr(dict(self._items))
 
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._items))
+
+    def __or__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self, **other} if isinstance(other, Mapping) else NotImplemented
+
+    def __ror__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return {**other, **self} if isinstance(other, Mapping) else NotImplemented
+
+    def copy(self) -> dict[str, ValueT]:
+        """Return a new dict of the same items."""
+        return dict(self._items)
+
 
 class Columns(NamedItems[ValueT]):
     """The columns of a table by name."""

@@ -122,7 +122,7 @@ def test_other_encodings() -> None:
         assert scan.where(col("a") == 17, convert="chosen").read().to_pydict() == {"a": [17], "b": ["ö17"]}
 
 
-@pytest.mark.parametrize("first", [b"PAR1\x15", b"BZh91AY&SY", b"\x04\"M\x18", "\ufeffx".encode(), b"\xff\xfea"])
+@pytest.mark.parametrize("first", [b"PAR1\x15", b"BZh91AY&SY", b'\x04"M\x18', "\ufeffx".encode(), b"\xff\xfea"])
 def test_the_first_chosen_record_may_begin_like_another_format(first: bytes) -> None:
     options = {"dtypes": {"a": str, "b": int}, "encoding": "utf8-lossy", "quote_char": None, "short_records": "null"}
     scan = scan_csv(b"a,b\n" + b"x,0\n" * 9 + first + b",1\nyy,1\n", **options)
