@@ -231,3 +231,14 @@ def test_batches_share_no_memory_between_columns() -> None:
     second, third = addresses(), addresses()
     assert second == third
     assert len(second[0] | second[1]) == len(second[0]) + len(second[1])
+
+
+def test_mappings_of_columns_are_joined_copied_and_reversed():
+    table = headrace.read_csv(b"a,b\n1,x\n")
+    for named in (table.schema, table.columns):
+        assert named | {"b": 1} == {"a": named["a"], "b": 1}
+        assert {"b": 1} | named == {"b": named["b"], "a": named["a"]}
+        assert list(reversed(named)) == ["b", "a"]
+        assert type(named.copy()) is dict and named.copy() == dict(named)
+        with pytest.raises(TypeError):
+            named | [1]
