@@ -114,3 +114,14 @@ def test_with_a_memory_limit_each_batch_is_charged_at_once() -> None:
     with pytest.raises(MemoryLimitError):
         found.insert(np.arange(1000))
     assert len(found) == 10
+
+
+def test_no_batch_waits_in_an_empty_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next batch may lie on another device, and then memory of this one cannot have it."""
+    found = SortedMap("i8", cleanup_at=None)
+    found.insert([1, 2])
+    found.erase([1, 2])
+    found.cleanup()
+    monkeypatch.setattr(CpuEngine, "gathered", None)  # a call of it fails
+    found.insert([3])
+    assert found.items().keys.tolist() == [3]

@@ -249,7 +249,7 @@ class SortedMap(ForeignNames, MapReader):
         if capacity and gathered is not None and gathered.add(batch, engine):
             return True
         self._add_gathered()
-        if self._was_read or not capacity:
+        if self._was_read or not capacity or not self._levels.levels:  # an empty map takes batches of another device
             return False
         if gathered is None or gathered.capacity < capacity:
             gathered = engine.gathered(capacity)
