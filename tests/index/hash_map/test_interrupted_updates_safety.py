@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from headrace import MemoryLimitError
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 from headrace.index.hash_map.device_map import DeviceMap
+from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder
 from headrace.index.hash_map.gpu.multi_slab_hash import MultiSlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
@@ -114,6 +115,30 @@ def test_an_interrupted_build_leaves_an_empty_map() -> None:
     table.map.recount(launcher)
     assert (table.map.size, table.find(keys)[1]) == (0, [False] * 300)
     assert table.upsert(keys, keys.astype("u4"), "last") == 300
+
+
+def test_an_interrupt_after_a_build_of_a_part_leaves_an_empty_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows that did not fit their lists are inserted after the build."""
+    launcher = FiberLauncher(seed=3)
+    table = FiberMap.of((4, 4), launcher)
+    table.map._rebuild(launcher, 64)
+    keys, fill = np.arange(300, dtype="i4"), ListBuilder.fill
+
+    def filled(builder: ListBuilder, rows: Rows, reduction: int | None) -> Any:
+        monkeypatch.setattr(table.map, "upsert", interrupted)
+        result: Any = fill(builder, rows, reduction)
+        return replace(result, left=rows)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as changed:
+        changed.setattr(ListBuilder, "fill", filled)
+        with pytest.raises(KeyboardInterrupt):
+            table.upsert(keys, keys.astype("u4"), "last")
+    monkeypatch.undo()
+    table.map.recount(launcher)
+    assert (table.map.size, table.find(keys)[1]) == (0, [False] * 300)
 
 
 class LazyLauncher(FiberLauncher):

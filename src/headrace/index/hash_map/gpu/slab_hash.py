@@ -248,7 +248,7 @@ class SlabHash:
             return filled.size
         try:
             return filled.size + self.upsert(launcher, filled.left, "last", "u")
-        except MemoryLimitError:
+        except BaseException:  # an interrupt too
             self._restore(launcher, before, is_empty=memory is not before)
             raise
 
