@@ -49,6 +49,7 @@ static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, 
 
 constexpr bool can_have_top_bits = !with_equals && sizeof(Key) >= 4;
 constexpr u32 top_bits = bits + 1, top_values = 2 * digits;
+constexpr u32 top_shift = can_have_top_bits ? key_bits - top_bits : 0;
 constexpr u32 top_replicas = threads >= 4 * digits ? 4 : 1;
 
 // Counts the highest bits of a tile's keys.
@@ -58,7 +59,7 @@ static __device__ __forceinline__ void count_top_bits(const Codes& codes, u64 le
 #pragma unroll
         for (u32 k = 0; k < per; ++k) {
             if (tile::row_begin<Key, rows>(row) + k < left)
-                atomicAdd(&counts[static_cast<u32>(codes.some.row[row].item[k] >> (key_bits - top_bits))], 1u);
+                atomicAdd(&counts[static_cast<u32>(codes.some.row[row].item[k] >> top_shift)], 1u);
         }
     }
 }
@@ -113,8 +114,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         for (u32 r = 0; r < replicas; ++r) sum += shared[i * replicas + (r + i) % replicas];
         if (sum != 0) atomicAdd(&totals[i], static_cast<u64>(sum));
     }
-    if constexpr (can_have_top_bits) {
-        if (!has_top) return;
+    if (has_top) {
         for (u32 i = threadIdx.x; i < top_values; i += threads) {
             u32 sum = 0;
             for (u32 r = 0; r < top_replicas; ++r) sum += of_top[r * top_values + i];
