@@ -74,6 +74,18 @@ def test_keys_that_the_sample_misses(has_cells: bool, how: tuple[str, int]) -> N
     assert (launcher.has_ranks, launcher.has_cells) == (True, has_cells)
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("ends", [(), (0,), (0xFFFFFFFF,), (0, 0xFFFFFFFF), (1, 0xFFFFFFFF), (0, 0xFFFFFFFE)])
+def test_a_sample_with_the_ends_of_all_codes(ends: tuple[int, ...], descending: bool) -> None:
+    """Bit 23 of the other keys is 0, so that they are not spread evenly."""
+    count, launcher = 3000, Watching("random", 1)
+    keys = np.random.default_rng(3).integers(0, 1 << 32, count, "u8").astype("u4") & np.uint32(0xFF7FFFFF)
+    for end, sampled in zip(ends, (5, 90), strict=False):
+        keys[count * sampled // 256] = end
+    check(keys, order=KeyOrder.of(keys.dtype.str, descending=descending), launcher=launcher)
+    assert launcher.has_ranks
+
+
 @pytest.mark.parametrize("kind", ["sorted", "reversed", "constant", "few"])
 def test_keys_that_need_no_ranks(kind: str) -> None:
     launcher = Watching("random", 2)

@@ -26,7 +26,8 @@ struct RankMap {
     HR_MEMBER static RankMap of(u32 low, u32 high, u32 prefix_bits) {
         const u32 most = high == low ? 1 : high - low, zeros = static_cast<u32>(leading_zeros(u64{most})) - 32;
         const u64 end = (u64{most} << zeros) + 1;
-        return {low, most, zeros, static_cast<u32>(~u64{0} / end - (u64{1} << 32)), 0, prefix_bits};
+        const bool has_all_codes = end >> 32 != 0;  // ranks are codes
+        return {low, most, zeros, has_all_codes ? 0 : static_cast<u32>(~u64{0} / end - (u64{1} << 32)), 0, prefix_bits};
     }
     HR_MEMBER const u32* cell() const { return reinterpret_cast<const u32*>(this + 1); }
     HR_MEMBER u32 first_of(u32 i) const { return cell()[i] & 0xFFFF; }
