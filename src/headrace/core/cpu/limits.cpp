@@ -107,10 +107,16 @@ void for_each_group(const std::string& mount, std::string path, const Each& each
     each(mount);
 }
 
+std::atomic<std::uint64_t> known_machine_memory{0};  // no static local, for the reason given at process_limits
+
 // Read once: the call costs more than a small allocation.
 std::uint64_t machine_memory() {
-    static const std::uint64_t bytes =
-        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+    std::uint64_t bytes = known_machine_memory.load(std::memory_order_relaxed);
+    if (bytes == 0) {
+        bytes =
+            static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+        known_machine_memory.store(bytes, std::memory_order_relaxed);
+    }
     return bytes;
 }
 
