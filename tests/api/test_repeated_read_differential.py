@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import gc
 import random
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +24,8 @@ from headrace.core.device import Device
 from headrace.core.identity_cache import IdentityCache
 from headrace.sources.open import open_source
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
-from tests.columns.load.load_gpu_cases import SHAPE, same_table
+from tests.api.same_read import same_read
+from tests.columns.load.load_gpu_cases import SHAPE
 
 pytestmark = pytest.mark.fibers
 
@@ -80,19 +80,10 @@ class ReadsOnFibers:
 
     def check(self, data: bytes, **options: Any) -> None:
         """The same table, rejects and report as on the CPU, or the same error."""
-        expected: headrace.Table | None = None
-        failure = headrace.HeadraceError()
-        try:
-            expected = headrace.read_csv(data, **options)
-        except headrace.HeadraceError as error:
-            failure = error
-        if expected is None:
-            with pytest.raises(type(failure), match=f"^{re.escape(str(failure))}$"):
-                self.read(data, **options)
+        both = same_read(self.read, data, options)
+        if both is None:
             return
-        found = self.read(data, **options)
-        same_table(found, expected)
-        assert found.rejects.to_pydict() == expected.rejects.to_pydict()
+        found, expected = both
         for name in ("renamed", "notes", "header", "faults", "unread_bytes", "replaced"):
             assert getattr(found.report, name) == getattr(expected.report, name), name
 

@@ -5,6 +5,7 @@
 // row 1, which ends at 3, so it crosses into row 2 and is left out. Row 0 has one hit, and the others have none.
 //
 // Bytes moved: per hit 12, and log2(rows) offsets; per row two offsets, 9 of the result, and log2(hits) positions.
+#include "gpu/block/partition_point.cuh"
 #include "gpu/block/warp.cuh"
 #include "query/find/column/text_rows.hpp"
 
@@ -21,30 +22,12 @@ static __device__ __forceinline__ bool is_valid(const u8* validity, u64 place) {
 
 // Returns the row that has a byte of the joined text.
 static __device__ __forceinline__ u64 row_of(const TextRows& rows, u64 byte) {
-    u64 low = 0, high = rows.count - 1;
-    while (low < high) {
-        const u64 middle = low + (high - low) / 2;
-        if (text_begin(rows.texts, middle + 1) <= byte) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return tile::partition_point(0, rows.count - 1, [&](u64 row) { return text_begin(rows.texts, row + 1) <= byte; });
 }
 
 // Returns the number of positions below `limit`, of those from `low` up to `count`.
 static __device__ __forceinline__ u64 hits_below(const u64* positions, u64 low, u64 count, u64 limit) {
-    u64 high = count;
-    while (low < high) {
-        const u64 middle = low + (high - low) / 2;
-        if (positions[middle] < limit) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return tile::partition_point(low, count, [&](u64 i) { return positions[i] < limit; });
 }
 
 // Writes for each hit whether it lies within one row that is not null. Positions count from the begin of row 0.

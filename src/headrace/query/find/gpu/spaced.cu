@@ -5,6 +5,7 @@
 //
 // Bytes moved per hit: 24 per round, and a search among the following hits for its first link.
 #include "gpu/block/memory_access.cuh"
+#include "gpu/block/partition_point.cuh"
 #include "gpu/block/warp.cuh"
 
 using namespace headrace;
@@ -19,16 +20,9 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u64 own = hit_index();
     if (own >= count) return;
     const u64 wanted = positions[own] + length;
-    u64 low = own + 1, high = count - low < length ? count : low + length;  // at most `length` hits overlap this one
-    while (low < high) {
-        const u64 middle = low + (high - low) / 2;
-        if (positions[middle] < wanted) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    links[own] = low;
+    const u64 next = own + 1;
+    const u64 end = count - next < length ? count : next + length;  // at most `length` hits overlap this one
+    links[own] = tile::partition_point(next, end, [&](u64 i) { return positions[i] < wanted; });
     reached[own] = own == 0 ? 1 : 0;
 }
 
