@@ -1,8 +1,8 @@
-// Measures CUB for bench/sort/gpu.py. Reads lines "keys|pairs|floats bits ands count_bits n" and prints the milliseconds
-// of each, by the kernel and by the call. A case is a radix sort of keys of 4 or 8 bytes, alone or with values as wide.
-// `ands`: number of uniform words that are ANDed to a uniform word; -1: zeros. Floats are normal (0) or exponential (1).
-// `count_bits`: 32 or 64, the width of the item count, for which CUB compiles different kernels. The package does not
-// use this program.
+// Measures CUB for bench/sort/gpu.py. Reads lines "keys|pairs|floats bits ands count_bits n" and prints the
+// milliseconds of each, by the kernel and by the call. A case is a radix sort of keys of 4 or 8 bytes, alone or with
+// values as wide. `ands`: number of uniform words that are ANDed to a uniform word; -1: zeros. Floats are normal (0) or
+// exponential (1). `count_bits`: 32 or 64, the width of the item count, for which CUB compiles different kernels. The
+// package does not use this program.
 #include <cstring>
 #include <cub/cub.cuh>
 #include <type_traits>

@@ -5,9 +5,9 @@
 
 namespace headrace {
 
-// Passes of an MSD sort by splitters or by estimated ranks. The shares of a range are narrower by 255 at least, so a range
-// of all codes takes one pass more than a key has digits. Ranks take two passes before. The number is even, so that the
-// first pass does not write where it reads.
+// Passes of an MSD sort by splitters or by estimated ranks. The shares of a range are narrower by 255 at least, so a
+// range of all codes takes one pass more than a key has digits. Ranks take two passes before. The number is even, so
+// that the first pass does not write where it reads.
 constexpr u32 range_passes = sizeof(Key) == 8 ? (key_digits + 3) / 2 * 2 : (key_digits + 5) / 2 * 2;
 static_assert(range_passes <= max_passes);
 
