@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headrace import _native
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import CPU, Array
 from headrace.index.sorted_map.gpu.launches import MapKernels, MergeTarget, sample_count
 from headrace.index.sorted_map.gpu.tuning import SHORT_CODES, MergeTuning
 from headrace.index.sorted_map.key_types import MapTypes
-from headrace.index.sorted_map.levels import Level, Levels, fence_rows, filter_words, guide_row
+from headrace.index.sorted_map.levels import Level, Levels
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
@@ -74,21 +75,21 @@ class Device:
         return self.launcher.fetch(buffer).view(dtype)
 
     def _with_fences(self, level: Level) -> Level:
-        count, typestr = fence_rows(level.count)[1], level.codes.typestr
+        count, typestr = _native.map_fence_rows(level.count)[1], level.codes.typestr
         fences = self.launcher.allocate(count * level.codes.width)
         result = replace(level, fences=Array(fences.address, count, typestr, CPU, "headrace", owner=fences))
         self.kernels.launch("write_fences", count, (result.packed, count, fences))
         return result
 
     def _with_filter(self, level: Level) -> Level:
-        words = self.launcher.allocate(filter_words(level.count) * 8, fill=0)
+        words = self.launcher.allocate(_native.map_filter_words(level.count) * 8, fill=0)
         result = replace(level, filter=Array(words.address, words.nbytes // 8, "<u8", CPU, "headrace", owner=words))
         self.kernels.launch("write_filter", level.count, (result.packed,))
         return result
 
     def _guide(self, types: MapTypes, stride: int) -> Level:
         counts = [level.count for level in self.levels.levels]
-        samples, row = sample_count(counts, stride), guide_row(len(counts))
+        samples, row = sample_count(counts, stride), _native.map_guide_row(len(counts))
         codes = self.array(np.zeros(samples, types.code))
         positions = self.array(np.full(samples * row, 0xCBCBCBCB, "u4"))
         self.kernels.write_guide(self.levels.packed, counts, stride, (codes.owner, positions.owner))

@@ -116,6 +116,11 @@ void keys_of_codes_at(const KeysGiven& codes, std::uintptr_t keys, unsigned thre
     keys_of_codes(from, reinterpret_cast<void*>(keys), threads);
 }
 
+std::tuple<u64, u64> fence_rows_of(u64 count) {
+    const FenceRows rows = fence_rows(count);
+    return {rows.shift, rows.fences};
+}
+
 }  // namespace
 
 void bind_sorted_map(nb::module_& m) {
@@ -130,6 +135,9 @@ void bind_sorted_map(nb::module_& m) {
     m.def("find_neighbours", &find_neighbours_at, "levels"_a, "keys"_a, "options"_a, "to"_a, "is_present"_a,
           "threads"_a);
     m.def("keys_of_codes", &keys_of_codes_at, "codes"_a, "keys"_a, "threads"_a);
+    m.def("map_fence_rows", &fence_rows_of, "count"_a);
+    m.def("map_filter_words", &filter_words, "count"_a);
+    m.def("map_guide_row", &row_length, "levels"_a);
 }
 
 }  // namespace headrace

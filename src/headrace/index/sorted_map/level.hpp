@@ -87,6 +87,19 @@ constexpr u64 node_codes = 1 << fence_bits;
 HR_FN u64 fences_of_row(u64 count, u64 shift) { return (count + (u64{1} << shift) - 1) >> shift; }
 HR_FN u64 whole_nodes(u64 fences) { return (fences + node_codes - 1) / node_codes * node_codes; }
 
+struct FenceRows {
+    u64 shift;   // of the top row
+    u64 fences;  // of all rows, with fillings
+};
+HR_FN FenceRows fence_rows(u64 count) {
+    FenceRows rows{0, 0};
+    do {
+        rows.shift += fence_bits;
+        rows.fences += whole_nodes(fences_of_row(count, rows.shift));
+    } while (fences_of_row(count, rows.shift) > node_codes);
+    return rows;
+}
+
 template <class Code>
 struct alignas(16) CodeVector {
     static constexpr u32 count = 16 / sizeof(Code);

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from headrace import _native
 from headrace.arrays.arrays import Array
 from headrace.core.device import Device
 from headrace.core.fast_constructor import fast_constructor
@@ -14,10 +15,6 @@ from headrace.index.sorted_map.key_types import MapTypes
 
 _LEVEL = layout("MapLevel").packer()
 _LEVELS = layout("MapLevels").packer()
-_NODE_BITS = 3
-_NODE = 1 << _NODE_BITS
-_ROW_UNIT = 4
-_FILTERED_ITEMS = 8
 _MAX_LEVELS = layout("MapLevels").length("level")
 
 
@@ -67,7 +64,7 @@ class Level:
     @property
     def packed(self) -> bytes:
         """Bytes of ``MapLevel`` (level.hpp)."""
-        fences, shift = (0, 0) if self.fences is None else (self.fences.address, fence_rows(self.count)[0])
+        fences, shift = (0, 0) if self.fences is None else (self.fences.address, _native.map_fence_rows(self.count)[0])
         return _LEVEL.pack(*self.addresses, fences, self.count, shift, 0 if self.filter is None else self.filter.address)
 
     @property
@@ -145,45 +142,6 @@ class Levels:
     def with_level(self, level: Level | None) -> Levels:
         """Return one level alone; no level for None."""
         return Levels(self.types, () if level is None else (level,))
-
-
-def guide_row(levels: int) -> int:
-    """Return the number of positions in a row of a guide, with a filling (level.hpp).
-
-    Examples
-    --------
-    >>> guide_row(4), guide_row(5)
-    (4, 8)
-    """
-    return -(-levels // _ROW_UNIT) * _ROW_UNIT
-
-
-def filter_words(count: int) -> int:
-    """Return the number of words of a filter of `count` items (level.hpp).
-
-    Examples
-    --------
-    >>> filter_words(8), filter_words(9)
-    (1, 2)
-    """
-    return -(-count // _FILTERED_ITEMS)
-
-
-def fence_rows(count: int) -> tuple[int, int]:
-    """Return the shift of the top row of fences of `count` codes, and the number of fences with fillings (level.hpp).
-
-    Examples
-    --------
-    >>> fence_rows(8), fence_rows(64), fence_rows(65)
-    ((3, 8), (3, 8), (6, 24))
-    """
-    shift, fences = 0, 0
-    size = count
-    while shift == 0 or size > _NODE:
-        shift += _NODE_BITS
-        size = -(-count >> shift)
-        fences += -(-size // _NODE) * _NODE
-    return shift, fences
 
 
 def merge_count(sizes: Sequence[int], batch: int) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
+from headrace import _native
 from headrace.arrays.arrays import Array, fast_array, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, in_stream_of
@@ -41,7 +42,7 @@ from headrace.index.sorted_map.gpu.tuning import (
     WALKED_SHARE,
 )
 from headrace.index.sorted_map.gpu.update import launch_codes, new_update
-from headrace.index.sorted_map.levels import Level, Levels, fence_rows, filter_words, guide_row
+from headrace.index.sorted_map.levels import Level, Levels
 from headrace.primitives.scan import scan_line
 from headrace.primitives.select import select
 
@@ -146,7 +147,7 @@ class GpuEngine:
 
     def _guide(self, levels: Levels, samples: int) -> Level:
         codes = self._call.new(samples, self._call.types.code)
-        positions = self._call.new(samples * guide_row(len(levels.levels)), "<u4")
+        positions = self._call.new(samples * _native.map_guide_row(len(levels.levels)), "<u4")
         with self._kernels() as (kernels, _):
             counts = [level.count for level in levels.levels]
             kernels.write_guide(levels.packed, counts, GUIDE_STRIDE, (codes, positions))
@@ -155,7 +156,7 @@ class GpuEngine:
     def _with_fences(self, level: Level) -> Level:
         if level.fences is not None or level.count < FENCES_FROM:
             return level
-        count = fence_rows(level.count)[1]
+        count = _native.map_fence_rows(level.count)[1]
         fences = self._call.new(count, level.codes.typestr)
         result = replace(level, fences=fences)
         with self._kernels() as (kernels, _):
@@ -166,7 +167,7 @@ class GpuEngine:
         """Return a level of `most` items or fewer with a filter."""
         if level.filter is not None or not FENCES_FROM <= level.count <= most:
             return level
-        words = self._call.new(filter_words(level.count), "<u8")
+        words = self._call.new(_native.map_filter_words(level.count), "<u8")
         result = replace(level, filter=words)
         with self._kernels() as (kernels, launcher):
             launcher.fill(words, 0)
