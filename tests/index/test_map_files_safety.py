@@ -1,9 +1,15 @@
-"""Loads files of maps that are damaged, cut off or of another program, and pickles maps: errors name the file or the way."""
+"""Loads files of maps that are damaged, cut off or of another program, or whose writer was killed, and pickles maps."""
 
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,6 +79,31 @@ def test_files_with_changed_bytes(name: str, step: int, tmp_path: Path) -> None:
         changed.tofile(path)
         again = loaded(name, path)
         assert again is None or len(again) in range(41)
+
+
+@pytest.mark.long_except("SortedMap-30", "HashMap-12")
+@pytest.mark.parametrize(("name", "times"), [("SortedMap", 30), ("HashMap", 12), ("SortedMap", 300), ("HashMap", 300)])
+def test_a_saver_that_is_killed_at_any_time(name: str, times: int, tmp_path: Path) -> None:
+    """The file is whole at each time: one of the versions that are saved over it again and again."""
+    pytest.importorskip("pyarrow", reason="Arrow files need PyArrow")
+    draw, path, seen = random.Random(f"{name} {times}"), tmp_path / "map.arrow", set()
+    kind: Any = type(KINDS[name]())
+    program = Path(__file__).with_name("killed_saver.py")
+    with subprocess.Popen([sys.executable, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None and server.stdout is not None
+        for number in range(times):
+            server.stdin.write(f"{path} {name} {number % 3}\n")
+            server.stdin.flush()
+            saver = int(server.stdout.readline())
+            assert server.stdout.readline() == "saved\n"
+            time.sleep(draw.random() * 0.02)
+            os.kill(saver, signal.SIGKILL)
+            assert server.stdout.readline() == "dead\n"
+            keys, values = kind.load(path).items()
+            seen.add((len(keys), int(values[0])))
+            assert (np.sort(keys) == np.arange(len(keys)) + values[0]).all() and (values == values[0]).all()
+        server.stdin.close()
+    assert seen == {(2_000, 0), (3, 1), (30_000, 2)}
 
 
 @pytest.mark.parametrize("name", KINDS)

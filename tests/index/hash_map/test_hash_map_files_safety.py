@@ -1,11 +1,7 @@
-"""Saves hash maps to Arrow files, also while the process is killed, and loads files that are wrong; copies maps; sets seeds."""
+"""Saves hash maps to Arrow files, and loads files that are wrong; copies maps; sets seeds."""
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +10,6 @@ import pytest
 
 from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError, SortedMap
 from tests.index.hash_map.hash_map_cases import PAIRS, numbers_of
-
-SAVE_FOREVER = """
-import sys
-import numpy as np
-from headrace import HashMap
-maps = []
-for number in range(2):
-    maps.append(HashMap("int64", "int64"))
-    maps[number].insert(np.arange(100_000) + number, np.full(100_000, number))
-maps[0].save(sys.argv[1])
-print("saved", flush=True)
-while True:
-    for one in maps:
-        one.save(sys.argv[1])
-"""
 
 
 def bytes_of(table: Any) -> list[bytes]:
@@ -87,21 +68,6 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
             writer.write_table(renamed)
         with pytest.raises(OptionError, match=message):
             HashMap.load(path)
-
-
-@pytest.mark.parametrize("milliseconds", [3, 17])
-def test_a_killed_save_leaves_a_whole_file(milliseconds: int, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason="Arrow files need PyArrow")
-    path = tmp_path / "map.arrow"
-    with subprocess.Popen([sys.executable, "-c", SAVE_FOREVER, str(path)], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(milliseconds / 1000)
-        process.send_signal(signal.SIGKILL)
-    found = HashMap.load(path).items()
-    number = int(found.values[0])
-    assert number in {0, 1}
-    assert (found.keys == np.arange(100_000) + number).all()
 
 
 def test_snapshots_do_not_change() -> None:

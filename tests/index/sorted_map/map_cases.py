@@ -1,4 +1,4 @@
-"""A dictionary of Python that a sorted map must equal, and keys that are hard to order."""
+"""A sorted dictionary that a sorted map must equal, and keys that are hard to order."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ import numpy as np
 
 from headrace import SortedMap
 
+try:
+    from sortedcontainers import SortedDict
+except ImportError:  # the keys of a plain dictionary are sorted for each check
+    SortedDict = None
+
 KEY_TYPES = ["u4", "i4", "f4", "u8", "i8", "f8", "M8[ms]", "m8[s]"]
 
 
@@ -18,21 +23,26 @@ def hard_keys(dtype: str, count: int, spread: int, seed: int) -> np.ndarray[Any,
     keys = random.integers(0, spread, count).astype("i8").astype(kind)
     if kind.kind == "f":
         keys -= kind.type(spread // 2)
-        specials: list[Any] = [np.nan, -np.nan, -0.0, 0.0, np.inf, -np.inf, np.finfo(kind).max]
-    elif kind.kind in "mM":
-        specials = [kind.type("NaT"), np.array(2**63 - 1).astype(kind)]
-    else:
-        specials = [np.iinfo(kind).min, np.iinfo(kind).max]
-    for number, special in enumerate(specials):
+    for number, special in enumerate(special_keys(dtype)):
         keys[random.integers(0, 4 * spread, count) == number] = special
     return keys
 
 
+def special_keys(dtype: str) -> list[Any]:
+    """Return the extremes of a type, NaN, NaT and both zeros."""
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        return [np.nan, -np.nan, -0.0, 0.0, np.inf, -np.inf, np.finfo(kind).max]
+    if kind.kind in "mM":
+        return [kind.type("NaT"), np.array(2**63 - 1).astype(kind)]
+    return [np.iinfo(kind).min, np.iinfo(kind).max]
+
+
 class Model:
-    """A sorted map by a dictionary. Keys are ranked by their order in `headrace.sort`."""
+    """A sorted map by `sortedcontainers.SortedDict`. Keys are ranked by their order in `headrace.sort`."""
 
     def __init__(self) -> None:
-        self.items: dict[Any, int] = {}
+        self.items: dict[Any, int] = {} if SortedDict is None else SortedDict()
 
     def update(self, keys: Any, values: Any, deletes: Any) -> None:
         """Apply a batch."""
@@ -42,9 +52,20 @@ class Model:
         for key in gone:
             self.items.pop(key, None)
 
+    @property
+    def ranks(self) -> list[Any]:
+        """The keys in ascending order."""
+        return sorted(self.items) if SortedDict is None else list(self.items)
+
+    def copy(self) -> Model:
+        """Return a model that does not change with this one."""
+        result = Model()
+        result.items = self.items.copy()
+        return result
+
     def check(self, found: Any, queries: Any) -> None:
-        """Compare all reads of a map or snapshot with the dictionary."""
-        ranks = sorted(self.items)
+        """Compare all reads of a map or snapshot but those of all items with the dictionary."""
+        ranks = self.ranks
         wanted = [_rank(key) for key in queries]
         values, mask = found.find(queries)
         assert mask.tolist() == [key in self.items for key in wanted]
@@ -73,7 +94,7 @@ class Model:
 
     def check_items(self, found: Any) -> None:
         """Compare all items in order, which merges levels."""
-        ranks = sorted(self.items)
+        ranks = self.ranks
         assert len(found) == len(ranks)
         keys, values = found.items()
         assert [_rank(key) for key in keys] == ranks
@@ -94,10 +115,11 @@ def _rank(key: Any) -> tuple[bool, Any]:
 
 
 def filled(dtype: str, batches: list[Any], **options: Any) -> SortedMap:
-    """Return a map after batches of keys, values and deletes."""
+    """Return a map after batches of keys, values and deletes, none of which waits for the next one."""
     result = SortedMap(dtype, "i8", **options)
     for keys, values, deletes in batches:
         result.update(keys, values, deletes=deletes)
+        result.snapshot()
     return result
 
 
@@ -105,3 +127,18 @@ def random_batch(dtype: str, count: int, spread: int, seed: int) -> tuple[Any, A
     """Return keys, values and deletes, a quarter of which are set."""
     random = np.random.default_rng(seed)
     return hard_keys(dtype, count, spread, seed), random.integers(1, 1 << 60, count), random.integers(0, 4, count) == 0
+
+
+def pattern_batch(dtype: str, number: int) -> tuple[Any, Any, Any]:
+    """Return a batch of 5 keys: an extreme one, one that is deleted and never inserted, and others of 60, a quarter deleted."""
+    keys, values, deletes = random_batch(dtype, 5, 60, number)
+    specials = special_keys(dtype)
+    keys[0] = specials[number % len(specials)]
+    keys[1], deletes[1] = np.array(100 + number).astype(dtype), True
+    return keys, values, deletes
+
+
+def pattern_queries(dtype: str, number: int) -> Any:
+    """Return keys for reads of a map of such batches: all extremes, keys that were deleted only, and others."""
+    absent = np.arange(99, 102 + number, 9).astype(dtype)
+    return np.concatenate([hard_keys(dtype, 20, 60, 1000 + number), np.array(special_keys(dtype), dtype), absent])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,48 +13,16 @@ from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.arrays.arrays import CPU, Array, width_of
 from headrace.gpu.kernels.launch_plan import recorded
 from headrace.gpu.kernels.launcher import BufferSlice
-from headrace.gpu.kernels.trace import Filled, Recording, Run
 from headrace.index.sorted_map.engine import Batch
 from headrace.index.sorted_map.gpu.gathered import recorded_codes
 from headrace.index.sorted_map.gpu.launches import MapKernels
 from headrace.index.sorted_map.gpu.update import Update, launch_codes
 from headrace.index.sorted_map.key_types import MapTypes
 from headrace.index.sorted_map.levels import Level
-from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
+from headrace.testing.fibers.launcher import FiberLauncher
+from tests.index.sorted_map.fiber_cases import COUNTERS, Launcher
 
 pytestmark = pytest.mark.fibers
-COUNTERS = 32 << 10
-
-
-class Launcher(FiberLauncher):
-    """Takes addresses in `known` buffers, and arrays that own a buffer, as kernel arguments."""
-
-    known: list[HostBuffer]
-
-    def launch(self, entry: Any, shape: Any, args: Any) -> None:
-        letters = re.findall(r"\d*([a-zA-Z])", entry.signature)
-        super().launch(
-            entry, shape, [self._buffer(arg) if letter == "P" else arg for letter, arg in zip(letters, args, strict=True)]
-        )
-
-    def fill(self, buffer: Any, byte: int) -> None:
-        super().fill(self._buffer(buffer), byte)
-
-    def replay_at(self, recording: Recording, addresses: list[int]) -> None:
-        """Replay a recording whose fills name addresses."""
-        run = Run(recording, addresses, [], [])
-        for step in recording.steps:
-            if isinstance(step, Filled):
-                whole = self._buffer(run.number(step.buffer.address))
-                self.fill(BufferSlice(whole, 0, run.number(step.buffer.nbytes)), step.byte)
-            else:
-                self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
-
-    def _buffer(self, address: Any) -> Any:
-        if not isinstance(address, int):
-            return address.owner if isinstance(address, Array) else address
-        (found,) = (one for one in self.known if 0 <= address - one.address < one.nbytes)
-        return BufferSlice(found, address - found.address)
 
 
 class Items:

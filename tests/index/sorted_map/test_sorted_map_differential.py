@@ -13,27 +13,6 @@ from tests.index.sorted_map.map_cases import KEY_TYPES, Model, filled, hard_keys
 from tests.tiers import seeds
 
 
-@pytest.mark.long_except("u4", "f4", "i8", "M8*")
-@pytest.mark.parametrize("dtype", KEY_TYPES)
-def test_every_pattern_of_levels(dtype: str) -> None:
-    found, model, snapshots = SortedMap(dtype, "i8", cleanup_at=None), Model(), []
-    for number in range(1, 65):
-        batch = random_batch(dtype, 5, 60, number)
-        found.update(*batch)
-        model.update(*batch)
-        assert found.level_sizes == tuple(5 << i for i in range(7) if number >> i & 1)  # the bits of the number of batches
-        if number % 4 == 3:
-            model.check(found, hard_keys(dtype, 20, 60, 1000 + number))
-        if number in (7, 30):
-            snapshots.append((found.snapshot(), dict(model.items)))
-    model.check_items(found)
-    assert len(found.level_sizes) == 1
-    for snapshot, items in snapshots:
-        model.items = items
-        model.check(snapshot, hard_keys(dtype, 20, 60, 5))
-        model.check_items(snapshot)
-
-
 @pytest.mark.parametrize("dtype", ["u4", "i8"])
 def test_ranges_of_any_width(dtype: str) -> None:
     """Ranges of several levels are walked through, or merged in a cache, or longer than that."""
@@ -43,6 +22,7 @@ def test_ranges_of_any_width(dtype: str) -> None:
         keys, values = random.integers(0, len(items), size), random.integers(0, 1 << 40, size)
         deletes = random.integers(0, 4, size) == 0
         found.update(keys.astype(dtype), values, deletes)
+        found.snapshot()  # so that the next batch is a level of its own
         items[keys] = values
         items[keys[deletes]] = -1
     assert found.level_sizes == (300, 2_000, 9_000, 30_000)
@@ -99,6 +79,7 @@ def test_large_levels(key_type: str, value_type: str | None, threads: int) -> No
         values = None if value_type is None else random.integers(1, 1 << 30, size).astype(value_type)
         deletes = random.integers(0, 5, size) == 0
         found.update(keys, values, deletes)
+        found.snapshot()  # so that the next batch is a level of its own
         expected.update(zip(keys.tolist(), [0] * size if values is None else values.tolist(), strict=True))
         for key in keys[deletes].tolist():
             expected.pop(key, None)
@@ -149,6 +130,7 @@ def test_searches_of_sorted_keys(threads: int) -> None:
         keys, values = random.integers(first, first + spread, size).astype("u4"), random.integers(1, 1 << 30, size).astype("u4")
         deletes = random.integers(0, 5, size) == 0
         found.update(keys, values, deletes)
+        found.snapshot()  # so that the next batch is a level of its own
         expected[keys] = values
         expected[keys[deletes]] = 0
     assert len(found.level_sizes) == 4

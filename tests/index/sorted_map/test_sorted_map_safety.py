@@ -267,11 +267,9 @@ def test_snapshots_equal_models_while_updates_go_on() -> None:
         batch = random_batch("f8", 50, 80, number)
         found.update(*batch)
         model.update(*batch)
-        before, items = found.snapshot(), dict(model.items)
+        before, kept = found.snapshot(), model.copy()
         found.erase(hard_keys("f8", 30, 80, number))
         model.update(hard_keys("f8", 30, 80, number), np.zeros(30, "i8"), np.ones(30, bool))
-        kept = Model()
-        kept.items = items
         kept.check(before, hard_keys("f8", 16, 80, 50 + number))
 
 
