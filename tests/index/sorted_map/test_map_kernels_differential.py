@@ -176,14 +176,14 @@ def test_reversed_batches(dtype: str, order: str) -> None:
             is_pairs = values is not None and mask is None
             statuses = None if is_pairs else device.launcher.allocate(count)
             inputs = (None if values is None else put(values), None if mask is None else put(mask))
-            args = (put(keys), count, device.rule, *inputs, 4, codes, moved, statuses)
+            args = (put(keys), count, device.rule, *inputs, 4, codes, moved, statuses, 5)
             device.kernels.launch("reverse_batch", count, args)
             found = device.fetch(codes, types.code)
             bits = [types.order.equal_code(int(key)) for key in keys.view(types.code)]
             assert found.tolist() == bits[::-1]
             assert device.fetch(moved, "u4").tolist() == ([0] * count if values is None else values[::-1].tolist())
             if statuses is not None:
-                expected = np.ones(count, "u1") if mask is None else mask[::-1]
+                expected = np.ones(count, "u1") if mask is None else 5 << 1 | mask[::-1]
                 assert device.fetch(statuses, "u1").tolist() == expected.tolist()
             back = device.launcher.allocate(count * types.key_width)
             device.kernels.launch("keys_of_codes", count, (codes, count, device.rule, back))
@@ -197,11 +197,16 @@ def test_marks(key_type: str) -> None:
         device = Device("random", MapTypes.of(key_type, None), [level])
         arrays = device.levels.levels[0]
         marked, visible = device.launcher.allocate(count, fill=0), device.launcher.allocate(count)
-        device.kernels.launch("mark_deleted", count, (arrays.codes.owner, count, arrays.tombstones.owner, marked))
+        mixed = np.random.default_rng(count).integers(0, 3, count).astype("u1")  # numbers of batches; 0 without pairs or deletes
+        statuses = mixed << 1 | level.tombstones
+        device.kernels.launch("mark_deleted", count, (arrays.codes.owner, count, device.launcher.put(statuses), marked))
         device.kernels.launch("mark_visible", count, (arrays.packed, visible))
         begins = np.flatnonzero(np.diff(level.codes, prepend=~level.codes[0]))
         expected = np.zeros(count, "u1")
-        expected[begins] = np.maximum.reduceat(level.tombstones, begins)
+        first = np.repeat(begins, np.diff(begins, append=count))
+        deleted = np.flatnonzero(level.tombstones)
+        is_of_first = (mixed[deleted] > 0) & (mixed[deleted] == mixed[first[deleted]])
+        expected[np.where(is_of_first, first[deleted], deleted)] = 1
         assert device.fetch(marked, "u1").tolist() == expected.tolist()
         expected[:] = 0
         expected[begins] = 1 - level.tombstones[begins]

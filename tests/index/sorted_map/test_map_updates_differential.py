@@ -12,8 +12,8 @@ from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.arrays.arrays import CPU, Array, width_of
 from headrace.gpu.kernels.launch_plan import recorded
-from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.index.sorted_map.engine import Batch
+from headrace.index.sorted_map.gathered import GatheredBatches
 from headrace.index.sorted_map.gpu.gathered import recorded_codes
 from headrace.index.sorted_map.gpu.launches import MapKernels
 from headrace.index.sorted_map.gpu.update import Update, launch_codes
@@ -121,44 +121,61 @@ def test_updates(kind: str, key_type: str, value_type: str | None, older: tuple[
     check(launcher, update.target, second)
 
 
+class GatheringEngine:
+    """The operations of a GPU that gather batches, by a launcher. Each second batch of pairs is the replay of its launch."""
+
+    def __init__(self, launcher: Launcher, types: MapTypes) -> None:
+        self.launcher, self.types, self.turn = launcher, types, 0
+
+    def array(self, count: int, typestr: str, fill: int) -> Array:
+        buffer = self.launcher.allocate(count * width_of(typestr), fill=fill)
+        return Array(buffer.address, count, typestr, CPU, "headrace", owner=buffer)
+
+    def new_level(self, count: int, *, has_tombstones: bool) -> Level:
+        assert not has_tombstones
+        return Level(*[self.array(count, each, 0xEE) for each in (self.types.code, self.types.value) if each is not None])
+
+    def no_tombstones(self, count: int) -> Array:
+        return self.array(count, "|u1", 0)
+
+    def write_codes(self, batch: Batch, to: Level, mixed: int = 1) -> None:
+        self.turn += 1
+        if batch.has_tombstones or self.turn % 2:
+            launch_codes(MapKernels(self.launcher, self.types.key_width), self.types, batch, to, mixed)
+            return
+        call, arrays = recorded_codes(self.types, batch, to), [*batch.arrays, *to.arrays]
+        self.launcher.known = [array.owner for array in arrays]
+        self.launcher.replay_at(call.recording, [array.address for array in arrays] + [0])
+        self.launcher.known = []
+
+
+@pytest.mark.parametrize(
+    "kinds", [("pairs",) * 4, ("pairs", "deletes", "pairs", "mixed"), ("mixed", "mixed", "deletes", "pairs")]
+)
 @pytest.mark.parametrize(("key_type", "value_type"), [("u4", "u4"), ("u8", "i4"), ("u4", None)])
-def test_gathered_batches(key_type: str, value_type: str | None) -> None:
-    """Codes of batches are written from the last pair to the first, directly and by a replay, and sorted as one batch."""
-    types, sizes = MapTypes.of(key_type, value_type), (90, 200, 30)
-    parts = [Items(number, size, key_type, value_type, "pairs") for number, size in enumerate(sizes)]
-    older = Items(9, 700, key_type, value_type, "mixed")
-    whole = Items(0, sum(sizes), key_type, value_type, "pairs")
-    whole.keys = np.concatenate([part.keys for part in parts])
-    whole.values = None if value_type is None else np.concatenate([part.values for part in parts])
+def test_gathered_batches(key_type: str, value_type: str | None, kinds: tuple[str, ...]) -> None:
+    """Batches of each kind are sorted as one, and the newest item of a key decides, or a delete of the batch of that item."""
+    types, sizes = MapTypes.of(key_type, value_type), (90, 200, 30, 70)
     launcher = Launcher(seed=3)
     launcher.known = []
-    update = update_in(launcher, types, whole, [older])
-    typestrs = [each for each in (types.code, types.value) if each is not None]
-    memory = [launcher.put(np.zeros(sum(sizes) * width_of(each), "u1")) for each in typestrs]
-
-    def pairs(begin: int, end: int) -> Level:
-        found = []
-        for buffer, each in zip(memory, typestrs, strict=True):
-            part = BufferSlice(buffer, begin * width_of(each))
-            found.append(Array(part.address, end - begin, each, CPU, "headrace", owner=part))
-        return Level(*found)
-
-    free = sum(sizes)
-    for number, part in enumerate(parts):
-        batch = update_in(launcher, types, part, []).batch
-        to, free = pairs(free - len(part.keys), free), free - len(part.keys)
-        if number % 2 == 0:
-            launch_codes(MapKernels(launcher, types.key_width), types, batch, to)
-            continue
-        call = recorded_codes(types, batch, to)
-        arrays = [*batch.arrays, *to.arrays]
-        launcher.known = [*(array.owner for array in batch.arrays), *memory]
-        launcher.replay_at(call.recording, [array.address for array in arrays] + [0])
-        launcher.known = []
-    given = pairs(0, sum(sizes))
-    coded = replace(update, batch=Batch(given.codes, given.values, None, False, True))
+    engine: Any = GatheringEngine(launcher, types)
+    gathered = GatheredBatches(engine, sum(sizes))
+    parts = [Items(i, size, key_type, value_type, kind) for i, (size, kind) in enumerate(zip(sizes, kinds, strict=True))]
+    kept = [update_in(launcher, types, part, []) for part in parts]
+    assert all(gathered.add(update.batch, engine) for update in kept)
+    assert not gathered.add(kept[0].batch, engine)
+    older = Items(9, 700, key_type, value_type, "mixed")
+    update = update_in(launcher, types, Items(0, sum(sizes), key_type, value_type, "mixed"), [older])
+    coded = replace(update, batch=gathered.batch)
     coded.launch(Sorters(launcher, HARNESS_TUNING, lambda: launcher.allocate(COUNTERS, fill=0)))
-    check(launcher, coded.target, [whole, older])
+    newest_first = [items.as_level() for items in (*reversed(parts), older)]
+    codes, values, deleted = (np.concatenate(each) for each in zip(*newest_first, strict=True))
+    order = np.argsort(codes, kind="stable")
+    is_first = np.diff(codes[order], prepend=~codes[order][0]) != 0
+    assert (launcher.fetch(coded.target.codes.owner).view(codes.dtype) == codes[order]).all()
+    assert (launcher.fetch(coded.target.tombstones.owner)[is_first] == deleted[order][is_first]).all()
+    if coded.target.values is not None:
+        assert (launcher.fetch(coded.target.values.owner).view(coded.target.values.typestr) == values[order]).all()
     assert coded.key != update.key
 
 

@@ -71,6 +71,7 @@ def test_large_levels(key_type: str, value_type: str | None) -> None:
         deletes = random.integers(0, 5, size) == 0
         for each in maps:
             each.update(keys, values, deletes)
+            each.snapshot()  # so that the next batch is a level of its own
     queries = random.integers(0, 1 << 30, 20_000).astype(key_type)
     same(maps[0].find(queries), maps[1].find(queries))
     highs = queries + np.array(5000, key_type)  # short ranges by a guide: of up to a few dozen keys
@@ -96,6 +97,7 @@ def test_searches_that_merge_levels(key_type: str) -> None:
         batch = random_batch(key_type, size, 100_000, number)
         for each in maps:
             each.update(*batch)
+            each.snapshot()  # so that the next batch is a level of its own
     counts = set()
     for count in (300, 4_000, 20_000, 200_000):
         queries = hard_keys(key_type, count, 100_000, count)
@@ -107,7 +109,7 @@ def test_searches_that_merge_levels(key_type: str) -> None:
 
 
 @pytest.mark.parametrize(("length", "values"), [(100, True), (4096, True), (4096, False)])
-def test_inserts_without_reads(length: int, values: bool) -> None:
+def test_updates_without_reads(length: int, values: bool) -> None:
     """Batches that wait for one sort, in two streams; launches are repeated for 4,096 keys. Arrays change after each call."""
     torch = pytest.importorskip("torch", reason="a peer")
     random, other = np.random.default_rng(length), torch.cuda.Stream()
@@ -124,9 +126,11 @@ def test_inserts_without_reads(length: int, values: bool) -> None:
                 items.zero_()
         torch.cuda.default_stream().wait_stream(stream)
         maps[1].insert(*batch)
-        if number % 60 == 0:
-            for each in maps:
+        for each in maps:
+            if number % 60 == 0:
                 each.erase(keys[: length // 2])
+            if number % 11 == 0:
+                each.update(*batch, deletes=keys % 3 == 0)
         if number % 30 == 7:
             queries = random.integers(0, 25_000, 3000).astype("u4")
             same(maps[0].find(queries), maps[1].find(queries))

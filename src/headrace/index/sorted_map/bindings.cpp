@@ -32,6 +32,9 @@ NewLevel level_at(const LevelGiven& level) {
     return {reinterpret_cast<void*>(codes), reinterpret_cast<void*>(values), reinterpret_cast<u8*>(tombstones)};
 }
 
+// Addresses of values and deletes, 0 for none; bytes of a value, and number of the batch in statuses.
+using BatchGiven = std::tuple<std::uintptr_t, std::uintptr_t, unsigned, unsigned>;
+
 MapLevels levels_at(const nb::bytes& packed) {
     MapLevels levels;
     if (packed.size() != sizeof levels) throw std::invalid_argument("the bytes are no levels");
@@ -39,10 +42,10 @@ MapLevels levels_at(const nb::bytes& packed) {
     return levels;
 }
 
-void reverse_batch_at(const KeysGiven& keys, std::uintptr_t values, std::uintptr_t deletes, unsigned value_width,
-                      const LevelGiven& to, unsigned threads) {
+void reverse_batch_at(const KeysGiven& keys, const BatchGiven& given, const LevelGiven& to, unsigned threads) {
+    const auto [values, deletes, value_width, mixed] = given;
     const MapBatch batch{keys_at(keys), reinterpret_cast<const void*>(values), reinterpret_cast<const u8*>(deletes),
-                         value_width};
+                         value_width, mixed};
     const LongCall call;
     reverse_batch(batch, level_at(to), threads);
 }
@@ -100,14 +103,15 @@ void copy_ranges_at(const nb::bytes& packed, const KeysGiven& lows, std::uintptr
     copy_ranges(levels, ranges, reinterpret_cast<const i64*>(offsets), level_at(to), threads);
 }
 
+// `to`: addresses of keys, values and presence.
 void find_neighbours_at(const nb::bytes& packed, const KeysGiven& keys, const std::tuple<bool, bool>& options,
-                        const LevelGiven& to, std::uintptr_t is_present, unsigned threads) {
+                        const LevelGiven& to, unsigned threads) {
     const MapLevels levels = levels_at(packed);
     const MapKeys wanted = keys_at(keys);
+    const NewLevel found = level_at(to);
     const auto [is_successor, is_inclusive] = options;
     const LongCall call;
-    find_neighbours(levels, wanted, {is_successor, is_inclusive}, level_at(to), reinterpret_cast<u8*>(is_present),
-                    threads);
+    find_neighbours(levels, wanted, {is_successor, is_inclusive}, found, found.tombstones, threads);
 }
 
 void keys_of_codes_at(const KeysGiven& codes, std::uintptr_t keys, unsigned threads) {
@@ -125,16 +129,16 @@ std::tuple<u64, u64> fence_rows_of(u64 count) {
 
 void bind_sorted_map(nb::module_& m) {
     register_layouts<MapLevel, MapLevels, NeighbourOptions, CutTask>();
-    m.def("reverse_batch", &reverse_batch_at, "keys"_a, "values"_a, "deletes"_a, "value_width"_a, "to"_a, "threads"_a);
+    m.def("reverse_batch", &reverse_batch_at, "keys"_a, "given"_a, "to"_a, "threads"_a);
     m.def("mark_deleted", &mark_deleted_at, "codes"_a, "count"_a, "width"_a, "deleted"_a, "tombstones"_a, "threads"_a);
     m.def("merge_levels", &merge_levels_at, "levels"_a, "code_width"_a, "to"_a, "threads"_a);
     m.def("compact_level", &compact_level_at, "levels"_a, "code_width"_a, "allocate"_a, "threads"_a);
     m.def("find_in_levels", &find_in_levels_at, "levels"_a, "keys"_a, "values"_a, "is_present"_a, "threads"_a);
     m.def("count_ranges", &count_ranges_at, "levels"_a, "lows"_a, "highs"_a, "counts"_a, "limit"_a, "threads"_a);
     m.def("copy_ranges", &copy_ranges_at, "levels"_a, "lows"_a, "highs"_a, "offsets"_a, "to"_a, "threads"_a);
-    m.def("find_neighbours", &find_neighbours_at, "levels"_a, "keys"_a, "options"_a, "to"_a, "is_present"_a,
-          "threads"_a);
+    m.def("find_neighbours", &find_neighbours_at, "levels"_a, "keys"_a, "options"_a, "to"_a, "threads"_a);
     m.def("keys_of_codes", &keys_of_codes_at, "codes"_a, "keys"_a, "threads"_a);
+    m.attr("MAP_MAX_MIXED") = max_mixed;
     m.def("map_fence_rows", &fence_rows_of, "count"_a);
     m.def("map_filter_words", &filter_words, "count"_a);
     m.def("map_guide_row", &row_length, "levels"_a);

@@ -39,7 +39,7 @@ class Batch:
     is_delete
         Whether all keys are deleted.
     is_coded
-        Whether the keys are codes, from the last one to the first, as `write_codes` leaves them.
+        Whether the keys are codes, from the last one to the first, and `deletes` are statuses, as `write_codes` leaves them.
     """
 
     keys: Array
@@ -101,10 +101,16 @@ class Engine(Protocol):
         """Sort a batch, and merge it with older levels, if any. Of its equal keys a tombstone is first, then the last pair."""
 
     def gathered(self, capacity: int) -> Any:
-        """Return memory for batches that are sorted at once: `GatheredBatches` for a number of pairs."""
+        """Return memory for batches that are sorted at once: `GatheredBatches` for a number of items."""
 
-    def write_codes(self, batch: Batch, to: Level) -> None:
-        """Write the codes and values of a batch from the last pair to the first."""
+    def no_tombstones(self, count: int) -> Array:
+        """Return statuses of `count` pairs."""
+
+    def write_codes(self, batch: Batch, to: Level, mixed: int = 1) -> None:
+        """Write the codes, values and statuses of a batch from the last item to the first.
+
+        `mixed`: number of the batch in statuses (level.hpp). Statuses are written if `to` has tombstones.
+        """
 
     def merged(self, levels: Levels) -> Level:
         """Merge one or more levels stably, newer items first."""

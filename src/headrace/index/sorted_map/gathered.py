@@ -1,4 +1,4 @@
-"""Gathers batches of pairs, so that one sort and one merge serve all of them.
+"""Gathers batches, so that one sort and one merge serve all of them.
 
 This is the part of a log-structured merge tree that is not a level yet (O'Neil, Cheng, Gawlick and O'Neil 1996). Here it has no
 order, because the first read sorts it.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from headrace import _native
 from headrace.arrays.arrays import Array
 from headrace.index.sorted_map.engine import Batch, Call, Engine
 from headrace.index.sorted_map.levels import Level
@@ -18,7 +19,7 @@ _MAX_BATCHES = 64
 
 
 def capacity_for(batch: Batch, call: Call) -> int:
-    """Return the number of pairs to gather if more batches like this one follow; 0 to gather none.
+    """Return the number of items to gather if more batches like this one follow; 0 to gather none.
 
     With a memory limit none is gathered, because the memory belongs to no call.
     """
@@ -30,15 +31,19 @@ def capacity_for(batch: Batch, call: Call) -> int:
 
 
 class GatheredBatches:
-    """Codes and values of batches, from the last pair to the first.
+    """Codes, values and statuses of batches, from the last item to the first. Without a delete there are no statuses.
 
     Parameters
     ----------
     call
         The call that brings the first batch. It has no memory limit.
     capacity
-        Maximum number of pairs.
+        Maximum number of items.
     """
+
+    _statuses: Array | None = None
+    _mixed = 0
+    """Number of batches of pairs and deletes."""
 
     def __init__(self, call: Call, capacity: int) -> None:
         self.call = call
@@ -46,25 +51,28 @@ class GatheredBatches:
 
     @property
     def capacity(self) -> int:
-        """Maximum number of pairs."""
+        """Maximum number of items."""
         return self._memory.count
 
     def clear(self) -> None:
         """Forget all batches."""
-        self._free = self.capacity
+        self._free, self._statuses, self._mixed = self.capacity, None, 0
 
     @property
     def batch(self) -> Batch:
-        """All pairs as one batch."""
-        pairs = self._pairs(self._free, self.capacity)
-        return Batch(pairs.codes, pairs.values, None, is_delete=False, is_coded=True)
+        """All items as one batch."""
+        items = self._items(self._free, self.capacity, has_statuses=self._statuses is not None)
+        return Batch(items.codes, items.values, items.tombstones, is_delete=False, is_coded=True)
 
     def add(self, batch: Batch, engine: Engine) -> bool:
         """Append a batch. Return False, and change nothing, if it does not fit."""
-        begin = self._free - batch.keys.length
-        if begin < 0:
+        begin, mixed = self._free - batch.keys.length, self._mixed + (batch.deletes is not None)
+        if begin < 0 or mixed > _native.MAP_MAX_MIXED:
             return False
-        self._write(batch, self._pairs(begin, self._free), engine)
+        if batch.has_tombstones and self._statuses is None:
+            self._statuses = engine.no_tombstones(self.capacity)
+        self._mixed = mixed
+        self._write(batch, self._items(begin, self._free, has_statuses=batch.has_tombstones), engine)
         self._free = begin
         return True
 
@@ -73,13 +81,13 @@ class GatheredBatches:
         return False
 
     def _write(self, batch: Batch, to: Level, engine: Engine) -> None:
-        engine.write_codes(batch, to)
+        engine.write_codes(batch, to, self._mixed)
 
-    def _pairs(self, begin: int, end: int) -> Level:
-        """Return a part of the pairs."""
+    def _items(self, begin: int, end: int, *, has_statuses: bool) -> Level:
+        """Return a part of the items."""
 
         def part(array: Array) -> Array:
             return replace(array, address=array.address + begin * array.width, length=end - begin)
 
-        codes, values = self._memory.codes, self._memory.values
-        return Level(part(codes), None if values is None else part(values))
+        codes, values, statuses = self._memory.codes, self._memory.values, self._statuses if has_statuses else None
+        return Level(part(codes), None if values is None else part(values), None if statuses is None else part(statuses))

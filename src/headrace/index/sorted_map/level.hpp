@@ -306,6 +306,18 @@ HR_FN MapItem neighbour_of(const MapLevels& levels, u64* at, const NeighbourOpti
     }
 }
 
+// Items of several batches are sorted at once, those of newer batches first. The status of an item has bit 0 set for a
+// delete. If its batch has pairs and deletes, its upper bits are the number of that batch among such ones, from 1 on.
+constexpr u32 max_mixed = 127;
+
+HR_FN u8 status_of(u32 mixed, u32 is_delete) { return static_cast<u8>(mixed << 1 | is_delete); }
+
+// Returns the item that delete `i` makes a tombstone. `first` is the first item of its run, and decides about the code.
+// It is the newest item, but a delete of the same batch precedes it.
+HR_FN u64 tombstone_of(const u8* statuses, u64 first, u64 i) {
+    return statuses[i] > 1 && statuses[first] >> 1 == statuses[i] >> 1 ? first : i;
+}
+
 // Copies value `from_at` of an array to value `to_at` of another one. `width`: 4 or 8 bytes; 0 for keys alone.
 HR_FN void copy_value(const void* from, u64 from_at, void* to, u64 to_at, u32 width) {
     if (width == 4) static_cast<u32*>(to)[to_at] = static_cast<const u32*>(from)[from_at];

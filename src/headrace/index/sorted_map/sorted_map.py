@@ -57,9 +57,9 @@ class SortedMap(ForeignNames, MapReader):
     may leave fewer levels, because they merge some. An update moves each item O(log n) times in all, a search reads O(log n)
     levels. (GPU LSM: Ashkiani, chapter 4.)
 
-    Batches of inserts that follow each other without a read may wait for one sort: 64 batches at most. They enter as one batch at
-    the next read, or update of another kind. If they do not fit memory then, that call raises `MemoryLimitError`, and they go on
-    waiting. In a context with a memory limit no batch waits.
+    Batches that follow each other without a read may wait for one sort: 64 of one size at most. They enter as one level at the
+    next read. If they do not fit memory then, that call raises `MemoryLimitError`, and they go on waiting. In a context with a
+    memory limit no batch waits.
 
     Examples
     --------
@@ -245,7 +245,7 @@ class SortedMap(ForeignNames, MapReader):
 
     def _gather(self, batch: Batch, call: Call) -> bool:
         """Append a batch to those that wait for one sort. Return False if none waits, and this one must not."""
-        capacity, gathered, engine = 0 if batch.has_tombstones else capacity_for(batch, call), self._gathered, call.engine
+        capacity, gathered, engine = capacity_for(batch, call), self._gathered, call.engine
         if capacity and gathered is not None and gathered.add(batch, engine):
             return True
         self._add_gathered()

@@ -18,7 +18,8 @@ void reverse_batch(const MapBatch& batch, const NewLevel& to, unsigned threads) 
                 codes[place] = rule.equal_code(keys[i]);
                 if (to.values != nullptr && batch.values == nullptr) clear_value(to.values, place, batch.value_width);
                 if (batch.values != nullptr) copy_value(batch.values, i, to.values, place, batch.value_width);
-                if (to.tombstones != nullptr) to.tombstones[place] = batch.deletes == nullptr || batch.deletes[i] != 0;
+                if (to.tombstones == nullptr) continue;
+                to.tombstones[place] = batch.deletes == nullptr ? 1 : status_of(batch.mixed, batch.deletes[i] != 0);
             }
         });
     });
@@ -27,14 +28,16 @@ void reverse_batch(const MapBatch& batch, const NewLevel& to, unsigned threads) 
 void mark_deleted(const MapLevel& sorted, unsigned code_width, u8* tombstones, unsigned threads) {
     with_code(code_width, [&]<class Code>(Code) {
         const Code* const codes = codes_of<Code>(sorted);
+        const u8* const statuses = sorted.tombstones;
         const Pieces pieces(sorted.count, sizeof(Code));
         for_each_piece(pieces.number(), threads, [&](u64 piece) {
             const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
             u64 first = begin < end ? begin_of_run(codes, begin + 1) : begin;
             for (u64 i = begin; i < end; ++i) {
                 if (codes[i] != codes[first]) first = i;
+                if ((statuses[i] & 1) == 0) continue;
                 // Threads of two pieces may mark one run.
-                if (sorted.tombstones[i]) std::atomic_ref(tombstones[first]).store(1, std::memory_order_relaxed);
+                std::atomic_ref(tombstones[tombstone_of(statuses, first, i)]).store(1, std::memory_order_relaxed);
             }
         });
     });

@@ -46,23 +46,29 @@ class CpuEngine:
         """See `Engine.gathered`."""
         return GatheredBatches(self._call, capacity)
 
-    def write_codes(self, batch: Batch, to: Level) -> None:
+    def no_tombstones(self, count: int) -> Array:
+        """See `Engine.no_tombstones`."""
+        result = self._call.new(count, "|u1")
+        result.as_numpy()[:] = 0
+        return result
+
+    def write_codes(self, batch: Batch, to: Level, mixed: int = 1) -> None:
         """See `Engine.write_codes`."""
-        given = address_of(batch.values), address_of(batch.deletes), self._call.types.value_width
-        _native.reverse_batch(self._keys(batch.keys), *given, to.addresses, self._threads)
+        given = address_of(batch.values), address_of(batch.deletes), self._call.types.value_width, mixed
+        _native.reverse_batch(self._keys(batch.keys), given, to.addresses, self._threads)
 
     def _level_of(self, batch: Batch) -> Level:
         call, count = self._call, batch.keys.length
         if batch.is_coded:
-            return self._sorted(Level(batch.keys, batch.values))
-        level = call.new_level(count, has_tombstones=batch.has_tombstones)
-        self.write_codes(batch, level)
+            level = Level(batch.keys, batch.values, batch.deletes)
+        else:
+            level = call.new_level(count, has_tombstones=batch.has_tombstones)
+            self.write_codes(batch, level)
         if level.tombstones is None:
             return self._sorted(level)
-        if batch.deletes is None:  # all statuses are equal
+        if batch.is_delete:  # all statuses are equal
             return replace(self._sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
-        found, tombstones = self._sorted(level), call.new(count, "|u1")
-        tombstones.as_numpy()[:] = 0
+        found, tombstones = self._sorted(level), self.no_tombstones(count)
         sorted_at = found.codes.address, count, found.codes.width, address_of(found.tombstones)
         _native.mark_deleted(*sorted_at, tombstones.address, self._threads)
         return replace(found, tombstones=tombstones)
@@ -110,8 +116,8 @@ class CpuEngine:
     def neighbours(self, levels: Levels, keys: Array, options: tuple[bool, bool]) -> FoundItems:
         """See `Engine.neighbours`."""
         found = self._call.results(keys, has_keys=True)
-        to = address_of(found.keys), address_of(found.values), 0
-        _native.find_neighbours(levels.packed, self._keys(keys), options, to, found.is_present.address, self._threads)
+        to = address_of(found.keys), address_of(found.values), found.is_present.address
+        _native.find_neighbours(levels.packed, self._keys(keys), options, to, self._threads)
         return found
 
     def counts(self, levels: Levels, ranges: KeyRanges) -> Array | None:

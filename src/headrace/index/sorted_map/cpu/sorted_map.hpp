@@ -31,15 +31,16 @@ struct NewLevel {
 struct MapBatch {
     MapKeys keys;
     const void* values;  // null for tombstones alone, and for keys alone
-    const u8* deletes;   // null if there are pairs only
+    const u8* deletes;   // null if there are pairs only, and for deletes alone
     unsigned value_width;
+    unsigned mixed;  // number of the batch in statuses (level.hpp); of no meaning without `deletes`
 };
 
 // Writes the codes, values and statuses of a batch in reversed order, so that a stable sort has the last of equal keys
 // first.
 void reverse_batch(const MapBatch& batch, const NewLevel& to, unsigned threads);
 
-// Marks the first code of each run that has a deleted item as a tombstone. `tombstones` is zero before.
+// Marks the items that deletes make tombstones; the tombstones of `sorted` are statuses. `tombstones` is zero before.
 void mark_deleted(const MapLevel& sorted, unsigned code_width, u8* tombstones, unsigned threads);
 
 // Merges levels into one, stably, newer items first. Bytes moved per item of width w: 2 w.

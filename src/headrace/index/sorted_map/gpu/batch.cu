@@ -16,7 +16,7 @@ constexpr u32 turns = 4;
 // first. `values` is null for deletes alone, `deletes` for a batch of one kind, the outputs if they are not needed.
 extern "C" __global__ void __launch_bounds__(threads)
     reverse_batch(const Code* keys, u64 count, KeyRule<Code> rule, const void* values, const u8* deletes,
-                  u32 value_width, Code* codes, void* moved, u8* tombstones) {
+                  u32 value_width, Code* codes, void* moved, u8* statuses, u32 mixed) {
     tile::wait_for_launch_before();
     Code key[turns];  // all reads are on their way before the first one is stored
     u64 value[turns];
@@ -37,17 +37,20 @@ extern "C" __global__ void __launch_bounds__(threads)
         codes[place] = rule.equal_code(key[turn]);
         if (moved != nullptr && value_width == 4) static_cast<u32*>(moved)[place] = static_cast<u32>(value[turn]);
         if (moved != nullptr && value_width == 8) static_cast<u64*>(moved)[place] = value[turn];
-        if (tombstones != nullptr) tombstones[place] = deletes == nullptr || deletes[i] != 0 ? 1 : 0;
+        if (statuses == nullptr) continue;
+        statuses[place] = deletes == nullptr ? 1 : status_of(mixed, deletes[i] != 0 ? 1 : 0);
     }
 }
 
-// Marks the first code of each run that has a deleted item. `tombstones` is zero before. Threads may write one byte
-// several times, with the same value.
+// Marks the items that deletes make tombstones. `tombstones` is zero before. Threads may write one byte several times,
+// with the same value.
 extern "C" __global__ void __launch_bounds__(threads)
-    mark_deleted(const Code* codes, u64 count, const u8* deleted, u8* tombstones) {
+    mark_deleted(const Code* codes, u64 count, const u8* statuses, u8* tombstones) {
     for (u32 turn = 0; turn < turns; ++turn) {
         const u64 i = tile::item_of_turn<threads, turns>(turn);
-        if (i < count && deleted[i] != 0) tombstones[begin_of_run(codes, i + 1)] = 1;
+        if (i >= count || (statuses[i] & 1) == 0) continue;
+        const u64 first = statuses[i] > 1 ? begin_of_run(codes, i + 1) : i;
+        tombstones[tombstone_of(statuses, first, i)] = 1;
     }
 }
 

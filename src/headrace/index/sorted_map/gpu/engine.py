@@ -95,11 +95,18 @@ class GpuEngine:
         """See `Engine.gathered`."""
         return RepeatedBatches(self._call, capacity)
 
-    def write_codes(self, batch: Batch, to: Level) -> None:
+    def no_tombstones(self, count: int) -> Array:
+        """See `Engine.no_tombstones`."""
+        result = self._call.new(count, "|u1")
+        with self._kernels() as (_, launcher):
+            launcher.fill(result, 0)
+        return result
+
+    def write_codes(self, batch: Batch, to: Level, mixed: int = 1) -> None:
         """See `Engine.write_codes`."""
         card, own, types = self._card, self._own, self._call.types
         with card.current(), in_stream_of(own, *batch.arrays):
-            launch_codes(_kernels_in(card, own.stream, types.key_width), types, batch, to)
+            launch_codes(_kernels_in(card, own.stream, types.key_width), types, batch, to, mixed)
 
     def merged(self, levels: Levels) -> Level:
         """See `Engine.merged`."""

@@ -1,4 +1,4 @@
-"""Gathers batches of pairs in the memory of a GPU. A batch is one launch, which equal calls repeat."""
+"""Gathers batches in the memory of a GPU. A batch is one launch, which equal inserts repeat."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headrace.index.sorted_map.levels import Level
 
 
 class RepeatedBatches(GatheredBatches):
-    """Codes and values of batches, as of `GatheredBatches`. The launch of a batch is kept for batches of the same length."""
+    """Items of batches, as of `GatheredBatches`. The launch of an insert is kept for inserts of the same length."""
 
     _repeated: RepeatedCall | None = None
 
@@ -44,9 +44,9 @@ class RepeatedBatches(GatheredBatches):
         return False
 
     def _write(self, batch: Batch, to: Level, engine: Engine) -> None:
-        engine.write_codes(batch, to)
+        super()._write(batch, to, engine)
         repeated, self._repeated = self._repeated, None
-        if repeated is not None and repeated.may_keep(batch.arrays, to.arrays):
+        if repeated is not None and not batch.has_tombstones and repeated.may_keep(batch.arrays, to.arrays):
             plan = LaunchPlan(recorded_codes(self.call.types, batch, to), gpu(self.call.device))
             repeated.keep(plan, batch.arrays, to.arrays)
 

@@ -42,7 +42,7 @@ _FILES = {
 _EARLY = {"reverse_batch", "rank_samples", "cut_levels", "merge_tiles", "find_keys"}
 """Kernels that begin before the preceding launch has ended, and wait for it."""
 _SIGNATURES = {
-    "reverse_batch": "PQ{rule}PPIPPP",
+    "reverse_batch": "PQ{rule}PPIPPPI",
     "mark_deleted": "PQPP",
     "mark_visible": "{level}P",
     "keys_of_codes": "PQ{rule}P",

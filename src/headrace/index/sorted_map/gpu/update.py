@@ -111,7 +111,7 @@ class Update:
         launcher, batch, types = sorters.launcher, self.batch, self.types
         count, has_values, is_mixed = batch.keys.length, batch.values is not None, batch.deletes is not None
         if batch.is_coded:
-            given = Level(batch.keys, batch.values)
+            given = Level(batch.keys, batch.values, batch.deletes)
         else:
             given = self._scratch_level(launcher, has_values=has_values, has_tombstones=is_mixed)
             launch_codes(kernels, types, batch, given)
@@ -138,11 +138,11 @@ class Update:
         return Array(buffer.address, count, typestr, like.device, "headrace", like.stream, True, buffer)
 
 
-def launch_codes(kernels: MapKernels, types: MapTypes, batch: Batch, to: Level) -> None:
-    """Write codes, values and statuses of a batch from the last item to the first."""
+def launch_codes(kernels: MapKernels, types: MapTypes, batch: Batch, to: Level, mixed: int = 1) -> None:
+    """Write codes, values and statuses of a batch from the last item to the first. `mixed`: its number in statuses."""
     count = batch.keys.length
     args = (batch.keys, count, types.order.packed, batch.values, batch.deletes, types.value_width)
-    kernels.launch("reverse_batch", count, (*args, to.codes, to.values, to.tombstones))
+    kernels.launch("reverse_batch", count, (*args, to.codes, to.values, to.tombstones, mixed))
 
 
 new_update = fast_constructor(Update)
