@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headrace import SortedMap
-from headrace.cli.bench.experiment import Setting
+from headrace import SortedMap, searchsorted
+from headrace.cli.bench.experiment import Setting, WrongAnswerError
 from headrace.cli.bench.lsm_figures import (
     ABSENT,
     ARRAY,
@@ -62,6 +62,33 @@ def test_keys_are_distinct() -> None:
     assert len(np.unique(np.concatenate([stream.keys, stream.absent]))) == 1 << 17
     assert [len(keys) for keys, _ in stream.parts()] == [1 << 10] * 64
     assert 0.45 < (stream.keys < 1 << 31).mean() < 0.55
+
+
+@pytest.mark.parametrize("batches", [1, 2, 16, 256])
+def test_answers_are_checked_at_few_sizes(batches: int) -> None:
+    stream = Stream.of(SMALL, 4 * batches, 4)
+    checked = [number for number in range(1, batches + 1) if stream.is_checked(4 * number)]
+    powers = {1 << bits for bits in range(batches.bit_length())}
+    assert powers <= set(checked) and checked[-1] == batches
+    assert len(checked) <= len(powers) + 3
+
+
+def test_places_of_searchsorted_are_compared() -> None:
+    stream = Stream.of(SMALL, 1 << 10, 1 << 10)
+    ascending = np.sort(stream.keys)
+    for name in (PRESENT, ABSENT):
+        places = searchsorted(ascending, stream.wanted(name, 1 << 10))
+        stream.check_places(ascending, places, name)
+        places[5] += 1
+        with pytest.raises(WrongAnswerError, match=f"searchsorted of {name} keys"):
+            stream.check_places(ascending, places, name)
+
+
+def test_batches_in_a_row_are_timed_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, sizes = Stream.of(SMALL, 1 << 13, 1 << 6), []
+    monkeypatch.setattr(Stream, "check_items", lambda self, grown, count, call: sizes.append((grown.level_sizes, count, call)))
+    assert stream.seconds_in_a_row() > 0
+    assert sizes == [((64 * 63, 64 * 65), 1 << 13, "inserts of 64 keys, levels, in a row")]
 
 
 @pytest.mark.parametrize("length", [1, 8, 1024, 1 << 20])

@@ -11,8 +11,8 @@ Figures = Mapping[str, Mapping[int, float]]
 """Printed figures by the kind of the rate (least, most or mean), and by the size of a batch."""
 
 LEAST, MOST, MEAN = "min", "max", "mean"
-LEVELS, ARRAY, HASH = "levels", "sorted array", "hash map"
-"""Structures. A hash map of the paper is a cuckoo hash table at a load of 80 %."""
+LEVELS, IN_A_ROW, ARRAY, HASH, SEARCH = "levels", "levels, in a row", "sorted array", "hash map", "searchsorted"
+"""Structures. A hash map of the paper is a cuckoo hash table at a load of 80 %. In a row, batches do not wait for each other."""
 PRESENT, ABSENT = "present", "absent"
 COUNT, RANGE = "count", "range"
 
@@ -82,6 +82,7 @@ TABLE_4_4: Mapping[tuple[str, str, int], Figures] = {
     (ARRAY, RANGE, 1024): {MEAN: _from(20, 1.81, 1.81, 1.81, 1.81, 1.80)},
 }
 """Ranges of 8 or 1,024 keys in up to 2^24 pairs."""
+LENGTHS = 8, 1024
 
 CLEANUPS: Mapping[tuple[int, int], float] = {(6, 10): 1870.2, (6, 50): 1828.2, (7, 10): 1842.5, (7, 50): 1794.3}
 """Items by second that a cleanup reads, by the number of full levels and the percentage of stale items."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from random import Random
 from typing import Any
 
 import headrace
 from headrace.cli.bench.experiment import Setting
-from headrace.cli.bench.lsm_figures import ABSENT, ARRAY, COUNT, LEVELS, PRESENT
+from headrace.cli.bench.lsm_figures import ABSENT, ARRAY, COUNT, IN_A_ROW, LEVELS, PRESENT
 
 _WORD, _KEY_BITS = "uint32", 32
 _FACTOR = 0x9E3779B1
 _SAMPLE = 8
 """Ranges that are compared with a search of all keys."""
+_DRAWN = 3
+"""Maps that are checked besides those after the last batch, and after a power of two of batches."""
 
 
 def context_of(setting: Setting) -> headrace.Context:
@@ -73,11 +76,30 @@ class Stream:
     def insertion_seconds(self, structure: str) -> list[float]:
         """Return the seconds of each batch, after a check of the whole map."""
         steps = [partial(_INSERTIONS[structure], keys=keys, values=values) for keys, values in self.parts()]
+        return self._checked_seconds(structure, steps)
+
+    def seconds_in_a_row(self) -> float:
+        """Return the seconds of all batches, of which none waits for the one before, after a check of the whole map."""
+        parts = list(self.parts())
+
+        def fill(grown: headrace.SortedMap) -> None:
+            for keys, values in parts:
+                grown.insert(keys, values)
+            grown.snapshot()  # sorts the batches that are left
+
+        return self._checked_seconds(IN_A_ROW, [fill])[0]
+
+    def _checked_seconds(self, structure: str, steps: Sequence[Callable[[headrace.SortedMap], None]]) -> list[float]:
         grown = self.empty()
         for step in steps:
             step(grown)
         self.check_items(grown, len(self.keys), f"inserts of {self.batch} keys, {structure}")
         return self.setting.step_seconds(self.empty, steps)
+
+    def is_checked(self, count: int) -> bool:
+        """Return whether answers of the map of the first `count` keys are checked: a check takes longer than its call."""
+        last, number = len(self.keys) // self.batch, count // self.batch
+        return number == last or number.bit_count() == 1 or number in Random(last).choices(range(1, last + 1), k=_DRAWN)
 
     def check_items(self, grown: Any, count: int, call: str) -> None:
         """Check that a map has `count` keys in ascending order, each with its last number."""
@@ -93,6 +115,14 @@ class Stream:
         values, mask = map(self.setting.host, found)
         is_present = bool(mask.all()) and bool((values == np.arange(len(values))).all())
         self.setting.check(is_present if name == PRESENT else not mask.any(), f"find of {name} keys, {call}")
+
+    def check_places(self, ascending: Any, found: Any, name: str) -> None:
+        """Check the result of a search of the first `PRESENT` or `ABSENT` keys in all keys in order."""
+        import numpy as np
+
+        places, wanted = self.setting.host(found), self.setting.host(self.wanted(name, len(found)))
+        is_right = bool((places == np.searchsorted(ascending, wanted)).all())
+        self.setting.check(is_right, f"searchsorted of {name} keys")
 
     def hash_map(self, keys: Any, values: Any) -> headrace.HashMap:
         """Return a hash map of a batch, which is inserted at once."""
@@ -154,8 +184,8 @@ class Ranges:
 
         largest = (1 << _KEY_BITS) - 1
         lows = stream.absent[: max(1, min(count, max_items // length))]
-        wide = min(largest, (length << _KEY_BITS) // count - 1)
-        highs = np.minimum(lows.astype(np.uint64) + np.uint64(wide), np.uint64(largest)).astype(np.uint32)
+        highs = lows + np.uint32(min(largest, (length << _KEY_BITS) // count - 1))
+        highs[highs < lows] = largest
         return cls(stream, count, lows, highs, (stream.setting.array(lows), stream.setting.array(highs)))
 
     def run(self, reader: Any, call: str) -> Any:
