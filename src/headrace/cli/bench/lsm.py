@@ -145,7 +145,7 @@ def _searches(setting: Setting) -> Iterator[Row]:
 def _ranges(setting: Setting) -> Iterator[Row]:
     """Yield rates of counts and ranges. There are fewer ranges than keys if their items would not fit.
 
-    On a GPU the first call with long ranges merges the levels of the snapshot. It is not timed.
+    The first call with long ranges, or with many on the CPU, merges the levels of the snapshot. It is not timed.
     """
     sizes, once = _sizes(setting, _Sizes(24, 16, 20), _Sizes(20, 16, 18)), replace(setting, repeats=1)
     max_items = 1 << _bits(setting, 27, 20)
