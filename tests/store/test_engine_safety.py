@@ -34,14 +34,23 @@ PARTS = [
     ("append", [(7, "Kyiv")]),
     ("merge", None),
 ]
-HISTORIES = {"n": CHANGES, None: PARTS}
-"""Changes by the key of the store."""
+PARTS_OF_KEYS = [
+    ("append", [(1, "Rome"), (2, "Oslo")]),
+    ("parts", [(2, "Bonn"), (3, None), (2, "Paris"), (4, "Lima")]),
+    ("merge", None),
+    ("parts", [(1, "Turin"), (3, "Kyiv"), (3, "Bern")]),
+    ("remove", [4]),
+]
+HISTORIES = {"n": CHANGES, None: PARTS, "n, replaced": PARTS_OF_KEYS}
+"""Changes by the key of the store, and its policy."""
 
 
 def open_store(files, key="n"):
     context = Context(threads=1)
     source = Source("store", files, SyncPolicy(), MergeTriggers(), context, context)
-    return opened(source, StoreRequest.of(SCHEMA, key, "raise", is_read_only=False))
+    name, _, is_replaced = (None, "", "") if key is None else key.partition(", ")
+    policy = "replace" if is_replaced else "raise"
+    return opened(source, StoreRequest.of(SCHEMA, name, policy, is_read_only=False))
 
 
 def columns_of(rows):

@@ -9,12 +9,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from headrace.arrange.gather.take import take_rows
 from headrace.columns.column import Column
-from headrace.core.context import Context
 from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
 from headrace.store.assignment import Assignment
 from headrace.store.change import Change
@@ -22,44 +19,19 @@ from headrace.store.files.folder import StoreFolder
 from headrace.store.files.log import Payload
 from headrace.store.files.records import RecordKind
 from headrace.store.keys import FoundRows
+from headrace.store.new_rows import NewRows
+from headrace.store.published_rows import PublishedRows
+from headrace.store.rules import StoreRules
 from headrace.store.state import StoreState
-from headrace.store.store_key import KeyIndex, Keys, StoreKey, first_places, key_value, last_places
-from headrace.store.triggers import MergeTriggers
+from headrace.store.store_key import Keys, StoreKey, first_places, key_value
 
 try:
     import numpy as np
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
-DUPLICATE_POLICIES = ("raise", "replace", "keep")
 Selection: TypeAlias = Callable[[StoreState], Any]
 """Returns the numbers of rows of a state, ascending: an array of uint64."""
-_ACCEPT = "on_duplicate='replace' or 'keep' accepts such rows"
-
-
-@dataclass(frozen=True, slots=True)
-class StoreRules:
-    """The rules of a store that its changes obey.
-
-    Parameters
-    ----------
-    key
-        The key; None without one.
-    on_duplicate
-        A value of `DUPLICATE_POLICIES`.
-    triggers
-        Thresholds of merges.
-    context
-        Threads and memory of each call, on the host.
-    merge_context
-        The same of a merge, which may run on a GPU.
-    """
-
-    key: StoreKey | None
-    on_duplicate: str
-    triggers: MergeTriggers
-    context: Context
-    merge_context: Context
 
 
 class StoreEngine:
@@ -79,11 +51,10 @@ class StoreEngine:
 
     def __init__(self, rules: StoreRules, state: StoreState, next_row: int, folder: StoreFolder | None) -> None:
         self.rules = rules
-        self.state = state
         self.folder = folder
         self.merge_count = 0
         self._next_row = next_row
-        self._index: KeyIndex | None = None
+        self._rows = PublishedRows(state, rules.key, rules.context)
         self._write_lock = threading.RLock()
         self._merge_lock = threading.Lock()
         self._merged_at = rules.triggers.clock()
@@ -103,56 +74,55 @@ class StoreEngine:
         """
         with self._write_lock:
             self._check_open()
-            none: Any = np.empty(0, np.uint64)
-            if self.rules.key is None:
-                return self._commit(none, columns)
-            keys = self.rules.key.of(columns)
-            if self.rules.on_duplicate == "replace":
-                places = last_places(keys)
-                present = self._find(keys[places])
-                return self._commit(np.sort(present.numbers[present.found]), self._selected(columns, places))
-            places = first_places(keys)
-            present = self._find(keys[places])
-            if self.rules.on_duplicate == "keep":
-                return self._commit(none, self._selected(columns, places[~present.found]))
-            self._check_distinct(keys, places, present)
-            return self._commit(none, columns)
+            new = NewRows(self.rules, self._find)
+            remaining = new.of(columns, self._next_row)
+            return self._commit(new.removed, remaining)
 
     @property
     def takes_parts(self) -> bool:
-        """True if rows may be added by `append_parts`: the store has a log, and no key whose policy needs all rows."""
-        return self.folder is not None and self.rules.key is None
+        """True if rows may be added by `append_parts`: the store has a log."""
+        return self.folder is not None
 
     def append_parts(self, parts: Iterable[Mapping[str, Column]]) -> int:
-        """Add rows that are computed part by part, all or none, and return their number; `takes_parts` is true.
+        """Add rows that are computed part by part, all or none, as by `append`; `takes_parts` is true.
 
-        The log writes a part while the next one is computed, and syncs all of them at the end. Other changes wait.
+        The log writes a part while the next one is computed, and syncs all of them at the end. Other changes wait, and reads do
+        not. The last record has the removed rows: those of the store, and those of earlier parts whose key comes again.
 
         Raises
         ------
-        OSError, SourceError
-            The log cannot be written. Nothing is added.
+        OptionError, OSError, SourceError
+            As for `append`.
         """
         none: Any = np.empty(0, np.uint64)
+        added: list[Change] = []
         with self._write_lock:
             self._check_open()
             assert self.folder is not None
-            after, first_row, next_row = self.state, self._next_row, self._next_row
+            new, after, first_row = NewRows(self.rules, self._find), self.state, self._next_row
+            last = Change(first_row, none, {})
 
             def records() -> Iterator[Payload]:
-                nonlocal after, next_row
+                nonlocal after, last
+                next_row = first_row
                 for columns in parts:
-                    change = Change(next_row, none, columns)
+                    change = Change(next_row, none, new.of(columns, next_row))
                     if change.length:
+                        added.append(change)
                         after, next_row = after.after(change), next_row + change.length
                         yield change.encoded
+                last = Change(next_row, new.removed, {})
+
+            def last_content() -> list[bytes | memoryview]:
+                return last.encoded()
 
             def publish() -> None:
-                self._next_row, self.state = next_row, after
+                self._next_row = last.first_row
+                self._rows.publish(after.after(last), last.removed, added)
 
-            self.folder.log.append_parts(records(), lambda: Change(next_row, none, {}).encoded(), then=publish)
-            self._merge_if_due()
-        return next_row - first_row
+            self.folder.log.append_parts(records(), last_content, then=publish)
+            self._end_change()
+            return last.first_row - first_row - int(np.count_nonzero(last.removed >= first_row))
 
     def update(self, columns: Mapping[str, Column]) -> int:
         """Replace the given columns of the rows with given keys, and return the number of rows.
@@ -217,10 +187,14 @@ class StoreEngine:
             self._check_open()
             return self._remove(selected(self.state))
 
+    @property
+    def state(self) -> StoreState:
+        """The present state."""
+        return self._rows.state
+
     def find(self, keys: Keys) -> tuple[StoreState, FoundRows]:
-        """Return the present state, and the row of each key in it."""
-        with self._write_lock:
-            return self.state, self._find(keys)
+        """Return the present state, and the row of each key in it. No call waits for the log or a merge."""
+        return self._rows.find(keys)
 
     def merge(self) -> bool:
         """Merge main and delta, while reads and changes go on. Return whether there was anything to merge.
@@ -271,19 +245,6 @@ class StoreEngine:
             raise OptionError(f"{call}() finds rows by key, and the store has none; create it with key=")
         return self.rules.key
 
-    def _selected(self, columns: Mapping[str, Column], places: Any) -> Mapping[str, Column]:
-        if len(places) == len(next(iter(columns.values()))):
-            return columns
-        return {name: take_rows(column, places, self.rules.context.thread_count) for name, column in columns.items()}
-
-    def _check_distinct(self, keys: Keys, places: Any, present: FoundRows) -> None:
-        if present.found.any():
-            key = key_value(keys, places[present.found][0])
-            raise OptionError(f"the key {shown(key)} is in the store; {_ACCEPT}")
-        if len(places) < len(keys):
-            key = key_value(keys, np.setdiff1d(np.arange(len(keys)), places)[0])
-            raise OptionError(f"the key {shown(key)} is twice in the rows; {_ACCEPT}")
-
     def _check_new_keys(self, keys: Keys, numbers: Any) -> None:
         """Raise OptionError if keys that rows of given numbers would get are not distinct, or are those of other rows."""
         if len(first_places(keys)) < len(keys):
@@ -305,41 +266,26 @@ class StoreEngine:
         change = Change(self._next_row, removed, columns)
         if not change.length and not len(removed):
             return 0
-        before, after = self.state, self.state.after(change)
+        after = self.state.after(change)
 
         def publish() -> None:
             self._next_row += change.length
-            self.state = after
+            self._rows.publish(after, removed, [change] if change.length else [])
 
         if self.folder is None:
             publish()
         else:
             self.folder.log.append(RecordKind.CHANGE, *change.encoded(), then=publish)
-        with suppress(HeadraceError, MemoryError):  # the change is made, and the next call builds another index
-            self._note(change, before)
-        self._merge_if_due()
+        self._end_change()
         return change.length
 
-    def _note(self, change: Change, before: StoreState) -> None:
-        """Note a change in the index of keys."""
-        index, key = self._index, self.rules.key
-        if index is None or key is None:
-            return
-        self._index = None
-        if len(change.removed):
-            index.erase(key.of(before.rows_at(change.removed, key.names, self.rules.context)), change.removed)
-        if change.length:
-            numbers: Any = np.arange(change.first_row, change.first_row + change.length, dtype=np.uint64)
-            index.insert(key.of(change.columns), numbers)
-        self._index = index
+    def _end_change(self) -> None:
+        """Do what a change that was made leaves to do."""
+        self._rows.note()
+        self._merge_if_due()
 
     def _find(self, keys: Keys) -> FoundRows:
-        key = self.needed_key("lookup")
-        if self._index is None:
-            index = key.index(lambda numbers: self.state.rows_at(numbers, key.names, self.rules.context))
-            index.insert(key.of(self.state.columns(key.names, self.rules.context)), self.state.row_numbers)
-            self._index = index
-        return self._index.find(keys)
+        return self._rows.find(keys)[1]
 
     def _merge_if_due(self) -> None:
         thread = self._merge_thread
@@ -377,7 +323,7 @@ class StoreEngine:
         with self._write_lock:
             if self.folder is not None:
                 self.folder.use_main(first_sequence, next_row)
-            self.state = self.state.with_main(main, before)
+            self._rows.use_main(main, before)
             self.merge_count += 1
         return True
 

@@ -16,13 +16,14 @@ from headrace.core.options import choice
 from headrace.sources.kinds.file import checked_path, is_path
 from headrace.store.arrow_columns import needed_arrow
 from headrace.store.change import Change
-from headrace.store.engine import DUPLICATE_POLICIES, Selection, StoreEngine, StoreRules
+from headrace.store.engine import Selection, StoreEngine
 from headrace.store.files.file_system import FileSystem, HostFiles
 from headrace.store.files.folder import Content, StoreFolder, read_content, read_undamaged
 from headrace.store.files.log import SyncPolicy
 from headrace.store.files.manifest import MANIFEST, Manifest
 from headrace.store.keys import check_key_type
 from headrace.store.main import Main
+from headrace.store.rules import DUPLICATE_POLICIES, StoreRules
 from headrace.store.schema import parsed_schema
 from headrace.store.state import StoreState
 from headrace.store.store_key import KeyNames, StoreKey

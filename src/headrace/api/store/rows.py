@@ -109,6 +109,7 @@ class TextParts:
         given = {"dtypes": dict(schema), **_of_read(schema, context, options)}
         self._scan = scan_csv(source, batch_bytes=part_bytes, **given)
         self._rejects: list[Table] = []
+        self._rows = 0
 
     @classmethod
     def of(cls, source: Any, schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any]) -> TextParts | None:
@@ -128,11 +129,12 @@ class TextParts:
         with self._scan, columns_of_store():
             for batch in self._scan.batches():
                 self._rejects.append(batch.rejects)
+                self._rows += batch.num_rows
                 yield whole_columns(fitted(batch.to("cpu").columns, self._schema, self._context), self._schema)
 
     def counted(self, rows: int) -> RowCount:
         """Return the number of rows that a change has added, with the account of the read."""
-        return RowCount(rows, 0, joined_rejects(self._rejects, self._context), self._scan.report)
+        return RowCount(rows, self._rows - rows, joined_rejects(self._rejects, self._context), self._scan.report)
 
 
 def _of_read(schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any]) -> dict[str, Any]:

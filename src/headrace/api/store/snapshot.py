@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from headrace.store.keys import FoundRows
+    from headrace.store.published_rows import PublishedRows
     from headrace.store.state import StoreState
-    from headrace.store.store_key import KeyIndex, StoreKey
+    from headrace.store.store_key import StoreKey
 
 
 _MAX_MESSAGE = 500
@@ -66,7 +67,7 @@ class StoreSnapshot:
     def __init__(self, state: StoreState, key: StoreKey | None, context: Context) -> None:
         self._state, self._key, self._context = state, key, context
         self._lock = threading.Lock()
-        self._index: KeyIndex | None = None
+        self._rows: PublishedRows | None = None
         self._order: _KeyOrder | None = None
 
     def __len__(self) -> int:
@@ -156,11 +157,12 @@ class StoreSnapshot:
         """
         key = self._needed_key("lookup")
         wanted = key.given(caller_keys(keys), "keys")
+        from headrace.store.published_rows import PublishedRows  # needs NumPy
+
         with self._lock:
-            if self._index is None:
-                self._index = key.index(lambda numbers: self._state.rows_at(numbers, key.names, self._context))
-                self._index.insert(key.of(self._state.columns(key.names, self._context)), self._state.row_numbers)
-            return self.rows_found(self._index.find(wanted))
+            if self._rows is None:
+                self._rows = PublishedRows(self._state, key, self._context)
+        return self.rows_found(self._rows.find(wanted)[1])
 
     def rows_found(self, found: FoundRows) -> FoundTable:
         """Return the rows of row numbers."""

@@ -126,8 +126,8 @@ class Store(ForeignNames):
 
         The number has ``rejects`` and ``report`` of raw text, and counts the rows that the policy for duplicates left out.
 
-        If the store has a path and no key, bytes or a file of 16 MB or more are read in parts. The log has a part while the next
-        one is read, and other changes wait. The rows are one change: after a crash all of them are there, or none.
+        If the store has a path, bytes or a file of 16 MB or more are read in parts. The log has a part while the next one is
+        read; other changes wait, and reads do not. The rows are one change: after a crash all of them are there, or none.
 
         Parameters
         ----------

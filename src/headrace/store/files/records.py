@@ -47,6 +47,15 @@ class RecordKind(IntEnum):
     """Log: the first rows of the change that follows. Without that change, a crash or an error has ended it."""
 
 
+_KINDS = frozenset(RecordKind)
+
+
+class NewerRecord(str):
+    """The reason why a record is not read whose header is whole: this package does not know it. It is no torn end."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """A record of a file.
@@ -86,7 +95,8 @@ class Fault:
     reason
         The check that failed.
     is_damage
-        Whether the bytes at the fault were synced. If not, a crash has cut off the file, and no acknowledged record is lost.
+        Whether the bytes at the fault were synced, or are a record of a newer package. If not, a crash has cut off the file, and no
+        acknowledged record is lost.
     """
 
     offset: int
@@ -179,8 +189,10 @@ def parsed(data: bytes | memoryview, at: int) -> Record | str:
         return "the header does not begin with its mark"
     if checksum(header[:-4]) != own:
         return "the checksum of the header differs"
-    if version != VERSION:
-        return f"the record has version {version}, and this package reads version {VERSION}"
+    if version != VERSION or kind not in _KINDS:
+        return NewerRecord(
+            f"the record has {f'kind {kind}' if version == VERSION else f'version {version}'}; a newer package wrote it"
+        )
     begin = at + HEADER_BYTES
     end = begin + nbytes + -nbytes % ALIGNMENT
     if end > len(view):
@@ -207,7 +219,8 @@ def read_records(data: bytes, first: int) -> Records:
         if isinstance(record, Record) and record.sequence != first + len(found):
             record = f"the record has the number {record.sequence}, and {first + len(found)} is expected"
         if isinstance(record, str):
-            return Records(tuple(found), Fault(at, len(data) - at, record, _was_synced(data, at, first + len(found))))
+            is_damage = isinstance(record, NewerRecord) or _was_synced(data, at, first + len(found))
+            return Records(tuple(found), Fault(at, len(data) - at, record, is_damage))
         found.append(record)
         at = record.end
     return Records(tuple(found), None)

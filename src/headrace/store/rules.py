@@ -1,0 +1,36 @@
+"""Defines the rules of a store that its changes obey."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headrace.core.context import Context
+from headrace.store.store_key import StoreKey
+from headrace.store.triggers import MergeTriggers
+
+DUPLICATE_POLICIES = ("raise", "replace", "keep")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRules:
+    """The rules of a store that its changes obey.
+
+    Parameters
+    ----------
+    key
+        The key; None without one.
+    on_duplicate
+        A value of `DUPLICATE_POLICIES`.
+    triggers
+        Thresholds of merges.
+    context
+        Threads and memory of each call, on the host.
+    merge_context
+        The same of a merge, which may run on a GPU.
+    """
+
+    key: StoreKey | None
+    on_duplicate: str
+    triggers: MergeTriggers
+    context: Context
+    merge_context: Context
