@@ -1,11 +1,11 @@
 """Measures `Store.append` beside a read of the same text, with and without syncs.
 
-usage: python -m bench.store.append [--mb N] [--threads N] [--folder PATH] [--cpu-time] [--out FILE]
+usage: python -m bench.store.append [--mb N] [--threads N] [--folder PATH] [--key] [--cpu-time] [--out FILE]
 
 The text has six columns: integers, floats, dates, short texts and UUIDs. Each append goes to a store of its own, whose rows are
 compared with those of the read before it is timed. A store in memory shows the cost of the text alone. A file object
-is read as a whole before it is written, and a long text in parts. Beside durable ones there is the cost of one write of as many
-bytes to a file, without checksums. All calls alternate.
+is read as a whole before it is written, and a long text in parts. With ``--key`` the stores have a key. Beside durable ones
+there is the cost of one write of as many bytes to a file, without checksums. All calls alternate.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Appends:
     schema: dict[str, Any]
     context: Context
     cpu_time: bool
+    key: str | None
 
     def timed(self, call: Callable[[], object]) -> float:
         """Return the seconds of a call."""
@@ -51,17 +52,18 @@ class Appends:
     def durable(self, source: Any, sync: str, *, check: Any = None) -> float:
         """Append to a new store with a path, and return the seconds. `check`: table of Arrow that its rows must equal."""
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            store = headrace.Store(Path(folder, "s"), schema=self.schema, sync=sync, merge_bytes=None, context=self.context)
+            path, options = Path(folder, "s"), {"merge_bytes": None, "context": self.context}
+            store = headrace.Store(path, schema=self.schema, key=self.key, sync=sync, **options)
             seconds = self.timed(partial(store.append, source))
             store.close()
             if check is not None:
-                with headrace.Store(Path(folder, "s"), read_only=True) as found:
+                with headrace.Store(path, read_only=True) as found:
                     assert pa.table(found.table()).equals(check)
         return seconds
 
     def in_memory(self, source: Any, *, check: Any = None) -> float:
         """Append to a new store in memory, as `durable`."""
-        store = headrace.Store(schema=self.schema, merge_bytes=None, context=self.context)
+        store = headrace.Store(schema=self.schema, key=self.key, merge_bytes=None, context=self.context)
         seconds = self.timed(partial(store.append, source))
         assert check is None or pa.table(store.table()).equals(check)
         return seconds
@@ -134,6 +136,7 @@ def main() -> int:
     parser.add_argument("--mb", type=int, default=100)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--key", action="store_true", help="stores have a key of int64")
     parser.add_argument("--cpu-time", action="store_true")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -144,7 +147,7 @@ def main() -> int:
     try:
         text = text_of(given.mb * 1_000_000)
         types = dict(headrace.read_csv(text, context=context).schema)
-        appends(page, text, Appends(folder, types, context, given.cpu_time))
+        appends(page, text, Appends(folder, types, context, given.cpu_time, "id" if given.key else None))
     finally:
         shutil.rmtree(folder)
     page.keep(given.out)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 import headrace
 from headrace.cli.main import main
+from headrace.columns.column import Column
+from headrace.store.files.file_system import HostFiles
 
 CITIES = "city,founded\nRome,-753\nOslo,1048\n"
 
@@ -115,6 +123,67 @@ def test_verify_and_copy(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert main(["store", "sql", "s", "from store"]) == 3
 
 
+def test_a_reader_beside_a_writer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Queries and checks go on beside a writer, and see the rows of changes that have ended. Others say what to do."""
+    with headrace.Store("s") as store:
+        part = headrace.read_csv(b"city,founded\nBern,1191\n").columns
+
+        def parts() -> Iterator[Mapping[str, Column]]:
+            yield part
+            yield {name: column[:0] for name, column in part.items()}
+            while Path("s", log.name).stat().st_size == size:  # another thread writes the part
+                time.sleep(0.001)
+            for words in (["verify", "s"], ["stat", "s"], ["sql", "s", "select city from store"]):
+                assert main(["store", *words]) == 0
+
+        log = max(Path("s").glob("log-*"))
+        size = log.stat().st_size
+        assert store._opened.engine.append_parts(parts()) == 1
+        said = capsys.readouterr().out
+        assert "'s': 2 rows, no damage\n" in said
+        assert "bytes of the log are no acknowledged rows: a crash has cut it off, or a writer is at work" in said
+        assert said.endswith("Rome\nOslo\n")
+        for action in (["append", "s", "b.csv"], ["merge", "s"]):
+            assert main(["store", *action]) == 3
+            assert "is open for writing elsewhere" in capsys.readouterr().err
+    assert main(["store", "verify", "s"]) == 0
+    assert capsys.readouterr().out == "'s': 3 rows, no damage\n"
+
+
+@pytest.mark.parametrize("action", [["append", "s", "b.csv"], ["merge", "s"]])
+def test_a_full_disk_says_what_to_do(
+    action: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("b.csv").write_text("city,founded\n" + "".join(f"town {number},{number}\n" for number in range(4000)))
+    if action[0] == "merge":
+        assert main(["store", "append", "s", "b.csv"]) == 0
+    capsys.readouterr()
+    program = [sys.executable, "-m", "headrace", "store", *action]
+    found = subprocess.run(["bash", "-c", 'ulimit -f 24; exec "$@"', "bash", *program], capture_output=True, text=True)
+    assert found.returncode == 3
+    first, second = found.stderr.splitlines()
+    assert first == "headrace: rows that were added are safe, and none of the last change was; free space, and repeat it"
+    assert second.startswith("headrace: 's/log-")
+    assert second.endswith("File too large")
+    assert main(["store", "verify", "s"]) == 0
+    assert capsys.readouterr().out == f"'s': {2 if action[0] == 'append' else 4002:_} rows, no damage\n"
+
+
+@pytest.mark.parametrize("error", [errno.EROFS, errno.EACCES])
+def test_a_folder_that_cannot_be_written_is_read(
+    error: int, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(self: HostFiles) -> None:
+        raise OSError(error, os.strerror(error), "s/lock")
+
+    monkeypatch.setattr(HostFiles, "lock", refused)
+    for action in (["append", "s", "b.csv"], ["merge", "s"]):
+        assert main(["store", *action]) == 3
+        assert f"'s' cannot be written: {os.strerror(error)}; open it with read_only=True" in capsys.readouterr().err
+    for words in (["verify", "s"], ["stat", "s"], ["sql", "s", "from store"]):
+        assert main(["store", *words]) == 0
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -123,6 +192,8 @@ def test_verify_and_copy(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
         (["create", "t", "--columns", "int64"], 2),
         (["create", "t"], 2),
         (["append", "none", "a.csv"], 3),
+        (["append", "a.csv", "b.csv"], 3),
+        (["verify", "a.csv"], 1),
         (["append", "s", "a.csv"], 2),
         (["append", "s", "b.csv", "--rejects", "b.csv"], 2),
         (["append", "s", "b.csv", "--rejects", "b.what"], 2),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import sys
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import headrace
@@ -21,9 +23,13 @@ from headrace.cli.row_stream import RejectSpool
 from headrace.core.errors import HeadraceError, OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headrace import Store
 
 _ROWS_SHOWN = 1000
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a full disk, an exhausted quota, and a limit on the size of a file."""
 _EXAMPLES = """\
 examples:
   headrace store create trips.store --columns id=int64,fare=float64,day=date32 --key id
@@ -57,9 +63,20 @@ def add_parser(commands: Any, epilog: str) -> None:
 
 def _action(actions: Any, name: str, what: str, run: Any) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=partial(_with_hint, run))
     parser.add_argument("store", metavar="FOLDER", help="folder of the store")
     return parser
+
+
+def _with_hint(run: Callable[[argparse.Namespace], int], given: argparse.Namespace) -> int:
+    """Run an action. Before the error of a full disk, print what remains and what to do."""
+    try:
+        return run(given)
+    except OSError as error:
+        if error.errno in _FULL:
+            hint = "rows that were added are safe, and none of the last change was; free space, and repeat it"
+            print(f"headrace: {hint}", file=sys.stderr)
+        raise
 
 
 def _add_create(actions: Any) -> None:
@@ -207,7 +224,7 @@ def _verify(given: argparse.Namespace) -> int:
     torn = store.statistics.torn_bytes
     print(f"{given.store!r}: {len(store):_} rows, no damage")
     if torn:
-        print(f"a crash has cut off the log: {torn:_} bytes after its last record are no acknowledged rows")
+        print(f"the last {torn:_} bytes of the log are no acknowledged rows: a crash has cut it off, or a writer is at work")
     return 0
 
 

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -59,6 +60,9 @@ void translate_exception(const std::exception_ptr& error, void*) {
     }
 }
 
+// Bytes of a copy that lets other threads of Python run.
+constexpr usize LONG_COPY = usize{1} << 20;
+
 // Allocate a buffer with undefined content.
 Region new_region(usize bytes) {
     require_group_memory(bytes);
@@ -70,7 +74,10 @@ Region new_region(usize bytes) {
 nb::object copy_of(nb::handle source) {
     const BorrowedBytes bytes(source);
     Region region = new_region(bytes.size());
+    std::optional<GilRelease> release;
+    if (bytes.size() >= LONG_COPY) release.emplace();
     if (bytes.size() != 0) std::memcpy(region.data(), bytes.data(), bytes.size());
+    release.reset();
     return make_buffer(std::move(region));
 }
 

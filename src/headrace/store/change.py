@@ -52,7 +52,7 @@ class Change:
         """Return the parts of the record's payload: two counts, the numbers of removed rows, and an Arrow IPC stream."""
         numbers = np.ascontiguousarray(self.removed, "<u8")
         rows = ipc_parts(self.columns) if self.length else []
-        return [_START.pack(self.first_row, len(numbers)), numbers.tobytes(), *rows]
+        return [_START.pack(self.first_row, len(numbers)), numbers.view(np.uint8).data, *rows]
 
     @classmethod
     def decoded(cls, payload: memoryview) -> Change:

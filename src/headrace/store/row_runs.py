@@ -64,9 +64,20 @@ class RowRuns:
         return RowRuns(np.concatenate((self.starts, later.starts)), places)
 
     def numbers(self) -> Any:
-        """Return the number of each row, an array of uint64."""
-        lengths = np.diff(self.places).astype(np.int64)
-        return np.repeat(self.starts - self.places[:-1], lengths) + np.arange(len(self), dtype=np.uint64)
+        """Return the number of each row, an array of uint64.
+
+        Examples
+        --------
+        >>> RowRuns.of_runs([3, 9], [2, 1]).numbers().tolist()
+        [3, 4, 9]
+        """
+        steps: Any = np.ones(len(self), np.uint64)
+        lengths = np.diff(self.places)
+        starts, lengths = self.starts[lengths > 0], lengths[lengths > 0]
+        if len(starts):
+            steps[0] = starts[0]
+            steps[np.cumsum(lengths[:-1])] = starts[1:] - (starts[:-1] + lengths[:-1] - np.uint64(1))
+        return np.cumsum(steps)  # np.repeat holds the interpreter's lock, as does a sum to an array that is given
 
     def positions(self, numbers: Any) -> tuple[Any, Any]:
         """Return the position of each row number, and whether there is one: arrays of uint64 and bool.

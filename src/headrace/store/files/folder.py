@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from errno import EACCES, EROFS
 
 from headrace.core.errors import OptionError, SourceError
 from headrace.store.files.file_system import FileSystem, FolderLock
@@ -340,7 +341,12 @@ class StoreFolder:
 
 
 def _locked(files: FileSystem, where: str) -> FolderLock:
-    lock = files.lock()
+    try:
+        lock = files.lock()
+    except OSError as error:
+        if error.errno not in (EROFS, EACCES):
+            raise
+        raise SourceError(f"{where!r} cannot be written: {error.strerror}; open it with read_only=True") from None
     if lock is None:
         raise SourceError(f"{where!r} is open for writing elsewhere; open it with read_only=True, or close the other one")
     return lock

@@ -93,6 +93,8 @@ def read_manifest(files: FileSystem, where: str) -> Manifest:
         data = files.read(MANIFEST)
     except FileNotFoundError:
         raise SourceError(f"{where!r} is no store: it has no file {MANIFEST!r}") from None
+    except NotADirectoryError:
+        raise SourceError(f"{where!r} is no store: it is a file, and a store is a folder") from None
     found = read_records(data, 1)
     if found.fault is not None or len(found.records) != 1 or found.records[0].kind != RecordKind.MANIFEST:
         reason = "it has no record" if found.fault is None else f"at byte {found.fault.offset}: {found.fault.reason}"

@@ -95,8 +95,8 @@ class Fault:
     reason
         The check that failed.
     is_damage
-        Whether the bytes at the fault were synced, or are a record of a newer package. If not, a crash has cut off the file, and no
-        acknowledged record is lost.
+        Whether the bytes at the fault were synced, or are a record of a newer package. If not, a crash has cut off the file, and
+        no acknowledged record is lost.
     """
 
     offset: int

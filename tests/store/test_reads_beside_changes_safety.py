@@ -1,0 +1,152 @@
+"""Reads while changes and merges go on: look-ups wait for no file, and all answers are those of one order of the calls."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from headrace import Store
+from tests.store.files.crash_cases import CrashFiles
+from tests.store.test_engine_safety import columns_of, open_store
+
+
+class WatchedFiles(CrashFiles):
+    """A file system that calls a function in each operation."""
+
+    def __init__(self):
+        super().__init__()
+        self.watch = None
+
+    def step(self, is_write=True):
+        if self.watch is not None:
+            self.watch()
+        return super().step(is_write)
+
+
+def test_look_ups_wait_for_no_operation_of_files():
+    files = WatchedFiles()
+    engine = open_store(files, "n, replaced").engine
+    engine.append(columns_of([(1, "Rome")]))
+    seen = []
+
+    def look():
+        state, found = engine.find(np.array([1, 2]))
+        seen.append((state.num_rows, found.found.tolist()))
+
+    def watch():
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join(30)
+        assert not thread.is_alive(), "a look-up waits for an operation of files"
+
+    files.watch = watch
+    one, both = (1, [True, False]), (2, [True, True])
+    for change, expected in (
+        (lambda: engine.append(columns_of([(2, "Oslo")])), one),
+        (engine.merge, both),
+        (lambda: engine.append_parts(iter([columns_of([(1, "Bonn")]), columns_of([(1, "Bern")])])), both),
+        (lambda: engine.update(columns_of([(2, "Lima")])), both),
+        (engine.merge, both),
+        (lambda: engine.remove_keys(np.array([2])), both),
+        (engine.close, one),
+    ):
+        seen.clear()
+        change()
+        assert seen
+        assert all(found == expected for found in seen)
+
+
+class Register:
+    """A key whose values one thread writes, ascending: the last one that has begun, and the last one that has ended."""
+
+    def __init__(self, key):
+        self.key, self.begun, self.ended = key, 0, 0
+
+
+def write(store, registers, number):
+    """Write the next value of each key in one change."""
+    for register in registers:
+        register.begun = number
+    rows = [(register.key, str(number)) for register in registers]
+    if number % 3 or not store._opened.engine.takes_parts:
+        store.append(b"n,city\n" + b"".join(b"%d,%s\n" % (key, text.encode()) for key, text in rows))
+    else:
+        store._opened.engine.append_parts(iter([columns_of([(key, "no value")]) for key, _ in rows] + [columns_of(rows)]))
+    for register in registers:
+        register.ended = number
+
+
+READS = {
+    "lookup": lambda store, keys: store.lookup(keys).rows["city"].to_pylist(),
+    "lookup of a snapshot": lambda store, keys: store.snapshot().lookup(keys).rows["city"].to_pylist(),
+    "range": lambda store, keys: store.range(keys[0], keys[-1])["city"].to_pylist(),
+    "table": lambda store, keys: [
+        text for key, text in sorted(map(tuple, store.table(["n", "city"]).iter_rows())) if key in keys
+    ],
+}
+
+
+def read(store, registers, draw, last):
+    """Read all keys of a writer, and compare them with the values before the call, those after it, and those of the last read."""
+    before = registers[0].ended
+    kind = draw.choice(list(READS))
+    values = {int(text) for text in READS[kind](store, [register.key for register in registers])}
+    assert len(values) == 1, f"{kind}: a change is seen in part: {values}"
+    (value,) = values
+    assert before <= value <= registers[0].begun, f"{kind}: {value} is not from {before} to {registers[0].begun}"
+    assert value >= last, f"{kind}: {value} is seen after {last}"
+    return value
+
+
+@pytest.mark.parametrize("seconds", [1.0, pytest.param(30.0, marks=pytest.mark.long)])
+@pytest.mark.parametrize("place", ["memory", "folder"])
+def test_answers_are_those_of_one_order(seconds, place, tmp_path, request):
+    """Each value that is read was written, is no older than the last one that had been acknowledged, and never goes back."""
+    options = {"schema": {"n": "int64", "city": "string"}, "key": "n", "on_duplicate": "replace"}
+    store = Store(tmp_path / "s" if place == "folder" else None, **options, sync="never")
+    writers = [[Register(10 * number + i) for i in range(3)] for number in range(2)]
+    store.append(b"n,city\n" + b"".join(b"%d,0\n" % register.key for registers in writers for register in registers))
+    faults, ends = [], time.monotonic() + seconds
+    done = threading.Event()
+
+    def guarded(work):
+        def run():
+            try:
+                work()
+            except BaseException as error:  # noqa: BLE001  reported by the test
+                faults.append(repr(error))
+
+        return threading.Thread(target=run)
+
+    def writing(registers):
+        number = 0
+        while time.monotonic() < ends or number < 5:
+            number += 1
+            write(store, registers, number)
+
+    def reading(seed):
+        draw, last = random.Random(f"{request.node.name} {seed}"), [0, 0]
+        while not done.is_set():
+            which = draw.randrange(2)
+            last[which] = read(store, writers[which], draw, last[which])
+
+    def merging():
+        while not done.is_set():
+            store.merge()
+
+    writing_threads = [guarded(lambda registers=registers: writing(registers)) for registers in writers]
+    others = [guarded(lambda seed=seed: reading(seed)) for seed in range(3)] + [guarded(merging) for _ in range(2)]
+    for thread in [*writing_threads, *others]:
+        thread.start()
+    for thread in writing_threads:
+        thread.join()
+    done.set()
+    for thread in others:
+        thread.join()
+    assert faults == []
+    assert len(store) == 6
+    store.close()
