@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from headrace import col, read_csv
+from headrace import col
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.store.assignment import assignment
 from headrace.store.files.log import SyncPolicy
 from headrace.store.opening import Source, StoreRequest, opened, selection
 from headrace.store.triggers import MergeTriggers
+from tests.store.engine_cases import SCHEMA, columns_of, open_store
 from tests.store.files.crash_cases import FORMS, Crashed, CrashFiles
 
-SCHEMA = {"n": "int64", "city": "string"}
 CHANGES = [
     ("append", [(1, "Rome"), (2, "Oslo"), (3, None)]),
     ("append", [(4, "Bonn")]),
@@ -42,20 +42,7 @@ PARTS_OF_KEYS = [
     ("remove", [4]),
 ]
 HISTORIES = {"n": CHANGES, None: PARTS, "n, replaced": PARTS_OF_KEYS}
-"""Changes by the key of the store, and its policy."""
-
-
-def open_store(files, key="n"):
-    context = Context(threads=1)
-    source = Source("store", files, SyncPolicy(), MergeTriggers(), context, context)
-    name, _, is_replaced = (None, "", "") if key is None else key.partition(", ")
-    policy = "replace" if is_replaced else "raise"
-    return opened(source, StoreRequest.of(SCHEMA, name, policy, is_read_only=False))
-
-
-def columns_of(rows):
-    text = "".join(f"{key},{city or ''}\n" for key, city in rows).encode()
-    return read_csv(text, header=False, names=list(SCHEMA), dtypes=SCHEMA).columns
+"""Changes by the key of the store and its policy, as `open_store` takes them."""
 
 
 def rows_of(store):

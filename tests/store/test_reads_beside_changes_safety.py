@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from headrace import Store
+from tests.store.engine_cases import columns_of, open_store
 from tests.store.files.crash_cases import CrashFiles
-from tests.store.test_engine_safety import columns_of, open_store
 
 
 class WatchedFiles(CrashFiles):

@@ -40,7 +40,8 @@ class NewRows:
         self._find = find
         self._removed: list[Any] = []
         self._earlier: PublishedRows | None = None
-        self._last: Change | None = None
+        self._unnoted: list[Change] = []
+        self._highest: Any = None
 
     @property
     def removed(self) -> Any:
@@ -75,19 +76,28 @@ class NewRows:
             if len(places) < len(keys):
                 _refuse(keys, np.setdiff1d(np.arange(len(keys)), places), "twice in the rows")
         remaining = self._selected(columns, places)
-        self._last = Change(first_row, again, {name: remaining[name] for name in key.names})
+        if len(places):
+            self._unnoted.append(Change(first_row, again, {name: remaining[name] for name in key.names}))
         return remaining
 
     def _find_earlier(self, key: StoreKey, keys: Keys) -> FoundRows:
-        """Return the row of each key in earlier parts. A part is indexed when the next one needs it."""
-        last = self._last
-        if last is None:
+        """Return the row of each key in earlier parts. They are indexed only when a part needs it: not by ascending numbers."""
+        if not len(keys) or self._are_higher(keys):
             return FoundRows(np.zeros(len(keys), np.uint64), np.zeros(len(keys), bool))
         if self._earlier is None:
             self._earlier = PublishedRows(StoreState(key.types, Main.empty(key.types)), key, self._rules.context)
-        if last.length:
-            self._earlier.publish(self._earlier.state.after(last), last.removed, [last])
+        for change in self._unnoted:
+            self._earlier.publish(self._earlier.state.after(change), change.removed, [change])
+        self._unnoted = []
         return self._earlier.find(keys)[1]
+
+    def _are_higher(self, keys: Keys) -> bool:
+        """Return whether keys are numbers that are higher than those of all earlier parts, or there is no earlier part."""
+        if not isinstance(keys, np.ndarray):
+            return self._earlier is None and not self._unnoted
+        before, highest = self._highest, keys.max()
+        self._highest = highest if before is None else max(before, highest)
+        return before is None or bool(keys.min() > before)
 
     def _selected(self, columns: Mapping[str, Column], places: Any) -> Mapping[str, Column]:
         if len(places) == len(next(iter(columns.values()))):

@@ -24,7 +24,7 @@ def change(store, number):
         store.delete(gone if store.key else (col("n") == gone[0]) | (col("n") == gone[1]))
     else:
         lines = [b"%d,%s\n" % (10 * number + i, b"x" * number) for i in range(3)]
-        if number % 3:
+        if number % 3 or not store._opened.engine.takes_parts:
             store.append(b"n,t\n" + b"".join(lines))
         else:  # as texts of many bytes are appended
             parts = (read_csv(b"n,t\n" + line, dtypes=SCHEMA).columns for line in lines)

@@ -153,3 +153,19 @@ def test_another_key_is_refused(tmp_path):
     for key in ("city", ["day", "city"]):
         with pytest.raises(OptionError, match=r"has the key \['city', 'day'\], not"):
             Store(tmp_path / "s", key=key)
+
+
+@pytest.mark.parametrize("place", ["delta", "main"])
+def test_ranges_of_texts(place, request):
+    draw = seeded(request.node.name)
+    texts = ["", "a", "a\0", "a\0b", "aa", "b", "é", "\uffff", "\U00010000", "z" * 99, *(f"k{i:x}" for i in range(300))]
+    draw.shuffle(texts)
+    store = Store(schema={"t": "string", "n": "int64"}, key="t")
+    store.append(pa.table({"t": texts, "n": range(len(texts))}))
+    if place == "main":
+        store.merge()
+        store.delete(texts[:20])
+        texts = texts[20:]
+    for _ in range(40):
+        low, high = draw.choice(texts), draw.choice([*texts, "\ud800"])
+        assert store.range(low, high)["t"].to_pylist() == sorted(text for text in texts if low <= text <= high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
@@ -16,6 +17,7 @@ from headrace.index.sorted_map.sorted_map import SortedMap
 if TYPE_CHECKING:
     import polars as pl
 
+    from headrace.columns.column import Column
     from headrace.store.keys import FoundRows
     from headrace.store.published_rows import PublishedRows
     from headrace.store.state import StoreState
@@ -172,7 +174,7 @@ class StoreSnapshot:
     def range(self, low: Any, high: Any) -> Table:
         """Return the rows whose keys are from `low` to `high`, both included, in the order of the keys.
 
-        The first call sorts all keys, in a `SortedMap` if they are numbers, dates or timestamps.
+        The first call sorts all keys: numbers, dates and timestamps in a `SortedMap`, and texts in a dictionary.
 
         Raises
         ------
@@ -198,7 +200,8 @@ class StoreSnapshot:
             raise OptionError("low and high must each be one key")
         with self._lock:
             if self._order is None:
-                self._order = _KeyOrder(self._keys(key), self._state.row_numbers, self._context)
+                column = self._state.columns([key], self._context)[key]
+                self._order = _KeyOrder(column, self._state.row_numbers, self._context)
             numbers = self._order.between(*bounds)
         return Table(self._state.rows_at(numbers, self._state.schema, self._context))
 
@@ -215,11 +218,6 @@ class StoreSnapshot:
                 raise UnknownColumnError(f"columns has {shown(name)}, and the store has no such column{hint}")
         return names
 
-    def _keys(self, key: str) -> Any:
-        from headrace.store.keys import keys_of  # needs NumPy
-
-        return keys_of(self._state.columns([key], self._context)[key])
-
     def _needed_key(self, call: str) -> StoreKey:
         if self._key is None:
             raise OptionError(f"{call}() finds rows by key, and the store has none; create it with key=")
@@ -230,19 +228,29 @@ class StoreSnapshot:
 
 
 class _KeyOrder:
-    """Row numbers in the order of the keys."""
+    """Row numbers in the order of the keys, a column of distinct values."""
 
-    def __init__(self, keys: Any, numbers: Any, context: Context) -> None:
+    def __init__(self, column: Column, numbers: Any, context: Context) -> None:
+        from headrace.store.keys import keys_of  # needs NumPy
+
         self._map: SortedMap | None = None
-        if keys.dtype != object:
+        if not column.type.is_string:
+            keys = keys_of(column)
             self._map = SortedMap(keys.dtype, "uint64", context=Context(threads=context.threads))
             self._map.insert(keys, numbers)
         else:
-            order = keys.argsort(kind="stable")
-            self._keys, self._numbers = keys[order], numbers[order]
+            from headrace.store.dictionary.encode import encode
+            from headrace.store.dictionary.packing import codes_of
+
+            encoded = encode(column, context=context)
+            self._texts = encoded.dictionary
+            self._numbers = numbers.copy()
+            self._numbers[codes_of(encoded, context=context)] = numbers  # the code of a text is its place in the order
 
     def between(self, low: Any, high: Any) -> Any:
         """Return the row numbers of the keys from a low to a high one."""
         if self._map is not None:
             return self._map.range(low, high).values
-        return self._numbers[self._keys.searchsorted(low[0]) : self._keys.searchsorted(high[0], "right")]
+        places, texts = range(len(self._texts)), self._texts
+        begin = bisect_left(places, low[0], key=texts.__getitem__)
+        return self._numbers[begin : bisect_right(places, high[0], key=texts.__getitem__)]
