@@ -102,6 +102,16 @@ def test_few_rows(texts: list[bytes | None]) -> None:
         check(column_of(texts, pa.string(), is_coded=True), pattern, FiberLauncher())
 
 
+def test_the_host_waits_once_for_the_bytes_of_the_rows() -> None:
+    launcher = FiberLauncher()
+    for type_ in TYPES:
+        column = on_fibers(launcher, column_of([b"xy", b"z"], type_))
+        for pattern, waits in ((b"xyzx", 1), (b"q", 2)):  # the second wait is for the number of hits
+            before = launcher.waits
+            assert RowSearch(launcher, column, headrace.Pattern(pattern), True, tuning=TUNING).count == 0
+            assert launcher.waits - before == waits
+
+
 def test_dictionaries() -> None:
     texts = random_texts([3, 0, 5, 2, 6] * 50, 4)
     for pattern in (b"a", b"aa", b"ab"):

@@ -19,7 +19,7 @@ from headrace.columns.types import DataType, has_offsets
 from headrace.core.context import Context
 from headrace.core.errors import UnsupportedDeviceError
 from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.query.find.column.programs import THREADS
 from headrace.query.find.gpu.marks import DeviceText
 from headrace.query.find.gpu.search import DeviceSearch
@@ -28,6 +28,7 @@ from headrace.query.find.pattern.pattern import Pattern
 
 _FILE = "query/find/column/text_rows.cu"
 _ROWS, _CODES = layout("TextRows"), layout("RowCodes")
+_BOUNDS = Entry(_FILE, "bound_rows", f"{_ROWS.argument}P")
 _CHECK = Entry(_FILE, "check_hits", f"{_ROWS.argument}PQQP")
 _LOCATE = Entry(_FILE, "locate_hits", f"{_ROWS.argument}PQPP")
 _SUMMARISE = Entry(_FILE, "summarise_rows", f"{_ROWS.argument}{_CODES.argument}PQIPPP")
@@ -67,7 +68,7 @@ class RowSearch:
         self.count = 0
         """Number of hits."""
         self._positions = launcher.allocate(0)
-        begin, end = self._bounds(texts)
+        begin, end = self._bounds()
         if end - begin >= len(pattern):
             text = DeviceText(self._texts.values.address + begin, end - begin)
             self._find(DeviceSearch(launcher, text, pattern, tuning=tuning), pattern, overlapping)
@@ -92,16 +93,12 @@ class RowSearch:
         type_ = DataType("bool" if answer is RowAnswer.CONTAINS else "int64")
         return Column(type_, length, nulls, launcher.result(values), launcher.result(validity) if nulls else None)
 
-    def _bounds(self, texts: Texts) -> tuple[int, int]:
-        """Return where the bytes of the first row begin, and where those of the last one end."""
+    def _bounds(self) -> tuple[int, int]:
+        """Return where the bytes of the first row begin, and where those of the last one end. The host waits once."""
         if self._texts.length == 0:
             return 0, 0
-        ends = (
-            self._launcher.fetch(BufferSlice(texts.offsets, (texts.first + row) * texts.width, texts.width))
-            for row in (0, self._texts.length)
-        )
-        begin, end = (int(each.view(f"<u{texts.width}")[0]) for each in ends)
-        return begin, end
+        begin, end = self._launcher.answer(_BOUNDS, Shape({"HR_THREADS": THREADS}, 1, 1), (self._rows,), 16).view(np.uint64)
+        return int(begin), int(end)
 
     def _find(self, search: DeviceSearch, pattern: Pattern, overlapping: bool) -> None:
         hits = search.marked(may_list=False)

@@ -30,6 +30,12 @@ static __device__ __forceinline__ u64 hits_below(const u64* positions, u64 low, 
     return tile::partition_point(low, count, [&](u64 i) { return positions[i] < limit; });
 }
 
+// Writes where the text of the first row begins, and where that of the last one ends. One thread runs.
+extern "C" __global__ void __launch_bounds__(threads) bound_rows(TextRows rows, u64* bounds) {
+    bounds[0] = text_begin(rows.texts, 0);
+    bounds[1] = text_begin(rows.texts, rows.count);
+}
+
 // Writes for each hit whether it lies within one row that is not null. Positions count from the begin of row 0.
 extern "C" __global__ void __launch_bounds__(threads)
     check_hits(TextRows rows, const u64* positions, u64 count, u64 length, u32* is_whole) {
