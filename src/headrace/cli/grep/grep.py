@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     _Item = TypeVar("_Item")
 
+_MIN_FILES, _MAX_FILES = 8, 1024
+"""Files that are read ahead at once: few at first, so that the first lines appear early."""
 _EPILOG = """\
 exit codes:
   0    a line was selected, and no error occurred
@@ -75,8 +77,10 @@ def run(given: Any) -> int:
     prefixes = given.with_filename or len(names) > 1 or (given.recursive and os.path.isdir(names[0]))
     first = () if prefixes else tuple(islice(files, 2))
     search = _Search(wanted, output, errors, prefixes=(prefixes or len(first) > 1) and not given.no_filename)
-    found = False
-    for name, source in chain(first, files):
+    found, every = False, chain(first, files)
+    is_ahead = (prefixes or len(first) > 1) and not given.quiet
+    is_counted = given.count or given.files_with_matches or given.files_without_match
+    for name, source in search.read_ahead(every, is_counted=is_counted) if is_ahead else every:
         if given.quiet:
             if search.selects(source):
                 return 0
@@ -142,11 +146,35 @@ class _Search:
 
     def __init__(self, wanted: Any, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
         self._search, self._max_count = LineSearch(wanted, output), output.max_count
+        # Lines of a file do not depend on earlier files, and each selected one is printed.
+        self._is_alone = not (output.only_matching or output.before or output.after)
         self._errors, self._prefixes, self._is_terminal = errors, prefixes, sys.stdout.buffer.isatty()
+
+    def read_ahead(self, files: Iterator[Any], *, is_counted: bool) -> Iterator[Any]:
+        """Yield the files, each a name and a source. Several small ones are searched at once, which replaces their source.
+
+        It becomes the lines to print, or the number of selected lines if these are counted.
+        """
+        count = _MIN_FILES
+        while batch := list(islice(files, count)):
+            paths = [os.fsencode(source) if isinstance(source, str) else b"" for _, source in batch]
+            found: list[Any]
+            if is_counted or not self._is_alone:
+                found = self._search.counted(paths)
+                if not is_counted:
+                    found = [b"" if number == 0 else None for number in found]
+            else:
+                found = self._search.written(paths, [name if self._prefixes else b"" for name, _ in batch])
+            for (name, source), answer in zip(batch, found, strict=True):
+                yield name, source if answer is None else answer
+            count = min(2 * count, _MAX_FILES)
 
     def write(self, name: bytes, source: Any) -> bool:
         """Print the lines of a file, and return whether one was selected."""
         search = self._search
+        if isinstance(source, bytes):
+            self._print(source)
+            return source != b""
         search.begin_file(name if self._prefixes else b"")
         for block in self._blocks(source, self._max_count):
             self._print(search.write(block))
@@ -159,9 +187,9 @@ class _Search:
 
         A file that cannot be read to its end has no number.
         """
-        total, earlier = 0, self._errors.count
+        total, earlier = source if isinstance(source, int) else 0, self._errors.count
         self._search.begin_file(name)
-        for block in self._blocks(source, self._max_count):
+        for block in () if isinstance(source, int) else self._blocks(source, self._max_count):
             total += self._search.count(block)
             if self._search.is_done:
                 break
@@ -182,6 +210,8 @@ class _Search:
 
     def selects(self, source: Any) -> bool:
         """Return whether a file has a selected line."""
+        if isinstance(source, int):
+            return source > 0
         self._search.begin_file(b"")
         return any(self._search.count(block) for block in self._blocks(source, 1))
 

@@ -4,12 +4,17 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "query/lines/lines.hpp"
+#include "query/lines/small_files.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -17,14 +22,48 @@ using namespace nb::literals;
 namespace headrace {
 namespace {
 
+std::string text(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+
+std::vector<std::string> texts(const std::vector<nb::bytes>& all) {
+    std::vector<std::string> found;
+    std::transform(all.begin(), all.end(), std::back_inserter(found), text);
+    return found;
+}
+
 LineOptions line_options(const nb::bytes& name, const nb::bytes& mark, const nb::bytes& unmark) {
-    const auto text = [](const nb::bytes& bytes) { return std::string(bytes.c_str(), bytes.size()); };
     LineOptions options{};
     options.max_count = no_limit;
     options.name = text(name);
     options.mark = text(mark);
     options.unmark = text(unmark);
     return options;
+}
+
+// Returns a list of values of Python, None for those that are not there.
+template <class Value, class Convert>
+nb::list list_of(const std::vector<std::optional<Value>>& values, const Convert& convert) {
+    nb::list result;
+    for (const auto& value : values) result.append(value ? nb::object(convert(*value)) : nb::none());
+    return result;
+}
+
+nb::list count_in_files(SmallFiles& files, const std::vector<nb::bytes>& paths) {
+    const std::vector<std::string> given = texts(paths);
+    const auto found = [&] {
+        const LongCall call;
+        return files.count(given);
+    }();
+    return list_of(found, [](u64 count) { return nb::int_(count); });
+}
+
+nb::list write_files(SmallFiles& files, const std::vector<nb::bytes>& paths, const std::vector<nb::bytes>& names) {
+    if (paths.size() != names.size()) throw std::invalid_argument("each path needs a name");
+    const std::vector<std::string> given = texts(paths), prefixes = texts(names);
+    const auto found = [&] {
+        const LongCall call;
+        return files.write(given, prefixes);
+    }();
+    return list_of(found, [](const std::string& lines) { return nb::bytes(lines.data(), lines.size()); });
 }
 
 // Calls use(search, block) without the GIL.
@@ -114,6 +153,16 @@ void bind_lines(nb::module_& m) {
         .def_prop_ro("is_done", &LineSearch::is_done)
         .def_prop_ro("has_selected", &LineSearch::has_selected)
         .def_prop_ro("match_steps", &LineSearch::match_steps);
+    nb::class_<SmallFiles>(m, "SmallFiles")
+        .def(
+            "__init__",
+            [](SmallFiles* self, const LineSelector& selector, const LineOptions& options,
+               const std::vector<nb::bytes>& marks, unsigned threads, std::string_view isa) {
+                new (self) SmallFiles(selector, options, {choose_isa(isa), threads}, texts(marks));
+            },
+            nb::keep_alive<1, 2>(), "selector"_a, "options"_a, "marks"_a, "threads"_a, "isa"_a = "")
+        .def("count", count_in_files, "paths"_a)
+        .def("write", write_files, "paths"_a, "names"_a);
 }
 
 }  // namespace headrace

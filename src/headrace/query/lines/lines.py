@@ -10,7 +10,7 @@ from headrace.core.errors import OptionError
 from headrace.query.find.pattern.pattern import Pattern
 from headrace.sources.compression.marks import ALL_MARKS, MARK_BYTES
 from headrace.sources.encoding.marks import WIDE_MARKS
-from headrace.sources.foreign_formats import check_is_text
+from headrace.sources.foreign_formats import FOREIGN_MARKS, check_is_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class LineSearch:
         The lines to write.
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_native", "_small_files")
 
     def __init__(self, wanted: Pattern | LineExpression, output: LineOutput) -> None:
         options = _native.LineOptions(b"", output.mark, output.unmark)
@@ -150,10 +150,23 @@ class LineSearch:
         if output.max_count is not None:
             options.max_count = output.max_count
         selector = _native.LineSelector(wanted.native) if isinstance(wanted, Pattern) else wanted.selector
+        threads = _native.hardware_threads()
         try:
-            self._native = _native.LineSearch(selector, options, _native.hardware_threads())
+            self._native = _native.LineSearch(selector, options, threads)
+            self._small_files = _native.SmallFiles(selector, options, [*_MARKS, *FOREIGN_MARKS], threads)
         except ValueError as error:
             raise OptionError(f"isa: {error}") from None
+
+    def counted(self, paths: list[bytes]) -> list[int | None]:
+        """Return the numbers of selected lines of small files, which are searched on several threads; None for other files."""
+        return self._small_files.count(paths)
+
+    def written(self, paths: list[bytes], names: list[bytes]) -> list[bytes | None]:
+        """Return the lines to write for small files, which begin with the names; None for other files.
+
+        The output has no lines near selected ones.
+        """
+        return self._small_files.write(paths, names)
 
     def begin_file(self, name: bytes) -> None:
         """Begin the next file. Its lines begin with the name, and ``:`` for a selected line, ``-`` for one near it.
