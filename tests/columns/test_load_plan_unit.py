@@ -71,11 +71,18 @@ def test_the_outcome_of_each_fault(on_error: str, lenient: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "record", "threads", "expected"),
-    [(1 << 30, 100, 1, 1 << 18), (1 << 30, 8000, 16, 2_048_000), (1 << 30, 10**6, 16, 1 << 22), (1 << 26, 8000, 16, 1 << 20)],
+    ("size", "fields", "field", "threads", "expected"),
+    [
+        (1 << 30, 10, 10, 1, 1 << 18),
+        (1 << 30, 1000, 8, 16, 2_048_000),
+        (1 << 30, 1000, 1000, 16, 4_096_000),
+        (1 << 30, 10_000, 8, 16, 1 << 22),
+        (1 << 26, 1000, 8, 16, 1 << 20),
+        (1 << 30, 1, 10**6, 16, 1 << 18),
+    ],
 )
-def test_tiles_of_long_records(size: int, record: int, threads: int, expected: int) -> None:
-    """A tile has 256 of them, between 256 KB and 4 MB, but every thread gets four tiles."""
-    first = FirstRecord(begin=0, fields=(b"x" * (record - 1),))
+def test_tiles_of_records_with_many_fields(size: int, fields: int, field: int, threads: int, expected: int) -> None:
+    """A tile has 256 of them, if no field has more than 16 bytes, between 256 KB and 4 MB. Every thread gets four tiles."""
+    first = FirstRecord(begin=0, fields=(b"x" * (field - 1),) * fields)
     assert tile_bytes_for(size, first, threads) == expected
     assert tile_bytes_for(size, None, threads) == 1 << 18

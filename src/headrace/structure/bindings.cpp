@@ -86,8 +86,11 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     std::memcpy(d.separator_text, bytes_of(sep).data(), d.separator_length);
     d.line_end = d.universal_line_end ? u8{'\n'} : static_cast<u8>(bytes_of(line_end)[0]);
     if (!d.universal_line_end) std::memcpy(d.line_end_text, bytes_of(line_end).data(), d.line_end_length);
-    d.plain = allow_masks && d.separator_length == 1 && d.line_end_length == 1 && !(d.escape >= 0 && d.lenient) &&
-              !d.skip_initial_space && given.attr("comment").is_none();
+    const nb::object comment = given.attr("comment");
+    d.comment = comment.is_none() ? -1 : static_cast<u8>(bytes_of(comment)[0]);
+    d.masks_between_quotes = allow_masks && d.line_end_length == 1;
+    d.plain = d.masks_between_quotes && d.separator_length == 1 && !(d.escape >= 0 && d.lenient) &&
+              !d.skip_initial_space && d.comment < 0;
     for (u32 byte = 0; byte < 256; ++byte) {
         if (d.automaton.class_of[byte] + 1u == d.automaton.groups) continue;
         if (d.special_count == MAX_GROUPS)

@@ -32,6 +32,7 @@ struct Dialect {
     u32 line_end_length;
     i32 quote;              // a byte, or -1 for none
     i32 escape;             // a byte, or -1 for none
+    i32 comment;            // first byte of the prefix of comment lines, or -1 for none
     bool escape_sequences;  // an escaped letter may stand for another byte (columns/rules/escape_sequences.hpp)
     bool double_quote;
     bool lenient;      // malformed quotes are text (cpu/lenient.hpp)
@@ -43,10 +44,11 @@ struct Dialect {
     // Masks can find the structure: separator and line end are single bytes, and there are no comments. A dialect with
     // lenient quotes has no escapes either.
     bool plain;
-    bool universal_line_end;  // LF, CR LF and CR all end a line
-    u8 separator;             // if plain
-    u8 line_end;              // if plain and not universal
-    u8 line_end_text[8];      // if not universal: line_end_length bytes
+    bool masks_between_quotes;  // if not plain: masks can find the structure of blocks without quotes and escapes
+    bool universal_line_end;    // LF, CR LF and CR all end a line
+    u8 separator;               // if plain
+    u8 line_end;                // if plain and not universal
+    u8 line_end_text[8];        // if not universal: line_end_length bytes
     u8 separator_text[8];
     // The bytes that are not "any other symbol".
     u32 special_count;

@@ -18,6 +18,8 @@ _LARGE_TILE_BYTES = 4 << 20
 _ROWS_PER_TILE = 256
 _TILES_PER_THREAD = 4
 """Minimum number of rows of a tile, as long as it fits into the cache: the loop over one column has a fixed cost."""
+_SHORT_FIELD_BYTES = 16
+"""A field of more bytes costs more than its share of the loop's fixed cost, so it counts as one of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,10 +161,10 @@ def plan_zones(types: Iterable[DataType | None]) -> tuple[tuple[LocalTimes, tupl
 def tile_bytes_for(size: int, first: FirstRecord | None, threads: int) -> int:
     """Return the bytes of a tile for a text whose records are about as long as its first.
 
-    A tile of long records is larger, but every thread gets several.
+    A tile of records with many fields is larger, but every thread gets several.
     """
     if first is None or size == 0:
         return DEFAULT_TILE_BYTES
-    record = sum(map(len, first.fields)) + len(first.fields)
+    record = min(sum(map(len, first.fields)) + len(first.fields), _SHORT_FIELD_BYTES * len(first.fields))
     share = size // (_TILES_PER_THREAD * threads)
     return max(DEFAULT_TILE_BYTES, min(_LARGE_TILE_BYTES, share, _ROWS_PER_TILE * record))

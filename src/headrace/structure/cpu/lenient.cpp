@@ -23,6 +23,16 @@ usize run_end(const TextPart& part, usize begin, u8 quote) {
     return end;
 }
 
+// Return the quote that closes the field that `quote` opens, if it is the next quote, lies before `to`, and a delimiter
+// follows it. Otherwise, and for empty fields, return 0. Most quoted fields are such. The dialect has no escapes.
+usize end_of_simple(const QuoteRuns& runs, const TextPart& part, usize quote, usize to) {
+    const usize begin = quote + 1;
+    const auto* found = static_cast<const u8*>(std::memchr(part.text + begin, runs.quote(), to - begin));
+    if (found == nullptr || found == part.text + begin) return 0;
+    const usize end = static_cast<usize>(found - part.text);
+    return end + 1 < part.size && runs.delimiter_at(part, end + 1) ? end : 0;
+}
+
 }  // namespace
 
 // Return whether an odd number of escape characters precedes `at`. A run of them longer than half of LOOK_BEHIND is
@@ -210,7 +220,12 @@ void LenientMarks::mark(Window& window, usize to) {
         done_ = quote + 1;
         const TextPart part = {text, window.size(), window.at_end()};
         const bool starts = quote == 0 ? at_field_start_ : runs_.delimiter_before(part, quote);
-        if (starts && runs_.opens(window, quote)) {
+        const usize end = starts ? end_of_simple(runs_, part, quote, to) : 0;
+        if (end != 0) {
+            toggle(quote);
+            toggle(end);
+            done_ = end + 1;
+        } else if (starts && runs_.opens(window, quote)) {
             toggle(quote);
             inside_ = true;
         } else {

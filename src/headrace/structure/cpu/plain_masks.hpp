@@ -188,6 +188,32 @@ HR_FN u64 bits_at(const u64* words, usize at) {
     return at % 64 == 0 ? low : low | words[at / 64 + 1] << (64 - at % 64);
 }
 
+// Appends the masks of blocks to an index, whose counts are set at the end.
+class AppendedMasks {
+public:
+    explicit AppendedMasks(TileIndex& index)
+        : index_(index), ends_(index.end_count), starts_(index.start_count), records_(index.record_count) {}
+    void add(const PlainMasks& masks, usize pos, usize limit) {
+        const u64 owned = pos >= limit ? 0 : low_bits(limit - pos);
+        const u32 base = static_cast<u32>(pos);
+        const u64 all_ends = masks.separators | masks.records;
+        records_ +=
+            flatten_few(extract_bits(masks.records, all_ends), static_cast<u32>(ends_), index_.record_last + records_);
+        starts_ += flatten_few(masks.starts & owned, base, index_.record_starts + starts_);
+        ends_ += flatten(all_ends, base, index_.ends + ends_);
+        if (masks.blanks) index_.blank_lines += static_cast<u64>(count_ones(masks.blanks & owned));
+    }
+    void finish() {
+        index_.end_count = ends_;
+        index_.start_count = starts_;
+        index_.record_count = records_;
+    }
+
+private:
+    TileIndex& index_;
+    u64 ends_, starts_, records_;
+};
+
 template <Quotes Q, class Escaping>
 HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
     const PlainStates states(dialect);
@@ -197,7 +223,7 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
     Escaping escapes(states, index.state);
     u64 all_escapes = 0;
     HighBytes high;
-    u64 ends = index.end_count, starts = index.start_count, records = index.record_count;
+    AppendedMasks appended(index);
     for (usize pos = from; pos < to; pos += BLOCK) {
         const Block block(text + pos);
         const Escaping before_block = escapes;
@@ -226,18 +252,9 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
             index.stray_count += flatten_few(masks.strays, static_cast<u32>(pos), index.strays + index.stray_count);
         }
         high.add(block);
-        const u64 owned = pos >= limit ? 0 : low_bits(limit - pos);
-        const u32 base = static_cast<u32>(pos);
-        const u64 all_ends = masks.separators | masks.records;
-        records +=
-            flatten_few(extract_bits(masks.records, all_ends), static_cast<u32>(ends), index.record_last + records);
-        starts += flatten_few(masks.starts & owned, base, index.record_starts + starts);
-        ends += flatten(all_ends, base, index.ends + ends);
-        if (masks.blanks) index.blank_lines += static_cast<u64>(count_ones(masks.blanks & owned));
+        appended.add(masks, pos, limit);
     }
-    index.end_count = ends;
-    index.start_count = starts;
-    index.record_count = records;
+    appended.finish();
     index.has_quotes |= all_quotes != 0 || Q == Quotes::marked;
     index.has_escapes |= all_escapes != 0;
     index.has_high_bytes |= high.any();

@@ -120,7 +120,6 @@ void TileReader::index_tile(u8 entry, usize owned, bool free_of_quotes) {
     begin_tile(entry);
     index_.free_of_quotes = free_of_quotes;
     index_range(0, owned, owned);
-    index_.free_of_quotes = false;
     index_to_end(owned);
 }
 
@@ -144,7 +143,6 @@ bool TileReader::index_strictly(u8 entry, usize owned, bool free_of_quotes) {
         index_range(from, std::min(from + STEP, owned), owned);
         if (index_.stray_count != 0) return false;
     }
-    index_.free_of_quotes = false;
     return trusts_masks(owned) && index_to_end(owned);
 }
 
@@ -180,6 +178,9 @@ bool TileReader::index_to_end(usize owned) {
             break;
         }
         const usize to = std::min(window_.size(), indexed + step);
+        const u8* const text = window_.data();
+        index_.free_of_quotes =
+            scan_.dialect.quote >= 0 && std::memchr(text + indexed, scan_.dialect.quote, to - indexed) == nullptr;
         index_range(indexed, to, owned);
         if (!trusts_masks(to)) return false;
         indexed = to;
