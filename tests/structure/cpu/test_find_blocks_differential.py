@@ -72,3 +72,16 @@ def test_the_last_bytes_of_a_text(isa: str) -> None:
         for end in (b"", b",", b'"', b'""', b"\r", b"\n", b"\n\n", b'"x"', b',"'):
             data = b"x" * size + b"\n" + end
             assert found(data, Dialect(), isa=isa, tile=4096) == expected(data, Dialect()), (size, end)
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize(
+    "dialect", [Dialect(), Dialect(escape_char=ESCAPE), Dialect(lineterminator="\n"), Dialect(lenient_quotes=True)]
+)
+def test_blocks_within_long_fields(dialect: Dialect, isa: str) -> None:
+    """Blocks without delimiters and quotes between two short texts, at the borders of blocks."""
+    tokens = [b",", b"\n", b"\r", b"\r\n", b'"', b'",', b',"', b"\\"]
+    for one, other in product(tokens, tokens):
+        for gap in (BLOCK - 1, 2 * BLOCK, 3 * BLOCK + 1):
+            data = b"a" * (BLOCK - 1) + one + b"x" * gap + other + b"y" * BLOCK + b'"z",1\n'
+            assert found(data, dialect, isa=isa, tile=4096) == expected(data, dialect), (one, gap, other)

@@ -87,7 +87,16 @@ struct PlainCarry {
         after_separator = state == states.field_start;
         after_closing = dialect.quote >= 0 && state == states.quote_end;
     }
+    // Return whether a block without quotes and delimiters has no masks.
+    bool is_within_field() const { return (after_line_end | after_return | after_closing) == 0; }
 };
+
+// Return the bytes of delimiters, in quotes or not.
+HR_FN u64 delimiter_bytes(const Dialect& dialect, const Block& block) {
+    const Places separators = block.places(dialect.separator);
+    if (!dialect.universal_line_end) return (separators | block.places(dialect.line_end)).bits();
+    return (separators | block.places('\n') | block.places('\r')).bits();
+}
 
 struct PlainMasks {
     u64 separators, records, starts, blanks, strays;
@@ -235,6 +244,11 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
             quotes = valid &
                      (Q == Quotes::marked ? bits_at(index.marks, pos) : block.equals(static_cast<u8>(dialect.quote)));
         }
+        high.add(block);
+        if (quotes == 0 && carry.is_within_field() && (delimiter_bytes(dialect, block) & valid) == 0) {
+            carry.after_separator = 0;
+            continue;
+        }
         const u64 inside_before = carry.inside;
         PlainMasks masks = find_masks<Q>(dialect, block, valid, carry, quotes);
         all_quotes |= quotes;
@@ -251,7 +265,6 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
             if (texts != 0) behind_text_quote = pos + BLOCK - static_cast<usize>(leading_zeros(texts));
             index.stray_count += flatten_few(masks.strays, static_cast<u32>(pos), index.strays + index.stray_count);
         }
-        high.add(block);
         appended.add(masks, pos, limit);
     }
     appended.finish();

@@ -1,4 +1,4 @@
-// Finds the bytes of a block that a dialect's automaton tells from others.
+// Finds the bytes of a block that a dialect's automaton distinguishes from others.
 #pragma once
 
 #include "core/cpu/simd.hpp"
