@@ -202,3 +202,11 @@ def test_errors(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="'year' is from the paths"):
         scan.where(col("year") == 2024, convert="chosen").read()
     assert scan.where(col("a") == 1, convert="chosen").read().to_pydict() == {"a": [1], "year": [2024]}
+
+
+def test_a_memory_limit_is_for_rows_that_are_held() -> None:
+    """A batch holds a number and a row number of each record, 16 bytes. Nothing else of records left out is charged."""
+    text = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i % 100) for i in range(400_000))
+    scan = scan_csv(text, batch_bytes=1 << 24, memory_limit=400_000 * 28, dtypes=int)
+    batches = list(scan.where(col("b") == 7, convert="chosen").batches())
+    assert [batch["a"].to_pylist() for batch in batches] == [list(range(7, 400_000, 100))]

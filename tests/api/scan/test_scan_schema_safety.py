@@ -48,9 +48,28 @@ def test_libraries_take_the_stream(text: bytes, infer: Any, batch_bytes: int) ->
         assert outcome(scan().read) == outcome(lambda: expected)
 
 
-def test_the_first_batch_of_rejects_gives_the_types() -> None:
-    scan = headrace.scan_csv(b"a,b\nx,1\n1,z\n2,3\n", infer="first", batch_bytes=4, **REJECTING)
-    assert [(batch.num_rows, types_of(batch)["b"]) for batch in scan.batches()] == [(0, "int64"), (0, "int64"), (1, "int64")]
+@pytest.mark.parametrize("chosen", [False, True])
+def test_the_first_batch_with_a_row_gives_the_types(chosen: bool) -> None:
+    """Batches before it have rejects alone: they have its types too."""
+    text = b"a,b,c\n" + b"1,2\n" * 3 + b"x,1,2\n" + b"2,1,y\n3,1.5,z\n"
+    scan = headrace.scan_csv(text, infer="first", batch_bytes=6, short_records="reject", **REJECTING)
+    if chosen:
+        scan = scan.where(headrace.col("b") > 0, convert="chosen")
+    batches = list(scan.batches())
+    expected = {"a": "int64", "b": "int64", "c": "string"}
+    assert [types_of(batch) for batch in batches] == [expected] * len(batches)
+    assert types_of(scan.schema_table()) == types_of(scan.read()) == expected
+    assert [batch.num_rows for batch in batches if batch.num_rows] == [1]
+    found = scan.read()
+    assert (found.to_pydict(), found.report.rejected) == ({"a": [2], "b": [1], "c": ["y"]}, 5)
+    assert found.rejects["record"].to_pylist() == [1, 2, 3, 4, 6]
+    assert sum(batch.report.records for batch in batches) == found.report.records == 7
+    assert scan.to_reader().read_all().num_rows == 1
+
+
+def test_rejects_alone_have_the_types_of_their_texts() -> None:
+    scan = headrace.scan_csv(b"a,b\nx,1\ny,2\n", infer="first", batch_bytes=4, **REJECTING)
+    assert [(batch.num_rows, types_of(batch)["b"]) for batch in scan.batches()] == [(0, "int64"), (0, "int64")]
 
 
 def test_a_projection_of_polars_rejects_the_same_records() -> None:

@@ -62,7 +62,8 @@ class ChosenParts(CpuParts):
     def _loaded(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         is_needed = [self._plans.planned.names[place] in self._needed for place in plan.share_columns]
         dialect, begin = self._options.dialect, plan.row_index or 0
-        first = load(source, dialect, _of_columns(replace(plan, row_index=begin), is_needed), replace(run, wants_spans=True))
+        needed = _of_columns(replace(plan, row_index=begin), is_needed)
+        first = load(source, dialect, needed, replace(run, wants_spans=self._may_gather(source)))
         rows = self._chosen(plan, first)
         records = np.asarray(_index_of(first).to_numpy()) - begin
         chosen = (records if rows is None else records[rows]).astype(np.uint64)
@@ -84,17 +85,15 @@ class ChosenParts(CpuParts):
         index = None if plan.row_index is None else self._rows_of(_index_of(first), rows)
         left_out = first.counts["rows"] - len(chosen)
         counts = {**first.counts, "rows": len(chosen), "filled": first.counts["filled"] if len(chosen) else 0}
-        joined = replace(first, columns=columns, counts=counts, row_index=index, left_out=left_out, described=None)
+        joined = replace(first, columns=columns, counts=counts, row_index=index, left_out=left_out, described=None, spans=None)
         return joined if second is None else self._with_faults(joined, second)
 
     def _of_gathered(self, source: OpenSource, plan: LoadPlan, run: LoadRun, first: Loaded, rows: Any) -> Loaded | None:
         """Return the columns of rows, loaded from the text of their records alone; None if that text has a fault, whose
         position is not known, or if most rows are chosen.
         """
-        is_limited = self._options.context.memory_limit is not None
-        if rows is None or 2 * len(rows) > first.counts["rows"] or source.codec != "utf-8" or is_limited:
+        if first.spans is None or rows is None or 2 * len(rows) > first.counts["rows"]:
             return None
-        assert first.spans is not None  # the run asks for them
         begins, ends = (np.frombuffer(memoryview(words), np.uint64)[rows].tobytes() for words in first.spans)
         line_end = self._options.dialect.lineterminator or b"\n"
         text = source.native.gather(begins, ends, line_end)
@@ -107,6 +106,10 @@ class ChosenParts(CpuParts):
             return None
         is_exact = not found.counts["faults"] and found.counts["rows"] == len(rows)
         return found if is_exact else None
+
+    def _may_gather(self, source: OpenSource) -> bool:
+        """Return whether the text of chosen records may be copied. With a memory limit it is not: the copy is no result."""
+        return source.codec == "utf-8" and self._options.context.memory_limit is None
 
     def _known_kinds(self) -> _native.LoadShare:
         """Return a copy of the kinds of text in all columns. Positions in a copy of records are no evidence for the text."""

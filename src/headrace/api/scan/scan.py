@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace.api.conversions import ArrowWrites
 from headrace.api.options.csv_options import CsvOptions
+from headrace.api.read.file_parts import FilePart
 from headrace.api.report import Position, Report
 from headrace.api.scan.copy_ahead import copied_ahead
 from headrace.api.scan.scan_account import Account
@@ -170,6 +171,7 @@ class Scan(ArrowWrites, ForeignNames):
 
         is_kept = scan_types is not None and scan_types.passes > 0  # the text was kept to infer types, and stays available
         parts = state.parts.all(changed, self._request.resume, keep=keep or is_kept)
+        waiting: list[FilePart] = []  # parts without rows before the first part that has some, which gives the types
         try:
             for part in parts:
                 if scan_types is None and not part.is_last and self._request.infer == "all":
@@ -178,17 +180,19 @@ class Scan(ArrowWrites, ForeignNames):
                     state.infer_types()
                     yield from self._batches(keep=keep)
                     return
-                if account.add(part):
-                    part.add_header_faults(state.options.context)
                 end = part.reached
-                if not part.rows and not part.left_out and not part.counts["faults"]:
-                    continue
+                waiting.append(part)
                 if scan_types is None:
+                    if not part.rows:
+                        continue
                     scan_types = state.take_types_of(part, self._request.infer == "first")
                     change = as_given(scan_types.types) if scan_types.from_first else _as_it_is
-                yield state.table(part, scan_types, account)
+                yield from _tables(state, waiting, scan_types, account)
         finally:
             parts.close()  # type: ignore[attr-defined]
+        if waiting:  # no part has rows
+            scan_types = state.take_types_of(waiting[-1], self._request.infer == "first")
+            yield from _tables(state, waiting, scan_types, account)
         account.finish()
         if not account.has_batches:
             state.describe_empty(account)
@@ -386,6 +390,16 @@ class Scan(ArrowWrites, ForeignNames):
                         next(batches, None)
                 state.empty = state.empty_columns()
             return state.empty
+
+
+def _tables(state: ScanState, parts: list[FilePart], scan_types: ScanTypes, account: Account) -> Iterator[Table]:
+    """Take parts out of a list, and yield those with rows or faults as tables."""
+    while parts:
+        part = parts.pop(0)
+        if account.add(part):
+            part.add_header_faults(state.options.context)
+        if part.rows or part.left_out or part.counts["faults"]:
+            yield state.table(part, scan_types, account)
 
 
 def _as_it_is(plan: LoadPlan) -> LoadPlan:

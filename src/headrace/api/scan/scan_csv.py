@@ -65,9 +65,9 @@ def scan_csv(
         Takes precedence over that of `context`. None for that of `context`.
     infer
         Which part of the text the types are inferred from. ``"all"``: the whole text. It is read twice, first for the types
-        that are not given, then for the rows; a text of one batch is read once. ``"first"``: the first batch. Values of later
-        batches that do not fit are faults, as `on_error` says; ``report.inferred_from`` says so. A batch whose records are all
-        rejected counts as the first, too.
+        that are not given, then for the rows; a text of one batch is read once. ``"first"``: the first batch with a row. Values
+        of later batches that do not fit are faults, as `on_error` says; ``report.inferred_from`` says so. Batches of rejects
+        alone are kept until the types are known, so that all batches have the same.
     resume
         Where to begin: the ``end`` of a batch's report, or a byte after the end of a record. The header and the types are found
         as always. None for the beginning of the text.

@@ -65,11 +65,11 @@ def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
 
 
 def sample_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
-    """Return the types of the first part that has rows or faults; no fault ends the load."""
+    """Return the types of the first part that has rows; no fault ends the load."""
     if not any(plans.planned.types[place] is None for place in plans.planned.wanted):
         return ScanTypes(loaded_types(plans), True, 0)
-    for part in parts.all(_only_inferred, keep=True):
-        if part.rows or part.counts["faults"]:
+    for part in parts.all(_as_for_rows, keep=True):
+        if part.rows:
             return ScanTypes(types_of(plans, part), True, 1)
     return ScanTypes(loaded_types(plans), True, 1)
 
@@ -111,6 +111,14 @@ def _only_inferred(plan: LoadPlan) -> LoadPlan:
         values=replace(plan.values, on_error="null"),
         row_index=None,
     )
+
+
+def _as_for_rows(plan: LoadPlan) -> LoadPlan:
+    """Return a plan that rejects the records that the load of rows rejects, without an end at a fault."""
+    inferring = _only_inferred(plan)
+    if plan.values.on_error != "reject":
+        return inferring
+    return replace(inferring, columns=plan.columns, values=plan.values)
 
 
 class _Seen:
