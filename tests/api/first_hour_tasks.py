@@ -6,8 +6,6 @@ the folder of all; ``out``, a path to write to; ``text``; arrays of `test_first_
 
 from __future__ import annotations
 
-import re
-
 TEXT = "id,name,price,when\n1,Rome,1.5,2024-01-31\n2,Oslo,,2024-02-01\n3,Lima,2.5,2024-03-01\n4,Bonn,4.5,2024-03-02\n"
 
 PANDAS = [
@@ -179,10 +177,3 @@ HERE = {
     r"\bnp\.(argsort|bincount|cumsum|cumulative_sum|digitize|histogram|searchsorted|sort|take|unique)\(": r"headrace.\1(",
 }
 """Patterns of the peers' names, and the names here. Nothing else of a task changes."""
-
-
-def task_here(task: str) -> str:
-    """Return a task with the names of this package."""
-    for pattern, name in HERE.items():
-        task = re.sub(pattern, name, task)
-    return task

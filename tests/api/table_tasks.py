@@ -6,8 +6,6 @@ A task is run with the peer, and then with this package in its place: `HERE` has
 
 from __future__ import annotations
 
-import re
-
 TEXT = b"id,name,price,when\n1,Rome,1.5,2024-01-31\n2,Oslo,,2024-02-01\n3,Lima,2.5,2024-03-01\n4,Bonn,4.5,2024-03-02\n"
 
 HERE = {
@@ -198,10 +196,3 @@ CUDF = [
     "cudf.read_csv(path).to_arrow().num_rows",
 ]
 """Tasks of pandas that cuDF's documentation has; cuDF is not run."""
-
-
-def task_here(task: str) -> str:
-    """Return a task with the names of this package."""
-    for pattern, name in HERE.items():
-        task = re.sub(pattern, name, task)
-    return task

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from everyday_cases import values_of
+from everyday_cases import Trial, values_of
 from pyarrow import csv
-from table_tasks import CUDF, DUCKDB, PANDAS, POLARS, PYARROW, TEXT, task_here
+from table_tasks import CUDF, DUCKDB, HERE, PANDAS, POLARS, PYARROW, TEXT
 
 import headrace
 from headrace import OptionError
@@ -27,12 +27,7 @@ TASKS = {"pandas": PANDAS, "polars": POLARS, "pyarrow": PYARROW, "duckdb": DUCKD
 MODULES = {"pd": pd, "pl": pl, "csv": csv, "pa": pa, "pc": pc, "duckdb": duckdb, "headrace": headrace}
 UNCHANGED = {"pandas": 28, "polars": 38, "pyarrow": 37, "duckdb": 30, "cudf": 29}
 """Number of tasks that run unchanged, of 40."""
-ERRORS = (TypeError, AttributeError, headrace.OptionError)
-"""Errors of tasks that do not run. Their messages say what to use."""
 ADVICE = ("use ", "table.filter(", "headrace.col(", "valid: ")
-ROWS = [
-    pytest.param(reader, task, id=f"{reader}-{number}") for reader, tasks in TASKS.items() for number, task in enumerate(tasks)
-]
 
 
 def outcome(task: str, folder: Path) -> Any:
@@ -50,27 +45,18 @@ def outcome(task: str, folder: Path) -> Any:
     return list(python_csv.reader(text.splitlines(), delimiter=";" if ";" in text else ","))
 
 
-def outcome_here(task: str, folder: Path) -> Any:
-    try:
-        return outcome(task_here(task), folder)
-    except ERRORS as error:
-        return error
+TRIAL = Trial(TASKS, HERE, outcome, ADVICE)
 
 
-@pytest.mark.parametrize(("reader", "task"), ROWS)
+@pytest.mark.parametrize(("reader", "task"), TRIAL.rows())
 def test_a_task_gives_the_peers_answer_or_says_what_to_use(reader: str, task: str, tmp_path: Path) -> None:
-    found = outcome_here(task, tmp_path)
-    if isinstance(found, ERRORS):
-        assert any(word in str(found) for word in ADVICE), found
-    elif reader != "cudf":
-        assert found == outcome(task, tmp_path)
+    TRIAL.check(reader, task, tmp_path)
 
 
 @pytest.mark.parametrize("reader", TASKS)
 def test_most_tasks_run_unchanged(reader: str, tmp_path: Path) -> None:
-    errors = [task for task in TASKS[reader] if isinstance(outcome_here(task, tmp_path), ERRORS)]
     assert len(TASKS[reader]) == 40
-    assert 40 - len(errors) == UNCHANGED[reader], errors
+    TRIAL.check_count(reader, UNCHANGED[reader], tmp_path)
 
 
 def test_names_that_a_conversion_is_advised_for_exist_there() -> None:
