@@ -142,6 +142,14 @@ def test_a_text_that_begins_alike_repeats_the_read(reads, options):
     assert reads.waits == 2  # for the first bytes, and for the results
 
 
+def test_texts_with_quotes_and_without_them_take_turns(reads):
+    quoted = b"a,b,c\n" + LINES.replace(b"x", b'"x"')
+    for number in range(3):
+        reads.check(TEXTS["a header"], **OPTIONS["a header and types"])
+        reads.check(quoted, **OPTIONS["a header and types"])
+        assert reads.repeated == 2 * number
+
+
 def test_texts_that_differ_are_read_step_by_step(reads):
     for kind in ("a header", "one that begins alike", "a header", "the same and a fault", "a header", "a header"):
         reads.check(TEXTS[kind], **OPTIONS["a header and types" if kind == "a header" else "none"])

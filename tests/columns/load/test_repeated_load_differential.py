@@ -98,6 +98,13 @@ def test_a_text_as_expected_repeats_the_launches(repeated, options):
         assert len(repeated) == turn
 
 
+def test_texts_with_quotes_and_without_them_take_turns(repeated):
+    """Each kind has launches of its own, which texts of the other kind leave in place."""
+    for turn, kind in enumerate(("plain", "quotes", "plain", "quotes", "longer", "quotes")):
+        check(TEXTS[kind], **OPTIONS["types given"])
+        assert len(repeated) == max(turn - 1, 0)
+
+
 @pytest.mark.covering(default=0, long=0)
 @pytest.mark.long_except("types given, faults are nulls", "types inferred")
 @pytest.mark.parametrize("options", OPTIONS)

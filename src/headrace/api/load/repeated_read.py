@@ -21,7 +21,7 @@ from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.convert.gpu.column_group import GpuPlan, gpu_plan_of
 from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget
 from headrace.columns.infer.infer_gpu import Inference
-from headrace.columns.load.gpu.data_start import find_data
+from headrace.columns.load.gpu.data_start import find_data, has_quotes
 from headrace.columns.load.gpu.repeated_load import TextToLoad
 from headrace.columns.load.gpu.setup_cache import LoadSetup, load_setup
 from headrace.columns.plan.row_policy import COLLECTED
@@ -95,7 +95,7 @@ class RepeatedReads:
         gpu_plan = gpu_plan_of(plan)
         setup = load_setup(gpu_plan, options.dialect, plan, DEFAULT_TUNING, opened.size)
         is_begun = plan.before is not None or plan.data_begin <= plan.begin  # the begin of the data is the same in each text
-        if setup.repeated is None or plan.memory_limit or not is_begun:
+        if not setup.repeated or plan.memory_limit or not is_begun:
             return
         begin, counts = find_data(opened, setup.native, plan)
         known = _Known(prepared, setup, gpu_plan, begin, counts, places_of(prepared.columns))
@@ -124,16 +124,20 @@ class RepeatedReads:
         return Table(LazyMapping(known.places, columns), rejects=Table(loaded.rejects), report=report)
 
     def _load(self, launcher: GpuLauncher, text: Array, start: bytes, crossings: Crossings, known: _Known) -> Loaded | None:
-        setup, begin, repeated = known.setup, known.begin, known.setup.repeated
-        if repeated is None:  # the last text of the plan had faults; the next ones need not be fetched to learn that
+        setup, begin = known.setup, known.begin
+        if not setup.repeated:  # the last texts of the plan had faults; the next ones need not be fetched to learn that
             self._known = {key: value for key, value in self._known.items() if value[1] is not known}
+            return None
+        quoted = has_quotes(self._options.dialect, start[begin:])
+        repeated = setup.repeated.get(quoted)
+        if repeated is None:
             return None
         infer = partial(self._inference, text, start, crossings, known) if known.gpu_plan.inferred else None
         target = _target(launcher, text, DEFAULT_TUNING, str(text.device))
         to_load = TextToLoad(target, begin, text.nbytes - begin, start[begin:], dict(known.counts), infer)
         loaded = repeated.load(setup, to_load)
         if loaded is None:
-            setup.repeated = None  # the text is loaded step by step at once
+            setup.repeated.pop(quoted, None)  # the text is loaded step by step at once
         return loaded
 
     def _inference(self, text: Array, start: bytes, crossings: Crossings, known: _Known) -> Inference:

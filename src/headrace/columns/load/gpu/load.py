@@ -99,12 +99,12 @@ def _load(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPla
     setup = load_setup(gpu_plan, dialect, plan, target.tuning, target.text.nbytes)
     begin, counts = find_data(source, setup.native, plan)
     request = _request(target, source, dialect, plan, gpu_plan, setup, begin, run)
-    repeated = setup.repeated  # read once: another thread may change it
-    if repeated is not None and _may_repeat(request):
+    if setup.repeated and _may_repeat(request):
         size = min(plan.end, source.size) - begin
         infer = partial(Inference, source, dialect, plan, gpu_plan, begin) if gpu_plan.inferred else None
         text = TextToLoad(target, begin, size, data_prefix(source, begin, size), dict(counts), infer)
-        loaded = repeated.load(setup, text)
+        repeated = setup.repeated.get(has_quotes(dialect, text.prefix))
+        loaded = None if repeated is None else repeated.load(setup, text)
         if loaded is not None:
             return loaded
     return _Load(request, LoadResultBuilder(request, counts)).run()
@@ -162,10 +162,18 @@ class _Load:
                 result.converted.add(converted)
                 changed = result.changed()
                 if not changed:
-                    self._setup.repeated = self._repeated(group)
+                    self._keep_launches(group)
                     return result.build()
                 group = gpu_plan.group(tuple(changed), bytes(changed.values()))
             converted = self._convert(group, self._measured(group))
+
+    def _keep_launches(self, group: ColumnGroup) -> None:
+        """Keep the launches of this load for later texts that have quotes too, or have none too."""
+        found, quoted = self._repeated(group), self._searched.quoted
+        if found is None:
+            self._setup.repeated.pop(quoted, None)
+        else:
+            self._setup.repeated[quoted] = found
 
     def _repeated(self, group: ColumnGroup) -> RepeatedLoad | None:
         """Return the launches of this load for a later text, if it took one pass, without faults."""

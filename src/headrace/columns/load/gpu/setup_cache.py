@@ -53,8 +53,8 @@ class LoadSetup:
         """True if masks could not read the quotes of the last text. Then the automaton reads the next one at once."""
         self.expects_strings: bool | None = None
         """True if the last text had columns of strings, False if it had none; None before the first text."""
-        self.repeated: RepeatedLoad | None = None
-        """Launches of the last text that was loaded in one pass."""
+        self.repeated: dict[bool, RepeatedLoad] = {}
+        """Launches of the last text that was loaded in one pass: of texts with quotes (True), and of those without."""
         self.typed_group = None if infers else gpu_plan.group(self.positions, bytes([GIVEN]) * count)
         """The group of all columns, if all types are given."""
         self._tuning = tuning
