@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
 
+import headrace
 from headrace import OptionError, read_csv, scan_csv
 from headrace.api.options.csv_options import resolve_names
 from headrace.api.options.table import ALIASES, DEFAULTS
@@ -182,6 +183,8 @@ SAME: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"dialect": "excel"}, {}),
     ({"dialect": "excel-tab"}, {"sep": "\t"}),
     ({"dialect": csv.unix_dialect()}, {}),
+    ({"dialect": headrace.Dialect(sep=";", quote_char="'"), "comment": "#"}, {"sep": ";", "quote_char": "'", "comment": "#"}),
+    ({"dialect": headrace.Dialect(quote_char=None, strip=True), "sep": ";"}, {"quote_char": None, "strip": True, "sep": ";"}),
     ({"keep_default_na": False, "na_values": ["x"]}, {"null_values": ["x"]}),
     ({"block_size": 1, "n_threads": 1}, {}),
 ]
@@ -214,6 +217,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"skip_rows": 1, "read_options": pc.ReadOptions(skip_rows=1)}, "skip_rows and read_options are both given"),
     ({"na_values": ["x"], "null_values": ["y"]}, "null_values and its other name na_values are both given"),
     ({"dialect": "excel-tab", "sep": ";"}, "sep and its other name dialect are both given"),
+    ({"dialect": headrace.Dialect(sep="|"), "sep": ";"}, "sep and its other name dialect are both given"),
+    ({"dialect": "excel-tabs"}, "did you mean 'excel-tab'?"),
+    ({"dialect": 3}, "dialect must be 'auto', a Dialect, or a dialect of Python's csv, not 3"),
     ({"batch_bytes": 5}, "use scan_csv(source, batch_bytes=...).batches()"),
 ]
 

@@ -63,3 +63,12 @@ def test_a_join_moves_up_or_stays() -> None:
     for one, other in product(Kind, repeat=2):
         both = join(one, other)
         assert join(both, one) == both == join(both, other)
+
+
+def test_a_resumed_scan_has_the_types_of_the_first_batch() -> None:
+    text = b"a,b\n1,x\n2,y\n2.5,z\n3,\n"
+    scan = headrace.scan_csv(text, infer="first", batch_bytes=7, on_error="null")
+    first, *others = scan.batches()
+    resumed = headrace.scan_csv(text, infer="first", batch_bytes=7, on_error="null", resume=first.report.end)
+    assert (resumed.schema, resumed.read().schema) == (scan.schema, scan.schema)
+    assert list(resumed.read().iter_rows()) == [row for batch in others for row in batch.iter_rows()]

@@ -18,6 +18,8 @@ from headrace.sources.compression.formats import CompressionName
 if TYPE_CHECKING:
     import csv
 
+    from headrace.structure.dialect import Dialect
+
 AUTO = "auto"
 """Value of an option that is to be found."""
 
@@ -30,8 +32,8 @@ NullValues = NullText | Iterable[NullText] | Mapping[str | int, NullText | Itera
 ColumnsLike = str | Sequence[str | int] | AbstractSet[str | int] | Mapping[str, object]
 """Names or positions. A mapping of names to types, as in DuckDB, is a schema."""
 
-DialectLike: TypeAlias = "str | csv.Dialect | type[csv.Dialect]"
-"""``"auto"``; or a dialect of Python's `csv`, or its name."""
+DialectLike: TypeAlias = "str | Dialect | csv.Dialect | type[csv.Dialect]"
+"""``"auto"``, a `Dialect`, or a dialect of Python's `csv` or its name."""
 
 CompressionLike = CompressionName | Literal["infer", "auto", "none"] | Mapping[str, object]
 """Names of this package, of pandas and of DuckDB."""

@@ -43,6 +43,17 @@ def one_of(*valid: str) -> Parser:
     return lambda name, value: choice(name, value, valid)
 
 
+def dialect_word(name: str, value: object) -> str:
+    """Parse ``"auto"``; other dialects are options, which have been taken by now (`translate.expand`)."""
+    if not isinstance(value, str):
+        raise OptionError.wrong(name, "'auto', a Dialect, or a dialect of Python's csv", value)
+    if value != "auto":
+        import csv  # seldom needed
+
+        raise OptionError.unknown(name, value, ["auto", *csv.list_dialects()])
+    return value
+
+
 def count(name: str, value: object) -> int:
     """Parse an integer from 0 on."""
     return integer(name, value, "an integer from 0 on", 0)

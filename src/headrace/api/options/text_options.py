@@ -14,7 +14,7 @@ TEXT_OPTIONS = (
     Option(
         "dialect",
         default=None,
-        parse=or_none(parsers.one_of("auto")),
+        parse=or_none(parsers.dialect_word),
         help="auto: find the options of this group that are not given, from the text",
         choices=("auto",),
         flags=(Flag("--dialect", "choice", default="the defaults below"),),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from headrace.api.options.table import ALIASES, DEFAULTS
 from headrace.api.options.word import ForeignCall, Word
-from headrace.api.options.word_values import csv_dialect
+from headrace.api.options.word_values import dialect_options
 from headrace.api.options.words import WORD_OF
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import Meaning, assign_aliases
@@ -44,12 +44,13 @@ def translate(values: dict[str, object], words: Mapping[str, object]) -> tuple[d
 def expand(values: dict[str, object]) -> dict[str, object]:
     """Return the options with values that stand for several options replaced by these options.
 
-    ``columns={"a": "int64"}`` is a schema, as in DuckDB. ``dialect="excel-tab"`` and objects of Python's `csv` are options.
+    ``columns={"a": "int64"}`` is a schema, as in DuckDB. A `Dialect`, one of Python's `csv`, and
+    ``dialect="excel-tab"`` are options.
     """
     columns, dialect = values["columns"], values["dialect"]
     if isinstance(columns, Mapping) and columns:
         values = assign_aliases({**values, "columns": None}, [Meaning("columns", "schema", columns)], DEFAULTS)
-    if dialect is not None and (options := csv_dialect(dialect)) is not None:
+    if dialect is not None and (options := dialect_options(dialect)) is not None:
         pairs = [Meaning("dialect", own, value) for own, value in options.items() if value != DEFAULTS[own]]
         values = assign_aliases({**values, "dialect": None}, pairs, DEFAULTS)
     return values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from headrace.api.options.parsers import field_types
@@ -12,6 +13,7 @@ from headrace.api.options.word import ForeignCall, Translation
 from headrace.columns.types import parse_type
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import flag, integer
+from headrace.structure.dialect import CSV, Dialect
 
 Options = Mapping[str, object]
 
@@ -185,8 +187,15 @@ def option_object(name: str, value: object, call: ForeignCall) -> Options:
     return _NOTHING
 
 
-def csv_dialect(value: object) -> Options | None:
-    """Return the options that an object of Python's `csv`, or the name of a registered one, stands for; None if it is neither."""
+def dialect_options(value: object) -> Options | None:
+    """Return the options that a `Dialect`, one of Python's `csv`, or the name of a registered one stands for; None if it is none.
+
+    Options of a `Dialect` that have its defaults are omitted.
+    """
+    if isinstance(value, Dialect):
+        return {
+            one.name: getattr(value, one.name) for one in fields(Dialect) if getattr(value, one.name) != getattr(CSV, one.name)
+        }
     if isinstance(value, str):
         value = csv.get_dialect(value) if value in csv.list_dialects() else None
     if isinstance(value, type) and issubclass(value, csv.Dialect):

@@ -119,8 +119,9 @@ def read_csv(
         ``"auto"`` finds how the text is written: what `sniff_csv` proposes replaces each option below that has its default. The
         proposal is ``report.sniffed``. The preamble, comments and footer that it leaves out are counted in ``report.skipped``.
         If `on_error` is not given, `short_records` and `long_records` are proposed for texts that need them. Of several files,
-        the first that holds a record decides for all, and no footer is proposed. None uses the options as given. A dialect of
-        Python's `csv`, or its name (``"excel-tab"``), stands for the options that it has.
+        the first that holds a record decides for all, and no footer is proposed. None uses the options as given. A `Dialect`
+        stands for those of its options that are not its defaults. A dialect of Python's `csv`, or its name (``"excel-tab"``),
+        stands for the options that it has.
     sep
         Field separator, 1 to 8 bytes. It is taken literally, never as a regular expression.
     header

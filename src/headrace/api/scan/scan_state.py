@@ -235,7 +235,7 @@ def start(request: ScanRequest) -> ScanState:
             parts = ChosenParts(plans, files, options, request.cut, request.where)
             device = "cpu" if options.context.device.kind == "cpu" else f"cpu, to choose rows; then {options.context.device}"
         state = ScanState(closing, options, sniffed, plans, parts, inferring, request.several, device, request.where)
-        if request.infer == "first" and parts is not inferring:
+        if request.infer == "first" and (parts is not inferring or request.resume is not None):
             state.sample_types()
         elif request.infer == "all" and (parts is not inferring or not _is_one_batch(files, request)):
             state.infer_types()
