@@ -128,6 +128,63 @@ def test_types_of_one_width(values: Any) -> None:
     assert found.to_arrow().to_pydict() == expected.to_pydict()
 
 
+COMMON = {
+    pa.timestamp("ms"): (pa.date32(), pa.timestamp("ms"), pa.timestamp("s")),
+    pa.timestamp("ns"): (pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("us")),
+    pa.timestamp("us", "Europe/Oslo"): (pa.timestamp("us", "Europe/Oslo"), pa.timestamp("ms", "Europe/Oslo")),
+    pa.duration("ns"): (pa.duration("ns"), pa.duration("s")),
+    pa.time64("us"): (pa.time32("s"), pa.time64("us"), pa.time32("ms")),
+    pa.time32("ms"): (pa.time32("ms"), pa.time32("s")),
+    pa.decimal128(20, 2): (pa.decimal128(5, 2), pa.decimal128(20, 2)),
+}
+
+
+@pytest.mark.parametrize(("common", "types"), COMMON.items(), ids=str)
+def test_units_and_digits(common: pa.DataType, types: tuple[pa.DataType, ...]) -> None:
+    values = [0, 7, None, 3]
+    columns = []
+    for kind in types:
+        if pa.types.is_decimal(kind):
+            columns.append(pa.array([None if one is None else Decimal(one) for one in values], kind))
+        else:
+            columns.append(pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64()).view(kind))
+    tables = [pa.table({"a": column})[size:] for size, column in enumerate(columns)]
+    found = concat(tables).to_arrow()
+    expected = pa.concat_tables([table.cast(pa.schema([("a", common)])) for table in tables])
+    assert (found.schema, found.to_pydict()) == (expected.schema, expected.to_pydict())
+
+
+def test_units_that_have_not_each_value() -> None:
+    last, fine = 2**63 // 10**9, pa.table({"a": pa.array([5], pa.timestamp("ns"))})
+    for seconds in (last, -last, None):
+        table = pa.table({"a": pa.array([seconds], pa.timestamp("s"))})
+        assert concat([table, fine]).to_arrow()["a"].cast("int64").to_pylist() == [seconds and seconds * 10**9, 5]
+    for seconds in (last + 1, -last - 1):
+        with pytest.raises(OptionError, match=r"is of type timestamp\[s\] and has values that timestamp\[ns\] has not"):
+            concat([pa.table({"a": pa.array([seconds], pa.timestamp("s"))}), fine])
+    days = pa.table({"a": pa.array([2**31 - 1], pa.date32())})
+    with pytest.raises(OptionError, match=r"is of type date32 and has values that timestamp\[ns\] has not"):
+        concat([days, fine])
+
+
+@pytest.mark.parametrize(
+    "types",
+    [
+        (pa.timestamp("us"), pa.timestamp("us", "UTC")),
+        (pa.date32(), pa.timestamp("us", "UTC")),
+        (pa.date32(), pa.duration("s")),
+        (pa.time64("us"), pa.timestamp("us")),
+        (pa.decimal128(5, 2), pa.decimal128(5, 3)),
+        (pa.decimal128(5, 2), pa.int64()),
+        (pa.bool_(), pa.int64()),
+    ],
+    ids=str,
+)
+def test_types_without_a_common_one(types: tuple[Any, ...]) -> None:
+    with pytest.raises(OptionError, match=r"give both one type, by dtypes= of read_csv or by PyArrow's Table\.cast"):
+        concat([pa.table({"a": pa.array([None], kind)}) for kind in types])
+
+
 @pytest.mark.parametrize(
     ("tables", "error", "said"),
     [

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, ValuesView
+from dataclasses import replace
 from io import IOBase
 from typing import TYPE_CHECKING, Any
 
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.finish.concat import JoinPart, SharedLoads
+from headrace.columns.traits import UNITS
 from headrace.columns.types import ENCODED, DataType
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError, UnknownColumnError, shown
 from headrace.core.options import flag
+
+_ADVICE = "give both one type, by dtypes= of read_csv or by PyArrow's Table.cast"
 
 if TYPE_CHECKING:
     from headrace.export.text.write_csv import ArrowStream
@@ -24,6 +28,8 @@ def concat(tables: Iterable[Table | ArrowStream], *, ignore_index: bool = True, 
     Columns are matched by name, in the order of the first table. A column has one type in the result:
 
     - Numbers get the type that NumPy promotes their types to, int64 for uint64 beside signed integers, if it has each value.
+    - Times and durations get the finest unit, and dates beside timestamps become timestamps, if it has each value. Decimals of
+      one scale get the largest precision.
     - Texts of several forms become plain texts. Views stay views, and dictionaries become one dictionary.
     - A column of nulls takes the type of the others.
 
@@ -130,7 +136,7 @@ def _type_of_all(name: str, columns: Sequence[Column]) -> DataType:
         others = (number for number, column in enumerate(columns) if _common_type([columns[first].type, column.type]) is None)
         at = next(others)
         there = f"column {shown(name)} of tables[{at}] is of type {columns[at].type}"
-        raise OptionError(f"{there}, and that of tables[{first}] is of type {columns[first].type}; cast one of them")
+        raise OptionError(f"{there}, and that of tables[{first}] is of type {columns[first].type}; {_ADVICE}")
     return kind
 
 
@@ -151,18 +157,20 @@ def _joined_on_gpu(tables: Sequence[Table], context: Context) -> Table:
 def _part(name: str, number: int, column: Column, kind: DataType, context: Context) -> JoinPart:
     """Return a column of a table as a part of one of type `kind`."""
     from headrace.arrange.gather.take import from_first_row  # not needed to read
-    from headrace.columns.as_numpy import exact_numbers
+    from headrace.columns.as_numpy import exact_numbers, exact_times
     from headrace.store.dictionary.plain import plain_column
 
     if column.type.name == "null":
         return len(column)
     part = from_first_row(plain_column(column, context), context.thread_count)
-    if part.type == kind or not kind.is_numeric:
+    if part.type == kind or not (kind.is_numeric or kind.unit or kind.scale is not None):
         return part
-    converted = exact_numbers(part, kind)
+    if kind.scale is not None:
+        return replace(part, type=kind)
+    converted = exact_numbers(part, kind) if kind.is_numeric else exact_times(part, kind)
     if converted is None:
         there = f"column {shown(name)} of tables[{number}] is of type {column.type}"
-        raise OptionError(f"{there} and has values that {kind} has not; cast it first")
+        raise OptionError(f"{there} and has values that {kind} has not; {_ADVICE}")
     return converted
 
 
@@ -181,4 +189,25 @@ def _common_type(types: Sequence[DataType]) -> DataType | None:
         promoted = np.result_type(*(one.name for one in distinct)).name
         has_floats = any(one.name.startswith("float") for one in distinct)
         return DataType(promoted if has_floats or not promoted.startswith("float") else "int64")
-    return None
+    return _common_time(distinct) or _common_decimal(distinct)
+
+
+def _common_time(types: Sequence[DataType]) -> DataType | None:
+    """Return the type of several dates, times or durations with the finest of their units; None if they are of several sorts."""
+    names = {one.name for one in types}
+    units = [unit for unit in UNITS if any(one.unit == unit for one in types)]
+    if not units:
+        return None
+    if names == {"duration"}:
+        return DataType("duration", unit=units[-1])
+    if names <= {"time32", "time64"}:
+        return DataType("time64" if "time64" in names else "time32", unit=units[-1])
+    zones = {one.tz for one in types}  # a date has none
+    return DataType("timestamp", unit=units[-1], tz=types[0].tz) if names <= {"date32", "timestamp"} and len(zones) == 1 else None
+
+
+def _common_decimal(types: Sequence[DataType]) -> DataType | None:
+    """Return the decimal type of one scale with the largest precision; None if the scales differ or a type is another one."""
+    if len({(one.name, one.scale) for one in types}) > 1 or types[0].name != "decimal128":
+        return None
+    return max(types, key=lambda one: one.precision or 0)

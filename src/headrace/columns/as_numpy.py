@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from headrace.columns.traits import UNITS
 from headrace.core.buffer import Buffer, copy_of
 from headrace.core.errors import MissingDependencyError, OptionError, shown
 from headrace.core.options import flag
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from headrace.columns.types import DataType
 
 
+_DAY_SECONDS = 86_400
 _OLD_BYTES = re.compile(r"[<>=|]?a\d*")
 """The old name of NumPy's bytes, ``S``, for which NumPy gives a warning."""
 
@@ -107,6 +109,22 @@ def exact_numbers(column: Column, type_: DataType) -> Column | None:
     if not from_float and not (_are_same_in_floats(values, converted) if to_float else _are_inside(values, type_)):
         return None
     return replace(column, type=type_, values=copy_of(converted))
+
+
+def exact_times(column: Column, type_: DataType) -> Column | None:
+    """Return dates, times or durations, from the first row on, with the unit of another type that has each value; None if it has
+    not.
+    """
+    values = in_memory(column)
+    values = values.view(f"i{values.itemsize}").astype(np.int64)
+    if column.validity is not None:
+        values[~_bits(column.validity, 0, column.length)] = 0
+    finer = UNITS[type_.unit or "s"]
+    factor = finer * _DAY_SECONDS if column.type.unit is None else finer // UNITS[column.type.unit]
+    last = np.iinfo(f"i{type_.bits // 8}").max // factor
+    if len(values) and not -last <= int(values.min()) <= int(values.max()) <= last:
+        return None
+    return replace(column, type=type_, values=copy_of((values * factor).astype(f"i{type_.bits // 8}")))
 
 
 def _are_inside(values: np.ndarray[Any, Any], type_: DataType) -> bool:
