@@ -180,10 +180,9 @@ def _plan(
     first: FirstRecord | None, has_header: bool, options: SchemaOptions, width: int, collected: str | None
 ) -> PlannedColumns:
     base, renamed = plan_names(first, options)
-    types = plan_types(base, has_header, options)
     names = widen_names(base, width, collected)
-    types = (*types, *[None if options.infer_schema else parse_type("string")] * (len(names) - len(base)))
-    types = (*types[:-1], parse_type("string")) if collected else types
+    types = plan_types(names[:-1] if collected else names, len(base), options, has_header=has_header)
+    types = (*types, parse_type("string")) if collected else types
     return PlannedColumns(names, types, len(base), plan_wanted(names, options), MappingProxyType(renamed))
 
 
@@ -345,8 +344,10 @@ def _unique(found: list[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     return tuple(names), renamed
 
 
-def plan_types(names: tuple[str, ...], has_header: bool, options: SchemaOptions) -> tuple[DataType | None, ...]:
-    """Return the types of all columns, None for those to infer. A schema with names must have those of the header.
+def plan_types(names: tuple[str, ...], width: int, options: SchemaOptions, *, has_header: bool) -> tuple[DataType | None, ...]:
+    """Return the types of all columns, None for those to infer.
+
+    A schema has the types of a complete record's `width` columns. If it has names, they must be those of the header.
 
     Raises
     ------
@@ -357,10 +358,10 @@ def plan_types(names: tuple[str, ...], has_header: bool, options: SchemaOptions)
     types: list[DataType | None] = [default] * len(names)
     if isinstance(options.schema, Mapping):
         if has_header:
-            _check_same_names(names, options.schema)
-        types = [_type_of("schema", name, options.schema[name]) for name in names]
+            _check_same_names(names[:width], options.schema)
+        types[:width] = [_type_of("schema", name, options.schema[name]) for name in names[:width]]
     elif options.schema is not None:
-        types = _positional_types(names, options.schema)
+        types[:width] = _positional_types(names[:width], options.schema)
     if options.dtypes is None:
         return tuple(types)
     if not isinstance(options.dtypes, Mapping):

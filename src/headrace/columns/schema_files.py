@@ -161,8 +161,7 @@ def unite(
     own = [widen_names(file.names or leader.names, width, None) for file, width in zip(found, widths, strict=True)]
     base = tuple(dict.fromkeys([*(name for file in found for name in file.names or leader.names), *options.absent]))
     names = tuple(dict.fromkeys([*base, *(name for names in own for name in names)]))
-    types = plan_types(base, leader.header is not None, options)
-    types = (*types, *[None if options.infer_schema else parse_type("string")] * (len(names) - len(base)))
+    types = plan_types(names, len(base), options, has_header=leader.header is not None)
     places = {name: place for place, name in enumerate(names)}
     last: tuple[int, ...] = ()
     if collected:

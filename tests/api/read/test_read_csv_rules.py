@@ -85,6 +85,22 @@ def test_schema_and_dtypes() -> None:
     assert [column.inferred for column in read(data, dtypes={"a": int}).report.columns] == [False, True]
 
 
+def test_types_of_columns_that_long_records_add() -> None:
+    text, options = b"a,b\n1,2,3,4\n", {"header": True, "long_records": "widen"}
+    for dtypes, types in (
+        ("string", ["string"] * 4),
+        ({"column_4": "float32", "b": "int8"}, ["int64", "int8", "int64", "float32"]),
+        ({-1: "int8"}, ["int64", "int64", "int64", "int8"]),
+        ([str, str, int, float], ["string", "string", "int64", "float64"]),
+    ):
+        assert [str(one) for one in read(text, dtypes=dtypes, **options).schema.values()] == types
+        files = [text, b"a,b\n5,6\n"]
+        assert [str(one) for one in read(files, dtypes=dtypes, **options).schema.values()] == types
+    table = read(text, schema={"a": "int8", "b": "int16"}, **options)
+    assert [str(one) for one in table.schema.values()] == ["int8", "int16", "int64", "int64"]
+    assert read(text, dtypes=str, header=True, long_records="collect").to_pydict()["extra_fields"] == ["3,4"]
+
+
 def test_header_of_several_records() -> None:
     data = b"trips\nx,y,y\nkm,s,\n1,2,3\n"
     assert read(data, header=[1, 2]).to_pydict() == {"x_km": [1], "y_s": [2], "y": [3]}
