@@ -58,6 +58,12 @@ def test_a_null_is_none_of_the_sequences() -> None:
     assert table.to_pydict() == {"column_1": [1, 2, 3, 4, 5], "column_2": [None, "N", "\\N", "\n", ""]}
 
 
+def test_codes_are_texts() -> None:
+    r"""MySQL writes a zero byte and the digit 1 as `\01`; neither MySQL nor PostgreSQL writes octal or hexadecimal codes."""
+    table = headrace.read_csv(b"\\101\t\\x41\t\\01\n", **COPY, schema=["string"] * 3)
+    assert list(table.iter_rows()) == [("101", "x41", "\x001")]
+
+
 def test_names_and_values() -> None:
     data = b"a\\tb,c\n1\\0,\\n\n2,\\Z2\n"
     table = headrace.read_csv(data, **OPTIONS | {"header": True})

@@ -195,7 +195,8 @@ def read_csv(
     escape_sequences
         Whether letters after `escape_char` stand for other bytes, so that texts of PostgreSQL, MySQL and ClickHouse are read as
         they were. Backspace, form feed, line feed, carriage return, tab and vertical tab are ``b f n r t v``. A zero byte is
-        ``0``, and byte 1A is ``Z``. Codes in octal and hexadecimal are not decoded.
+        ``0``, and byte 1A is ``Z``. Every other byte stands for itself: ``\\101`` is ``101`` and ``\\x41`` is ``x41``, as in
+        MySQL. PostgreSQL reads these as codes, but writes none.
     comment
         Prefix of lines to leave out, 1 to 8 bytes; None for none.
     lineterminator
