@@ -54,6 +54,16 @@ def test_every_type_comes_back(tmp_path: Path, suffix: str) -> None:
     assert back.equals(expected)
 
 
+def test_an_arrow_file_has_one_dictionary_for_a_column(tmp_path: Path) -> None:
+    scan = headrace.scan_csv(b"a\nx\ny\n", dtypes={"a": "category"}, batch_bytes=2)
+    with pytest.raises(headrace.OptionError, match=r"one dictionary for a column, and batches have their own: write \.parquet"):
+        scan.sink(tmp_path / "t.arrow")
+    assert list(tmp_path.iterdir()) == []
+    for source, suffix in ((scan, ".parquet"), (scan.read(), ".arrow")):
+        write_table(source, tmp_path / f"t{suffix}")
+        assert read_back(tmp_path / f"t{suffix}")["a"].to_pylist() == ["x", "y"]
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 @pytest.mark.parametrize("rows", [0, 1, 7])
 def test_slices_and_empty_tables_come_back(tmp_path: Path, suffix: str, rows: int) -> None:

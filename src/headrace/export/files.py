@@ -36,7 +36,8 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     OptionError
-        The suffix names no format, or the format does not support a column's type.
+        The suffix names no format, or the format does not support a column's type. An Arrow file cannot hold batches with
+        several dictionaries for a column.
     MissingDependencyError
         PyArrow, DuckDB or the compression's package is not installed.
     OSError
@@ -141,7 +142,15 @@ def _write_parquet(table: ArrowStream, target: Path) -> None:
 
 
 def _write_ipc(table: ArrowStream, target: Path) -> None:
-    _write_batches(table, target, import_module("pyarrow.ipc").new_file)
+    try:
+        _write_batches(table, target, import_module("pyarrow.ipc").new_file)
+    except import_module("pyarrow").ArrowInvalid as error:
+        if "Dictionary replacement" not in str(error):
+            raise
+        raise OptionError(
+            "an Arrow file has one dictionary for a column, and batches have their own: write .parquet, convert the column to "
+            "texts (a scan: dtypes=, strings='plain'), or write a table instead of a scan"
+        ) from None
 
 
 def _write_csv(table: ArrowStream, target: Path) -> None:

@@ -257,7 +257,8 @@ class Scan(ArrowWrites, ForeignNames):
         Raises
         ------
         OptionError
-            The suffix names no format, or `target` is neither a path nor a function.
+            The suffix names no format, or `target` is neither a path nor a function. Batches with dictionaries cannot be written
+            to an Arrow file, which has one for a column.
         MissingDependencyError
             The package that writes the format is not installed.
         ParseError, SourceError, MemoryLimitError
