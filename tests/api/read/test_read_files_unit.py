@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from headrace import Context, NoMatchError, OptionError, ParseError, Table, read_csv
+from headrace import Context, NoMatchError, OptionError, ParseError, Table, col, read_csv, scan_csv
 from headrace.columns.finish.concat import SharedLoads
 from headrace.sources.find_files import match_files, partition_keys
 
@@ -86,6 +86,36 @@ def test_a_folder_is_read_without_hidden_files_and_those_of_unfinished_writes(tm
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("a\n1\n")
     assert read(tmp_path, hive_partitioning=True).to_pydict() == {"a": [1, 1], "k": [1, 2]}
+
+
+def test_columns_of_the_paths_and_the_row_index_are_selected_like_others(tmp_path: Path) -> None:
+    write(tmp_path, {"year=2023/t.csv": "a,b\n1,2\n", "year=2024/t.csv": "a,b\n3,4\n"})
+    options: dict[str, Any] = {"hive_partitioning": True, "include_file_paths": "from", "row_index_name": "n"}
+    paths = [str(tmp_path / name) for name in ("year=2023/t.csv", "year=2024/t.csv")]
+    whole = {"n": [0, 1], "a": [1, 3], "b": [2, 4], "year": [2023, 2024], "from": paths}
+    assert read(tmp_path, **options).to_pydict() == whole
+    for given, names in (
+        (["year", "b"], ["n", "year", "b"]),
+        (["b", "from", "n"], ["b", "from", "n"]),
+        (["from", 0], ["n", "from", "a"]),
+        ("year", ["n", "year"]),
+        ({"b", "year"}, ["n", "b", "year"]),
+        (["b"], ["n", "b", "year", "from"]),
+    ):
+        table = read(tmp_path, columns=given, **options)  # a row index comes first unless it is placed
+        assert list(table.to_pydict().items()) == [(name, whole[name]) for name in names]
+        assert [one.name for one in table.report.columns] == [name for name in names if name != "n"]
+        scan = scan_csv(tmp_path, batch_bytes=4, columns=given, **options)
+        assert list(scan.read().to_pydict().items()) == list(table.to_pydict().items())
+        assert list(scan.schema) == names
+        for convert in ("all", "chosen"):
+            chosen = scan.where(col("a") > 1, convert=convert)
+            assert list(chosen.read().to_pydict().items()) == [(name, whole[name][1:]) for name in names]
+    assert scan_csv(tmp_path, **options).where(col("year") < 2024).select("b").read()["b"].to_pylist() == [2]
+    lazy = scan_csv(tmp_path, **options).to_polars()
+    assert lazy.select("year", "n").collect().to_dict(as_series=False) == {"year": [2023, 2024], "n": [0, 1]}
+    one = scan_csv(b"a,b\n1,2\n", row_index_name="n").to_polars()
+    assert one.select("n").collect().to_dict(as_series=False) == {"n": [0]}
 
 
 def test_pattern_in_the_current_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import Any
 
 from headrace.api.load.reading import load_plan, prepare
 from headrace.api.options.csv_options import CsvOptions, FilesOptions
@@ -26,8 +28,10 @@ Partitions = Mapping[str, Sequence[str | None]]
 
 def find_partitions(
     names: Sequence[str], firsts: Sequence[FirstRecord | None], options: CsvOptions
-) -> tuple[Partitions, SchemaOptions]:
-    """Return the partitions in the paths of files, and the options of the files' own columns, without types of partitions.
+) -> tuple[Partitions, SchemaOptions, Sequence[object] | None]:
+    """Return the partitions in the paths of files, and the options of the files' own columns, without those of partitions.
+
+    The third result is ``columns=``, if it names a partition, the column of paths or the row index; otherwise None.
 
     Parameters
     ----------
@@ -40,13 +44,32 @@ def find_partitions(
     """
     found = partitions(names, options.files.hive_partitioning)
     own = {text for first in firsts if first for text in first.fields}
-    elsewhere = {key for key in found if key.encode("utf-8", "surrogateescape") not in own}
+    own_texts = {text.decode("utf-8", "surrogateescape") for text in own}
+    elsewhere = found.keys() - own_texts
     schema, dtypes = options.schema.schema, options.schema.dtypes
     if isinstance(schema, Mapping):
         schema = {name: given for name, given in schema.items() if name not in elsewhere}
     if isinstance(dtypes, Mapping):
         dtypes = {name: given for name, given in dtypes.items() if name not in elsewhere}
-    return found, replace(options.schema, schema=schema, dtypes=dtypes) if found else options.schema
+    index = None if options.row_index is None else options.row_index.name
+    others = {*elsewhere, options.files.include_file_paths, index} - own_texts
+    columns, asked = _own_columns(options.schema.columns, others)
+    if not found and asked is None:
+        return found, options.schema, None
+    return found, replace(options.schema, schema=schema, dtypes=dtypes, columns=columns), asked
+
+
+def _own_columns(columns: object, others: AbstractSet[str | None]) -> tuple[Any, Sequence[object] | None]:
+    """Return ``columns=`` without the names of columns that are not of the text, and the whole of it if it has some."""
+    given = [columns] if isinstance(columns, str) else columns
+    if isinstance(given, bytes) or not isinstance(given, Sequence | AbstractSet):
+        return columns, None
+    own = [one for one in given if not (isinstance(one, str) and one in others)]
+    if len(own) == len(given):
+        return columns, None
+    if isinstance(given, AbstractSet):
+        return set(own), [*own, *(one for one in given if one not in own)]
+    return own, given
 
 
 def without_own(found: Partitions, names: Sequence[str], options: CsvOptions) -> Partitions:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from headrace.api.load.prepared import Prepared
 from headrace.api.load.reading import load_plan
@@ -23,6 +24,8 @@ from headrace.columns.types import DataType
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
 
+ValueT = TypeVar("ValueT")
+
 
 class PlannedFiles:
     """The plan for several files, after the first records of each were read.
@@ -39,7 +42,7 @@ class PlannedFiles:
         self.names = [file.name for file in files]
         self._look_below_the_first()
         firsts = [file.beginning.first for file in files]
-        found, schema = find_partitions(self.names, firsts, options)
+        found, schema, asked = find_partitions(self.names, firsts, options)
         by_name, adds_absent = options.files.union_by_name, options.files.include_missing_columns
         named = name_files(self.names, firsts, schema, united=by_name or adds_absent)
         collected = COLLECTED if options.rows.long_records == "collect" else None
@@ -59,6 +62,7 @@ class PlannedFiles:
             self.partitions = without_own(found, self.planned.names, options)
             self.forms = options.values.forms.without_dates_of(self.partitions).plan(self.planned.names)
         self.shared = SharedLoads.of(len(self.planned.names), options.context)
+        self.schema, self._asked = schema, asked
 
     def _look_below_the_first(self) -> None:
         """Read the records that the header is compared with, of the first file that has a record; it decides for all files."""
@@ -124,6 +128,17 @@ class PlannedFiles:
                 number = numbers[file_of_row(parts, deciding)]
                 evidence = Evidence(0, 0, (texts[number] or "").encode(), self.names[number])
             yield name, self.encoded(joined, wanted), evidence, wanted is not None
+
+    def selected(self, columns: Mapping[str, ValueT]) -> dict[str, ValueT]:
+        """Return the table's columns in the order of ``columns=``, if it names some that are not of the text."""
+        if self._asked is None:
+            return dict(columns)
+        own, planned = iter(self.planned.wanted), set(self.planned.names)
+        index = self.options.row_index
+        outside = [name for name in columns if name not in planned]
+        names = [one if one in outside else self.planned.names[next(own)] for one in self._asked]
+        first = [index.name] if index is not None and index.name not in names else []
+        return {name: columns[name] for name in [*first, *names] if isinstance(name, str)}
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """Return a string column in the form of its type."""

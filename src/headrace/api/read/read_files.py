@@ -101,14 +101,16 @@ class _Reading:
         rejects = self._rejects(parts)
         done = time.perf_counter()
         seconds = {"prepare": self.prepared - self.begun, **self.seconds, "join": done - joined, "total": done - self.begun}
-        reports = tuple(
-            ColumnReport(name, column.type, not is_given, None if is_given else found, column.null_count)
+        reports = {
+            name: ColumnReport(name, column.type, not is_given, None if is_given else found, column.null_count)
             for name, column, found, is_given in zip(names, columns, evidence, given, strict=True)
-        )
+        }
+        table = self.plans.selected(index | dict(zip(names, columns, strict=True)))
+        described = tuple(reports[name] for name in table if name in reports)
         return Table(
-            index | dict(zip(names, columns, strict=True)),
+            table,
             rejects=Table(rejects),
-            report=report_of(parts, self.options, self._whole(reports, sum(part.counts["faults"] for part in parts), seconds)),
+            report=report_of(parts, self.options, self._whole(described, sum(part.counts["faults"] for part in parts), seconds)),
         )
 
     def _part(self, number: int, file: SourceFile, records: int) -> FilePart:

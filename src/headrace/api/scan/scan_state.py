@@ -153,7 +153,7 @@ class ScanState:
     def _filtered(self, columns: dict[str, Column], file: int, account: Account) -> dict[str, Column]:
         """Return the rows of a file for which the condition is true, and count the others."""
         if self.where is None or not columns:
-            return columns
+            return self._selected(columns)
         if self.parts is not self.inferring:
             return self._selected(columns)  # the condition chose them as they were loaded
         found = self.parts.filtered(columns, self.where)
@@ -169,12 +169,12 @@ class ScanState:
 
     def _selected(self, columns: dict[str, Column]) -> dict[str, Column]:
         """Return columns without those that only the condition needs."""
-        schema, planned = self.options.schema, self.plans.planned
-        if not schema.also:
-            return columns
-        wanted = plan_wanted(planned.names, replace(schema, also=()))
-        dropped = {planned.names[place] for place in planned.wanted if place not in wanted}
-        return {name: column for name, column in columns.items() if name not in dropped}
+        schema, planned = self.plans.schema, self.plans.planned
+        if schema.also:
+            wanted = plan_wanted(planned.names, replace(schema, also=()))
+            dropped = {planned.names[place] for place in planned.wanted if place not in wanted}
+            columns = {name: column for name, column in columns.items() if name not in dropped}
+        return self.plans.selected(columns)
 
     def describe_empty(self, account: Account) -> None:
         """Report the columns of a text that gave no batch."""
