@@ -100,6 +100,7 @@ def test_columns_of_the_paths_and_the_row_index_are_selected_like_others(tmp_pat
         (["from", 0], ["n", "from", "a"]),
         ("year", ["n", "year"]),
         ({"b", "year"}, ["n", "b", "year"]),
+        ({"from", "b", "n", "year"}, ["n", "b", "year", "from"]),
         (["b"], ["n", "b", "year", "from"]),
     ):
         table = read(tmp_path, columns=given, **options)  # a row index comes first unless it is placed
@@ -114,6 +115,11 @@ def test_columns_of_the_paths_and_the_row_index_are_selected_like_others(tmp_pat
     assert scan_csv(tmp_path, **options).where(col("year") < 2024).select("b").read()["b"].to_pylist() == [2]
     lazy = scan_csv(tmp_path, **options).to_polars()
     assert lazy.select("year", "n").collect().to_dict(as_series=False) == {"year": [2023, 2024], "n": [0, 1]}
+    for given, names in ((["b", "n"], ["b", "n"]), ("n", ["n"]), (["a"], ["n", "a"]), ({"n", "b"}, ["n", "b"])):
+        assert list(read(b"a,b\n1,2\n", columns=given, row_index_name="n").columns) == names
+        assert list(scan_csv(b"a,b\n1,2\n", columns=given, row_index_name="n").read().columns) == names
+    with pytest.raises(OptionError, match="row_index_name='b' is the name of a column"):
+        read(b"a,b\n1,2\n", columns=["a", "b"], row_index_name="b")
     one = scan_csv(b"a,b\n1,2\n", row_index_name="n").to_polars()
     assert one.select("n").collect().to_dict(as_series=False) == {"n": [0]}
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Any
 
+from headrace.api.load.column_order import own_columns
 from headrace.api.load.reading import load_plan, prepare
 from headrace.api.options.csv_options import CsvOptions, FilesOptions
 from headrace.columns.buffers.load_result import Evidence
@@ -51,25 +50,12 @@ def find_partitions(
         schema = {name: given for name, given in schema.items() if name not in elsewhere}
     if isinstance(dtypes, Mapping):
         dtypes = {name: given for name, given in dtypes.items() if name not in elsewhere}
-    index = None if options.row_index is None else options.row_index.name
-    others = {*elsewhere, options.files.include_file_paths, index} - own_texts
-    columns, asked = _own_columns(options.schema.columns, others)
+    index = None if options.row_index is None or options.row_index.name in own_texts else options.row_index.name
+    last = [key for key in (*found, options.files.include_file_paths) if key is not None and key not in own_texts]
+    columns, asked = own_columns(options.schema.columns, index, last)
     if not found and asked is None:
         return found, options.schema, None
     return found, replace(options.schema, schema=schema, dtypes=dtypes, columns=columns), asked
-
-
-def _own_columns(columns: object, others: AbstractSet[str | None]) -> tuple[Any, Sequence[object] | None]:
-    """Return ``columns=`` without the names of columns that are not of the text, and the whole of it if it has some."""
-    given = [columns] if isinstance(columns, str) else columns
-    if isinstance(given, bytes) or not isinstance(given, Sequence | AbstractSet):
-        return columns, None
-    own = [one for one in given if not (isinstance(one, str) and one in others)]
-    if len(own) == len(given):
-        return columns, None
-    if isinstance(given, AbstractSet):
-        return set(own), [*own, *(one for one in given if one not in own)]
-    return own, given
 
 
 def without_own(found: Partitions, names: Sequence[str], options: CsvOptions) -> Partitions:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
+from headrace.api.load.column_order import ValueT, in_order
 from headrace.api.load.prepared import Prepared
 from headrace.api.load.reading import load_plan
 from headrace.api.options.csv_options import CsvOptions
@@ -23,8 +23,6 @@ from headrace.columns.schema_files import absent_names, name_files, unite
 from headrace.columns.types import DataType
 from headrace.encode.texts import encoded
 from headrace.sources.open import OpenSource
-
-ValueT = TypeVar("ValueT")
 
 
 class PlannedFiles:
@@ -131,14 +129,9 @@ class PlannedFiles:
 
     def selected(self, columns: Mapping[str, ValueT]) -> dict[str, ValueT]:
         """Return the table's columns in the order of ``columns=``, if it names some that are not of the text."""
-        if self._asked is None:
-            return dict(columns)
-        own, planned = iter(self.planned.wanted), set(self.planned.names)
         index = self.options.row_index
-        outside = [name for name in columns if name not in planned]
-        names = [one if one in outside else self.planned.names[next(own)] for one in self._asked]
-        first = [index.name] if index is not None and index.name not in names else []
-        return {name: columns[name] for name in [*first, *names] if isinstance(name, str)}
+        own = [self.planned.names[place] for place in self.planned.wanted]
+        return in_order(self._asked, columns, own, None if index is None else index.name)
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """Return a string column in the form of its type."""

@@ -137,9 +137,8 @@ def read_csv(
         A mapping renames some columns: from a name or position in the text to the new name, which other options then use.
     columns
         Names or positions of the columns to read, in the order of the table; those of a set, in the order of the text. The
-        others are not converted. One text is one name. A mapping of names to types is a `schema`. None for all. Of several
-        files, and in a scan, columns from the paths and the row index may be named too. If one is, other columns from the paths
-        are left out.
+        others are not converted. One text is one name. A mapping of names to types is a `schema`. None for all. The row
+        index and columns from the paths may be named too. If one is, other columns from the paths are left out.
     schema
         Types of all columns: a mapping from name to type, or a sequence of types in the order of the columns. Names are matched
         with the header if there is one. A type is a text such as ``"int32"``, ``"timestamp[us]"`` or ``"decimal128(12, 2)"``. It

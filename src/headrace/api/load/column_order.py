@@ -1,0 +1,57 @@
+"""Orders the columns of a table if ``columns=`` names some that the text lacks: the row index, and columns from the paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, TypeVar
+
+from headrace.api.options.csv_options import CsvOptions
+from headrace.columns.schema import FirstRecord
+
+ValueT = TypeVar("ValueT")
+
+
+def own_columns(columns: object, first: str | None, last: Sequence[str]) -> tuple[Any, Sequence[object] | None]:
+    """Return ``columns=`` without the names of columns that are not of the text, and the whole of it if it has some.
+
+    `first`, `last`: those names before and after the columns of the text, in the order of a table. A set has that order.
+    """
+    given = [columns] if isinstance(columns, str) else columns
+    if isinstance(given, bytes) or not isinstance(given, Sequence | AbstractSet):
+        return columns, None
+    own = [one for one in given if not (isinstance(one, str) and (one == first or one in last))]
+    if len(own) == len(given):
+        return columns, None
+    if isinstance(given, AbstractSet):
+        return set(own), [*([first] if first in given else []), *own, *(one for one in last if one in given)]
+    return own, given
+
+
+def in_order(
+    asked: Sequence[object] | None, columns: Mapping[str, ValueT], own: Sequence[str], first: str | None
+) -> dict[str, ValueT]:
+    """Return the columns that ``columns=`` asks for, in its order; all if `asked` is None.
+
+    Parameters
+    ----------
+    asked, columns
+        The second result of `own_columns`, and the columns of the table.
+    own
+        Names of the columns of the text, in the order of the first result.
+    first
+        Name of the row index, which comes first if it is not asked for.
+    """
+    if asked is None:
+        return dict(columns)
+    outside, rest = columns.keys() - set(own), iter(own)
+    placed = [one if isinstance(one, str) and one in outside else next(rest) for one in asked]
+    return {name: columns[name] for name in [*([] if first is None or first in placed else [first]), *placed]}
+
+
+def asked_columns(first: FirstRecord | None, options: CsvOptions) -> tuple[Any, Sequence[object] | None]:
+    """Return `own_columns` of a text with this first record, which may have a column with the name of the row index."""
+    index = options.row_index
+    if index is None or (first is not None and index.name.encode() in first.fields):
+        return options.schema.columns, None
+    return own_columns(options.schema.columns, index.name, ())
