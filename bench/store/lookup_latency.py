@@ -3,7 +3,7 @@
 usage: python -m bench.store.lookup_latency [--rows N] [--columns N] [--threads N] [--folder PATH] [--out FILE]
 
 The store is in files, with ``sync="always"``. One thread looks up 100 keys again and again. Meanwhile
-another one does nothing, appends 100 rows, appends a text of 24 MB, which the log takes in parts, or merges a tenth of the rows.
+another one does nothing, appends 100 rows, appends a text of 58 MB, which the log takes in parts, or merges a tenth of the rows.
 Each phase but the merge takes 3 seconds at least. A merge after each append of the main's rows bounds the memory.
 """
 

@@ -102,7 +102,7 @@ def read(store, registers, draw, last):
     return value
 
 
-@pytest.mark.parametrize("seconds", [1.0, pytest.param(30.0, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [1.0, pytest.param(5.0, marks=pytest.mark.long)])
 @pytest.mark.parametrize("place", ["memory", "folder"])
 def test_answers_are_those_of_one_order(seconds, place, tmp_path, request):
     """Each value that is read was written, is no older than the last one that had been acknowledged, and never goes back."""
