@@ -91,6 +91,23 @@ def test_repetitive_texts(text: bytes, pattern: bytes) -> None:
         assert few == expected(whole, pattern, False)
 
 
+@pytest.mark.covering(default=1)
+@pytest.mark.parametrize("part", [b"a", b"ab", b"aab", b"abcdefgh" * 8, b"ab" * 20 + b"c"])
+@pytest.mark.parametrize("length", [2, 15, 16, 17, 63, 64, 65, 1000])
+def test_hits_that_do_not_overlap_across_pieces(part: bytes, length: int) -> None:
+    size, shift = 3 * PIECE + 77, length % len(part)
+    whole = (part * (size // len(part) + 2))[shift : shift + size]
+    pattern = whole[5:][:length]
+    text = bytearray(whole)
+    for place in (PIECE - 3, PIECE + length + 1, 2 * PIECE + 5):
+        text[place : place + 1] = b"Z"
+    for each in (whole, bytes(text), bytes(text[:PIECE]) + b"b" * (PIECE + 9) + whole[:PIECE]):
+        positions = np.array(expected(each, pattern, False))
+        for context in (Context(threads=1), Context(threads=2), Context(isa="scalar", threads=3)):
+            assert headrace.count(each, pattern, overlapping=False, context=context) == len(positions)
+            assert np.array_equal(headrace.find(each, pattern, overlapping=False, context=context), positions)
+
+
 def test_long_pattern() -> None:
     text = np.random.default_rng(2).integers(0, 256, 5 << 20, np.uint8)
     text[4 << 20 :] = text[: 1 << 20]

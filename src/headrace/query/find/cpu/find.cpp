@@ -1,5 +1,8 @@
 // Threads take pieces of the text in order. A piece keeps its positions if they are few; one with many is searched
 // again once their places in the result are known. So besides the result a search takes an eighth of the text at most.
+//
+// If hits may not overlap, those of a piece depend on the last hit before it. A thread that takes a piece after the one
+// before it knows that hit. Other pieces are searched as if there were none, and again if it matters.
 #include "query/find/cpu/find.hpp"
 
 #include <algorithm>
@@ -23,9 +26,17 @@ constexpr u64 patterns_a_piece = 4;  // least length of a piece: a linear search
 struct PieceHits {
     std::vector<u64> stored;  // all positions, if they are few
     u64 count = 0;            // all positions
-    u64 entry = 0;            // first position that overlaps no hit of the pieces before
-    u64 selected = 0;  // positions that overlap no selected one, a bound of what is written should the text change
-    u64 place = 0;     // index of the piece's first position in the result
+    u64 first = all;          // first position
+    u64 entry = 0;            // least position that counts, as known to the search
+    u64 exit = 0;             // least position that counts after the piece, if it has a hit
+    u64 place = 0;            // index of the piece's first position in the result
+};
+
+// Memory of a thread for the positions of a piece, and the end of its last search.
+struct PieceScratch {
+    std::vector<u64> out;
+    u64 next_piece = 0;
+    u64 exit = 0;
 };
 
 class PatternSearch {
@@ -65,49 +76,37 @@ public:
 
     // Finds the number of positions, and what write() needs. Hits of a pattern without a border never overlap.
     u64 prepare(bool overlapping) {
-        selects_ = !overlapping && plan_.period < plan_.length;
+        gap_ = overlapping || plan_.period == plan_.length ? 0 : plan_.length;
         found_.resize(starts_.number());
-        const u64 capacity = std::min(starts_.count, starts_.length / stored_share);
-        const auto scratch = [&] { return std::vector<u64>(capacity); };
+        const auto scratch = [&] {
+            return PieceScratch{std::vector<u64>(std::min(starts_.count, starts_.length / stored_share))};
+        };
         for_each_piece(
             starts_.number(), threads_, scratch,
-            [&](std::vector<u64>& out, u64 piece) {
-                FoundPositions found{out.data(), out.size(), all};
-                search(piece, found);
-                found_[piece].count = found.count;
-                if (found.count <= out.size()) {
-                    found_[piece].stored.assign(out.begin(), out.begin() + static_cast<i64>(found.count));
-                }
+            [&](PieceScratch& own, u64 piece) {
+                search_piece(piece, own.next_piece == piece ? own.exit : 0, own.out);
+                own.next_piece = piece + 1;
+                own.exit = found_[piece].exit;
             },
-            [](const std::vector<u64>&) {});
+            [](const PieceScratch&) {});
+        PieceScratch spare = scratch();
         u64 total = 0, entry = 0;
-        std::vector<u64> spare;
         for (u64 i = 0; i < found_.size(); ++i) {
             PieceHits& piece = found_[i];
+            if (gap_ != 0 && !has_hits_of(i, entry)) {
+                check_interrupt();
+                search_piece(i, entry, spare.out);
+            }
+            entry = std::max(entry, piece.exit);
             piece.place = total;
-            piece.entry = entry;
-            if (!selects_) {
-                total += piece.count;
-                continue;
-            }
-            check_interrupt();
-            const u64* const positions = positions_of(i, spare);
-            for (u64 k = 0; k < piece.count; ++k) {
-                if (positions[k] < entry) continue;
-                entry = positions[k] + plan_.length;
-                ++piece.selected;
-            }
-            total += piece.selected;
+            total += piece.count;
         }
         return total;
     }
 
     void write(u64* out, u64 total) const {
         take_pages(out, total * sizeof(u64), threads_);
-        for_each_piece(
-            starts_.number(), threads_, [] { return std::vector<u64>(); },
-            [&](std::vector<u64>& spare, u64 piece) { write_piece(piece, spare, out + found_[piece].place); },
-            [](const std::vector<u64>&) {});
+        for_each_piece(starts_.number(), threads_, [&](u64 piece) { write_piece(piece, out + found_[piece].place); });
     }
 
 private:
@@ -116,35 +115,34 @@ private:
         kernel_(plan_, {text_.bytes, begin, begin + starts_.size(piece)}, found);
     }
 
-    // Returns the positions of a piece, in its own memory or in `spare`.
-    const u64* positions_of(u64 index, std::vector<u64>& spare) const {
-        const PieceHits& piece = found_[index];
-        if (piece.count == piece.stored.size()) return piece.stored.data();
-        if (spare.size() < piece.count) spare.resize(piece.count);
-        FoundPositions found{spare.data(), piece.count, all};
+    // Finds the positions of a piece from `entry` on.
+    void search_piece(u64 index, u64 entry, std::vector<u64>& out) {
+        PieceHits& piece = found_[index];
+        FoundPositions found{out.data(), out.size(), all, 0, gap_, entry};
         search(index, found);
-        return spare.data();
+        piece.count = found.count;
+        piece.entry = entry;
+        piece.first = found.count == 0 ? all : out[0];
+        piece.exit = found.count == 0 || gap_ == 0 ? 0 : found.entry;
+        piece.stored.clear();
+        if (found.count <= out.size()) piece.stored.assign(out.begin(), out.begin() + static_cast<i64>(found.count));
     }
 
-    void write_piece(u64 index, std::vector<u64>& spare, u64* out) const {
+    // Returns whether the positions of a piece are those from `entry` on.
+    bool has_hits_of(u64 index, u64 entry) const {
         const PieceHits& piece = found_[index];
-        if (!selects_ && piece.count != piece.stored.size()) {
-            FoundPositions found{out, piece.count, all};
-            search(index, found);
+        const u64 begin = starts_.begin(index), known = std::max(piece.entry, begin), wanted = std::max(entry, begin);
+        return known == wanted || (known < wanted && piece.first >= wanted);
+    }
+
+    void write_piece(u64 index, u64* out) const {
+        const PieceHits& piece = found_[index];
+        if (piece.count == piece.stored.size()) {
+            std::copy_n(piece.stored.data(), piece.count, out);
             return;
         }
-        const u64* const positions = positions_of(index, spare);
-        if (!selects_) {
-            std::copy_n(positions, piece.count, out);
-            return;
-        }
-        u64 entry = piece.entry;
-        u64* const end = out + piece.selected;
-        for (u64 k = 0; k < piece.count && out < end; ++k) {
-            if (positions[k] < entry) continue;
-            *out++ = positions[k];
-            entry = positions[k] + plan_.length;
-        }
+        FoundPositions found{out, piece.count, all, 0, gap_, piece.entry};
+        search(index, found);
     }
 
     FindPlan plan_;
@@ -152,7 +150,7 @@ private:
     unsigned threads_;
     decltype(PatternKernels::find) kernel_;
     Pieces starts_;  // of positions where the pattern may begin
-    bool selects_ = false;
+    u64 gap_ = 0;    // of positions (FoundPositions)
     std::vector<PieceHits> found_;
 };
 

@@ -1,10 +1,10 @@
 // Finds a pattern in one range of positions; compiled once per instruction set.
 //
 // Compares up to 16 bytes of the pattern, the rarest first, each at 64 positions at once. It stops when no position is
-// left. The method is Mula's ("SIMD-friendly algorithms for substring searching"), the choice by rarity memchr's.
-// If these are all bytes of the pattern, the positions left are hits. Otherwise words of 8 bytes are compared, under a
-// budget of bytes a position. Past the budget, a linear algorithm searches the rest of the range. So no text takes
-// quadratic time:
+// left, or soon if only one is. The method is Mula's ("SIMD-friendly algorithms for substring searching"), the choice
+// by rarity memchr's. If these are all bytes of the pattern, the positions left are hits. Otherwise words of 8 bytes
+// are compared, under a budget of bytes a position. Past the budget, a linear algorithm searches the rest of the range.
+// So no text takes quadratic time:
 // - A pattern of period p <= length / 2 occurs only inside runs of text[i] == text[i + p]. In a run, hits are p apart.
 // - Others are found by Knuth, Morris and Pratt's automaton.
 // Bytes moved per position: 1, from memory.
@@ -19,6 +19,7 @@ namespace {
 
 // Bytes that verification may read per position, and in addition per range and per pattern.
 constexpr u64 budget_per_position = 8, budget_per_range = 16384, budget_per_pattern = 2;
+constexpr u32 probes_of_one = 3;    // compared at one position that is left; verification of it takes less than more
 constexpr u64 candidate_cost = 16;  // bytes that could be compared in the time of starting a comparison
 
 template <bool ignore_case>
@@ -44,7 +45,11 @@ template <bool ignore_case>
 class RangeSearch {
 public:
     RangeSearch(const FindPlan& plan, const FindRange& range, FoundPositions& found)
-        : plan_(plan), text_(range.text), begin_(range.begin), end_(range.end), found_(found) {}
+        : plan_(plan),
+          text_(range.text),
+          begin_(range.begin < found.entry ? found.entry : range.begin),
+          end_(range.end),
+          found_(found) {}
 
     // `head`: probes that are compared before the first branch.
     template <u32 head>
@@ -55,44 +60,52 @@ public:
             check(begin_, low_bits(end_ - begin_), true);
             return;
         }
-        const bool verify = plan_.probe_count < plan_.length;
-        if (!verify && plan_.probe_count == head && is_count()) return count<head>();
+        if (plan_.length == head && is_count()) return count<head>();
         for (u64 at = begin_; at < end_; at += BLOCK) {
             // The last block of a range begins earlier, so that it ends in the text.
             const u64 block = at + BLOCK <= end_ ? at : end_ - BLOCK;
             read_ahead(text_ + block);
-            u64 mask = candidates<head>(text_ + block);
+            bool verify = plan_.probe_count < plan_.length;
+            u64 mask = candidates<head>(text_ + block, verify);
             if (mask == 0) continue;
             mask &= ~low_bits(at - block);
             if (mask != 0 && !check(block, mask, verify)) return;
+            if (found_.entry > at + BLOCK) at = found_.entry - BLOCK;
         }
     }
 
 private:
+    // Sets `verify` if not all bytes of the pattern were compared.
     template <u32 head>
-    HR_MEMBER u64 candidates(const u8* text) const {
+    HR_MEMBER u64 candidates(const u8* text, bool& verify) const {
         Places places = probed<ignore_case>(plan_.probes[0], text);
         for (u32 i = 1; i < head; ++i) places = places & probed<ignore_case>(plan_.probes[i], text);
         u64 mask = places.bits();
-        for (u32 i = head; mask != 0 && i < plan_.probe_count; ++i) {
+        u32 i = head;
+        for (; mask != 0 && i < plan_.probe_count && i < head + probes_of_one; ++i) {
             mask &= probed<ignore_case>(plan_.probes[i], text).bits();
         }
+        for (; (mask & (mask - 1)) != 0 && i < plan_.probe_count; ++i) {
+            mask &= probed<ignore_case>(plan_.probes[i], text).bits();
+        }
+        verify = verify || (mask != 0 && i < plan_.probe_count);
         return mask;
     }
 
-    bool is_count() const { return found_.capacity == 0 && found_.limit == ~u64{0}; }
+    bool is_count() const { return found_.capacity == 0 && found_.limit == ~u64{0} && found_.gap == 0; }
 
     // Counts the hits of a pattern of `head` bytes, without a branch that depends on the text.
     template <u32 head>
     HR_MEMBER void count() {
         u64 at = begin_, total = 0;
+        bool verify = false;
         for (; at + BLOCK <= end_; at += BLOCK) {
             read_ahead(text_ + at);
-            total += static_cast<u64>(count_ones(candidates<head>(text_ + at)));
+            total += static_cast<u64>(count_ones(candidates<head>(text_ + at, verify)));
         }
         if (at < end_) {
             const u64 block = end_ - BLOCK;
-            total += static_cast<u64>(count_ones(candidates<head>(text_ + block) & ~low_bits(at - block)));
+            total += static_cast<u64>(count_ones(candidates<head>(text_ + block, verify) & ~low_bits(at - block)));
         }
         found_.count += total;
     }
@@ -104,6 +117,11 @@ private:
             return true;
         }
         for (; mask != 0; mask &= mask - 1) {
+            if (found_.gap != 0 && found_.entry > base) {
+                if (found_.entry >= base + BLOCK) break;
+                mask &= ~low_bits(found_.entry - base);
+                if (mask == 0) break;
+            }
             const u64 position = base + static_cast<u64>(trailing_zeros(mask));
             if (verify) {
                 const u64 allowed = budget_per_range + budget_per_pattern * plan_.length;
@@ -121,6 +139,8 @@ private:
     }
 
     bool add(u64 position) {
+        if (position < found_.entry) return true;
+        found_.entry = position + found_.gap;
         if (found_.count < found_.capacity) found_.out[found_.count] = position;
         return ++found_.count < found_.limit;
     }
@@ -192,7 +212,9 @@ private:
             first = position;
             return false;
         });
-        for (u64 position = first; position < end; position += period) {
+        if (first < found_.entry) first += (found_.entry - first + period - 1) / period * period;
+        const u64 step = found_.gap == 0 ? period : (found_.gap + period - 1) / period * period;
+        for (u64 position = first; position < end; position += step) {
             if (!add(position)) return false;
         }
         return true;
