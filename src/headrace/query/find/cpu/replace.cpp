@@ -28,6 +28,13 @@ void pattern_replace(const FindPattern& pattern, const FindText& text, std::stri
         u64 at = pieces.begin(piece);
         if (hit != hits.begin()) at = std::max(at, *(hit - 1) + length);
         u8* to = out + (at + static_cast<u64>(hit - hits.begin()) * growth);
+        if (growth == 0) {  // one long copy takes less time than many short ones
+            if (at < end) std::copy(text.bytes + at, text.bytes + end, to);
+            for (; hit != hits.end() && *hit < end; ++hit) {
+                std::copy(replacement.begin(), replacement.end(), out + *hit);
+            }
+            return;
+        }
         for (; hit != hits.end() && *hit < end; ++hit) {
             to = std::copy(text.bytes + at, text.bytes + *hit, to);
             to = std::copy(replacement.begin(), replacement.end(), to);
