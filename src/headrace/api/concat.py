@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.api.table import Table
 from headrace.columns.column import Column
 from headrace.columns.finish.concat import JoinPart, SharedLoads
-from headrace.columns.traits import UNITS
+from headrace.columns.traits import TRAITS, UNITS
 from headrace.columns.types import ENCODED, DataType
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError, UnknownColumnError, shown
@@ -193,17 +193,12 @@ def _common_type(types: Sequence[DataType]) -> DataType | None:
 
 
 def _common_time(types: Sequence[DataType]) -> DataType | None:
-    """Return the type of several dates, times or durations with the finest of their units; None if they are of several sorts."""
-    names = {one.name for one in types}
-    units = [unit for unit in UNITS if any(one.unit == unit for one in types)]
-    if not units:
+    """Return the type of the finest unit; None if the types are not of one sort, or have several zones. A date has none."""
+    families = {TRAITS[one.name].family for one in types}
+    timed = [one for one in types if one.unit]
+    if not timed or len({one.tz for one in types}) > 1 or (len(families) > 1 and families != {"date", "timestamp"}):
         return None
-    if names == {"duration"}:
-        return DataType("duration", unit=units[-1])
-    if names <= {"time32", "time64"}:
-        return DataType("time64" if "time64" in names else "time32", unit=units[-1])
-    zones = {one.tz for one in types}  # a date has none
-    return DataType("timestamp", unit=units[-1], tz=types[0].tz) if names <= {"date32", "timestamp"} and len(zones) == 1 else None
+    return max(timed, key=lambda one: UNITS[one.unit or "s"])
 
 
 def _common_decimal(types: Sequence[DataType]) -> DataType | None:

@@ -12,7 +12,7 @@ from headrace.columns.schema import FirstRecord
 ValueT = TypeVar("ValueT")
 
 
-def own_columns(columns: object, first: str | None, last: Sequence[str]) -> tuple[Any, Sequence[object] | None]:
+def text_columns(columns: object, first: str | None, last: Sequence[str]) -> tuple[Any, Sequence[object] | None]:
     """Return ``columns=`` without the names of columns that are not of the text, and the whole of it if it has some.
 
     `first`, `last`: those names before and after the columns of the text, in the order of a table. A set has that order.
@@ -36,7 +36,7 @@ def in_order(
     Parameters
     ----------
     asked, columns
-        The second result of `own_columns`, and the columns of the table.
+        The second result of `text_columns`, and the columns of the table.
     own
         Names of the columns of the text, in the order of the first result.
     first
@@ -50,8 +50,8 @@ def in_order(
 
 
 def asked_columns(first: FirstRecord | None, options: CsvOptions) -> tuple[Any, Sequence[object] | None]:
-    """Return `own_columns` of a text with this first record, which may have a column with the name of the row index."""
+    """Return `text_columns` of a text with this first record, which may have a column with the name of the row index."""
     index = options.row_index
     if index is None or (first is not None and index.name.encode() in first.fields):
         return options.schema.columns, None
-    return own_columns(options.schema.columns, index.name, ())
+    return text_columns(options.schema.columns, index.name, ())

@@ -188,7 +188,7 @@ def option_object(name: str, value: object, call: ForeignCall) -> Options:
 
 
 def dialect_options(value: object) -> Options | None:
-    """Return the options that a `Dialect`, one of Python's `csv`, or the name of a registered one stands for; None if it is none.
+    """Return the options that a dialect stands for: a `Dialect`, one of Python's `csv`, or its name. None for other values.
 
     Options of a `Dialect` that have its defaults are omitted.
     """

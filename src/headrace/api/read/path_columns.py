@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from headrace.api.load.column_order import own_columns
+from headrace.api.load.column_order import text_columns
 from headrace.api.load.reading import load_plan, prepare
 from headrace.api.options.csv_options import CsvOptions, FilesOptions
 from headrace.columns.buffers.load_result import Evidence
@@ -43,16 +43,16 @@ def find_partitions(
     """
     found = partitions(names, options.files.hive_partitioning)
     own = {text for first in firsts if first for text in first.fields}
-    own_texts = {text.decode("utf-8", "surrogateescape") for text in own}
-    elsewhere = found.keys() - own_texts
+    header_texts = {text.decode("utf-8", "surrogateescape") for text in own}
+    elsewhere = found.keys() - header_texts
     schema, dtypes = options.schema.schema, options.schema.dtypes
     if isinstance(schema, Mapping):
         schema = {name: given for name, given in schema.items() if name not in elsewhere}
     if isinstance(dtypes, Mapping):
         dtypes = {name: given for name, given in dtypes.items() if name not in elsewhere}
-    index = None if options.row_index is None or options.row_index.name in own_texts else options.row_index.name
-    last = [key for key in (*found, options.files.include_file_paths) if key is not None and key not in own_texts]
-    columns, asked = own_columns(options.schema.columns, index, last)
+    index = None if options.row_index is None or options.row_index.name in header_texts else options.row_index.name
+    last = [key for key in (*found, options.files.include_file_paths) if key is not None and key not in header_texts]
+    columns, asked = text_columns(options.schema.columns, index, last)
     if not found and asked is None:
         return found, options.schema, None
     return found, replace(options.schema, schema=schema, dtypes=dtypes, columns=columns), asked
