@@ -9,6 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headrace import MapOperation
+
+NAMES = [operation.name.lower() for operation in MapOperation if operation <= MapOperation.MAX]
+"""Operations of a map, by their numbers."""
+MULTI_NAMES = ["find", "insert", "erase", "count", "erase_all"]
+"""Operations of a multimap."""
 TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
 PAIRS = [(key, value) for key in TYPES for value in TYPES if TYPES.index(key) == (TYPES.index(value) + 2) % 6 or key == value]
 """Pairs of types of keys and values with each width of both."""
@@ -177,6 +183,27 @@ class MultiMapOracle:
     def erase_all(self, keys: NDArray[Any]) -> list[int]:
         """Remove all values of each key."""
         return [len(self.lists.pop(key, [])) for key in bits_of(keys)]
+
+    def apply(self, operations: list[str], keys: NDArray[Any], values: NDArray[Any]) -> tuple[list[int], list[int]]:
+        """Return the bits of the first value for each `find` and `erase`, 0 for others, and the number of values before each."""
+        firsts, counts = np.zeros(len(keys), values.dtype), []
+        for row, (operation, key) in enumerate(zip(operations, bits_of(keys), strict=True)):
+            one, held = slice(row, row + 1), self.lists[key]
+            counts.append(len(held))
+            if held and operation in {"find", "erase"}:
+                firsts[row] = held[0]
+            match operation:
+                case "insert":
+                    self.insert(keys[one], values[one])
+                case "erase":
+                    self.erase(keys[one])
+                case "erase_all":
+                    self.erase_all(keys[one])
+        return bits_of(firsts), counts
+
+    def pairs(self, dtype: str) -> list[tuple[int, int]]:
+        """Return the bits of all pairs, sorted."""
+        return sorted((key, bits) for key, many in self.lists.items() for bits in bits_of(np.array(many, dtype)))
 
     def find_all(self, keys: NDArray[Any]) -> list[list[Any]]:
         """Return the values of each key."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from headrace import Context, HashMap, MapOperation
 
-_FIND, _INSERT, _ERASE, _REPLACE, _FIRST, _SUM, _MIN, _MAX = MapOperation
+_FIND, _INSERT, _ERASE, _REPLACE, _FIRST, _SUM, _MIN, _MAX = _OPERATIONS = list(MapOperation)[: MapOperation.MAX + 1]
 _WRAP, _HALF = 1 << 64, 1 << 63
 
 
@@ -27,8 +27,8 @@ def replay(operations: int, seed: int, *, device: str = "cpu", max_batch: int = 
         span = int(2 ** random.uniform(0, 22))
         keys = random.integers(-1, span, count)
         values = random.integers(-_HALF, _HALF - 1, count, endpoint=True)
-        weights = random.dirichlet(np.ones(len(MapOperation)))
-        kinds = random.choice(len(MapOperation), count, p=weights).astype(np.uint8)
+        weights = random.dirichlet(np.ones(len(_OPERATIONS)))
+        kinds = random.choice(len(_OPERATIONS), count, p=weights).astype(np.uint8)
         found = table.apply(kinds, keys, values)
         held, flags = (part if isinstance(part, np.ndarray) else part.to_numpy() for part in found)
         expected = _applied(pairs, kinds.tolist(), keys.tolist(), values.tolist())

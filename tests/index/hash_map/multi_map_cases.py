@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.multi_slab_hash import MultiSlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
@@ -54,6 +55,15 @@ class FiberMultiMap:
         self.map.erase_all(self.launcher, self.rows(keys), counts)
         found: list[int] = self.launcher.fetch(counts).view(np.int64).tolist()
         return found
+
+    def apply(self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any]) -> tuple[list[int], list[int]]:
+        """Return the bits of the first value for each `find`, and the number of values before each operation."""
+        launcher, value = self.launcher, np.dtype(self.value)
+        firsts, counts = launcher.allocate(len(keys) * value.itemsize), launcher.allocate(len(keys) * 8)
+        mixed = MixedRows(launcher.put(operations), self.rows(keys, values), firsts, None, value.kind)
+        by_key = np.argsort(np.array(bits_of(keys), np.uint64), kind="stable").astype(np.uint32)
+        self.map.run_in_order(launcher, mixed, counts, launcher.put(by_key))
+        return bits_of(launcher.fetch(firsts).view(value)), launcher.fetch(counts).view(np.int64).tolist()
 
     def items(self) -> Counter[tuple[int, int]]:
         """Return the bits of all pairs."""

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from headrace import Context, HashMap, HashMultiMap, HashSet, MapOperation, MemoryLimitError, OptionError, UnsupportedDeviceError
+from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError, UnsupportedDeviceError
 from headrace.index.hash_map.device_map import DeviceMap
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING
-from tests.index.hash_map.hash_map_cases import PAIRS, History, MapOracle, bits_of, numbers_of
+from tests.index.hash_map.hash_map_cases import MULTI_NAMES, NAMES, PAIRS, History, MapOracle, MultiMapOracle, bits_of, numbers_of
 
 pytestmark = pytest.mark.gpu
 
@@ -108,8 +108,8 @@ def test_mixed_operations(key: str, value: str, order: str) -> None:
     one, oracle = HashMap(key, value, context=Context(device="cuda"), seed=random.integers(0, 1 << 62)), MapOracle()
     for count in (1, 31, 1000, 30_000):
         keys, values = numbers_of(key, random, count, span=5000), numbers_of(value, random, count)
-        kinds = random.integers(0, len(MapOperation), count).astype(np.uint8)
-        names = [MapOperation(kind).name.lower() for kind in kinds]
+        kinds = random.integers(0, len(NAMES), count).astype(np.uint8)
+        names = [NAMES[kind] for kind in kinds]
         before = dict(oracle.pairs)
         found = one.apply(kinds, keys, values, order=order)
         held, flags = bits_of(on_host(found.values)), on_host(found.found).tolist()
@@ -122,6 +122,23 @@ def test_mixed_operations(key: str, value: str, order: str) -> None:
             bits = np.array(items[1], f"u{values.itemsize}").view(values.dtype)
             oracle.pairs = dict(zip(items[0], bits, strict=True))
         assert sorted(after) == oracle.items(value)
+
+
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+def test_mixed_operations_on_multimaps(key: str, value: str) -> None:
+    random = np.random.default_rng(15)
+    one, oracle = HashMultiMap(key, value, context=Context(device="cuda")), MultiMapOracle()
+    for count in (1, 31, 1000, 30_000, 0):
+        keys, values = numbers_of(key, random, count, span=5000), numbers_of(value, random, count)
+        names = random.choice([name for name in MULTI_NAMES if name != "erase"], count).tolist()
+        firsts, counts = map(on_host, one.apply(names, keys, values, order=str(random.choice(["sequential", "any"]))))
+        assert (bits_of(firsts), counts.tolist()) == oracle.apply(names, keys, values)
+        items = [bits_of(on_host(part)) for part in one.items()]
+        assert sorted(zip(*items, strict=True)) == oracle.pairs(value)
+        assert len(one) == len(items[0])
+    with pytest.raises(UnsupportedDeviceError, match="use erase_all"):
+        one.apply(["insert", "erase"], [1, 1], [1, 2])
+    assert len(one) == len(items[0])
 
 
 def test_snapshots_and_files(tmp_path: Path) -> None:

@@ -43,19 +43,39 @@ def test_wrong_operations() -> None:
     for operation in other:
         with pytest.raises(OptionError, match="unknown operations"):
             table.apply([operation], [1], [1])
-    with pytest.raises(OptionError, match="the number 8; those of headrace"):
-        table.apply(np.array([0, 8], np.uint8), [1, 2], [1, 2])
+    with pytest.raises(OptionError, match="the number 10; those of headrace"):
+        table.apply(np.array([0, 10], np.uint8), [1, 2], [1, 2])
     with pytest.raises(OptionError, match="an array of uint8"):
         table.apply(np.array([0, 1]), [1, 2], [1, 2])
     with pytest.raises(OptionError, match="operations has 1 items for 2 keys"):
         table.apply(["find"], [1, 2], [1, 2])
-    with pytest.raises(OptionError, match="'sum', which needs values; a set has none"):
+    with pytest.raises(OptionError, match=r"'sum', which a set does not have; valid: find, insert, erase$"):
         keys.apply(["insert", "sum"], [1, 2])
     with pytest.raises(OptionError, match=r"unknown operations 'contains'; valid: find, insert, erase$"):
         keys.apply(["contains"], [1])
     with pytest.raises(OptionError, match="order"):
         keys.apply(["insert"], [1], order="random")
+    with pytest.raises(OptionError, match="'count', which a map does not have"):
+        table.apply(["count"], [1], [1])
     assert (len(table), len(keys)) == (0, 0)
+
+
+def test_wrong_operations_of_multimaps() -> None:
+    table = HashMultiMap("int32", "int32")
+    with pytest.raises(OptionError, match=r"'find_all', whose result is a list: call HashMultiMap\.find_all"):
+        table.apply(["insert", "find_all"], [1, 1], [1, 1])
+    with pytest.raises(OptionError, match=r"unknown operations 'delete'; valid: find, insert, erase, count, erase_all$"):
+        table.apply(["delete"], [1], [1])
+    for name in ("replace", "first", "sum", "min", "max"):
+        with pytest.raises(OptionError, match=f"'{name}', which a multimap does not have; valid: find"):
+            table.apply(["insert", name, "count"], [1] * 3, [1] * 3)
+    with pytest.raises(OptionError, match="the number 255; those of headrace"):
+        table.apply(np.array([1, 255], np.uint8), [1, 2], [1, 2])
+    with pytest.raises(OptionError, match="operations has 1 items for 2 keys"):
+        table.apply(["find"], [1, 2], [1, 2])
+    with pytest.raises(OptionError, match="order"):
+        table.apply(["insert"], [1], [1], order="random")
+    assert len(table) == 0
 
 
 @pytest.mark.parametrize(("threads", "count"), [(1, 5000), (3, 5000), (1, 500)])  # few rows on one thread run in their order

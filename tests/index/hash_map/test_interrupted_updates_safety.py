@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from headrace import MemoryLimitError
+from headrace import MapOperation, MemoryLimitError
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 from headrace.index.hash_map.device_map import DeviceMap
 from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder
@@ -22,7 +23,8 @@ from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
-from tests.index.hash_map.hash_map_cases import MapOracle
+from tests.index.hash_map.hash_map_cases import MapOracle, MultiMapOracle
+from tests.index.hash_map.multi_map_cases import FiberMultiMap
 from tests.index.hash_map.slab_hash_cases import UNLIMITED, FiberMap
 
 pytestmark = pytest.mark.fibers
@@ -40,6 +42,18 @@ class InterruptedLauncher(FiberLauncher):
             self.is_interrupted = False
             raise KeyboardInterrupt
         return found
+
+
+class LateInterruptedLauncher(InterruptedLauncher):
+    """A launcher in which the host waits `waits_before` times before the interrupt."""
+
+    waits_before = 0
+
+    def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
+        """Wait for the kernels, and perhaps raise the interrupt."""
+        self.is_interrupted = self.waits_before == 0
+        self.waits_before -= 1
+        return super().fetch(buffer)
 
 
 class _Line(HostBuffer):
@@ -141,6 +155,30 @@ def test_an_interrupt_after_a_build_of_a_part_leaves_an_empty_map(monkeypatch: p
     assert (table.map.size, table.find(keys)[1]) == (0, [False] * 300)
 
 
+_MIXED = np.array([1, 9, 1, 8, 0, 1], np.uint8)  # insert, erase_all, insert, count, find, insert
+
+
+@pytest.mark.parametrize("waits", [0, 1])
+def test_an_interrupted_batch_on_a_multimap_changes_nothing(waits: int) -> None:
+    launcher = LateInterruptedLauncher(seed=3)
+    table, keys = FiberMultiMap((4, 4), launcher, UNLIMITED), np.arange(60, dtype="i4") % 20
+    launcher.waits_before = 1000
+    table.insert(keys, keys.astype("u4"))
+    before, operations = table.items(), np.tile(_MIXED, 10)
+    launcher.waits_before = waits
+    with pytest.raises(KeyboardInterrupt):
+        table.apply(operations, keys + 5, keys.astype("u4"))
+    launcher.waits_before = 1000
+    table.map.recount(launcher)
+    assert table.map.size == 60
+    assert table.items() == before
+    oracle = MultiMapOracle()
+    oracle.insert(keys, keys.astype("u4"))
+    expected = oracle.apply([MapOperation(number).name.lower() for number in operations], keys + 5, keys.astype("u4"))
+    assert table.apply(operations, keys + 5, keys.astype("u4")) == expected
+    assert table.items() == Counter(oracle.pairs("uint32"))
+
+
 class LazyLauncher(FiberLauncher):
     """A launcher whose kernels are loaded by their first launches or before. One of these loads is refused for memory."""
 
@@ -213,3 +251,20 @@ def test_kernels_of_multimaps_without_memory_change_nothing() -> None:
         assert table.map.size == len(table.items()) == (0 if is_refused else 40)
         number += 1
     assert number > 1
+
+
+def test_kernels_of_mixed_batches_on_multimaps_without_memory_change_nothing() -> None:
+    keys = np.arange(42, dtype="i4") % 7
+    is_refused, number = True, 0
+    while is_refused:
+        launcher = LazyLauncher(seed=4)
+        table = FiberMultiMap((4, 4), launcher, UNLIMITED)
+        table.insert(keys, keys.astype("u4"))
+        table.map._is_loaded = False
+        before = table.items()
+        apply = lambda table=table: table.apply(np.tile(_MIXED, 7), keys, keys.astype("u4"))  # noqa: E731
+        is_refused = _is_refused(launcher, number, apply)
+        assert not is_refused or table.items() == before
+        assert table.map.size == table.items().total()
+        number += 1
+    assert number > 3

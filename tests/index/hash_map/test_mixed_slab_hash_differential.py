@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from headrace import MapOperation, MemoryLimitError
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.index.hash_map.hash_map_cases import History, MapOracle, numbers_of
+from tests.index.hash_map.hash_map_cases import NAMES, History, MapOracle, numbers_of
 from tests.index.hash_map.slab_hash_cases import SHORT, UNLIMITED, WIDTHS, FiberMap, LimitedLauncher
 
 pytestmark = pytest.mark.fibers
-
-NAMES = [operation.name.lower() for operation in MapOperation]
 
 
 def _batch(table: FiberMap, random: np.random.Generator, count: int, span: int = 200) -> tuple[Any, ...]:

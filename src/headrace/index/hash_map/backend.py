@@ -9,7 +9,7 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.index.hash_map.host_map import HostMap
 from headrace.index.hash_map.host_multi_map import HostMultiMap
-from headrace.index.hash_map.operations import OperationBatch
+from headrace.index.hash_map.operations import ListBatch, OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.results import DeviceRef
 
@@ -79,6 +79,9 @@ class MultiBackend(TableBackend, Protocol):
 
     def erase_all(self, keys: Array, /) -> Array:
         """Erase all pairs of keys, and return the number for each."""
+
+    def apply(self, batch: ListBatch, /) -> None:
+        """Run mixed operations in their order, and write their results."""
 
 
 def new_map(types: PairTypes, context: Context, capacity: int, seed: int) -> MapBackend:

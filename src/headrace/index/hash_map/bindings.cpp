@@ -23,6 +23,7 @@ namespace {
 
 // Addresses and extents are checked by arrays/arrays.py.
 using BatchAt = std::pair<std::uintptr_t, u64>;
+using ListBatchAt = std::tuple<std::uintptr_t, std::uintptr_t, nb::bytes>;
 
 KeyBatch keys_at(const BatchAt& keys) { return {reinterpret_cast<const void*>(keys.first), keys.second}; }
 
@@ -163,6 +164,17 @@ void bind_multi_map_class(nb::module_& m) {
         .def("erase_all",
              [](SharedMultiMap& map, const BatchAt& keys, std::uintptr_t counts, unsigned threads) {
                  map.change([&](HostMultiMap& in) { in.erase_all(keys_at(keys), counts_at(counts), threads); });
+             })
+        // `batch`: addresses of operations and values, and the order of values. `results`: addresses of values and
+        // counts.
+        .def("apply",
+             [](SharedMultiMap& map, const BatchAt& keys, const ListBatchAt& batch,
+                const std::pair<std::uintptr_t, std::uintptr_t>& results, unsigned threads) {
+                 const auto& [operations, values, rule] = batch;
+                 const OperationBatch given{marks_at(operations), pairs_at(keys, values), NumberKind::unsigned_integer};
+                 const ListResults found{reinterpret_cast<void*>(results.first), counts_at(results.second)};
+                 const char* const order = rule.c_str();
+                 map.change([&](HostMultiMap& in) { in.apply(given, order, found, threads); });
              })
         .def("count",
              [](const SharedMultiMap& map, const BatchAt& keys, std::uintptr_t counts, unsigned threads) {

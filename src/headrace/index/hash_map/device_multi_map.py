@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from headrace.arrange.search.unique import unique
-from headrace.arrange.sort.sort import sort_pairs
+from headrace.arrange.sort.sort import argsort, sort_pairs
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like
@@ -15,9 +15,11 @@ from headrace.core.errors import UnsupportedDeviceError
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.memory.pool import PoolBuffer
 from headrace.index.hash_map.device_map import MapOnDevice
-from headrace.index.hash_map.gpu.multi_slab_hash import MultiSlabHash
+from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
+from headrace.index.hash_map.gpu.multi_slab_hash import ERASE_ERROR, MultiSlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING
+from headrace.index.hash_map.operations import ListBatch
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.primitives.scan import scan_line
 
@@ -89,8 +91,26 @@ class DeviceMultiMap(MapOnDevice):
         UnsupportedDeviceError
             Always.
         """
-        raise UnsupportedDeviceError("a multimap on a GPU erases all values of a key: use erase_all(), or a multimap on the CPU")
+        raise UnsupportedDeviceError(ERASE_ERROR)
 
     def erase_all(self, keys: Array) -> Array:
         """Erase all pairs of keys, and return the number for each. The host waits."""
         return self._answers(keys, "<i8", self._map.erase_all)
+
+    def apply(self, batch: ListBatch) -> None:
+        """Run mixed operations in their order, and write their results. The host waits.
+
+        Raises
+        ------
+        UnsupportedDeviceError
+            An operation removes a single value. The map is as before.
+        MemoryLimitError
+            The map does not fit; it is as before.
+        """
+        keys = batch.keys
+        if not keys.length:
+            return
+        mixed = MixedRows(batch.operations, Rows(keys, batch.values, keys.length), batch.firsts, None, self._types.value_kind)
+        by_key = take(argsort(keys.owner, total_order=True, dtype="uint32", context=self._context))
+        with self._launches(keys, batch.operations, batch.values, batch.firsts, batch.counts, by_key) as launcher:
+            self._map.run_in_order(launcher, mixed, batch.counts, by_key)

@@ -14,7 +14,7 @@ from headrace.core.errors import OptionError
 from headrace.core.options import choice
 from headrace.index.hash_map.backend import MapBackend, new_map
 from headrace.index.hash_map.container import HashContainer
-from headrace.index.hash_map.operations import ORDERS, OperationBatch, operations_of
+from headrace.index.hash_map.operations import MAP_KINDS, ORDERS, OperationBatch, operations_of
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.index.hash_map.results import FoundValues, Items
 
@@ -231,7 +231,7 @@ class HashMap(HashContainer[MapBackend]):
         choice("order", order, ORDERS)
         budget = self._context.new_budget()
         found_keys, found_values = self._pairs(keys, values)
-        kinds = operations_of(operations, found_keys, False, self._context, budget)
+        kinds = operations_of(operations, found_keys, MAP_KINDS, self._context, budget)
         held = empty_like(found_keys, found_keys.length, self._types.value, budget)
         found = empty_like(found_keys, found_keys.length, "|b1", budget)
         self._backend.apply(OperationBatch(kinds, found_keys, found_values, held, found), order)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from headrace.arrays.placement import empty_like
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
+from headrace.core.options import choice
 from headrace.index.hash_map.backend import MultiBackend, new_multi_map
 from headrace.index.hash_map.container import HashContainer
+from headrace.index.hash_map.operations import MULTI_KINDS, ORDERS, ListBatch, operations_of
 from headrace.index.hash_map.pair_types import PairTypes
-from headrace.index.hash_map.results import FoundLists, Items
+from headrace.index.hash_map.results import FoundCounts, FoundLists, Items
 
 
 class HashMultiMap(HashContainer[MultiBackend]):
@@ -112,6 +115,56 @@ class HashMultiMap(HashContainer[MultiBackend]):
         Of equal keys in the array the first one removes the values. Errors are those of `find_all`.
         """
         return self._backend.erase_all(self._keys(keys)).owner
+
+    def apply(self, operations: Any, keys: Any, values: Any, *, order: str = "sequential") -> FoundCounts:
+        """Run operations of several kinds in one batch, and return the state that each operation has found.
+
+        Parameters
+        ----------
+        operations
+            List of names, or array of uint8 with numbers of `headrace.MapOperation`. ``"insert"`` adds the pair. ``"erase"``
+            removes the smallest value of the key, and ``"erase_all"`` removes all. ``"find"`` and ``"count"`` change nothing.
+            ``find_all`` has no single result, so it is a call of its own.
+        keys, values
+            Key and value of each operation. Only ``"insert"`` uses the value.
+        order
+            ``"sequential"``: the result is that of the operations one by one in the order of the arrays, on any device.
+            ``"any"``: the result is that of the operations one by one in some order.
+
+        Returns
+        -------
+        FoundCounts
+            For each operation the number of values of its key just before it; for ``"find"`` and ``"erase"`` also the smallest
+            one. So an ``"erase"`` has removed this value if the number is not 0, and ``"erase_all"`` has removed that number.
+
+        Raises
+        ------
+        OptionError
+            An operation is unknown, or an array has another type, length or device.
+        UnsupportedDeviceError
+            The map is on a GPU, and an operation is ``"erase"``. Nothing has changed.
+        MemoryLimitError
+            The map does not fit the context's limit. Nothing has changed.
+
+        Notes
+        -----
+        The time of ``"find"`` and ``"erase"`` is proportional to the number of the key's values. On a GPU, one thread runs all
+        operations of a key.
+
+        Examples
+        --------
+        >>> rows = HashMultiMap("int32", "int64")
+        >>> rows.apply(["insert", "insert", "find", "erase", "erase_all", "count"], [7] * 6, [4, 2, 0, 0, 0, 0])
+        FoundCounts(values=array([0, 0, 2, 2, 0, 0]), counts=array([0, 1, 2, 2, 1, 0]))
+        """
+        choice("order", order, ORDERS)  # the order of the arrays is an order
+        budget = self._context.new_budget()
+        found_keys, found_values = self._pairs(keys, values)
+        kinds = operations_of(operations, found_keys, MULTI_KINDS, self._context, budget)
+        firsts = empty_like(found_keys, found_keys.length, self._types.value, budget)
+        counts = empty_like(found_keys, found_keys.length, "<i8", budget)
+        self._backend.apply(ListBatch(kinds, found_keys, found_values, firsts, counts))
+        return FoundCounts(firsts.owner, counts.owner)
 
     def items(self) -> Items:
         """Return all pairs, ascending by key and then by value: NumPy arrays, or arrays on the map's GPU."""

@@ -9,7 +9,7 @@ from headrace.core.context import Context
 from headrace.core.options import choice
 from headrace.index.hash_map.backend import MapBackend, new_map
 from headrace.index.hash_map.container import HashContainer
-from headrace.index.hash_map.operations import ORDERS, OperationBatch, operations_of
+from headrace.index.hash_map.operations import ORDERS, SET_KINDS, OperationBatch, operations_of
 from headrace.index.hash_map.pair_types import PairTypes
 
 
@@ -83,7 +83,7 @@ class HashSet(HashContainer[MapBackend]):
         choice("order", order, ORDERS)
         budget = self._context.new_budget()
         found_keys = self._keys(keys, budget)
-        kinds = operations_of(operations, found_keys, True, self._context, budget)
+        kinds = operations_of(operations, found_keys, SET_KINDS, self._context, budget)
         found = empty_like(found_keys, found_keys.length, "|b1", budget)
         self._backend.apply(OperationBatch(kinds, found_keys, None, None, found), order)
         return found.owner

@@ -8,6 +8,7 @@ from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.index.hash_map.host_map import HostTable, batch_of
+from headrace.index.hash_map.operations import ListBatch
 from headrace.index.hash_map.pair_types import PairTypes
 
 
@@ -45,6 +46,11 @@ class HostMultiMap(HostTable[_native.HostMultiMap]):
         counts = empty_like(keys, keys.length, "<i8")
         self._map.erase_all(batch_of(keys), counts.address, self._threads)
         return counts
+
+    def apply(self, batch: ListBatch) -> None:
+        """Run mixed operations in their order, and write their results."""
+        given = batch.operations.address, batch.values.address, self._types.value_rule
+        self._map.apply(batch_of(batch.keys), given, (batch.firsts.address, batch.counts.address), self._threads)
 
     def contains(self, keys: Array, budget: Budget) -> Array:
         """Return whether each key has a value."""

@@ -1,4 +1,4 @@
-"""Defines the operations of a mixed batch on a map or set, and takes callers' arrays of them."""
+"""Defines the operations of a mixed batch on a map, set or multimap, and takes callers' arrays of them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from headrace.arrange.search.bincount import bincount
 from headrace.arrays.arrays import Array, needed_numpy, take
 from headrace.arrays.inputs import as_line
 from headrace.arrays.placement import apart_error, placed
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
+from headrace.index.arrow_file import on_host
 from headrace.primitives.scan import reduce
 
 ORDERS = ("sequential", "any")
 
 
 class MapOperation(IntEnum):
-    """An operation of `HashMap.apply`, as a number for arrays of uint8.
+    """An operation of `HashMap.apply`, `HashSet.apply` or `HashMultiMap.apply`, as a number for arrays of uint8.
 
     Examples
     --------
@@ -42,10 +44,43 @@ class MapOperation(IntEnum):
     """Store the smaller one of the held and the new value."""
     MAX = 7
     """Store the greater one of the held and the new value."""
+    COUNT = 8
+    """Change nothing, in a multimap."""
+    ERASE_ALL = 9
+    """Remove all values of the key, in a multimap."""
 
 
+@dataclass(frozen=True, slots=True)
+class OperationKinds:
+    """The operations that a kind of map has.
+
+    Parameters
+    ----------
+    noun
+        The map in error messages.
+    operations
+        Its operations, ascending.
+    """
+
+    noun: str
+    operations: tuple[MapOperation, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """Their names."""
+        return [operation.name.lower() for operation in self.operations]
+
+    @property
+    def has_all_numbers(self) -> bool:
+        """Return whether each number up to the largest one is an operation."""
+        return self.operations[-1] == len(self.operations) - 1
+
+
+_ALL = tuple(MapOperation)
+SET_KINDS = OperationKinds("a set", _ALL[: MapOperation.ERASE + 1])
+MAP_KINDS = OperationKinds("a map", _ALL[: MapOperation.MAX + 1])
+MULTI_KINDS = OperationKinds("a multimap", (*SET_KINDS.operations, MapOperation.COUNT, MapOperation.ERASE_ALL))
 _CODES = {operation.name.lower(): operation.value for operation in MapOperation}
-_SET_NAMES = [name for name, code in _CODES.items() if code <= MapOperation.ERASE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +106,26 @@ class OperationBatch:
     found: Array
 
 
-def operations_of(given: Any, keys: Array, is_set: bool, context: Context, budget: Budget) -> Array:
+@dataclass(frozen=True, slots=True)
+class ListBatch:
+    """Operations on a multimap.
+
+    Parameters
+    ----------
+    operations, keys, values
+        As for `OperationBatch`.
+    firsts, counts
+        Results: the smallest value of each key before its operation, 0 if the operation needs none; and the number of values.
+    """
+
+    operations: Array
+    keys: Array
+    values: Array
+    firsts: Array
+    counts: Array
+
+
+def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Context, budget: Budget) -> Array:
     """Return the operations of a caller, on the device of the map, after a check of each.
 
     Parameters
@@ -80,19 +134,19 @@ def operations_of(given: Any, keys: Array, is_set: bool, context: Context, budge
         List of names, or array of numbers of `MapOperation` as uint8.
     keys
         The keys.
-    is_set
-        Whether the keys have no values.
+    kinds
+        The operations of the map.
     context, budget
         The map's context, and the budget of a copy to a GPU.
 
     Raises
     ------
     OptionError
-        There is an unknown operation, one that sets do not have, or not one for each key.
+        There is an unknown operation, one that the map does not have, or not one for each key.
     """
     np = needed_numpy("apply()")
     if isinstance(given, (list, tuple)):
-        given = np.array([_code_of(operation, is_set) for operation in given], np.uint8)
+        given = np.array([_code_of(operation, kinds) for operation in given], np.uint8)
     line = as_line(given, "operations")
     source = take(line, "operations")
     if source.typestr != "|u1":
@@ -100,7 +154,7 @@ def operations_of(given: Any, keys: Array, is_set: bool, context: Context, budge
     if source.length != keys.length:
         raise OptionError(f"operations has {source.length} items for {keys.length} keys")
     if source.length:
-        _check_largest(_largest(source, context), is_set)
+        _check_numbers(source, kinds, context)
     source = placed(line, "operations", context, budget)
     if source.device != context.device:
         raise apart_error(source.device, context.device)
@@ -114,19 +168,28 @@ def _largest(source: Array, context: Context) -> int:
     return int(found.to_numpy()[0] if hasattr(found, "to_numpy") else found)
 
 
-def _check_largest(largest: int, is_set: bool) -> None:
+def _check_numbers(source: Array, kinds: OperationKinds, context: Context) -> None:
+    largest = _largest(source, context)
     if largest >= len(MapOperation):
         raise OptionError(
             f"operations has the number {largest}; those of headrace.MapOperation are less than {len(MapOperation)}"
         )
-    if is_set and largest > MapOperation.ERASE:
-        raise OptionError(f"operations has {MapOperation(largest).name.lower()!r}, which needs values; a set has none")
+    if kinds.has_all_numbers:
+        wrong = [largest] if largest > kinds.operations[-1] else []
+    else:
+        counts = on_host(bincount(source.owner, context=context)).tolist()
+        wrong = [number for number, count in enumerate(counts) if count and number not in kinds.operations]
+    if wrong:
+        name = MapOperation(wrong[0]).name.lower()
+        raise OptionError(f"operations has {name!r}, which {kinds.noun} does not have; valid: {', '.join(kinds.names)}")
 
 
-def _code_of(operation: Any, is_set: bool) -> int:
+def _code_of(operation: Any, kinds: OperationKinds) -> int:
     code = operation.value if isinstance(operation, MapOperation) else None
     if isinstance(operation, str):
         code = _CODES.get(operation)
+        if operation == "find_all" and kinds is MULTI_KINDS:
+            raise OptionError("operations has 'find_all', whose result is a list: call HashMultiMap.find_all")
     if code is None:
-        raise OptionError.unknown("operations", operation, _SET_NAMES if is_set else _CODES)
+        raise OptionError.unknown("operations", operation, kinds.names)
     return code

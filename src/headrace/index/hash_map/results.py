@@ -65,3 +65,18 @@ class FoundLists(NamedTuple):
 
     offsets: Any
     values: Any
+
+
+class FoundCounts(NamedTuple):
+    """The result of `HashMultiMap.apply`: the state of each operation's key just before the operation.
+
+    Parameters
+    ----------
+    values
+        For ``"find"`` and ``"erase"`` the smallest value of the key. 0 for absent keys and for other operations.
+    counts
+        int64, number of values of the key.
+    """
+
+    values: Any
+    counts: Any

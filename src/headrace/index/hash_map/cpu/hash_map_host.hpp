@@ -41,6 +41,12 @@ struct OperationResults {
     void* values;
     u8* found;
 };
+// For each operation on a multimap the number of values of its key before it. For `find` and `erase` also the first one
+// of these values, 0 if there is none; 0 for other operations.
+struct ListResults {
+    void* values;
+    i64* counts;
+};
 struct Upsert {
     Reduce reduce;
     NumberKind kind;
@@ -84,6 +90,8 @@ public:
     virtual void erase(const KeyBatch& batch, const void* rule, u8* found, unsigned threads) = 0;
     // counts[i]: erased pairs of key i.
     virtual void erase_all(const KeyBatch& batch, i64* counts, unsigned threads) = 0;
+    // Runs mixed operations in their order. `erase` and `find` take the value that is first in the order of `rule`.
+    virtual void apply(const OperationBatch& batch, const void* rule, const ListResults& results, unsigned threads) = 0;
     virtual void count(const KeyBatch& batch, i64* counts, unsigned threads) const = 0;
     // Writes the values of key i from offsets[i] on, in the order of `rule`.
     virtual void find_all(const KeyBatch& batch, const void* rule, const i64* offsets, void* values,

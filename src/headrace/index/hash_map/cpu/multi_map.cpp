@@ -1,76 +1,11 @@
 #include <stdexcept>
 
-#include "index/hash_map/cpu/flat_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
 #include "index/hash_map/cpu/sharded_rows.hpp"
+#include "index/hash_map/cpu/value_lists.hpp"
 
 namespace headrace {
 namespace {
-
-constexpr u32 no_node = ~0u;
-
-// The values of a key: a list of nodes.
-struct ValueList {
-    u32 first;
-    u32 count;
-};
-
-// Nodes of the lists of a shard. Freed nodes form a list, too.
-template <class Value>
-class NodePool {
-public:
-    struct Node {
-        Value value;
-        u32 next;
-    };
-
-    explicit NodePool(std::shared_ptr<Budget> budget) : budget_(std::move(budget)) {}
-    NodePool(NodePool&&) noexcept = default;
-    NodePool& operator=(NodePool&&) noexcept = default;
-
-    Node& operator[](u32 node) { return region_.template as<Node>()[node]; }
-    const Node& operator[](u32 node) const { return region_.template as<Node>()[node]; }
-    u64 bytes() const { return capacity_ * sizeof(Node); }
-    u64 capacity() const { return capacity_; }
-
-    NodePool copy() const {
-        NodePool result(budget_);
-        if (capacity_ != 0) result.resize(capacity_);
-        if (used_ != 0) std::memcpy(result.region_.data(), region_.data(), used_ * sizeof(Node));
-        result.used_ = used_;
-        result.free_ = free_;
-        return result;
-    }
-
-    // Makes sure that `allocate` succeeds once.
-    void reserve_one() {
-        if (free_ != no_node || used_ < capacity_) return;
-        if (capacity_ > no_node / 2) throw std::length_error("a shard of the map has more than 2147483648 values");
-        resize(capacity_ == 0 ? 8 : 2 * capacity_);
-    }
-    u32 allocate() {
-        if (free_ == no_node) return used_++;
-        return std::exchange(free_, (*this)[free_].next);
-    }
-    void release(u32 node) { (*this)[node].next = std::exchange(free_, node); }
-
-private:
-    void resize(u64 capacity) {
-        const usize bytes = capacity * sizeof(Node);
-        require_group_memory(bytes);
-        Region region(bytes, budget_);
-        region.ensure(bytes);
-        if (used_ != 0) std::memcpy(region.data(), region_.data(), used_ * sizeof(Node));
-        region_ = std::move(region);
-        capacity_ = capacity;
-    }
-
-    std::shared_ptr<Budget> budget_;
-    Region region_;
-    u64 capacity_ = 0;
-    u32 used_ = 0;
-    u32 free_ = no_node;
-};
 
 template <class Key, class Value>
 class ShardedMultiMap final : public HostMultiMap {
@@ -116,6 +51,30 @@ public:
     void erase_all(const KeyBatch& batch, i64* counts, unsigned threads) override {
         const Key* const keys = static_cast<const Key*>(batch.keys);
         each_row(batch, threads, [&](Shard& in, Key hash, u64 row) { counts[row] = in.erase_all(keys[row], hash); });
+    }
+
+    void apply(const OperationBatch& batch, const void* rule, const ListResults& results, unsigned threads) override {
+        const Key* const keys = static_cast<const Key*>(batch.pairs.keys);
+        const ListBatch given{batch, *static_cast<const KeyRule<Value>*>(rule), results};
+        threads = threads_for(batch.pairs.count, threads);
+        const BatchParts parts = batch_parts(keys, batch.pairs.count, seed_, threads);
+        std::vector<PartLog> logs(parts.number());
+        try {
+            for_each_piece(parts.number(), threads, [&](u64 part) {
+                visit_part({keys, parts[part], seed_}, Prefetch::insertion, [&](Shard& in, Key hash, u64 row) {
+                    run_operation(in, {keys[row], hash}, row, given, logs[part].erasures);
+                    ++logs[part].finished;
+                });
+            });
+        } catch (...) {
+            for_each_piece(parts.number(), threads, [&](u64 part) { undo_part(batch, parts[part], logs[part]); });
+            throw;
+        }
+        for (const PartLog& log : logs) {
+            for (const Erasure& one : log.erasures) {
+                shards_[shard_of(seeded_hash(keys[one.row], seed_))].nodes.release(one.list);
+            }
+        }
     }
 
     void count(const KeyBatch& batch, i64* counts, unsigned threads) const override {
@@ -180,66 +139,62 @@ public:
     }
 
 private:
-    struct Shard {
-        FlatTable<Key, ValueList> table;
-        NodePool<Value> nodes;
-        u64 size = 0;
+    using Shard = ListShard<Key, Value>;
 
-        Shard(const std::shared_ptr<Budget>& budget, u64 seed) : table(budget, seed), nodes(budget) {}
-        Shard(FlatTable<Key, ValueList> keys, NodePool<Value> values, u64 count)
-            : table(std::move(keys)), nodes(std::move(values)), size(count) {}
-
-        Shard copy() const { return {table.copy(), nodes.copy(), size}; }
-
-        void insert(Key key, Key hash, Value value) {
-            nodes.reserve_one();
-            const auto insertion = table.insert(key, hash);
-            ValueList& list = insertion.slot->value;
-            if (insertion.is_new) list = {no_node, 0};
-            const u32 node = nodes.allocate();
-            nodes[node] = {value, list.first};
-            list = {node, list.count + 1};
-            ++size;
-        }
-
-        // Removes the node after `before`, or the first one.
-        void remove(HashedKey<Key> key, ValueList& list, u32 before) {
-            const u32 node = before == no_node ? list.first : nodes[before].next;
-            (before == no_node ? list.first : nodes[before].next) = nodes[node].next;
-            nodes.release(node);
-            --size;
-            if (--list.count == 0) table.erase(key.key, key.hash);
-        }
-
-        void erase_newest(Key key, Key hash) { remove({key, hash}, table.find(key, hash)->value, no_node); }
-
-        bool erase_first(Key key, Key hash, const KeyRule<Value>& order) {
-            auto* const slot = table.find(key, hash);
-            if (slot == nullptr) return false;
-            u32 before = no_node, before_first = no_node, first = slot->value.first;
-            for (u32 node = first; node != no_node; before = node, node = nodes[node].next) {
-                if (order.code(nodes[node].value) < order.code(nodes[first].value)) {
-                    first = node;
-                    before_first = before;
-                }
-            }
-            remove({key, hash}, slot->value, before_first);
-            return true;
-        }
-
-        i64 erase_all(Key key, Key hash) {
-            auto* const slot = table.find(key, hash);
-            if (slot == nullptr) return 0;
-            const i64 count = slot->value.count;
-            for (u32 node = slot->value.first, next; node != no_node; node = next) {
-                next = nodes[node].next;
-                nodes.release(node);
-            }
-            size -= static_cast<u64>(count);
-            table.erase(key, hash);
-            return count;
-        }
+    // Mixed operations, the order of values, and the results.
+    struct ListBatch {
+        const OperationBatch& operations;
+        const KeyRule<Value>& order;
+        const ListResults& results;
     };
+    // A list that an operation of a batch has erased, or a part of a list of one node. Its nodes are released after the
+    // batch, so that all can be put back.
+    struct Erasure {
+        u64 row;
+        u32 before;  // the node before the part; no_node if there is none
+        ValueList list;
+    };
+    struct PartLog {
+        u64 finished = 0;  // operations
+        std::vector<Erasure> erasures;
+    };
+
+    // Runs an operation and writes the state before it. If memory is refused, nothing has changed.
+    static void run_operation(Shard& in, HashedKey<Key> key, u64 row, const ListBatch& batch,
+                              std::vector<Erasure>& erasures) {
+        const auto operation = static_cast<MapOperation>(batch.operations.operations[row]);
+        auto* const slot = in.table.find(key.key, key.hash);
+        const ValueList list = slot == nullptr ? ValueList{no_node, 0} : slot->value;
+        static_cast<Value*>(batch.results.values)[row] = Value{};
+        batch.results.counts[row] = list.count;
+        if (operation == MapOperation::insert) {
+            in.insert(key.key, key.hash, static_cast<const Value*>(batch.operations.pairs.values)[row]);
+        } else if (slot != nullptr && operation == MapOperation::erase_all) {
+            erasures.push_back({row, no_node, list});
+            in.take_all(key, list);
+        } else if (slot != nullptr && operation != MapOperation::count) {
+            const auto [before, node] = in.first_place(list, batch.order);
+            static_cast<Value*>(batch.results.values)[row] = in.nodes[node].value;
+            if (operation == MapOperation::find) return;
+            erasures.push_back({row, before, {node, 1}});
+            in.take(key, slot->value, before);
+        }
+    }
+
+    // Undoes the operations of a part that have finished, the last one first. No memory is allocated.
+    void undo_part(const OperationBatch& batch, RowList rows, PartLog& log) {
+        while (log.finished > 0) {
+            const u64 row = rows[--log.finished];
+            const Key key = static_cast<const Key*>(batch.pairs.keys)[row], hash = seeded_hash(key, seed_);
+            Shard& in = shards_[shard_of(hash)];
+            if (static_cast<MapOperation>(batch.operations[row]) == MapOperation::insert) {
+                in.erase_newest(key, hash);
+            } else if (!log.erasures.empty() && log.erasures.back().row == row) {
+                in.put_back({key, hash}, log.erasures.back().before, log.erasures.back().list);
+                log.erasures.pop_back();
+            }
+        }
+    }
 
     // Other threads change the tables of other parts, which have about as many bytes.
     Prefetch prefetch_of(Prefetch wanted, const KeyRows<Key>& part) const {

@@ -2,14 +2,29 @@
 //
 // Bytes moved, for keys of width k and values of width v. An insertion: k + v + 4, 128 for each of one or two slabs,
 // and a sector of 32 bytes that is written back. A search: k + 8, 128 for each slab of the list, and v + 4 for each
-// value.
+// value. Mixed operations run in order: replay_lists, list_slots, append_pairs, and then clear_slots of
+// hash_map_updates.cu. They move k + v + 25 for each operation, and the list of each distinct key once or twice.
+#include "arrange/sort/sort_key.hpp"
 #include "index/hash_map/gpu/batch_rows.cuh"
+#include "index/hash_map/gpu/mixed_task.hpp"
 #include "index/hash_map/gpu/multi_map_ref.cuh"
+#include "index/hash_map/rules/map_operation.hpp"
 
 using namespace headrace;
 
 using slab::count_flags, slab::key_of_row, slab::thread_row, slab::threads;
 using slab::Key, slab::L, slab::Value;
+
+// Calls work(position) for each of some positions of a slab that this lane of the group has.
+template <class Work>
+static __device__ __forceinline__ void each_own_position(u32 positions, const Work& work) {
+    for (u32 p = 0; p < L::lane_keys; ++p) {
+        const u32 position = p * slab::group_lanes + slab::group_lane();
+        if ((positions >> position & 1) != 0) work(position);
+    }
+}
+
+static __device__ __forceinline__ Value lesser(Value a, Value b) { return b < a ? b : a; }
 
 struct CountVisitor {
     u64 count;
@@ -29,13 +44,11 @@ struct CopyVisitor {
     __device__ void visit(u32 slab, u32 positions, u32 source) {
         const u64 begin = tile::shuffle(to, source);
         const u32 of_row = tile::shuffle(row, source);
-        for (u32 p = 0; p < L::lane_keys; ++p) {
-            const u32 position = p * slab::group_lanes + slab::group_lane();
-            if ((positions >> position & 1) == 0) continue;
+        each_own_position(positions, [&](u32 position) {
             const u64 at = begin + __popc(positions & low_mask(position));
             values[at] = *slab::value_in<L>(slab::slab_at(table, slab), position);
             rows[at] = of_row;
-        }
+        });
         if (tile::lane() == source) to += __popc(positions);
     }
 };
@@ -46,20 +59,64 @@ struct ClearVisitor {
     u64 count;
 
     __device__ void visit(u32 slab, u32 positions, u32 source) {
-        for (u32 p = 0; p < L::lane_keys; ++p) {
-            const u32 position = p * slab::group_lanes + slab::group_lane();
-            if ((positions >> position & 1) != 0) slab::clear_slot<L>(slab::slab_at(table, slab), position);
-        }
+        each_own_position(positions, [&](u32 position) { slab::clear_slot<L>(slab::slab_at(table, slab), position); });
         if (tile::lane() == source) count += __popc(positions);
     }
 };
 
-// Inserts pairs and writes their slots. counts[1]: rows without memory. The parameters are those of insert_pairs.
+// Finds the code of the first value, all ones for none, and the number of values.
+struct FirstVisitor {
+    const SlabTable& table;
+    const KeyRule<Value>& order;
+    u64 count;
+    Value code;
+
+    __device__ void visit(u32 slab, u32 positions, u32 source) {
+        Value least = static_cast<Value>(~Value{0});
+        each_own_position(positions, [&](u32 position) {
+            least = lesser(least, order.code(*slab::value_in<L>(slab::slab_at(table, slab), position)));
+        });
+        for (u32 distance = 1; distance < slab::group_lanes; distance *= 2) {
+            least = lesser(least, tile::shuffle(least, tile::lane() ^ distance));
+        }
+        if (tile::lane() != source) return;
+        code = lesser(code, least);
+        count += __popc(positions);
+    }
+};
+
+// Writes the numbers of the slots from `to` on.
+struct SlotVisitor {
+    u32* slots;
+    u64 to;
+
+    __device__ void visit(u32 slab, u32 positions, u32 source) {
+        const u64 begin = tile::shuffle(to, source);
+        each_own_position(positions, [&](u32 position) {
+            slots[begin + __popc(positions & low_mask(position))] = slab::slot_number(slab, position);
+        });
+        if (tile::lane() == source) to += __popc(positions);
+    }
+};
+
+static __device__ __forceinline__ KeyRule<Value> order_of(NumberKind kind) {
+    constexpr Value sign = static_cast<Value>(Value{1} << KeyRule<Value>::highest);
+    const Value fold = kind == NumberKind::floating ? static_cast<Value>(sign - 1) : Value{0};
+    return {fold, kind == NumberKind::unsigned_integer ? Value{0} : sign, Value{0}, Value{0}};
+}
+
+static __device__ __forceinline__ void add_of_warp(u64* counter, u64 number) {
+    const u64 sum = tile::reduce_warp<Sum<u64>>(number);
+    if (tile::lane() == 0 && sum != 0) atomicAdd(counter, sum);
+}
+
+// Inserts pairs and writes their slots; if `is_located`, those of rows whose slot is no_slot. counts[1]: rows without
+// memory. The parameters are those of insert_pairs.
 extern "C" __global__ void __launch_bounds__(threads)
-    append_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count, u32,
-                 u32* slots, u64* counts) {
+    append_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count,
+                 u32 is_located, u32* slots, u64* counts) {
     const u64 row = thread_row();
-    const bool is_active = row < count;
+    const bool is_active = row < count && (is_located == 0 || slots[row] == slab::no_slot);
     const Value value = is_active ? values[row] : Value{0};
     const u32 slot = slab::insert_pair<L>(table, {key_of_row(keys, row, count), value}, is_active);
     if (is_active) slots[row] = slot;
@@ -94,6 +151,71 @@ extern "C" __global__ void __launch_bounds__(threads)
     ClearVisitor visitor{table, 0};
     slab::visit_lists<L>(table, key_of_row(keys, row, count), is_active, visitor);
     if (row < count) counts[row] = visitor.count;
-    const u64 sum = tile::reduce_warp<Sum<u64>>(visitor.count);
-    if (tile::lane() == 0 && sum != 0) atomicAdd(total, sum);
+    add_of_warp(total, visitor.count);
+}
+
+// Computes the results of mixed operations without a change of the table. `rows`: the rows by key, those of a key in
+// their order. The thread of a key's first row runs all operations of the key.
+//
+// Written: the results, task.held and `counts`; `slots`, no_slot for a pair to be inserted; and `erasures`, 0 for one
+// row of a key whose present values are to be erased. Other rows get `skipped`. totals[0]: pairs to be inserted,
+// totals[1]: pairs to be erased, totals[2]: operations `erase`, which are not run.
+extern "C" __global__ void __launch_bounds__(threads)
+    replay_lists(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, const u32* rows,
+                 u64* counts, u32* slots, u32* erasures, u64* totals) {
+    const u64 place = thread_row();
+    const Key* const keys = static_cast<const Key*>(task.keys);
+    const bool is_inside = place < task.count;
+    const u32 row = is_inside ? rows[place] : 0;
+    const Key key = is_inside ? keys[row] : Key{0};
+    const bool is_first = is_inside && (place == 0 || keys[rows[place - 1]] != key);
+    const KeyRule<Value> order = order_of(static_cast<NumberKind>(task.kind));
+    FirstVisitor list{table, order, 0, static_cast<Value>(~Value{0})};
+    slab::visit_lists<L>(table, key, is_first, list);
+    u64 added = 0, erased = 0, refused = 0;
+    if (is_inside) erasures[row] = slab::skipped;
+    if (is_first) {
+        const u64 present = list.count;
+        u64 at = place, begin = place;  // insertions before `begin` are erased again
+        for (; at < task.count && keys[rows[at]] == key; ++at) {
+            const u32 own = rows[at];
+            const auto operation = static_cast<MapOperation>(task.operations[own]);
+            const bool has_first = operation == MapOperation::find && list.count != 0;
+            static_cast<Value*>(task.held)[own] = has_first ? order.key(list.code) : Value{0};
+            counts[own] = list.count;
+            slots[own] = slab::skipped;
+            refused += operation == MapOperation::erase;
+            if (operation == MapOperation::insert) {
+                list.code = lesser(list.code, order.code(static_cast<const Value*>(task.values)[own]));
+                ++list.count;
+            } else if (operation == MapOperation::erase_all) {
+                list.count = 0;
+                list.code = static_cast<Value>(~Value{0});
+                begin = at + 1;
+            }
+        }
+        if (begin > place && present != 0) {
+            erased = present;
+            erasures[row] = 0;
+        }
+        for (u64 i = begin; i < at; ++i) {
+            if (static_cast<MapOperation>(task.operations[rows[i]]) != MapOperation::insert) continue;
+            slots[rows[i]] = slab::no_slot;
+            ++added;
+        }
+    }
+    add_of_warp(totals, added);
+    add_of_warp(totals + 1, erased);
+    add_of_warp(totals + 2, refused);
+}
+
+// Writes the numbers of all slots of the keys whose row has an erasure, in no order. counts[row]: their number.
+// `counter`: 0 before.
+extern "C" __global__ void __launch_bounds__(threads)
+    list_slots(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* erasures,
+               const u64* counts, u32* slots, u64* counter) {
+    const u64 row = thread_row();
+    const bool is_active = row < count && slab::has_slot(erasures[row]);
+    SlotVisitor visitor{slots, is_active ? atomicAdd(counter, counts[row]) : 0};
+    slab::visit_lists<L>(table, key_of_row(keys, row, count), is_active, visitor);
 }

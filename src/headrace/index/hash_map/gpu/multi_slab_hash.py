@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
+from headrace.core.errors import UnsupportedDeviceError
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
+from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.slab_hash import Contest, SlabHash
-from headrace.index.hash_map.gpu.slab_kernels import Rows
+from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
+
+ERASE_ERROR = "a multimap on a GPU erases all values of a key: use erase_all(), or a multimap on the CPU"
 
 
 class MultiSlabHash(SlabHash):
@@ -60,3 +64,56 @@ class MultiSlabHash(SlabHash):
             self._contest(launcher, located, keys.count, Contest())
             self._launch(launcher, "erase_values", keys.count, (keys.keys, keys.count, located.slots, counts, erased))
         self.size -= int(launcher.fetch(erased).view(np.uint64)[0])
+
+    def run_in_order(self, launcher: Launcher, mixed: MixedRows, counts: Any, by_key: Any) -> None:
+        """Run operations in their order. The host waits twice.
+
+        New pairs are inserted while the erased ones are still there, so that nothing has changed if slabs run out.
+
+        Parameters
+        ----------
+        launcher, mixed, by_key
+            As for `MixedSlabHash.run_in_order`. `mixed` has no marks of found keys.
+        counts
+            Result: number of values of each key before its operation, 8 bytes each.
+
+        Raises
+        ------
+        UnsupportedDeviceError
+            An operation removes a single value. The map is as before.
+        MemoryLimitError
+            The map does not fit; it is as before.
+        """
+        rows, count = mixed.rows, mixed.rows.count
+        numbers, slots, erasures = (launcher.allocate(size) for size in (COUNTS_BYTES, 4 * count, 4 * count))
+        self._load(launcher)
+        is_reserved = False
+        while True:
+            launcher.fill(numbers, 0)
+            self._launch(launcher, "replay_lists", count, (mixed.packed, by_key, counts, slots, erasures, numbers))
+            added, erased, refused = launcher.fetch(numbers).view(np.uint64)[:3].tolist()
+            if refused:
+                raise UnsupportedDeviceError(ERASE_ERROR)
+            if not is_reserved and self._reserve(launcher, added):
+                is_reserved = True
+            old, counter = launcher.allocate(4 * erased or 4), BufferSlice(numbers, 24, 8)
+            if erased:
+                self._launch(launcher, "list_slots", count, (rows.keys, count, erasures, counts, old, counter))
+            if not added or self._append(launcher, rows, slots):
+                break
+            self._rebuild(launcher, 2 * self._memory.buckets)
+        if erased:
+            self._launch(launcher, "clear_slots", erased, (old, erased, 0))
+        self.size += added - erased
+
+    def _append(self, launcher: Launcher, rows: Rows, slots: DeviceBuffer) -> bool:
+        """Insert the rows that have no slot. Return False if memory was missing for one; then none is inserted."""
+        counts = launcher.allocate(COUNTS_BYTES, fill=0)
+        self._launch(launcher, "append_pairs", rows.count, (rows.keys, rows.values, rows.count, 1, slots, counts))
+        is_complete = False
+        try:
+            is_complete = not launcher.fetch(counts).view(np.uint64)[1]
+        finally:  # also after an interrupt
+            if not is_complete:
+                self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 1))
+        return is_complete

@@ -47,6 +47,8 @@ _SIGNATURES = {
     "count_values": "PQP",
     "copy_values": "PQPPP",
     "erase_values": "PQPPP",
+    "replay_lists": f"{MIXED_TASK.argument}PPPPP",
+    "list_slots": "PQPPPP",
     "replay_operations": f"{MIXED_TASK.argument}PPPPP",
     "finish_operations": "QPPP",
     "run_operations": f"{MIXED_TASK.argument}PPPP",
@@ -56,7 +58,7 @@ _FILES = {
     "block_batch/small_batch.cu": ("upsert_rows", "replace_rows", "erase_rows"),
     "block_batch/bulk_build.cu": ("build_lists", "build_multi_lists", "move_lists"),
     "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
-    "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values"),
+    "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values", "replay_lists", "list_slots"),
 }
 _REDUCTIONS = {"sum": 0, "min": 1, "max": 2, "last": 5, "first": 6}
 _SIGNED = 2

@@ -9,8 +9,9 @@
 
 HR_BEGIN_NAMESPACE
 
-// `find` has no effect. Numbers are those of headrace.MapOperation.
-enum class MapOperation : u8 { find, insert, erase, replace, first, sum, min, max };
+// `find` and `count` have no effect; `count` and `erase_all` are operations of multimaps. Numbers are those of
+// headrace.MapOperation.
+enum class MapOperation : u8 { find, insert, erase, replace, first, sum, min, max, count, erase_all };
 
 // Type of values for `sum`, `min` and `max`, as NumPy's letter.
 enum class NumberKind : char { signed_integer = 'i', unsigned_integer = 'u', floating = 'f' };

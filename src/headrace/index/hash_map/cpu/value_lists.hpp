@@ -1,0 +1,165 @@
+// The lists of values of a multimap's keys in host memory: a table of the keys, and nodes in an array that grows.
+#pragma once
+#include <stdexcept>
+
+#include "arrange/sort/sort_key.hpp"
+#include "index/hash_map/cpu/flat_table.hpp"
+
+namespace headrace {
+
+constexpr u32 no_node = ~0u;
+
+// The values of a key: a list of nodes.
+struct ValueList {
+    u32 first;
+    u32 count;
+};
+
+// Nodes of the lists of a shard. Freed nodes form a list, too.
+template <class Value>
+class NodePool {
+public:
+    struct Node {
+        Value value;
+        u32 next;
+    };
+
+    explicit NodePool(std::shared_ptr<Budget> budget) : budget_(std::move(budget)) {}
+    NodePool(NodePool&&) noexcept = default;
+    NodePool& operator=(NodePool&&) noexcept = default;
+
+    Node& operator[](u32 node) { return region_.template as<Node>()[node]; }
+    const Node& operator[](u32 node) const { return region_.template as<Node>()[node]; }
+    u64 bytes() const { return capacity_ * sizeof(Node); }
+    u64 capacity() const { return capacity_; }
+
+    NodePool copy() const {
+        NodePool result(budget_);
+        if (capacity_ != 0) result.resize(capacity_);
+        if (used_ != 0) std::memcpy(result.region_.data(), region_.data(), used_ * sizeof(Node));
+        result.used_ = used_;
+        result.free_ = free_;
+        return result;
+    }
+
+    // Makes sure that `allocate` succeeds once.
+    void reserve_one() {
+        if (free_ != no_node || used_ < capacity_) return;
+        if (capacity_ > no_node / 2) throw std::length_error("a shard of the map has more than 2147483648 values");
+        resize(capacity_ == 0 ? 8 : 2 * capacity_);
+    }
+    u32 allocate() {
+        if (free_ == no_node) return used_++;
+        return std::exchange(free_, (*this)[free_].next);
+    }
+    void release(u32 node) { (*this)[node].next = std::exchange(free_, node); }
+    void release(ValueList list) {
+        for (u32 node = list.first; list.count > 0; --list.count) release(std::exchange(node, (*this)[node].next));
+    }
+
+private:
+    void resize(u64 capacity) {
+        const usize bytes = capacity * sizeof(Node);
+        require_group_memory(bytes);
+        Region region(bytes, budget_);
+        region.ensure(bytes);
+        if (used_ != 0) std::memcpy(region.data(), region_.data(), used_ * sizeof(Node));
+        region_ = std::move(region);
+        capacity_ = capacity;
+    }
+
+    std::shared_ptr<Budget> budget_;
+    Region region_;
+    u64 capacity_ = 0;
+    u32 used_ = 0;
+    u32 free_ = no_node;
+};
+
+// A shard of a multimap: the list of each key.
+template <class Key, class Value>
+struct ListShard {
+    FlatTable<Key, ValueList> table;
+    NodePool<Value> nodes;
+    u64 size = 0;
+
+    ListShard(const std::shared_ptr<Budget>& budget, u64 seed) : table(budget, seed), nodes(budget) {}
+    ListShard(FlatTable<Key, ValueList> keys, NodePool<Value> values, u64 count)
+        : table(std::move(keys)), nodes(std::move(values)), size(count) {}
+
+    ListShard copy() const { return {table.copy(), nodes.copy(), size}; }
+
+    void insert(Key key, Key hash, Value value) {
+        nodes.reserve_one();
+        const auto insertion = table.insert(key, hash);
+        ValueList& list = insertion.slot->value;
+        if (insertion.is_new) list = {no_node, 0};
+        const u32 node = nodes.allocate();
+        nodes[node] = {value, list.first};
+        list = {node, list.count + 1};
+        ++size;
+    }
+
+    // The position of a node in its list.
+    struct Place {
+        u32 before;  // no_node for the first one
+        u32 node;
+    };
+
+    // Returns the place of the value that is first in an order. The list has one or more.
+    Place first_place(const ValueList& list, const KeyRule<Value>& order) const {
+        Place first{no_node, list.first};
+        for (u32 before = list.first, node; (node = nodes[before].next) != no_node; before = node) {
+            if (order.code(nodes[node].value) < order.code(nodes[first.node].value)) first = {before, node};
+        }
+        return first;
+    }
+
+    // Takes the node after `before`, or the first one, out of a list, and returns it. Its memory is in use.
+    u32 take(HashedKey<Key> key, ValueList& list, u32 before) {
+        u32& link = link_after(list, before);
+        const u32 node = std::exchange(link, nodes[link].next);
+        --size;
+        if (--list.count == 0) table.erase(key.key, key.hash);
+        return node;
+    }
+    // Takes the list of a key out of the table. Its memory is in use.
+    void take_all(HashedKey<Key> key, ValueList list) {
+        size -= list.count;
+        table.erase(key.key, key.hash);
+    }
+    // Undoes the last change of a key's list: `take` of the node after `before`, or `take_all`. No memory is allocated.
+    void put_back(HashedKey<Key> key, u32 before, ValueList part) {
+        const auto insertion = table.insert(key.key, key.hash);
+        ValueList& list = insertion.slot->value;
+        size += part.count;
+        if (insertion.is_new) {
+            list = part;
+        } else {
+            link_after(list, before) = part.first;
+            list.count += part.count;
+        }
+    }
+
+    void erase_newest(Key key, Key hash) { nodes.release(take({key, hash}, table.find(key, hash)->value, no_node)); }
+
+    bool erase_first(Key key, Key hash, const KeyRule<Value>& order) {
+        auto* const slot = table.find(key, hash);
+        if (slot == nullptr) return false;
+        nodes.release(take({key, hash}, slot->value, first_place(slot->value, order).before));
+        return true;
+    }
+
+    i64 erase_all(Key key, Key hash) {
+        auto* const slot = table.find(key, hash);
+        if (slot == nullptr) return 0;
+        const ValueList list = slot->value;
+        take_all({key, hash}, list);
+        nodes.release(list);
+        return list.count;
+    }
+
+private:
+    u32& link_after(ValueList& list, u32 before) { return before == no_node ? list.first : nodes[before].next; }
+};
+
+}  // namespace headrace
