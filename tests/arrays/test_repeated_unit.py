@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from headrace.arrays import repeated
-from headrace.arrays.arrays import plain_tensor
+from headrace.arrays.arrays import plain_array, take
 from headrace.arrays.repeated import empty_beside, repeated_call
 from headrace.core.device import Device
 
@@ -165,9 +165,9 @@ def test_results_have_the_library_of_their_array():
     assert (type(made), made.dtype, made.size, address) == (CupyArray, np.dtype("i8"), 5, 4096)
 
 
-def test_a_plain_tensor_is_described_by_few_calls():
+def test_a_plain_array_is_described_by_few_calls():
     tensor, card = Tensor(index=1), Device("cuda", 1)
-    found = plain_tensor(tensor, "<i4", card)
+    found = plain_array(tensor, "<i4", card)
     assert (found.address, found.length, found.typestr, found.device, found.stream) == (4096, 5, "<i4", card, STREAM + 1)
     assert found.owner is tensor and found.library == "torch"
     others = [
@@ -179,5 +179,18 @@ def test_a_plain_tensor_is_described_by_few_calls():
         CupyArray(),
     ]
     for other in (*others, Tensor("int64", index=1), Tensor(index=0)):
-        assert plain_tensor(other, "<i4", card) is None
-    assert plain_tensor(Tensor(), "<i4", Device()) is None
+        assert plain_array(other, "<i4", card) is None
+    assert plain_array(Tensor(), "<i4", Device()) is None
+
+
+def test_a_plain_array_of_the_host():
+    array = np.arange(6, dtype="i4")
+    found = plain_array(array, "<i4", Device())
+    assert (found.address, found.length, found.typestr, found.stream) == (array.ctypes.data, 6, "<i4", None)
+    assert found == take(array)
+    assert found.owner is array
+    fixed = array.view()
+    fixed.flags.writeable = False
+    assert not plain_array(fixed, "<i4", Device()).writable
+    for other in (array[::2], array.reshape(2, 3), array.view("u4"), array.astype(">i4"), np.ma.array(array, mask=array > 3)):
+        assert plain_array(other, "<i4", Device()) is None

@@ -290,11 +290,22 @@ def _take_torch(value: Any, name: str) -> Array:
     return fast_array(value.data_ptr(), value.numel(), typestr, gpu(index).device, "torch", stream, True, value)
 
 
-def plain_tensor(value: Any, typestr: str, device: Device) -> Array | None:
-    """Return the description of a tensor of PyTorch that has one dimension, no gaps, and that type on that GPU.
+def host_array(value: Any, typestr: str) -> Array:
+    """Return the description of a NumPy array that has one dimension, no gaps and that type, without a check."""
+    address, readonly = value.__array_interface__["data"]
+    return fast_array(address, value.size, typestr, CPU, "numpy", None, not readonly, value)
 
-    Return None for any other value. `take` describes more arrays, by more calls.
+
+def plain_array(value: Any, typestr: str, device: Device) -> Array | None:
+    """Return the description of an array that has one dimension, no gaps, and that type on that device.
+
+    It is one of NumPy on the CPU, and a tensor of PyTorch on a GPU. Return None for any other value. `take` describes more
+    arrays, by more calls.
     """
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and type(value) is numpy.ndarray:
+        is_plain = value.ndim == 1 and value.dtype.str == typestr and value.flags.c_contiguous
+        return host_array(value, typestr) if is_plain and device.kind == "cpu" else None
     torch = sys.modules.get("torch")
     if torch is None or type(value) is not getattr(torch, "Tensor", None) or not value.is_cuda:
         return None

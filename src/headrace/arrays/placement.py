@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from headrace import _native
-from headrace.arrays.arrays import TORCH_NAMES, Array, fast_array, needed_numpy, take, width_of
+from headrace.arrays.arrays import TORCH_NAMES, Array, fast_array, host_array, needed_numpy, take, width_of
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.inputs import plain
 from headrace.core.budget import Budget
@@ -91,7 +91,7 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
         result = source.owner.new_empty(length) if typestr == source.typestr else _empty_torch(source, length, typestr)
         return fast_array(result.data_ptr(), length, typestr, source.device, "torch", source.stream, True, result)
     if source.device.kind == "cpu":
-        return take(_empty_numpy(length, typestr))
+        return host_array(_empty_numpy(length, typestr), typestr)
     cupy, index, dtype = _cupy(), source.device.index, _numpy_type(typestr)
     if cupy.cuda.runtime.getDevice() == index:
         result = cupy.ndarray(length, dtype)
@@ -142,10 +142,9 @@ def _ordered(source: Array, streams: set[int]) -> Iterator[None]:
 
 def _empty_numpy(length: int, typestr: str) -> Any:
     """Allocate a NumPy array. Large ones reuse the memory of freed arrays, because page faults cost more than most work."""
-    np = needed_numpy("an array on the host")
-    dtype = np.dtype(typestr)
+    dtype = _numpy_type(typestr)
     if length * dtype.itemsize < _REUSED_FROM:
-        return np.empty(length, dtype)
+        return needed_numpy("an array on the host").empty(length, dtype)
     return _native.new_bytes(length * dtype.itemsize).view(dtype)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrays.arrays import TORCH_TYPES, Array, integers_of_times, needed_numpy, plain_tensor, width_of
+from headrace.arrays.arrays import TORCH_TYPES, Array, integers_of_times, needed_numpy, plain_array, width_of
 from headrace.arrays.inputs import as_line, named_type
 from headrace.arrays.placement import apart_error, placed
 from headrace.core.budget import Budget
@@ -118,7 +118,7 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
     OptionError
         The items have another type, are too many, or are on another device.
     """
-    found = plain_tensor(value, typestr, context.device) or _placed(value, name, typestr, context, budget)
+    found = plain_array(value, typestr, context.device) or _placed(value, name, typestr, context, budget)
     if found.length > MAX_BATCH:
         raise OptionError(f"{name} has {found.length} items, at most {MAX_BATCH} go into one call; pass them in parts")
     return found
