@@ -110,10 +110,32 @@ def test_a_refused_compaction_keeps_all_pairs() -> None:
         for first in range(0, 100_000, 50):
             table.insert(np.arange(first, first + 50), np.arange(50))
     inserted = len(table)
-    table.erase_all(np.arange(inserted - 100))
+    table.erase_all(np.arange(inserted - 300))
     with pytest.raises(MemoryLimitError):
         table.compact()
-    assert table.items().keys.tolist() == list(range(inserted - 100, inserted))
+    assert table.items().keys.tolist() == list(range(inserted - 300, inserted))
+
+
+def test_a_refused_growth_uses_the_slots_that_are_left() -> None:
+    """Tables that double early take as many keys as others if memory is refused: without that, two thirds of the slots."""
+    table = HashSet("int64", context=Context(memory_limit=600_000))
+    with suppress(MemoryLimitError):
+        for first in range(0, 100_000, 100):
+            table.insert(np.arange(first, first + 100))
+    count = len(table)
+    assert 0.75 * table.statistics().capacity < count < 100_000
+    assert table.contains(np.arange(count + 100)).tolist() == [True] * count + [False] * 100
+
+
+@pytest.mark.parametrize("make", [HashMap, HashMultiMap])
+def test_tables_grow_one_after_another(make: type[HashMap | HashMultiMap]) -> None:
+    """A batch that is small beside the map lets few of its 64 tables grow, so no call takes long."""
+    table, before = make("int64", "int64"), 0
+    for first in range(0, 1 << 20, 1 << 14):
+        table.insert(np.arange(first, first + (1 << 14)), np.arange(1 << 14))
+        nbytes = table.statistics().nbytes
+        assert nbytes <= 1.25 * before or first < 1 << 19
+        before = nbytes
 
 
 def test_sets_report_refused_memory() -> None:

@@ -2,7 +2,8 @@
 // the tags of a group and, for each equal tag, a key. It goes on to the next group only if keys have passed this one. A
 // deletion takes the key off the counts of the groups that it has passed, so that no slot is marked as deleted.
 //
-// At most 7 of 8 slots are in use. Bytes moved per search: a cache line of tags, and one of slots for a present key.
+// A table doubles when 66 to 87 of 100 slots are in use, by the number of its shard. So the tables of a map double one
+// after another. Bytes moved per search: a cache line of tags, and one of slots for a present key.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -34,8 +35,10 @@ public:
         bool is_new;
     };
 
-    FlatTable(std::shared_ptr<Budget> budget, u64 seed) : seed_(seed), budget_(std::move(budget)) {}
-    FlatTable(FlatTable&& other) noexcept : FlatTable(other.budget_, other.seed_) { swap(other); }
+    // `shard`: number of the shard, 0 to 63.
+    FlatTable(std::shared_ptr<Budget> budget, u64 seed, u32 shard)
+        : seed_(seed), shard_(shard), budget_(std::move(budget)) {}
+    FlatTable(FlatTable&& other) noexcept : FlatTable(other.budget_, other.seed_, other.shard_) { swap(other); }
     FlatTable& operator=(FlatTable&& other) noexcept {
         swap(other);
         return *this;
@@ -50,7 +53,7 @@ public:
 
     // Returns a table with the same pairs.
     FlatTable copy() const {
-        FlatTable result(budget_, seed_);
+        FlatTable result(budget_, seed_, shard_);
         if (group_count() == 0) return result;
         result.allocate(group_count());
         std::memcpy(result.region_.data(), region_.data(), bytes());
@@ -84,7 +87,7 @@ public:
     [[gnu::always_inline]] Inserted insert(Key key, Key hash) {
         FlatSlot* const slot = find(key, hash);
         if (slot != nullptr) return {slot, false};
-        if (!has_space_for(1)) resize(group_count() == 0 ? 1 : 2 * group_count());
+        if (!has_space_for(1)) grow();
         ++used_;
         return {add(key, hash), true};
     }
@@ -138,9 +141,10 @@ private:
     // The group of a table without memory, which is read only.
     static inline TagGroup no_group{};
 
-    static u64 limit_of(u64 groups) { return groups * TagGroup::slot_count * 7 / 8; }
+    // Maximum number of keys: 7 of 8 slots for shard 0, and down to three quarters of that for later shards.
+    u64 limit_of(u64 groups) const { return groups * TagGroup::slot_count * (256 - shard_) / 256 * 7 / 8; }
     static u64 bytes_of(u64 groups) { return groups * (sizeof(TagGroup) + TagGroup::slot_count * sizeof(FlatSlot)); }
-    static u64 groups_for(u64 keys) {
+    u64 groups_for(u64 keys) const {
         u64 groups = 1;
         while (limit_of(groups) < keys) groups *= 2;
         return groups;
@@ -200,8 +204,20 @@ private:
         mask_ = groups - 1;
     }
 
-    [[gnu::noinline]] void resize(u64 groups) {
-        FlatTable resized(budget_, seed_);
+    // Makes space for a key. If memory is refused, the table takes as many keys as that of shard 0.
+    [[gnu::noinline]] void grow() {
+        try {
+            resize(group_count() == 0 ? 1 : 2 * group_count());
+        } catch (const std::bad_alloc&) {
+            const u32 shard = std::exchange(shard_, 0);
+            if (has_space_for(1)) return;
+            shard_ = shard;
+            throw;
+        }
+    }
+
+    void resize(u64 groups) {
+        FlatTable resized(budget_, seed_, shard_);
         resized.allocate(groups);
         std::memset(resized.groups_, 0, groups * sizeof(TagGroup));
         each([&](const FlatSlot& slot) { resized.add(slot.key, hash_of(slot.key))->value = slot.value; });
@@ -215,6 +231,7 @@ private:
         std::swap(mask_, other.mask_);
         std::swap(used_, other.used_);
         std::swap(seed_, other.seed_);
+        std::swap(shard_, other.shard_);
         std::swap(budget_, other.budget_);
         std::swap(region_, other.region_);
     }
@@ -224,6 +241,7 @@ private:
     u64 mask_ = 0;               // number of groups - 1
     u64 used_ = 0;
     u64 seed_;
+    u32 shard_;
     std::shared_ptr<Budget> budget_;
     Region region_;
 };

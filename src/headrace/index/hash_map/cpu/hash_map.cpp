@@ -70,7 +70,7 @@ public:
     using Table = FlatTable<Key, Value>;
 
     ShardedMap(const std::shared_ptr<Budget>& budget, u64 seed) : seed_(seed) {
-        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget, seed);
+        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget, seed, shard);
     }
     // A copy.
     explicit ShardedMap(const ShardedMap& other) : seed_(other.seed_) {

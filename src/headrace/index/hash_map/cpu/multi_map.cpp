@@ -106,12 +106,12 @@ public:
 
     void clear() override {
         shards_.clear();
-        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget_, seed_);
+        for (u32 shard = 0; shard < shard_count; ++shard) shards_.emplace_back(budget_, seed_, shard);
     }
 
     void compact(unsigned threads) override {
         for_each_piece(shard_count, threads_for(statistics().size, threads), [&](u64 shard) {
-            Shard compacted(budget_, seed_);
+            Shard compacted(budget_, seed_, static_cast<u32>(shard));
             const Shard& in = shards_[shard];
             in.table.each([&](const auto& slot) {
                 for (u32 node = slot.value.first; node != no_node; node = in.nodes[node].next) {

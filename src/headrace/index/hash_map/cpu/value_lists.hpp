@@ -15,7 +15,8 @@ struct ValueList {
     u32 count;
 };
 
-// Nodes of the lists of a shard. Freed nodes form a list, too.
+// Nodes of the lists of a shard. Freed nodes form a list, too. The first capacity depends on the shard, so that the
+// pools of a map double one after another.
 template <class Value>
 class NodePool {
 public:
@@ -24,7 +25,7 @@ public:
         u32 next;
     };
 
-    explicit NodePool(std::shared_ptr<Budget> budget) : budget_(std::move(budget)) {}
+    NodePool(std::shared_ptr<Budget> budget, u32 shard) : budget_(std::move(budget)), shard_(shard) {}
     NodePool(NodePool&&) noexcept = default;
     NodePool& operator=(NodePool&&) noexcept = default;
 
@@ -34,7 +35,7 @@ public:
     u64 capacity() const { return capacity_; }
 
     NodePool copy() const {
-        NodePool result(budget_);
+        NodePool result(budget_, shard_);
         if (capacity_ != 0) result.resize(capacity_);
         if (used_ != 0) std::memcpy(result.region_.data(), region_.data(), used_ * sizeof(Node));
         result.used_ = used_;
@@ -46,7 +47,7 @@ public:
     void reserve_one() {
         if (free_ != no_node || used_ < capacity_) return;
         if (capacity_ > no_node / 2) throw std::length_error("a shard of the map has more than 2147483648 values");
-        resize(capacity_ == 0 ? 8 : 2 * capacity_);
+        resize(capacity_ == 0 ? 8 + shard_ / 8 : 2 * capacity_);
     }
     u32 allocate() {
         if (free_ == no_node) return used_++;
@@ -70,6 +71,7 @@ private:
 
     std::shared_ptr<Budget> budget_;
     Region region_;
+    u32 shard_;
     u64 capacity_ = 0;
     u32 used_ = 0;
     u32 free_ = no_node;
@@ -82,7 +84,8 @@ struct ListShard {
     NodePool<Value> nodes;
     u64 size = 0;
 
-    ListShard(const std::shared_ptr<Budget>& budget, u64 seed) : table(budget, seed), nodes(budget) {}
+    ListShard(const std::shared_ptr<Budget>& budget, u64 seed, u32 shard)
+        : table(budget, seed, shard), nodes(budget, shard) {}
     ListShard(FlatTable<Key, ValueList> keys, NodePool<Value> values, u64 count)
         : table(std::move(keys)), nodes(std::move(values)), size(count) {}
 
