@@ -73,6 +73,23 @@ def test_a_table_grows_in_the_middle_of_a_batch() -> None:
         _check(table, oracle, _batch_of_pairs(table, random, count))
 
 
+def test_a_full_table_is_rebuilt_for_its_pairs() -> None:
+    """Batches erase all values of a key, and insert as many. All slabs but 32 are taken."""
+    launcher = FiberLauncher("forward")
+    table = FiberMultiMap((4, 4), launcher, SlabTuning(threads=64, list_slabs=1.0, max_load=1e9))
+    bitmap = np.full(table.map.memory.bitmaps.nbytes // 4, 0xFFFFFFFF, np.uint32)
+    bitmap[[7, -1]] = 0
+    launcher.put(bitmap, table.map.memory.bitmaps)
+    before, keys, values = table.map.memory, np.zeros(201, "i4"), np.arange(201, dtype="u4")
+    operations = np.full(201, MapOperation.INSERT, np.uint8)
+    operations[0] = MapOperation.ERASE_ALL
+    for step in range(4):
+        assert table.apply(operations, keys, values)[1][:3] == [200 * (step > 0), 0, 1]
+        assert table.items() == Counter((0, value) for value in range(1, 201))
+    assert table.map.memory is not before
+    assert table.map.memory.buckets < 64  # as many as 400 pairs need
+
+
 def test_refused_memory_changes_nothing() -> None:
     """Slabs run out in the middle of a batch that erases lists, and the table must not grow."""
     launcher, random = LimitedLauncher("random", 4), np.random.default_rng(4)

@@ -87,7 +87,7 @@ class MultiSlabHash(SlabHash):
         rows, count = mixed.rows, mixed.rows.count
         numbers, slots, erasures = (launcher.allocate(size) for size in (COUNTS_BYTES, 4 * count, 4 * count))
         self._load(launcher)
-        is_reserved = False
+        is_reserved, buckets = False, 0
         while True:
             launcher.fill(numbers, 0)
             self._launch(launcher, "replay_lists", count, (mixed.packed, by_key, counts, slots, erasures, numbers))
@@ -101,7 +101,9 @@ class MultiSlabHash(SlabHash):
                 self._launch(launcher, "list_slots", count, (rows.keys, count, erasures, counts, old, counter))
             if not added or self._append(launcher, rows, slots):
                 break
-            self._rebuild(launcher, 2 * self._memory.buckets)
+            # A rebuild without growth compacts the lists.
+            self._rebuild(launcher, max(buckets, self._memory.buckets, self._buckets_for(self.size + added)))
+            buckets = 2 * self._memory.buckets
         if erased:
             self._launch(launcher, "clear_slots", erased, (old, erased, 0))
         self.size += added - erased
