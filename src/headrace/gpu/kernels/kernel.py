@@ -202,7 +202,7 @@ def kernel(
     signature
         Types of the parameters, as for `Kernel`.
     defines
-        Macros and their values; ``programs.py`` beside the file lists them.
+        Macros and their values, as listed beside the file (`source.LISTS`).
     gpu
         The device.
     mode
@@ -211,7 +211,7 @@ def kernel(
     Raises
     ------
     OptionError
-        ``programs.py`` does not list the variant.
+        The list beside the file does not have the variant.
     KernelSourceError
         The signature does not match the kernel, or the file has no such kernel.
     MissingDependencyError
@@ -287,7 +287,7 @@ def load_programs(programs: Iterable[NeededProgram], gpu: Gpu) -> None:
     Raises
     ------
     OptionError
-        ``programs.py`` does not list a program.
+        The list beside the file does not have a program.
     """
     variants = dict.fromkeys(Variant.of(*program) for program in programs)
     known = [loaded for loaded, architecture in list(_libraries) if architecture == gpu.architecture]

@@ -2,7 +2,7 @@
 
 A program is one ``.cu`` file of the package with one value of each of its macros. The headers that it includes are inserted, each
 once, with ``#line`` directives, so the compiler's messages name the package's files. Only headers of the package are allowed: a
-CUB include costs seconds a program, and the cache key would have to include its folder. ``programs.py`` beside the file lists the
+CUB include costs seconds a program, and the cache key would have to include its folder. A table beside the file (`LISTS`) has the
 values of each macro, so every program can be compiled ahead of time.
 """
 
@@ -19,8 +19,8 @@ from pathlib import Path
 from headrace.core.errors import HeadraceError, OptionError
 
 PACKAGE = Path(__file__).parents[2]
-LIST = "programs.py"
-"""Module in each folder of kernels that lists their programs."""
+LISTS = ("programs.py", "tuning.py")
+"""Modules that may list the programs of a folder's kernels as ``PROGRAMS``: the first of them that the folder has."""
 ANY = "*"
 """A macro with this among its values takes any text."""
 SUBSET = "&"
@@ -74,7 +74,7 @@ class Variant:
         variant = cls(file, tuple(sorted(defines.items())))
         folder, _, name = file.rpartition("/")
         if not any(_covers(table, defines) for listed, table in programs_in(folder) if listed == name):
-            raise OptionError(f"{folder}/{LIST} lists no program {variant}")
+            raise OptionError(f"{folder} lists no program {variant}")
         return variant
 
     @property
@@ -98,11 +98,12 @@ class Variant:
 
 @cache
 def programs_in(folder: str) -> Programs:
-    """Return the programs of a folder of the package, such as ``"primitives"``; none if it has no module named `LIST`."""
-    if not (PACKAGE / folder / LIST).is_file():
-        return ()
-    listed: Programs = import_module(".".join((PACKAGE.name, *Path(folder).parts, Path(LIST).stem))).PROGRAMS
-    return listed
+    """Return the programs of a folder of the package, such as ``"primitives"``; none if it has no module of `LISTS`."""
+    for name in LISTS:
+        if (PACKAGE / folder / name).is_file():
+            listed: Programs = import_module(".".join((PACKAGE.name, *Path(folder).parts, Path(name).stem))).PROGRAMS
+            return listed
+    return ()
 
 
 @cache
@@ -121,8 +122,7 @@ def whole_masks(file: str, defines: Mapping[str, Value]) -> dict[str, Value]:
 
 def all_programs() -> Iterator[tuple[str, Mapping[str, Sequence[Value]]]]:
     """Yield each listed file of the package with one of its tables of macros and values."""
-    for path in sorted(PACKAGE.rglob(LIST)):
-        folder = path.parent.relative_to(PACKAGE).as_posix()
+    for folder in sorted({path.parent.relative_to(PACKAGE).as_posix() for name in LISTS for path in PACKAGE.rglob(name)}):
         yield from ((f"{folder}/{name}", table) for name, table in programs_in(folder))
 
 

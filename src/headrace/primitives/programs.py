@@ -1,5 +1,0 @@
-"""Lists the programs that the kernels of this folder are compiled to, as computed from the tuning table."""
-
-from headrace.primitives.tuning import PROGRAMS
-
-__all__ = ["PROGRAMS"]
