@@ -65,11 +65,14 @@ struct SortArrays {
     u32 unused;
 };
 
+// When the plan chooses MSD. `if_one_pass`: if it is cheaper, and one pass leaves no bucket larger than a leaf bucket.
+enum class MsdUse : u32 { never, if_cheaper, always, if_one_pass };
+
 // Facts about a sort that its plan depends on, besides the counts of digits.
 struct PlanInputs {
     u64 count;
-    u32 in_place;       // then the number of passes must be even
-    u32 parts;          // whether MSD may be chosen: 0 never, 1 if cheaper, 2 always, 3 if cheaper and by one pass
+    u32 in_place;  // then the number of passes must be even
+    MsdUse msd_use;
     u32 max_leaf_keys;  // maximum number of keys that one block sorts
     u32 value_bytes;    // bytes of values that move with each key
 };

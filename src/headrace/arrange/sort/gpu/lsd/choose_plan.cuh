@@ -60,7 +60,7 @@ static __device__ __forceinline__ bool msd_is_cheaper(const PlanInputs& task, Pl
     if (differing < 3) return false;
     float share[3];
     estimate_splits(task, shared, share);
-    if (task.parts == 3 && share[0] > 0) return false;
+    if (task.msd_use == MsdUse::if_one_pass && share[0] > 0) return false;
     const float splits = share[0] + share[1] * static_cast<float>(differing - 2);
     return is_cheaper(msd_cost(task, splits, false, share[2] * digits), lsd_cost(task, differing));
 }

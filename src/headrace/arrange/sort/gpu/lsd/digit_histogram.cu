@@ -161,8 +161,10 @@ extern "C" __global__ void __launch_bounds__(plan_threads)
     SortMethod method = SortMethod::lsd;
     const bool has_top = can_have_top_bits && top_counts != nullptr;
     const bool by_top = has_top && differing > 2 && leaves_leaf_buckets(top_counts, task);
-    const bool may_go = (task.parts == 1 || task.parts == 3) && repeats == 0 && !has_top;
-    if (by_top || task.parts == 2 || (may_go && msd_is_cheaper(task, shared, differing))) method = SortMethod::msd;
+    const bool may_be_cheaper = task.msd_use == MsdUse::if_cheaper || task.msd_use == MsdUse::if_one_pass;
+    const bool may_go = may_be_cheaper && repeats == 0 && !has_top;
+    if (by_top || task.msd_use == MsdUse::always || (may_go && msd_is_cheaper(task, shared, differing)))
+        method = SortMethod::msd;
     const bool may_be_copied = heavy == 0;  // the remaining keys are not in the target buffer
     if (may_be_copied && found.falls == 0)
         method = SortMethod::copy;

@@ -40,7 +40,7 @@ _MANY_KEYS, _MANY_KEYS_THREADS = 1 << 20, 1024
 
 
 class MsdUse(IntEnum):
-    """Condition under which the device's plan chooses the MSD sort."""
+    """Condition under which the device's plan chooses the MSD sort: the values of ``MsdUse`` of sort_task.hpp."""
 
     NEVER = 0
     IF_CHEAPER = 1
