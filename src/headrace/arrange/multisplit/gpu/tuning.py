@@ -27,7 +27,6 @@ LABEL_THREADS = 256
 RULES = ("BitsOf", "AnyOf", "BetweenOf")
 BIT_RULES = ("BitsOf", "HashBitsOf")
 """Rules that take few instructions: bits of a key, or of the hash that replaces it."""
-LABEL_KEYS = ("u8", "u16", "u32", "u64", "float", "double", "WideKey")
 
 
 class PassKind(NamedTuple):
@@ -232,8 +231,9 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     """Yield each program that `multisplit`, `partition` and the row partition can launch.
 
     Rows with `ANY` are compiled when they are first used. They are programs for more keys than 32-bit positions reach, look-back,
-    user expressions, and the block sizes that bench.multisplit.tune tries. So are rare ones: labels of keys of 2 bytes,
-    two buckets by another rule than bits, and several columns that move into up to 32 buckets.
+    user expressions, and the block sizes that bench.multisplit.tune tries. Rare ones are too: the unordered partition, labels of
+    keys of 1, 2 and 16 bytes, and several columns that move into up to 32 buckets. So are two buckets, or more than 256, by
+    another rule than bits.
     """
     tunings = [tuning_of(132, capability) for capability in ((9, 0), (12, 0))]
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
@@ -244,6 +244,8 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
             named = {**rule_defines(kind), **({"HR_BUCKET": [ANY]} if rule == "Computed" else {})}
             if (rule, bits) == ("AnyOf", 1):
                 named["HR_BITS"] = [ANY]
+            if key == "u16":
+                named["HR_KEY"] = [ANY]
             yield "count.cu", _listed({**named, **count_defines(tunings[0])})
             for tuning, widths in product(tunings, _WIDTHS):  # tunings differ for several columns only
                 if (key in {"u8", "u16"} and not widths) or (bits < DIGIT_BITS and len(widths) > 1):
@@ -256,9 +258,9 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
         yield "count.cu", _listed({**rule_defines(kind), **count_defines(tunings[0])})
         yield "split.cu", _listed({**rule_defines(kind), **split_defines(tunings[0], kind, BY_CHUNKS, widths, 1)})
     for key in ("u32", "u64"):
-        sizes = {**reserve_defines(tunings[0], key, 1 << DIGIT_BITS, 1), "HR_TO": ["u32", ANY]}
+        sizes = {**reserve_defines(tunings[0], key, 1 << DIGIT_BITS, 1), "HR_TO": [ANY]}
         yield "reserve.cu", _listed({**rule_defines(PassKind(key, "BitsOf", DIGIT_BITS)), **sizes})
-    yield "label.cu", {"HR_KEY": [ANY if key == "u16" else key for key in LABEL_KEYS], "HR_THREADS": [LABEL_THREADS]}
+    yield "label.cu", {"HR_KEY": ["u32", "u64", "float", "double", ANY], "HR_THREADS": [LABEL_THREADS]}
     for key in ("u8", "u16", "u32", "u64", "WideKey"):
         yield "label.cu", _listed({"HR_KEY": key, "HR_BUCKET": ANY, "HR_THREADS": LABEL_THREADS})
     sizes = {"HR_THREADS": ANY, "HR_ITEMS": ANY, "HR_BLOCKS": ANY}
