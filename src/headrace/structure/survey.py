@@ -66,10 +66,9 @@ def survey(
     *,
     context: Context | None = None,
     last: int = 0,
-    tile_bytes: int = DEFAULT_TILE_BYTES,
 ) -> Survey:
     """Count the records of a span in parallel. `last`: number of records at its end whose first bytes are wanted."""
-    plan = plan_of(span, context or Context(), tile_bytes, last)
+    plan = plan_of(span, context or Context(), DEFAULT_TILE_BYTES, last)
     found = _native.survey(source.native, _native.Dialect.make(dialect), plan)
     return Survey(**found | {"last": tuple(found["last"])})
 

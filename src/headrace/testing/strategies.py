@@ -87,20 +87,20 @@ class WellFormed:
     data: bytes
 
 
-def well_formed_tables(dialect: Dialect, max_rows: int = 6, max_columns: int = 4) -> st.SearchStrategy[WellFormed]:
+def well_formed_tables(dialect: Dialect) -> st.SearchStrategy[WellFormed]:
     """Generate tables that `dialect` can represent, written so that reading returns the same cells.
 
     Without quotes and escapes cells hold plain bytes only. A sole empty cell, which would be a blank line, is quoted, or not
     made where there are no quotes.
     """
-    return _well_formed_tables(dialect, max_rows, max_columns)
+    return _well_formed_tables(dialect)
 
 
 @st.composite
-def _well_formed_tables(draw: st.DrawFn, dialect: Dialect, max_rows: int, max_columns: int) -> WellFormed:
-    columns = draw(st.integers(1, max_columns))
+def _well_formed_tables(draw: st.DrawFn, dialect: Dialect) -> WellFormed:
+    columns = draw(st.integers(1, 4))
     cells = _cells(dialect, min_size=1 if columns == 1 and dialect.quote_char is None else 0)
-    rows = draw(st.lists(st.lists(cells, min_size=columns, max_size=columns), max_size=max_rows))
+    rows = draw(st.lists(st.lists(cells, min_size=columns, max_size=columns), max_size=6))
     line_ends = _line_ends(dialect)
     data = b""
     for number, row in enumerate(rows, 1):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from headrace.columns.convert.gpu.tuning import OFFSETS_THREADS
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.gpu.kernels.trace_expressions import most
 
 _PLACE = Entry("columns/convert/gpu/string_offsets.cu", "scan_string_sizes", "PIIPP")
-_THREADS = 256
-_DEFINES = {"HR_THREADS": _THREADS}
-_BLOCK_TILES = 8 * _THREADS
+_DEFINES = {"HR_THREADS": OFFSETS_THREADS}
+_BLOCK_TILES = 8 * OFFSETS_THREADS
 _STATE_BYTES = 16
 
 
@@ -37,7 +37,7 @@ def scan_string_sizes(
     tiles, strings = shape
     memory = launcher.allocate(scan_memory_bytes(tiles, strings), fill=0) if memory is None else memory
     blocks = strings, _blocks(tiles), 1
-    launcher.launch(_PLACE, Shape(_DEFINES, blocks, _THREADS), [sums, tiles, strings, totals, memory])
+    launcher.launch(_PLACE, Shape(_DEFINES, blocks, OFFSETS_THREADS), [sums, tiles, strings, totals, memory])
 
 
 def _blocks(tiles: int) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache
 
+from headrace.gpu.kernels.source import Programs
+
 MAX_STRINGS = 16
 """Columns of strings that the fast conversion reads at most (MAX_ROW_STRINGS of fast/row_task.hpp)."""
 
@@ -25,6 +27,10 @@ _LONG_PIECE, _SIZED_STRINGS = 96, 64
 _HEAD_BYTES = 64
 _LEFT_BYTES = 4 * (512 + 1)
 """The list of fields that a tile leaves to the rules, and their number."""
+
+OFFSETS_THREADS = 256
+"""Threads of a block of string_offsets.cu."""
+PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [OFFSETS_THREADS]}),)
 
 ALL_KINDS = (1 << 12) - 1
 """All bits of a mask of RowKind (fast/row_task.hpp)."""

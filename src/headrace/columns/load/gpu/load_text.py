@@ -13,7 +13,6 @@ from headrace.columns.load.gpu.load import load_on_gpu
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
 from headrace.columns.plan.native_errors import native_errors
-from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.fast_constructor import fast_constructor
@@ -26,11 +25,10 @@ from headrace.structure.dialect import Dialect
 View = Callable[[DeviceBuffer, bytes], _native.Source]
 
 
-def launcher_for(source: OpenSource, context: Context, device: Device, budget: Budget | None = None) -> GpuLauncher:
-    """Return the launcher of one read; `budget`: shared by several reads."""
-    budget = context.new_budget() if budget is None else budget
+def launcher_for(source: OpenSource, context: Context, device: Device) -> GpuLauncher:
+    """Return the launcher of one read."""
     stream = None if source.on_gpu is None else source.on_gpu.stream
-    return launcher_beside(stream, gpu(device), budget, context.crossings)
+    return launcher_beside(stream, gpu(device), context.new_budget(), context.crossings)
 
 
 class TextLoads:

@@ -1,7 +1,0 @@
-"""Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
-
-from __future__ import annotations
-
-from headrace.gpu.kernels.source import Programs
-
-PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [256]}),)
