@@ -53,7 +53,6 @@ def add_parser(commands: Any, whole: argparse.ArgumentParser) -> None:
         help="print a script that completes this command in a shell",
         description="Print a script that completes this command in a shell.",
         epilog=_HOW,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=lambda given: run(given, whole))
     parser.add_argument("shell", choices=tuple(_SCRIPTS), help="the shell")

@@ -20,7 +20,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         description="Count records, rows, blank lines and comments as a read does, without converting fields. "
         "Rows are the records with as many fields as the first record, and with well-formed quotes.",
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)

@@ -17,7 +17,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         help="show the first rows",
         description="Show the first rows. Types are inferred from these rows; headrace schema infers them from the whole file.",
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)

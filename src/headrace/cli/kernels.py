@@ -24,7 +24,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         description="List the programs that run on GPUs, or compile all of them, so that no later call waits for the compiler. "
         "Neither needs a GPU. Compiling needs headrace[cuda13].",
         epilog=_EXAMPLES + epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     parser.add_argument("action", choices=("list", "build"), help="print the name of every program, or compile all")

@@ -42,7 +42,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         f"so that a file may be larger than memory. The suffix names the format: {formats}. "
         "--shrink and dictionaries need the whole table in memory.",
         epilog=_EXAMPLES + epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)

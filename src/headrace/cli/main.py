@@ -98,15 +98,12 @@ def _parsed(words: Sequence[str]) -> Any:
 
 def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of the command: of one subcommand, or of all if `command` names none."""
-    import argparse
-
     from headrace.cli.common.parser import Parser
 
     parser = Parser(
         prog="headrace",
         description="Read delimited text into typed columns, and account for every bad record.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"headrace {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

@@ -22,7 +22,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         description="Scan a text batch by batch, and write when each thread works and waits: TRACE.json for ui.perfetto.dev, "
         "and TRACE.html.",
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)

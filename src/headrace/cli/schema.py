@@ -22,7 +22,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         description="Show the name, type and number of nulls of each column of the whole input, and the record that forced "
         "each type.",
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)

@@ -21,7 +21,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         description="Propose how a text is written, from its beginning and three places further on: separator, quotes, escape, "
         "comments, header, lines to skip, types. Options that are given are kept. To read by the proposal: --dialect auto.",
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)

@@ -48,7 +48,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         help="keep rows in a folder: compressed, durable, queried by SQL",
         description="Keep rows in a folder: compressed, durable, and queried by SQL.",
         epilog=_EXAMPLES + "\n" + epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     _add_create(actions)

@@ -34,7 +34,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         "timed. A time is the median from the call to the usable result, with the input in the memory of the device. "
         "The exit code is 1 if an answer is wrong.",
         epilog=_EXAMPLES + epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     parser.add_argument("kind", choices=("paper",), help="the kind of measurements")

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that takes only complete names of options. Its subcommands are of this class too."""
+    """A parser that takes only complete names of options, and prints texts as they are. Its subcommands are of this class too."""
 
     def __init__(self, **keywords: object) -> None:
-        super().__init__(**({"allow_abbrev": False} | keywords))  # type: ignore[arg-type]
+        defaults = {"allow_abbrev": False, "formatter_class": argparse.RawDescriptionHelpFormatter}
+        super().__init__(**(defaults | keywords))  # type: ignore[arg-type]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse as argparse does, but refuse the value "--" of an option (``--to=--``), which argparse makes an empty list.

@@ -50,7 +50,6 @@ def add_parser(commands: Any, _epilog: str) -> None:
         epilog=_EPILOG,
         usage="headrace grep [OPTION]... PATTERN [FILE]...",
         add_help=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     parser.add_argument(

@@ -31,7 +31,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         description="Describe files on one HTML page without external resources: types, nulls, ranges, histograms, frequent "
         "values, faults with their lines, and the dialect, which is found from the text. The files may be larger than memory.",
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)

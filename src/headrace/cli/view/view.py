@@ -37,7 +37,6 @@ def add_parser(commands: Any, epilog: str) -> None:
         f"the first {_SAMPLE_ROWS:_} rows. The files are read as far as needed, so they may be larger than memory. "
         "If the output is not a terminal, all rows are printed.",
         epilog=_KEYS + epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
     options.add_files(parser)
