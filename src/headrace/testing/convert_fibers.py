@@ -28,7 +28,7 @@ from headrace.columns.types import DataType, has_offsets, parse_type
 from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import TILE_START, dfa_tables
+from headrace.structure.gpu.dialect_tables import TILE_START, known_dfa_tables
 from headrace.structure.gpu.launches import DfaOutput
 from headrace.testing import fibers
 
@@ -123,7 +123,7 @@ class _States:
     """Output of the search by the automaton: tables, and the state before each 32 bytes."""
 
     def __init__(self, data: bytes, dialect: Dialect, words: int, skew: int) -> None:
-        result = dfa_tables(dialect)
+        result = known_dfa_tables(dialect)
         self.tables: NDArray[Any] = np.frombuffer(result.tobytes(), np.uint64).copy()
         self.states: NDArray[Any] = np.zeros(words + 1, np.uint8)
         self.count: int = result["steps"].shape[1]

@@ -77,7 +77,10 @@ def split(data: bytes, dialect: Dialect) -> OracleStructure:
 def _line_end_at(data: bytes, pos: int, dialect: Dialect) -> int:
     """Return the length of the line end at `pos`, 0 if there is none."""
     ends = (b"\r\n", b"\r", b"\n") if dialect.lineterminator is None else (dialect.lineterminator,)
-    return next((len(end) for end in ends if data.startswith(end, pos)), 0)
+    for end in ends:  # each byte of a text comes here
+        if data.startswith(end, pos):
+            return len(end)
+    return 0
 
 
 def _read_comment(data: bytes, start: int, dialect: Dialect) -> tuple[OracleRecord, int]:

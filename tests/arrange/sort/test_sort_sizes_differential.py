@@ -35,7 +35,7 @@ def check_in_order(found: np.ndarray, dtype: str, count: int) -> None:
         places = np.searchsorted(ends, [begin, begin + len(part) - 1], "right")
         own = slice(places[0], places[1] + 1)
         firsts = np.maximum(ends[own] - times[own], begin)
-        np.testing.assert_array_equal(part, np.repeat(values[own], np.minimum(ends[own], begin + len(part)) - firsts))
+        assert np.array_equal(part, np.repeat(values[own], np.minimum(ends[own], begin + len(part)) - firsts))
 
 
 @pytest.mark.long

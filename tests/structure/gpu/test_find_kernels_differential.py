@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace import Dialect
-from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, FindFlag, dfa_tables, plain_dialect
+from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, FindFlag, known_dfa_tables, plain_dialect
 from headrace.testing import fibers
 from headrace.testing.strategies import dialects, texts
 from tests.examples import examples
@@ -58,7 +58,7 @@ def by_masks(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result
 
 def with_dfa(data: bytes, dialect: Dialect, how: How) -> Result:
     threads, rows = how.shape
-    made = dfa_tables(dialect)
+    made = known_dfa_tables(dialect)
     tables, text = np.array([made]), aligned(data, how.skew)
     tiles = tile_count(data, how)
     tallies, totals = np.zeros(tiles + 1, TILE_SUMMARY), np.zeros(1, TOTALS)
