@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from random import Random
 from typing import Any
 
 import pytest
@@ -95,3 +96,19 @@ def test_agrees_with_the_reference(nulls: tuple[bytes, ...], quoted: bool) -> No
         for chunk in 1, 16, 1 << 20:
             options: dict[str, Any] = {"null_values": list(nulls), "quoted_null": quoted, "chunk_bytes": chunk}
             assert_same_table(read_csv(data, context=Context(threads=2), **options), expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"null_values": ["NA", ""]}, {"skip_initial_space": True}], ids=str)
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 130])
+def test_columns_with_few_and_with_many_empty_fields(rows: int, options: dict[str, Any]) -> None:
+    """Nulls are found for 64 rows at a time."""
+    values = {"int64": 7, "float64": 1.5, "bool": True, "uint8": 255, "date32": datetime.date(2024, 1, 2)}
+    texts = ["7", "1.5", "true", "255", "2024-01-02"]
+    random = Random(rows)
+    for share in (0.0, 0.02, 0.5, 0.97, 1.0):
+        is_empty = [[random.random() < share for _ in texts] for _ in range(rows)]
+        lines = [",".join("" if empty else text for text, empty in zip(texts, row, strict=True)) for row in is_empty]
+        data = "\n".join([",".join(values), *lines, ""]).encode()
+        table = read_csv(data, schema={name: name for name in values}, chunk_bytes=random.choice([1, 100, 1 << 20]), **options)
+        for column, (name, value) in enumerate(values.items()):
+            assert table[name].to_pylist() == [None if row[column] else value for row in is_empty], (share, name)

@@ -24,11 +24,13 @@ public:
     bool come_first() const { return looks_up_ || (rules_.words.of_empty & BOOL_WORDS) != 0; }
 
     // Returns a bit for each of `count` rows, at most 64. Only fields that have the size of an absent one are looked
-    // at, so that no branch depends on a single field.
+    // at, so that no branch depends on a single field. Empty ones need no look if they are null.
     u64 find(usize row, usize count) const {
         if (sizes_ == 0) return 0;
-        u64 absent = 0;
-        for (u64 found = sized(row, count); found != 0; found &= found - 1) {
+        u64 empty = 0;
+        u64 found = sized(row, count, empty);
+        u64 absent = rules_.empty_is_null ? empty : 0;
+        for (found &= ~absent; found != 0; found &= found - 1) {
             if (is_absent(row + static_cast<usize>(trailing_zeros(found)))) absent |= found & (0 - found);
         }
         return absent;
@@ -45,7 +47,7 @@ public:
     }
 
 private:
-    u64 sized(usize row, usize count) const {
+    u64 sized(usize row, usize count, u64& empty) const {
         const u32* start = fields_.starts() + row * fields_.start_stride();
         const u32* end = fields_.ends() + row * fields_.stride();
         const usize start_stride = fields_.start_stride(), stride = fields_.stride();
@@ -55,6 +57,7 @@ private:
         for (usize i = 0; i < count; ++i, start += start_stride, end += stride) {
             const u32 size = *end - *start - distance;
             found |= (sizes >> (size < 63 ? size : 63) & 1) << i;
+            empty |= u64{size == 0} << i;
         }
         return found;
     }

@@ -157,6 +157,9 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
         // Absent fields are found at once where there are some. The first one after a block without is found by
         // reading.
         absent = absent_fields.come_first() || absent != 0 ? absent_fields.find(base, count) : 0;
+        if (absent != 0) {
+            for (usize i = 0; i < count; ++i) store(base + i, T{});
+        }
         u64 unread = all & ~absent, failed = 0;
 #if defined(HR_ISA_AVX512)
         if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
@@ -170,8 +173,6 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
 #endif
         if (plain && reserved == 0 && unread == ~u64{0})
             unread = convert_plain_rows<T>(rows, fields, base, shape, store);
-        for (u64 bits = absent; bits != 0; bits &= bits - 1)
-            store(base + static_cast<usize>(trailing_zeros(bits)), T{});
         for (; unread != 0; unread &= unread - 1) {
             if (!read(base + static_cast<usize>(trailing_zeros(unread)))) [[unlikely]]
                 failed |= unread & (0 - unread);
