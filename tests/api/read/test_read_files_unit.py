@@ -118,8 +118,10 @@ def test_columns_of_the_paths_and_the_row_index_are_selected_like_others(tmp_pat
     for given, names in ((["b", "n"], ["b", "n"]), ("n", ["n"]), (["a"], ["n", "a"]), ({"n", "b"}, ["n", "b"])):
         assert list(read(b"a,b\n1,2\n", columns=given, row_index_name="n").columns) == names
         assert list(scan_csv(b"a,b\n1,2\n", columns=given, row_index_name="n").read().columns) == names
-    with pytest.raises(OptionError, match="row_index_name='b' is the name of a column"):
-        read(b"a,b\n1,2\n", columns=["a", "b"], row_index_name="b")
+    for source in (b"a,b\n1,2\n", [b"a,b\n1,2\n"]):
+        for more in ({}, {"header": False, "names": ["a", "b"]}):
+            with pytest.raises(OptionError, match="row_index_name='b' is the name of a column"):
+                read(source, columns=["a", "b"], row_index_name="b", **more)
     one = scan_csv(b"a,b\n1,2\n", row_index_name="n").to_polars()
     assert one.select("n").collect().to_dict(as_series=False) == {"n": [0]}
 

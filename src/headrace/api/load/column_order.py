@@ -7,7 +7,9 @@ from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar
 
 from headrace.api.options.csv_options import CsvOptions
-from headrace.columns.schema import FirstRecord
+from headrace.columns.schema import PlannedColumns
+from headrace.columns.schema_files import UnitedColumns
+from headrace.core.errors import OptionError
 
 ValueT = TypeVar("ValueT")
 
@@ -28,8 +30,18 @@ def text_columns(columns: object, first: str | None, last: Sequence[str]) -> tup
     return own, given
 
 
+def asked_columns(options: CsvOptions) -> tuple[Any, Sequence[object] | None]:
+    """Return `text_columns` of a text that is no file among several."""
+    return text_columns(options.schema.columns, index_name(options), ())
+
+
+def index_name(options: CsvOptions) -> str | None:
+    """Return the name of the row index, if there is one."""
+    return None if options.row_index is None else options.row_index.name
+
+
 def in_order(
-    asked: Sequence[object] | None, columns: Mapping[str, ValueT], own: Sequence[str], first: str | None
+    asked: Sequence[object] | None, columns: Mapping[str, ValueT], planned: PlannedColumns | UnitedColumns, index: str | None
 ) -> dict[str, ValueT]:
     """Return the columns that ``columns=`` asks for, in its order; all if `asked` is None.
 
@@ -37,21 +49,21 @@ def in_order(
     ----------
     asked, columns
         The second result of `text_columns`, and the columns of the table.
-    own
-        Names of the columns of the text, in the order of the first result.
-    first
+    planned
+        The columns of the text.
+    index
         Name of the row index, which comes first if it is not asked for.
+
+    Raises
+    ------
+    OptionError
+        The text has a column with the name of the row index.
     """
     if asked is None:
         return dict(columns)
+    if index in planned.names and index in asked:
+        raise OptionError(f"row_index_name={index!r} is the name of a column; choose another")
+    own = [planned.names[place] for place in planned.wanted]
     outside, rest = columns.keys() - set(own), iter(own)
     placed = [one if isinstance(one, str) and one in outside else next(rest) for one in asked]
-    return {name: columns[name] for name in [*([] if first is None or first in placed else [first]), *placed]}
-
-
-def asked_columns(first: FirstRecord | None, options: CsvOptions) -> tuple[Any, Sequence[object] | None]:
-    """Return `text_columns` of a text with this first record, which may have a column with the name of the row index."""
-    index = options.row_index
-    if index is None or (first is not None and index.name.encode() in first.fields):
-        return options.schema.columns, None
-    return text_columns(options.schema.columns, index.name, ())
+    return {name: columns[name] for name in [*([] if index is None or index in placed else [index]), *placed]}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from headrace.api.load.column_order import asked_columns, in_order
+from headrace.api.load.column_order import asked_columns, in_order, index_name
 from headrace.api.load.prepared import Prepared, beginnings_of, new_prepared
 from headrace.api.options.csv_options import CsvOptions
 from headrace.columns.buffers.load_result import Loaded
@@ -54,7 +54,7 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
     decided = decide_header(source, options.dialect, found, options.schema, options.context)
     beginning = check_header(source, decided, options.schema, options.values)
     extent = find_data_range(source, options.dialect, beginning, options.extent, options.context)
-    own, asked = asked_columns(beginning.first, options)
+    own, asked = asked_columns(options)
     schema = options.schema if asked is None else replace(options.schema, columns=own)
     columns = plan_columns(beginning.first, schema, width=extent.max_fields, collected=collected)
     names = 0 if beginning.header is None else len(options.extent.header or (0,))
@@ -202,9 +202,7 @@ def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> Ma
             raise OptionError(f"row_index_name={name!r} is the name of a column; choose another")
         if column is not None:
             named[name] = column
-    index = None if options.row_index is None else options.row_index.name
-    own = [prepared.columns.names[position] for position in prepared.columns.wanted]
-    return in_order(asked_columns(prepared.beginning.first, options)[1], named, own, index)
+    return in_order(asked_columns(options)[1], named, prepared.columns, index_name(options))
 
 
 _places: IdentityCache[dict[str, int]] = IdentityCache()

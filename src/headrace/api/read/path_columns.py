@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from headrace.api.load.column_order import text_columns
+from headrace.api.load.column_order import index_name, text_columns
 from headrace.api.load.reading import load_plan, prepare
 from headrace.api.options.csv_options import CsvOptions, FilesOptions
 from headrace.columns.buffers.load_result import Evidence
@@ -50,9 +50,8 @@ def find_partitions(
         schema = {name: given for name, given in schema.items() if name not in elsewhere}
     if isinstance(dtypes, Mapping):
         dtypes = {name: given for name, given in dtypes.items() if name not in elsewhere}
-    index = None if options.row_index is None or options.row_index.name in header_texts else options.row_index.name
     last = [key for key in (*found, options.files.include_file_paths) if key is not None and key not in header_texts]
-    columns, asked = text_columns(options.schema.columns, index, last)
+    columns, asked = text_columns(options.schema.columns, index_name(options), last)
     if not found and asked is None:
         return found, options.schema, None
     return found, replace(options.schema, schema=schema, dtypes=dtypes, columns=columns), asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from headrace.api.load.column_order import ValueT, in_order
+from headrace.api.load.column_order import ValueT, in_order, index_name
 from headrace.api.load.prepared import Prepared
 from headrace.api.load.reading import load_plan
 from headrace.api.options.csv_options import CsvOptions
@@ -129,9 +129,7 @@ class PlannedFiles:
 
     def selected(self, columns: Mapping[str, ValueT]) -> dict[str, ValueT]:
         """Return the table's columns in the order of ``columns=``, if it names some that are not of the text."""
-        index = self.options.row_index
-        own = [self.planned.names[place] for place in self.planned.wanted]
-        return in_order(self._asked, columns, own, None if index is None else index.name)
+        return in_order(self._asked, columns, self.planned, index_name(self.options))
 
     def encoded(self, column: Column, given: DataType | None) -> Column:
         """Return a string column in the form of its type."""
