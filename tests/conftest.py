@@ -6,12 +6,9 @@ By default only tests without the mark `long` run (`tiers.py`), and tests of dra
 from __future__ import annotations
 
 import gc
-import importlib
 import json
 import os
-import sys
 import weakref
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -82,36 +79,6 @@ def pytest_runtest_setup(item):
 
         if unsupported():
             pytest.skip(unsupported())
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session):
-    """Collect without garbage collections: they would go through millions of objects, nearly all of which stay."""
-    gc.disable()
-    try:
-        _import_share(session.config)
-        return (yield)
-    finally:
-        gc.enable()
-
-
-def _import_share(config) -> None:
-    """Import each n-th test file of n workers first, so that each file's assertions are rewritten by one of them.
-
-    All workers collect in the same order. Each then finds the others' rewritten files in the cache, if no cache was there before.
-    """
-    worker = getattr(config, "workerinput", None)
-    if worker is None or any("::" in argument for argument in config.args):
-        return
-    given = [Path(config.rootpath, argument) for argument in config.args]
-    files = sorted(file for path in given for file in ([path] if path.is_file() else path.rglob("test_*.py")))
-    for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
-        if Path(file.parent, "__init__.py").exists():  # its name has more parts
-            continue
-        if str(file.parent) not in sys.path:
-            sys.path.insert(0, str(file.parent))
-        with suppress(BaseException):  # collection reports them; a skip of the file is no Exception
-            importlib.import_module(file.stem)
 
 
 @pytest.hookimpl(tryfirst=True)
