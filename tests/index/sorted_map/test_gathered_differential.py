@@ -128,6 +128,26 @@ def test_memory_that_ends_at_a_read_loses_no_batch(monkeypatch: pytest.MonkeyPat
     assert found.items().keys.tolist() == [0, 2, 3, 4]
 
 
+def test_statuses_of_an_interrupted_batch_do_not_delete_later_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = SortedMap("i8", "i8")
+    for key in range(5):
+        found.insert([key], [key])
+    found.erase([0])
+    write = CpuEngine.write_codes
+
+    def interrupted(*given: Any) -> None:
+        write(*given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as changed:
+        changed.setattr(CpuEngine, "write_codes", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            found.erase([1])
+    found.insert([2], [20])
+    assert found.items().keys.tolist() == [1, 2, 3, 4]
+    assert found.items().values.tolist() == [1, 20, 3, 4]
+
+
 def test_with_a_memory_limit_each_batch_is_charged_at_once() -> None:
     found = SortedMap("i8", context=Context(memory_limit=4000))
     for _ in range(4):

@@ -44,6 +44,8 @@ class GatheredBatches:
     _statuses: Array | None = None
     _mixed = 0
     """Number of batches of pairs and deletes."""
+    _is_torn = False
+    """Whether the free memory has statuses of a batch that an exception has ended."""
 
     def __init__(self, call: Call, capacity: int) -> None:
         self.call = call
@@ -56,7 +58,7 @@ class GatheredBatches:
 
     def clear(self) -> None:
         """Forget all batches."""
-        self._free, self._statuses, self._mixed = self.capacity, None, 0
+        self._free, self._statuses, self._mixed, self._is_torn = self.capacity, None, 0, False
 
     @property
     def batch(self) -> Batch:
@@ -67,13 +69,13 @@ class GatheredBatches:
     def add(self, batch: Batch, engine: Engine) -> bool:
         """Append a batch. Return False, and change nothing, if it does not fit."""
         begin, mixed = self._free - batch.keys.length, self._mixed + (batch.deletes is not None)
-        if begin < 0 or mixed > _native.MAP_MAX_MIXED:
+        if begin < 0 or mixed > _native.MAP_MAX_MIXED or self._is_torn:
             return False
         if batch.has_tombstones and self._statuses is None:
             self._statuses = engine.no_tombstones(self.capacity)
-        self._mixed = mixed
+        self._mixed, self._is_torn = mixed, batch.has_tombstones
         self._write(batch, self._items(begin, self._free, has_statuses=batch.has_tombstones), engine)
-        self._free = begin
+        self._free, self._is_torn = begin, False
         return True
 
     def repeat(self, keys: Any, values: Any) -> bool:

@@ -33,7 +33,7 @@ class RepeatedBatches(GatheredBatches):
         self._repeated = None
         given = (keys,) if values is None else (keys, values)
         repeated = repeated_call(self._name, *given)
-        if repeated is None or repeated.stream != self._memory.codes.stream:
+        if repeated is None or repeated.stream != self._memory.codes.stream or self._is_torn:
             return False
         begin = self._free - len(keys)
         if not repeated.is_known:
