@@ -122,6 +122,9 @@ def test_columns_of_the_paths_and_the_row_index_are_selected_like_others(tmp_pat
         for more in ({}, {"header": False, "names": ["a", "b"]}):
             with pytest.raises(OptionError, match="row_index_name='b' is the name of a column"):
                 read(source, columns=["a", "b"], row_index_name="b", **more)
+    for given, name in ((["n", "n"], "n"), (["year", "b", "year"], "year"), (["from", "from"], "from"), (["b", 1, "n"], "b")):
+        with pytest.raises(OptionError, match=f"columns has '{name}' more than once"):
+            read(tmp_path, columns=given, **options)
     one = scan_csv(b"a,b\n1,2\n", row_index_name="n").to_polars()
     assert one.select("n").collect().to_dict(as_series=False) == {"n": [0]}
 

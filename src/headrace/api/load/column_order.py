@@ -18,6 +18,11 @@ def text_columns(columns: object, first: str | None, last: Sequence[str]) -> tup
     """Return ``columns=`` without the names of columns that are not of the text, and the whole of it if it has some.
 
     `first`, `last`: those names before and after the columns of the text, in the order of a table. A set has that order.
+
+    Raises
+    ------
+    OptionError
+        A name of such a column is there more than once.
     """
     given = [columns] if isinstance(columns, str) else columns
     if isinstance(given, bytes) or not isinstance(given, Sequence | AbstractSet):
@@ -25,6 +30,9 @@ def text_columns(columns: object, first: str | None, last: Sequence[str]) -> tup
     own = [one for one in given if not (isinstance(one, str) and (one == first or one in last))]
     if len(own) == len(given):
         return columns, None
+    for name in (first, *last):
+        if sum(name == one for one in given) > 1:
+            raise OptionError(f"columns has {name!r} more than once")
     if isinstance(given, AbstractSet):
         return set(own), [*([first] if first in given else []), *own, *(one for one in last if one in given)]
     return own, given
