@@ -45,7 +45,7 @@ class GatheredBatches:
     _mixed = 0
     """Number of batches of pairs and deletes."""
     _is_torn = False
-    """Whether the free memory has statuses of a batch that an exception has ended."""
+    """True if the free memory has statuses of a batch that an exception has ended."""
 
     def __init__(self, call: Call, capacity: int) -> None:
         self.call = call
