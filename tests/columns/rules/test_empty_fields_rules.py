@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headrace import Context, Table, read_csv, scan_csv
+from headrace import Context, Table, _native, read_csv, scan_csv
 from headrace.testing.compare import assert_same_table
 from headrace.testing.reference import ReferenceOptions
 from headrace.testing.reference import read as read_reference
@@ -112,3 +112,29 @@ def test_columns_with_few_and_with_many_empty_fields(rows: int, options: dict[st
         table = read_csv(data, schema={name: name for name in values}, chunk_bytes=random.choice([1, 100, 1 << 20]), **options)
         for column, (name, value) in enumerate(values.items()):
             assert table[name].to_pylist() == [None if row[column] else value for row in is_empty], (share, name)
+
+
+@pytest.mark.isas
+@pytest.mark.parametrize("isa", _native.isas())
+@pytest.mark.parametrize("word", ["", "NA", "none-of-them"])
+def test_values_of_null_rows_are_zero(isa: str, word: str) -> None:
+    """A vector that holds values of several rows stores none for the null ones."""
+    values = {
+        "int64": "-7",
+        "uint8": "255",
+        "float64": "-1.5",
+        "float32": "0.25",
+        "date32": "2024-01-02",
+        "timestamp[us]": "2024-01-02 03:04:05",
+        "time64[us]": "03:04:05",
+        "decimal128(9, 2)": "12.50",
+    }
+    random = Random(word)
+    rows = [[word if random.random() < 0.3 else text for text in values.values()] for _ in range(200)]
+    data = "\n".join(["\t".join(map(str, range(len(values)))), *map("\t".join, rows), ""]).encode()
+    options: dict[str, Any] = {"sep": "\t", "dtypes": dict(enumerate(values)), "null_values": ["", word]}
+    table = read_csv(data, context=Context(isa=isa), **options)
+    for position, column in enumerate(table.columns.values()):
+        stored, size = bytes(memoryview(column.values)), column.type.bits // 8
+        for at, row in enumerate(rows):
+            assert (row[position] == word) == (stored[at * size : (at + 1) * size] == bytes(size)), (column.type, at)

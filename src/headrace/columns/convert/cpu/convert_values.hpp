@@ -168,6 +168,9 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
                 const u64 converted = convert_lanes(rows, fields, base, count, shape, values);
                 unread &= ~converted;
                 if (converted == 0) lanes_from = base + 8 * BLOCK_ROWS;
+                // Lanes store eight values, also those of absent fields.
+                for (u64 bits = absent; bits != 0; bits &= bits - 1)
+                    store(base + static_cast<usize>(trailing_zeros(bits)), T{});
             }
         }
 #endif
