@@ -112,13 +112,14 @@ class StoreEngine:
                         after, next_row = after.after(change), next_row + change.length
                         yield change.encoded
                 last = Change(next_row, new.removed, {})
+                after = after.after(last)
 
             def last_content() -> list[bytes | memoryview]:
                 return last.encoded()
 
             def publish() -> None:
                 self._next_row = last.first_row
-                self._rows.publish(after.after(last), last.removed, added)
+                self._rows.publish(after, last.removed, added)
 
             self.folder.log.append_parts(records(), last_content, then=publish)
             self._end_change()
