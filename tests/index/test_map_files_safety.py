@@ -83,7 +83,11 @@ def test_files_with_changed_bytes(name: str, step: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "times"),
-    [("SortedMap", 30), ("HashMap", 12), *(pytest.param(name, 300, marks=pytest.mark.nightly) for name in ("SortedMap", "HashMap"))],
+    [
+        ("SortedMap", 30),
+        ("HashMap", 12),
+        *(pytest.param(name, 300, marks=pytest.mark.nightly) for name in ("SortedMap", "HashMap")),
+    ],
 )
 def test_a_saver_that_is_killed_at_any_time(name: str, times: int, tmp_path: Path) -> None:
     """The file is whole at each time: one of the versions that are saved over it again and again."""
