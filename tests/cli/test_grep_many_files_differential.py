@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -82,3 +83,23 @@ def test_a_named_pipe_keeps_its_content(tmp_path: Path, capfdbinary: pytest.Capt
         assert writer.wait() == 0
     lines = capfdbinary.readouterr().out.splitlines()
     assert [line.rpartition(b":")[2] for line in lines] == [b"one"] * 3
+
+
+@pytest.mark.long
+def test_memory_of_files_with_many_short_lines(tmp_path: Path) -> None:
+    """The lines of one file have 7 MB with its name, and those of 100 files have 700 MB. A call holds a part of them."""
+    folder = tmp_path / ("name" * 25)
+    folder.mkdir()
+    (folder / "0").write_bytes(b"\n" * (1 << 16))
+    for number in range(1, 100):
+        os.link(folder / "0", folder / str(number))
+    counted = "import sys\nprint(sum(map(len, iter(lambda: sys.stdin.buffer.read(1 << 20), b''))))"
+    with subprocess.Popen(
+        [sys.executable, "-m", "headrace", "grep", "-rv", "x", folder.name], cwd=tmp_path, stdout=subprocess.PIPE
+    ) as searcher:
+        lines = subprocess.run([sys.executable, "-c", counted], stdin=searcher.stdout, capture_output=True, check=True)
+        _, status, usage = os.wait4(searcher.pid, 0)
+        searcher.returncode = os.waitstatus_to_exitcode(status)
+    assert searcher.returncode == 0
+    assert int(lines.stdout) == sum((len(f"{folder.name}/{number}:") + 1) << 16 for number in range(100))
+    assert usage.ru_maxrss < 256 << 10  # KiB

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _MIN_FILES, _MAX_FILES = 8, 1024
 """Files that are read ahead at once: few at first, so that the first lines appear early."""
+_MAX_OUTPUT = 16 << 20
+"""Bytes of lines of files that are read at once. After more of them, fewer files are."""
 _EPILOG = """\
 exit codes:
   0    a line was selected, and no error occurred
@@ -166,7 +168,8 @@ class _Search:
                 found = self._search.written(paths, [name if self._prefixes else b"" for name, _ in batch])
             for (name, source), answer in zip(batch, found, strict=True):
                 yield name, source if answer is None else answer
-            count = min(2 * count, _MAX_FILES)
+            size = sum(len(answer) for answer in found if isinstance(answer, bytes))
+            count = min(2 * count, _MAX_FILES) if size < _MAX_OUTPUT else max(count // 2, 1)
 
     def write(self, name: bytes, source: Any) -> bool:
         """Print the lines of a file, and return whether one was selected."""

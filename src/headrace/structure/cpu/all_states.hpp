@@ -128,11 +128,11 @@ HR_FN u64 line_ends(const Dialect& dialect, const Block& block) {
 template <class Live>
 HR_FN void run_between_quotes(const Dialect& dialect, const u8* text, usize n, AllStatesRun<Live>& run) {
     bool is_quiet = false;
-    usize behind_line = 0;  // after the last line end of the blocks that are not read yet
+    usize line_begin = 0;  // after the last line end of the blocks that are not read yet
     const auto catch_up = [&](usize to) {
-        if (behind_line != 0) run.skip(behind_line);
+        if (line_begin != 0) run.skip(line_begin);
         run.read(to);
-        behind_line = 0;
+        line_begin = 0;
     };
     for (usize pos = 0; pos < n; pos += BLOCK) {
         const Block block(text + pos);
@@ -141,7 +141,7 @@ HR_FN void run_between_quotes(const Dialect& dialect, const u8* text, usize n, A
         is_quiet = (quoting_bytes(dialect, block) & valid) == 0;
         if (is_quiet && was_quiet) {
             const u64 ends = line_ends(dialect, block) & valid;
-            if (ends != 0) behind_line = pos + BLOCK - static_cast<usize>(leading_zeros(ends));
+            if (ends != 0) line_begin = pos + BLOCK - static_cast<usize>(leading_zeros(ends));
         } else {
             catch_up(pos);
             run.read(n - pos < BLOCK ? n : pos + BLOCK);
