@@ -10,7 +10,7 @@ using namespace headrace;
 
 using Code = HR_CODE;
 constexpr u32 threads = HR_THREADS;
-constexpr u32 turns = 4;
+constexpr u32 turns = HR_TURNS;
 
 // Writes codes, values and statuses from the last item to the first, so that a stable sort has the last of equal keys
 // first. `values` is null for deletes alone, `deletes` for a batch of one kind, the outputs if they are not needed.

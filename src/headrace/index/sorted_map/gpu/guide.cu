@@ -11,7 +11,7 @@ using namespace headrace;
 
 using Code = HR_CODE;
 constexpr u32 threads = HR_THREADS;
-constexpr u32 turns = 4;
+constexpr u32 turns = HR_TURNS;
 
 extern "C" __global__ void __launch_bounds__(tile::lanes* tile::lanes)
     write_guide(const __grid_constant__ MapLevels levels, u64 stride, Code* codes, u32* positions) {

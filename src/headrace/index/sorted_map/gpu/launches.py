@@ -92,14 +92,12 @@ class MapKernels:
         self._width = code_width
         self._threads = threads
         self._merge = merge
-        self._defines = _known_defines(code_width, threads)
 
     def launch(self, name: str, count: int, args: Sequence[Any]) -> None:
         """Launch a kernel whose items are independent, for `count` items; `args`: its parameters."""
-        per_thread = TURNS if _FILES[name] in {"batch", "guide"} else 1
         if count:
-            blocks = -(-count // (self._threads * per_thread))
-            self._launcher.launch(_entry(name, self._width), Shape(self._defines, blocks, self._threads), args)
+            blocks = -(-count // (self._threads * TURNS.get(_FILES[name], 1)))
+            self._launcher.launch(_entry(name, self._width), Shape(self._defines(name), blocks, self._threads), args)
 
     def merge(self, levels: bytes, counts: Sequence[int], target: MergeTarget) -> None:
         """Merge levels into one.
@@ -129,8 +127,12 @@ class MapKernels:
 
     def write_guide(self, levels: bytes, counts: Sequence[int], stride: int, guide: tuple[DeviceBuffer, DeviceBuffer]) -> None:
         """Write codes and positions of a guide (level.hpp) of 2 to 32 levels; its fences are written by ``write_fences``."""
-        shape = Shape(self._defines, -(-sample_count(counts, stride) // _WARP), _WARP * len(counts))
+        blocks = -(-sample_count(counts, stride) // _WARP)
+        shape = Shape(self._defines("write_guide"), blocks, _WARP * len(counts))
         self._launcher.launch(_entry("write_guide", self._width), shape, (levels, stride, *guide))
+
+    def _defines(self, name: str) -> dict[str, Any]:
+        return _known_defines(self._width, self._threads, TURNS.get(_FILES[name]))
 
 
 def sample_count(counts: Sequence[int], stride: int) -> int:
@@ -152,8 +154,8 @@ def _entry(name: str, width: int) -> Entry:
 
 
 @cache
-def _known_defines(width: int, threads: int) -> dict[str, Any]:
-    return {"HR_CODE": CODE_TYPES[width], "HR_THREADS": threads}
+def _known_defines(width: int, threads: int, turns: int | None) -> dict[str, Any]:
+    return {"HR_CODE": CODE_TYPES[width], "HR_THREADS": threads} | ({} if turns is None else {"HR_TURNS": turns})
 
 
 @cache

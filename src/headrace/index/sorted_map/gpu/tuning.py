@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from headrace.gpu.kernels.source import Programs
+from headrace.gpu.kernels.source import Programs, Value
 
 
 @dataclass(frozen=True, slots=True)
 class MergeTuning:
-    """Sizes of merge.cu.
-
-    Parameters
-    ----------
-    threads, items
-        Threads of a block, and items of a thread.
-    stride
-        Items of a level from one sample to the next.
-    """
+    """Sizes of merge.cu."""
 
     threads: int
     items: int
+    """Threads of a block, and items of a thread."""
     stride: int = 512
+    """Items of a level from one sample to the next."""
 
 
 THREADS = 256
-TURNS = 4
-"""Items per thread of the kernels of batches."""
+TURNS = {"batch": 4, "guide": 4}
+"""Items per thread of the kernels of a file; one of those of the others."""
 MERGE = MergeTuning(256, 7)
 """An odd number of items per thread, so that the threads of a warp write to different banks of shared memory."""
 MERGED_LEVELS = 32
@@ -52,10 +47,9 @@ GUIDE_SAMPLES = 8
 CODE_TYPES = {4: "u32", 8: "u64"}
 
 _CODES = tuple(CODE_TYPES.values())
-_PLAIN: Programs = tuple(
-    (f"{stem}.cu", {"HR_CODE": _CODES, "HR_THREADS": [THREADS]}) for stem in ("batch", "find", "guide", "ranges")
-)
+_PLAIN: Mapping[str, Sequence[Value]] = {"HR_CODE": _CODES, "HR_THREADS": [THREADS]}
 PROGRAMS: Programs = (
-    *_PLAIN,
+    *((f"{stem}.cu", {**_PLAIN, "HR_TURNS": [turns]}) for stem, turns in TURNS.items()),
+    *((f"{stem}.cu", _PLAIN) for stem in ("find", "ranges")),
     ("merge.cu", {"HR_CODE": _CODES, "HR_THREADS": [MERGE.threads], "HR_ITEMS": [MERGE.items]}),
 )
