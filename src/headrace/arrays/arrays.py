@@ -41,36 +41,24 @@ def needed_numpy(what: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Description of a caller's one-dimensional array.
-
-    Parameters
-    ----------
-    address
-        Address of the first item.
-    length
-        Number of items.
-    typestr
-        Type of an item in NumPy's notation: ``"<u4"``.
-    device
-        Device of the memory.
-    library
-        ``"numpy"``, ``"cupy"``, ``"torch"``, ``"cudf"``, ``"headrace"``, or ``"other"``.
-    stream
-        Handle of the stream that the library uses; None on the CPU.
-    writable
-        Whether the items may be changed.
-    owner
-        The caller's object, which owns the memory.
-    """
+    """Description of a caller's one-dimensional array."""
 
     address: int
+    """Address of the first item."""
     length: int
+    """Number of items."""
     typestr: str
+    """Type of an item in NumPy's notation: ``"<u4"``."""
     device: Device
+    """Device of the memory."""
     library: str
+    """``"numpy"``, ``"cupy"``, ``"torch"``, ``"cudf"``, ``"headrace"``, or ``"other"``."""
     stream: int | None = None
+    """Handle of the stream that the library uses; None on the CPU."""
     writable: bool = True
+    """True if the items may be changed."""
     owner: Any = field(default=None, repr=False, compare=False)
+    """The caller's object, which owns the memory."""
 
     @property
     def width(self) -> int:

@@ -61,43 +61,29 @@ class _DeviceArray(Structure):
 
 @dataclass(frozen=True, slots=True)
 class DeviceColumn:
-    """A column to be exported.
-
-    Parameters
-    ----------
-    format
-        Arrow's format string of its type: ``"l"`` is int64.
-    length, null_count
-        Number of rows, and of null rows.
-    buffers
-        Addresses of the buffers of its type, validity first; 0 for an absent buffer.
-    device
-        Device of the buffers.
-    owner
-        Object that owns the memory.
-    event
-        CUDA event that is complete when the buffers are filled; None if they are filled already.
-    name
-        Name of the column within its parent.
-    offset
-        Number of rows to skip at the beginning.
-    children
-        Columns of a struct.
-    dictionary
-        The dictionary's values, if the column has codes.
-    """
+    """A column to be exported."""
 
     format: str
+    """Arrow's format string of its type: ``"l"`` is int64."""
     length: int
     null_count: int
+    """Number of rows, and of null rows."""
     buffers: Sequence[int]
+    """Addresses of the buffers of its type, validity first; 0 for an absent buffer."""
     device: Device
+    """Device of the buffers."""
     owner: Any
+    """Object that owns the memory."""
     event: Any = None
+    """CUDA event that is complete when the buffers are filled; None if they are filled already."""
     name: str = ""
+    """Name of the column within its parent."""
     offset: int = 0
+    """Number of rows to skip at the beginning."""
     children: Sequence[DeviceColumn] = field(default=())
+    """Columns of a struct."""
     dictionary: DeviceColumn | None = None
+    """The dictionary's values, if the column has codes."""
 
 
 def device_capsules(column: DeviceColumn) -> tuple[object, object]:

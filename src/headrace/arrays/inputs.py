@@ -261,21 +261,14 @@ def is_only_axis(axis: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of an array along an axis, as the rows of a matrix.
-
-    Parameters
-    ----------
-    rows
-        Matrix without gaps, of NumPy, or on a GPU of CuPy or PyTorch. Items of bfloat16 are float32 here.
-    axis
-        The axis, counted from the first dimension.
-    source
-        The array.
-    """
+    """The lines of an array along an axis, as the rows of a matrix."""
 
     rows: Any
+    """Matrix without gaps, of NumPy, or on a GPU of CuPy or PyTorch. Items of bfloat16 are float32 here."""
     axis: int
+    """The axis, counted from the first dimension."""
     source: Any
+    """The array."""
 
     def each(self, call: Callable[[Any], Any]) -> Any:
         """Return a matrix of the results of `call` for each row. The results are arrays of one length."""

@@ -17,24 +17,16 @@ to use it in this shell, or in every shell:
 
 @dataclass(frozen=True, slots=True)
 class CompletionFlag:
-    """An option, for a completion script.
-
-    Parameters
-    ----------
-    names
-        ``("-q", "--quiet")``.
-    help
-        One line of help.
-    takes_value
-        Whether a value follows.
-    choices
-        The valid values; empty if there is no fixed list.
-    """
+    """An option, for a completion script."""
 
     names: tuple[str, ...]
+    """``("-q", "--quiet")``."""
     help: str
+    """One line of help."""
     takes_value: bool
+    """True if a value follows."""
     choices: tuple[str, ...]
+    """The valid values; empty if there is no fixed list."""
 
 
 @dataclass(frozen=True, slots=True)

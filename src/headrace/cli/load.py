@@ -74,22 +74,15 @@ def run(given: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The tables of a read.
-
-    Parameters
-    ----------
-    like, rejects
-        Tables without rows: of the columns, and of the rejects.
-    tables
-        The batches.
-    report
-        Returns the report, once all batches have been read.
-    """
+    """The tables of a read."""
 
     like: Table
     rejects: Table
+    """Tables without rows: of the columns, and of the rejects."""
     tables: Iterator[Table]
+    """The batches."""
     report: Callable[[], Report]
+    """Returns the report, once all batches have been read."""
 
 
 def _needs_whole(given: argparse.Namespace) -> bool:

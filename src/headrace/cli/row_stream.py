@@ -18,21 +18,14 @@ _FIRST_FAULTS = 5
 
 @dataclass(slots=True)
 class RowStream:
-    """Tables of the same columns as an Arrow stream, whose failure a writer cannot hide.
-
-    Parameters
-    ----------
-    like
-        A table of these columns without rows.
-    tables
-        The tables, each read on request.
-    failure
-        The exception that ended `tables`. Through Arrow's interface a writer sees its text only.
-    """
+    """Tables of the same columns as an Arrow stream, whose failure a writer cannot hide."""
 
     like: Table
+    """A table of these columns without rows."""
     tables: Iterator[Table]
+    """The tables, each read on request."""
     failure: BaseException | None = None
+    """The exception that ended `tables`. Through Arrow's interface a writer sees its text only."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return an Arrow C stream. `requested_schema` is ignored, as Arrow allows."""
@@ -67,18 +60,12 @@ class RowStream:
 
 @dataclass(slots=True)
 class RejectSpool:
-    """The rejects of all batches, in a temporary file, so that bad data does not fill the memory.
-
-    Parameters
-    ----------
-    like
-        A table of rejects without rows.
-    first
-        The first five faults.
-    """
+    """The rejects of all batches, in a temporary file, so that bad data does not fill the memory."""
 
     like: Table
+    """A table of rejects without rows."""
     first: list[dict[str, Any]] = field(default_factory=list)
+    """The first five faults."""
     _file: Any = field(default_factory=tempfile.TemporaryFile)
 
     def add(self, rejects: Table) -> None:

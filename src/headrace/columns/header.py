@@ -34,24 +34,16 @@ _TEXT, _BOOLEAN = FAMILIES["string"].noun, FAMILIES["bool"].noun
 
 @dataclass(frozen=True, slots=True)
 class HeaderDecision:
-    """Decision whether the first record holds the names.
-
-    Parameters
-    ----------
-    is_header
-        The decision.
-    reason
-        The reason, in words.
-    inferred
-        Whether the reader decided; otherwise an option did.
-    in_doubt
-        Whether the evidence for names is only the absence of evidence against them.
-    """
+    """Decision whether the first record holds the names."""
 
     is_header: bool
+    """The decision."""
     reason: str
+    """The reason, in words."""
     inferred: bool = True
+    """True if the reader decided; otherwise an option did."""
     in_doubt: bool = False
+    """True if the evidence for names is only the absence of evidence against them."""
 
     def __str__(self) -> str:
         return f"the first record is taken for {'the header' if self.is_header else 'data'}: {self.reason}"
@@ -64,22 +56,15 @@ class HeaderDecision:
 
 @dataclass(frozen=True, slots=True)
 class FieldKinds:
-    """The options that say what the text of a field means.
-
-    Parameters
-    ----------
-    marks, dates
-        As in the options of values.
-    words
-        Texts of bools.
-    nulls
-        Texts that mean null, in any column.
-    """
+    """The options that say what the text of a field means."""
 
     marks: tuple[int, int | None] = (ord("."), None)
     dates: DateForms = field(default_factory=DateForms)
+    """Marks and date formats of `ValueOptions`."""
     words: frozenset[bytes] = frozenset({b"true", b"True", b"TRUE", b"false", b"False", b"FALSE"})
+    """Texts of bools."""
     nulls: frozenset[bytes] = frozenset({b""})
+    """Texts that mean null, in any column."""
 
     def families(self, texts: Sequence[bytes]) -> list[str]:
         """Return the family of values of each field, such as ``"a number"``; ``"text"`` if it is not a value."""

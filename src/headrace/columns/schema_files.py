@@ -23,27 +23,18 @@ from headrace.core.errors import EmptyInputError, OptionError
 
 @dataclass(frozen=True, slots=True)
 class FileNames:
-    """Names of the columns in one of several files.
-
-    Parameters
-    ----------
-    file
-        The file's name.
-    names
-        Names of the fields of a complete record; empty if the file has no record.
-    header
-        First byte of the record with the names; None if no record has them.
-    renamed
-        As in `PlannedColumns`.
-    decision
-        Whether the file's first record has the names; None if it has no record.
-    """
+    """Names of the columns in one of several files."""
 
     file: str
+    """The file's name."""
     names: tuple[str, ...]
+    """Names of the fields of a complete record; empty if the file has no record."""
     header: int | None
+    """First byte of the record with the names; None if no record has them."""
     renamed: Mapping[str, str]
+    """Given names by the names of columns (`PlannedColumns`)."""
     decision: HeaderDecision | None = None
+    """Decision about the names in the first record; None if the file has no record."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,33 +17,22 @@ _EPOCH_DATE = datetime.date(1970, 1, 1)
 
 
 class Traits(NamedTuple):
-    """Properties of a type that depend on its name alone.
-
-    Parameters
-    ----------
-    family
-        Key of `FAMILIES`: types of one family are converted and compared alike.
-    arrow
-        Format of the Arrow C data interface, with ``{unit}``, ``{tz}``, ``{precision}`` and ``{scale}``.
-    bits
-        Bits of one value; of one offset for strings and bytes.
-    struct
-        Format of one value (or offset) for `struct`; empty if it has none.
-    sql
-        DuckDB's type, with ``{precision}`` and ``{scale}``. Empty for timestamps, whose name depends on unit and zone.
-    numpy
-        NumPy dtype of `Column.to_numpy`, with ``{unit}``; empty if that returns objects.
-    units
-        Units that the type may have; empty if it has none.
-    """
+    """Properties of a type that depend on its name alone."""
 
     family: str
+    """Key of `FAMILIES`: types of one family are converted and compared alike."""
     arrow: str
+    """Format of the Arrow C data interface, with ``{unit}``, ``{tz}``, ``{precision}`` and ``{scale}``."""
     bits: int
+    """Bits of one value; of one offset for strings and bytes."""
     struct: str
+    """Format of one value (or offset) for `struct`; empty if it has none."""
     sql: str
+    """DuckDB's type, with ``{precision}`` and ``{scale}``. Empty for timestamps, whose name depends on unit and zone."""
     numpy: str = ""
+    """NumPy dtype of `Column.to_numpy`, with ``{unit}``; empty if that returns objects."""
     units: tuple[str, ...] = ()
+    """Units that the type may have; empty if it has none."""
 
 
 TRAITS: dict[str, Traits] = {
@@ -104,19 +93,14 @@ def _duration(count: int, units: int, _zone: datetime.tzinfo | None) -> datetime
 
 
 class Family(NamedTuple):
-    """Properties of a family of types.
-
-    Parameters
-    ----------
-    noun
-        One value in words.
-    to_python
-        Converts a number in memory to a Python value, given its units per second (at most a million) and its zone. It returns
-        the number if Python has no such value. None if the number is the value, or if values are not numbers.
-    """
+    """Properties of a family of types."""
 
     noun: str
+    """One value in words."""
     to_python: Callable[[int, int, datetime.tzinfo | None], Any] | None = None
+    """Converts a number in memory to a Python value, given its units per second (at most a million) and its zone. It returns the
+    number if Python has no such value. None if the number is the value, or if values are not numbers.
+    """
 
 
 FAMILIES = {

@@ -25,22 +25,15 @@ _FOREVER = 2**62
 
 @dataclass(frozen=True, slots=True)
 class LocalTimes:
-    """Local times of a zone in seconds since 1970, as periods with one offset from UTC each.
-
-    Parameters
-    ----------
-    name
-        Name of the zone.
-    begins, ends
-        First second of each period, and one past its last. Local times between two periods were skipped or shown twice.
-    offsets
-        Seconds to subtract for UTC.
-    """
+    """Local times of a zone in seconds since 1970, as periods with one offset from UTC each."""
 
     name: str
+    """Name of the zone."""
     begins: tuple[int, ...]
     ends: tuple[int, ...]
+    """First second of each period, and one past its last. Local times between two periods were skipped or shown twice."""
     offsets: tuple[int, ...]
+    """Seconds to subtract for UTC."""
 
 
 @cache

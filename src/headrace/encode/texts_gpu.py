@@ -63,21 +63,14 @@ def run_together(launcher: Launcher, conversions: Sequence[Steps[ResultT]]) -> l
 
 @dataclass(frozen=True, slots=True)
 class TextShape:
-    """Sizes of the text kernels.
-
-    Parameters
-    ----------
-    threads
-        Threads per block.
-    slots
-        Slots of the first hash table.
-    max_viewed
-        Maximum bytes of a buffer of views.
-    """
+    """Sizes of the text kernels."""
 
     threads: int = TEXT_THREADS
+    """Threads per block."""
     slots: int = _INITIAL_SLOTS
+    """Slots of the first hash table."""
     max_viewed: int = MAX_VIEW_BYTES
+    """Maximum bytes of a buffer of views."""
 
     @property
     def rows(self) -> int:
@@ -90,23 +83,16 @@ TEXT_SHAPE = TextShape()
 
 @dataclass(frozen=True, slots=True)
 class StringColumnBuffers:
-    """Buffers of a string column.
-
-    Parameters
-    ----------
-    offsets, values, validity
-        The buffers; `validity` is None if no row is null.
-    rows
-        Number of rows.
-    width
-        Bytes of an offset.
-    """
+    """Buffers of a string column."""
 
     offsets: DeviceBuffer
     values: DeviceBuffer
     validity: DeviceBuffer | None
+    """The buffers; `validity` is None if no row is null."""
     rows: int
+    """Number of rows."""
     width: int
+    """Bytes of an offset."""
 
     def packed(self) -> np.void:
         """Return the buffers as a ``PlainTexts``."""

@@ -100,21 +100,14 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """A file format.
-
-    Parameters
-    ----------
-    write
-        Writes a table to a path.
-    extra
-        The extra of this package that installs `modules`.
-    modules
-        Modules that `write` imports.
-    """
+    """A file format."""
 
     write: Callable[[ArrowStream, Path], None]
+    """Writes a table to a path."""
     extra: str = ""
+    """The extra of this package that installs `modules`."""
     modules: tuple[str, ...] = ()
+    """Modules that `write` imports."""
 
     def load(self) -> None:
         for name in self.modules:

@@ -19,18 +19,12 @@ _WIDENED = {"<u4": ("u32", "<u8"), "<i4": ("i32", "<i8")}
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """Operator for items of one type, as the kernels name both.
-
-    Parameters
-    ----------
-    join
-        Operator, such as ``"Sum"``.
-    item
-        Type of the items, such as ``"u32"``.
-    """
+    """Operator for items of one type, as the kernels name both."""
 
     join: str
+    """Operator, such as ``"Sum"``."""
     item: str
+    """Type of the items, such as ``"u32"``."""
 
     @classmethod
     def of(cls, operator: str, items: Array) -> Joining:

@@ -86,27 +86,17 @@ class OpenSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
-    """Options for the conversion of a source's bytes to text in UTF-8.
-
-    Parameters
-    ----------
-    compression
-        A name in `COMPRESSIONS`; ``"infer"``; None for bytes that are not decompressed.
-    encoding
-        The encoding of the text.
-    memory_limit
-        Largest size of text kept in memory, in bytes; None for no limit.
-    isa
-        Instruction set for decoding.
-    crossings
-        Counts the bytes that are copied from a GPU.
-    """
+    """Options for the conversion of a source's bytes to text in UTF-8."""
 
     compression: str | None = "infer"
+    """A name in `COMPRESSIONS`; ``"infer"``; None for bytes that are not decompressed."""
     encoding: TextEncoding = field(default_factory=TextEncoding)
     memory_limit: int | None = None
+    """Largest size of text kept in memory, in bytes; None for no limit."""
     isa: str = ""
+    """Instruction set for decoding."""
     crossings: Crossings = field(default_factory=Crossings, compare=False)
+    """Counts the bytes that are copied from a GPU."""
 
 
 FOREIGN_STARTS = (*ALL_MARKS, *FOREIGN_MARKS, *TEXT_MARKS)

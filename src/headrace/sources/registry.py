@@ -23,24 +23,16 @@ AnySource = RangeSource | StreamSource
 
 @dataclass(frozen=True, slots=True)
 class SourceKind:
-    """A kind of source.
-
-    Parameters
-    ----------
-    name
-        Name of the kind.
-    matches
-        Whether the argument of a caller is of this kind.
-    source
-        Returns its source. Nothing is read before that is opened.
-    is_path
-        Whether it is a local path, for which patterns and folders are expanded.
-    """
+    """A kind of source."""
 
     name: str
+    """Name of the kind."""
     matches: Callable[[object], bool]
+    """True if the argument of a caller is of this kind."""
     source: Callable[[Any], AnySource]
+    """Returns its source. Nothing is read before that is opened."""
     is_path: bool = False
+    """True if it is a local path, for which patterns and folders are expanded."""
 
 
 SOURCE_KINDS = (

@@ -17,19 +17,14 @@ KEPT_BYTES = 1 << 28
 
 @dataclass(slots=True)
 class SharedResources:
-    """Resources that several sources may keep: open files and memory.
-
-    Parameters
-    ----------
-    closing
-        Closes the sources that are kept open.
-    spare_bytes
-        Bytes left for decompressed texts. A text is read at least twice, for its header and for its rows. A text without room is
-        decompressed again.
-    """
+    """Resources that several sources may keep: open files and memory."""
 
     closing: ExitStack
+    """Closes the sources that are kept open."""
     spare_bytes: int = KEPT_BYTES
+    """Bytes left for decompressed texts. A text is read at least twice, for its header and for its rows. A text without room is
+    decompressed again.
+    """
 
 
 class ReopenedSource:

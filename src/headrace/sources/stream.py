@@ -42,24 +42,16 @@ class LineCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A part of a text, valid until the next one is asked for.
-
-    Parameters
-    ----------
-    source
-        The bytes of the part, or the whole text.
-    base
-        Offset in the text of the first byte of `source`.
-    is_last
-        Whether the text ends with the window.
-    count
-        Lines before a byte of `source`; `count.byte` is relative to `base`.
-    """
+    """A part of a text, valid until the next one is asked for."""
 
     source: OpenSource
+    """The bytes of the part, or the whole text."""
     base: int
+    """Offset in the text of the first byte of `source`."""
     is_last: bool
+    """True if the text ends with the window."""
     count: LineCount
+    """Lines before a byte of `source`; `count.byte` is relative to `base`."""
 
 
 class TextStream:

@@ -22,21 +22,14 @@ _START = Struct("<QQ")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Rows that are removed and rows that are added, together.
-
-    Parameters
-    ----------
-    first_row
-        Number of the first row that is added.
-    removed
-        Numbers of the rows that are removed, ascending: an array of uint64.
-    columns
-        Columns of the rows that are added.
-    """
+    """Rows that are removed and rows that are added, together."""
 
     first_row: int
+    """Number of the first row that is added."""
     removed: Any
+    """Numbers of the rows that are removed, ascending: an array of uint64."""
     columns: Mapping[str, Column]
+    """Columns of the rows that are added."""
 
     @property
     def length(self) -> int:

@@ -29,15 +29,10 @@ Fetch: TypeAlias = Callable[[Any], Mapping[str, Column]]
 
 @dataclass(frozen=True, slots=True)
 class KeyRows:
-    """Keys as rows of columns: texts, int64 and uint64.
-
-    Parameters
-    ----------
-    rows
-        The columns and their hashes.
-    """
+    """Keys as rows of columns: texts, int64 and uint64."""
 
     rows: HashedRows
+    """The columns and their hashes."""
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], context: Context, hash_bits: int = HASH_BITS) -> KeyRows:

@@ -35,18 +35,12 @@ _VALUES = "values"
 
 @dataclass(frozen=True, slots=True)
 class Main:
-    """The main part of a store.
-
-    Parameters
-    ----------
-    columns
-        Encoded columns by name.
-    rows
-        Numbers of the rows.
-    """
+    """The main part of a store."""
 
     columns: Mapping[str, EncodedColumn]
+    """Encoded columns by name."""
     rows: RowRuns
+    """Numbers of the rows."""
 
     @classmethod
     def empty(cls, schema: Mapping[str, DataType]) -> Main:

@@ -32,28 +32,19 @@ from headrace.store.triggers import MergeTriggers
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The place of a store, and the resources of its calls.
-
-    Parameters
-    ----------
-    where
-        The folder, for messages; None for a store in memory.
-    files
-        Its files; None for a store in memory.
-    policy, triggers
-        Times of syncs, thresholds of merges.
-    context
-        Threads and memory of each call, on the host.
-    merge_context
-        The same of a merge, which may run on a GPU.
-    """
+    """The place of a store, and the resources of its calls."""
 
     where: str | None
+    """The folder, for messages; None for a store in memory."""
     files: FileSystem | None
+    """Its files; None for a store in memory."""
     policy: SyncPolicy
     triggers: MergeTriggers
+    """Times of syncs, thresholds of merges."""
     context: Context
+    """Threads and memory of each call, on the host."""
     merge_context: Context
+    """The same of a merge, which may run on a GPU."""
 
     @classmethod
     def of(cls, path: Any, policy: SyncPolicy, triggers: MergeTriggers, context: Context) -> Source:
@@ -148,24 +139,16 @@ def _names_of_key(key: object) -> KeyNames:
 
 @dataclass(slots=True)
 class OpenedStore:
-    """An open store: an engine, or for a reader the state that was read.
-
-    Parameters
-    ----------
-    key
-        The key; None without one.
-    read_state
-        The state at the time of the call.
-    engine
-        Changes the store; None for a reader.
-    torn_bytes
-        Bytes that a crash had cut off.
-    """
+    """An open store: an engine, or for a reader the state that was read."""
 
     key: StoreKey | None
+    """The key; None without one."""
     read_state: StoreState
+    """The state at the time of the call."""
     engine: StoreEngine | None
+    """Changes the store; None for a reader."""
     torn_bytes: int = 0
+    """Bytes that a crash had cut off."""
 
     @property
     def state(self) -> StoreState:

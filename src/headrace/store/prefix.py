@@ -15,13 +15,6 @@ ItemT = TypeVar("ItemT")
 class Prefix(Generic[ItemT]):
     """The first items of a list that only grows. One thread at a time appends; any number of threads read.
 
-    Parameters
-    ----------
-    items
-        The list.
-    count
-        Number of the items that belong to this sequence.
-
     Examples
     --------
     >>> one = Prefix().appended("a")
@@ -32,6 +25,7 @@ class Prefix(Generic[ItemT]):
 
     items: list[ItemT] = field(default_factory=list)
     count: int = 0
+    """Number of the items that belong to this sequence."""
 
     def __len__(self) -> int:
         return self.count

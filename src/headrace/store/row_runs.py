@@ -19,18 +19,12 @@ except ImportError:
 
 @dataclass(frozen=True, slots=True)
 class RowRuns:
-    """Numbers of rows, ascending.
-
-    Parameters
-    ----------
-    starts
-        First number of each run, an array of uint64.
-    places
-        Position of the first row of each run, and after it the number of rows: an array of uint64.
-    """
+    """Numbers of rows, ascending."""
 
     starts: Any
+    """First number of each run, an array of uint64."""
     places: Any
+    """Position of the first row of each run, and after it the number of rows: an array of uint64."""
 
     @classmethod
     def of_runs(cls, starts: Any, lengths: Any) -> RowRuns:

@@ -13,24 +13,15 @@ DUPLICATE_POLICIES = ("raise", "replace", "keep")
 
 @dataclass(frozen=True, slots=True)
 class StoreRules:
-    """The rules of a store that its changes obey.
-
-    Parameters
-    ----------
-    key
-        The key; None without one.
-    on_duplicate
-        A value of `DUPLICATE_POLICIES`.
-    triggers
-        Thresholds of merges.
-    context
-        Threads and memory of each call, on the host.
-    merge_context
-        The same of a merge, which may run on a GPU.
-    """
+    """The rules of a store that its changes obey."""
 
     key: StoreKey | None
+    """The key; None without one."""
     on_duplicate: str
+    """A value of `DUPLICATE_POLICIES`."""
     triggers: MergeTriggers
+    """Thresholds of merges."""
     context: Context
+    """Threads and memory of each call, on the host."""
     merge_context: Context
+    """The same of a merge, which may run on a GPU."""

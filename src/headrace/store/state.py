@@ -32,47 +32,30 @@ _MAX_ROWS_PER_ROW = 4
 
 
 class _ChangedRows(NamedTuple):
-    """Rows of the delta.
-
-    Parameters
-    ----------
-    parts
-        Changes, each with the positions of rows in it; None for all its rows.
-    places
-        Position of each row in the concatenation of the parts.
-    """
+    """Rows of the delta."""
 
     parts: list[tuple[Change, Any]]
+    """Changes, each with the positions of rows in it; None for all its rows."""
     places: Any
+    """Position of each row in the concatenation of the parts."""
 
 
 @dataclass(frozen=True)
 class StoreState:
-    """The rows of a store at one time.
-
-    Parameters
-    ----------
-    schema
-        Name and type of each column.
-    main
-        The main.
-    added
-        Changes with rows, which are the delta.
-    removed
-        Numbers of the rows of main and delta that are removed: arrays of uint64.
-    delta_rows, delta_bytes
-        Size of the delta.
-    removed_rows
-        Number of removed rows of main and delta.
-    """
+    """The rows of a store at one time."""
 
     schema: Mapping[str, DataType]
+    """Name and type of each column."""
     main: Main
     added: Prefix[Change] = field(default_factory=Prefix)
+    """Changes with rows, which are the delta."""
     removed: Prefix[Any] = field(default_factory=Prefix)
+    """Numbers of the rows of main and delta that are removed: arrays of uint64."""
     delta_rows: int = 0
     delta_bytes: int = 0
+    """Size of the delta."""
     removed_rows: int = 0
+    """Number of removed rows of main and delta."""
 
     def after(self, change: Change) -> StoreState:
         """Return the state after a change."""

@@ -42,18 +42,12 @@ class KeyIndex(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoreKey:
-    """The key of a store.
-
-    Parameters
-    ----------
-    types
-        Name and type of each key column, in the order of the key.
-    context
-        Threads that may be used.
-    """
+    """The key of a store."""
 
     types: Mapping[str, DataType]
+    """Name and type of each key column, in the order of the key."""
     context: Context
+    """Threads that may be used."""
 
     @property
     def names(self) -> KeyNames:

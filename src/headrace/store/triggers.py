@@ -16,27 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MergeTriggers:
-    """Thresholds of the delta; a merge begins after a change that reaches one. None for no such threshold.
-
-    Parameters
-    ----------
-    rows
-        Rows of the delta and removed rows.
-    nbytes
-        Bytes of the delta.
-    ratio
-        Rows of the delta and removed rows, divided by the rows of the main.
-    seconds
-        Seconds since the last merge began, or since the store was opened.
-    clock
-        Returns seconds, from any begin.
-    """
+    """Thresholds of the delta; a merge begins after a change that reaches one. None for no such threshold."""
 
     rows: int | None = None
+    """Rows of the delta and removed rows."""
     nbytes: int | None = None
+    """Bytes of the delta."""
     ratio: float | None = None
+    """Rows of the delta and removed rows, divided by the rows of the main."""
     seconds: float | None = None
+    """Seconds since the last merge began, or since the store was opened."""
     clock: Callable[[], float] = time.monotonic
+    """Returns seconds, from any begin."""
 
     @classmethod
     def of(cls, rows: object, nbytes: object, ratio: object, seconds: object) -> MergeTriggers:

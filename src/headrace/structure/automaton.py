@@ -48,35 +48,6 @@ class Emit(IntFlag):
 class Automaton:
     """A deterministic automaton over bytes with one output per step; an immutable, hashable value.
 
-    Parameters
-    ----------
-    states
-        Names, at most 64; state 0 is where every input starts.
-    class_of
-        256 bytes: the symbol group of each byte value.
-    groups
-        Printable names of the groups. The last one is "other", the bytes without a special meaning.
-    next, emit
-        One row of ``len(states)`` bytes a group: the next state, and the `Emit` bits.
-    idle
-        States in which no record is open. An input that ends in any other state ends its last record there.
-    quoted
-        States inside quotes. An input that ends in one of them has an unclosed quote.
-    comment
-        States inside a comment line. An input that ends in one of them ends with a comment.
-    unfinished
-        States in which a separator or line end has begun after closing quotes. An input that ends there is malformed.
-    unreal_group
-        Symbol group of a lenient quote that opens no field, which replaces its byte's group; None if quotes are strict.
-    dropped
-        One row a group, 1 if the byte is not part of its field's text. Such bytes are an enclosing quote, the first of two quotes
-        that mean one, an escape, a skipped initial space. A lenient quote that seems to close its field counts, too. If it turns
-        out not to close it, a STRAY follows before any other dropped byte.
-    escaped
-        States after an escape. If the input ends in one of them, the escape is text.
-    sep_length, line_end_length
-        Length of a separator and of a line end in bytes (1 for universal line ends, whose CR LF ends the record at CR).
-
     Examples
     --------
     >>> from headrace.structure.dialect import CSV
@@ -86,19 +57,34 @@ class Automaton:
     """
 
     states: tuple[str, ...]
+    """Names, at most 64; state 0 is where every input starts."""
     class_of: bytes
+    """256 bytes: the symbol group of each byte value."""
     groups: tuple[str, ...]
+    """Printable names of the groups. The last one is "other", the bytes without a special meaning."""
     next: tuple[bytes, ...]
     emit: tuple[bytes, ...]
+    """One row of ``len(states)`` bytes a group: the next state, and the `Emit` bits."""
     idle: frozenset[int]
+    """States in which no record is open. An input that ends in any other state ends its last record there."""
     quoted: frozenset[int]
+    """States inside quotes. An input that ends in one of them has an unclosed quote."""
     comment: frozenset[int]
+    """States inside a comment line. An input that ends in one of them ends with a comment."""
     unfinished: frozenset[int] = frozenset()
+    """States in which a separator or line end has begun after closing quotes. An input that ends there is malformed."""
     dropped: tuple[bytes, ...] = ()
+    """One row a group, 1 if the byte is not part of its field's text. Such bytes are an enclosing quote, the first of two quotes
+    that mean one, an escape, a skipped initial space. A lenient quote that seems to close its field counts, too. If it turns out
+    not to close it, a STRAY follows before any other dropped byte.
+    """
     escaped: frozenset[int] = frozenset()
+    """States after an escape. If the input ends in one of them, the escape is text."""
     unreal_group: int | None = None
+    """Symbol group of a lenient quote that opens no field, which replaces its byte's group; None if quotes are strict."""
     sep_length: int = 1
     line_end_length: int = 1
+    """Length of a separator and of a line end in bytes (1 for universal line ends, whose CR LF ends the record at CR)."""
 
     def step(self, state: int, byte: int) -> tuple[int, int]:
         """Return the next state and the `Emit` bits for a byte value (0 to 255)."""

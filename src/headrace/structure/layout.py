@@ -48,36 +48,25 @@ WEAK_SEPARATORS = {b" ": 0.75, b":": 0.8, b"::": 0.8} | {bytes([byte]): 0.8 for 
 
 @dataclass(frozen=True, slots=True)
 class SampleLayout:
-    """Records of a sample, without comments and without the record that the sample cuts.
-
-    Parameters
-    ----------
-    dialect, text
-        The sample and the dialect that it was read with.
-    starts, widths
-        First byte and number of fields of each record.
-    firsts, ends
-        Index into `ends` of each record's first field; end of each field, without its separator.
-    comments
-        First bytes of the comment lines.
-    malformed
-        Indices of records with malformed quotes.
-    unclosed
-        The text ends inside quotes, and not because the sample is cut.
-    is_cut
-        Whether more text follows the sample.
-    """
+    """Records of a sample, without comments and without the record that the sample cuts."""
 
     dialect: Dialect
     text: bytes
+    """The sample and the dialect that it was read with."""
     starts: list[int]
     widths: list[int]
+    """First byte and number of fields of each record."""
     firsts: list[int]
     ends: list[int]
+    """Index into `ends` of each record's first field; end of each field, without its separator."""
     comments: list[int]
+    """First bytes of the comment lines."""
     malformed: frozenset[int]
+    """Indices of records with malformed quotes."""
     unclosed: bool
+    """The text ends inside quotes, and not because the sample is cut."""
     is_cut: bool = False
+    """True if more text follows the sample."""
 
     def fields(self, record: int) -> list[bytes]:
         """Return the bytes of a record's fields, including quotes."""
@@ -118,28 +107,19 @@ def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True, longest_cut: i
 
 @dataclass(frozen=True, slots=True)
 class Regularity:
-    """Score of how alike the records are.
-
-    Parameters
-    ----------
-    width
-        The steady width: the number of fields that explains most records.
-    first
-        Index of the first record of that width; the records before it are the preamble.
-    end
-        Index after the table's last record; the records after it are lines without a separator.
-    steady, records
-        Number of records of that width, and of all records, from `first` to `end`.
-    score
-        0 to 1; the contribution of the structure to a dialect's score.
-    """
+    """Score of how alike the records are."""
 
     width: int
+    """The steady width: the number of fields that explains most records."""
     first: int
+    """Index of the first record of that width; the records before it are the preamble."""
     end: int
+    """Index after the table's last record; the records after it are lines without a separator."""
     steady: int
     records: int
+    """Number of records of that width, and of all records, from `first` to `end`."""
     score: float
+    """0 to 1; the contribution of the structure to a dialect's score."""
 
     @property
     def agreement(self) -> float:

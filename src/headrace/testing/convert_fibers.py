@@ -54,30 +54,20 @@ FORWARD = ThreadOrder("forward", 0)
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """Result of the kernels for a text.
-
-    Parameters
-    ----------
-    columns
-        Position to buffers: ``values``, ``validity``, and for strings ``offsets``.
-    types
-        Position to type.
-    rows
-        Records of the text.
-    faults
-        Faults that the kernel listed, in the order of the text.
-    sightings
-        Position to kinds seen: {kind: (position, record)}.
-    begin
-        First byte of the data; positions count from there.
-    """
+    """Result of the kernels for a text."""
 
     columns: dict[int, dict[str, NDArray[Any]]]
+    """Position to buffers: ``values``, ``validity``, and for strings ``offsets``."""
     types: dict[int, DataType]
+    """Position to type."""
     rows: int
+    """Records of the text."""
     faults: list[dict[str, int]]
+    """Faults that the kernel listed, in the order of the text."""
     sightings: dict[int, dict[int, tuple[int, int]]]
+    """Position to kinds seen: {kind: (position, record)}."""
     begin: int
+    """First byte of the data; positions count from there."""
 
 
 def data_begin(data: bytes, dialect: Dialect, begin: int, least: int) -> int:

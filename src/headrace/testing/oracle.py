@@ -17,28 +17,19 @@ _SPACE = 0x20
 
 @dataclass(slots=True)
 class OracleRecord:
-    """One record, or one comment line.
-
-    Parameters
-    ----------
-    start, end
-        Offsets of the first byte and past the last one, without the line end.
-    fields
-        Raw byte ranges, including quotes and skipped spaces. A comment line has one range, the whole line.
-    comment
-        The record is a comment line.
-    strays
-        Offsets of the bytes at which quoting is malformed.
-    unclosed
-        The input ends inside quotes.
-    """
+    """One record, or one comment line."""
 
     start: int
     end: int
+    """Offsets of the first byte and past the last one, without the line end."""
     fields: list[tuple[int, int]]
+    """Raw byte ranges, including quotes and skipped spaces. A comment line has one range, the whole line."""
     comment: bool = False
+    """The record is a comment line."""
     strays: list[int] = field(default_factory=list)
+    """Offsets of the bytes at which quoting is malformed."""
     unclosed: bool = False
+    """The input ends inside quotes."""
 
 
 @dataclass(slots=True)

@@ -52,26 +52,18 @@ class ReferenceOptions:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTable:
-    """Expected result of a read.
-
-    Parameters
-    ----------
-    names, types, columns
-        Of the columns. Values are Python's: numbers, bool, str, days of dates and units of timestamps as int; None for null.
-    evidence
-        (record, byte, text) of the field that decided each inferred type.
-    rejects
-        Rows of the table of rejects.
-    counts
-        ``records``, ``rows``, ``rejected``, ``header``, ``blank``, ``comment``.
-    """
+    """Expected result of a read."""
 
     names: list[str]
     types: list[DataType]
     columns: list[list[Value]]
+    """The columns. Values are Python's: numbers, bool, str, days of dates and units of timestamps as int; None for null."""
     evidence: list[tuple[int, int, bytes] | None]
+    """(record, byte, text) of the field that decided each inferred type."""
     rejects: list[dict[str, object]]
+    """Rows of the table of rejects."""
     counts: dict[str, int]
+    """``records``, ``rows``, ``rejected``, ``header``, ``blank``, ``comment``."""
 
 
 class NoRecordError(Exception):

@@ -25,27 +25,18 @@ _MAX_HEAD_BYTES, _WIDTH_BYTES = 64 << 10, 1 << 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """The decisions made before a source is read.
-
-    Parameters
-    ----------
-    beginning
-        The first records, and which of them is the header.
-    extent
-        The byte range of the data.
-    columns
-        Names of the columns, the types that are known, and the columns to read.
-    header
-        Number of records that hold the names.
-    before
-        Counts of what precedes the data, as in `headrace.columns.plan.load_plan.LoadPlan`; None if they are unknown.
-    """
+    """The decisions made before a source is read."""
 
     beginning: DataStart
+    """The first records, and which of them is the header."""
     extent: DataRange
+    """The byte range of the data."""
     columns: PlannedColumns
+    """Names of the columns, the types that are known, and the columns to read."""
     header: int
+    """Number of records that hold the names."""
     before: tuple[int, int, int, int] | None = None
+    """Counts of what precedes the data, as in `headrace.columns.plan.load_plan.LoadPlan`; None if they are unknown."""
 
 
 new_prepared = fast_constructor(Prepared)

@@ -46,26 +46,18 @@ _MAX_KNOWN = 4
 
 @dataclass(slots=True, eq=False)
 class _Known:
-    """An earlier read.
-
-    Parameters
-    ----------
-    prepared
-        Its decisions, for a text of any size.
-    setup, gpu_plan
-        State of its plan.
-    begin, counts
-        First byte of the data, and the counts of what precedes it.
-    places
-        Position of each column by name.
-    """
+    """An earlier read."""
 
     prepared: Prepared
+    """Its decisions, for a text of any size."""
     setup: LoadSetup
     gpu_plan: GpuPlan
+    """State of its plan."""
     begin: int
     counts: dict[str, int]
+    """First byte of the data, and the counts of what precedes it."""
     places: Mapping[str, int]
+    """Position of each column by name."""
 
 
 class RepeatedReads:

@@ -116,25 +116,17 @@ def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> 
 
 @dataclass(frozen=True, slots=True)
 class ParsedCall:
-    """The parsed options of a call.
-
-    Parameters
-    ----------
-    parsed
-        All options except those of one call.
-    is_kept
-        Whether calls with equal options have the same object `parsed`.
-    crossings
-        The call's counter of copies between host and GPU.
-    progress, notes
-        As in `CsvOptions`.
-    """
+    """The parsed options of a call."""
 
     parsed: CsvOptions
+    """All options except those of one call."""
     is_kept: bool
+    """True if calls with equal options have the same object `parsed`."""
     crossings: Crossings
+    """The call's counter of copies between host and GPU."""
     progress: Progress | None
     notes: tuple[str, ...]
+    """Those of `CsvOptions`."""
 
     def options(self) -> CsvOptions:
         """Return all options."""

@@ -11,18 +11,12 @@ Reader = Literal["pandas", "polars", "pyarrow", "duckdb", "cudf"]
 
 @dataclass(slots=True)
 class ForeignCall:
-    """The arguments of a call while its foreign words are translated.
-
-    Parameters
-    ----------
-    options
-        Values by the names of this package, with defaults for those that the caller did not give.
-    words
-        Arguments under other names that are not translated yet. A translation may take some, or add some.
-    """
+    """The arguments of a call while its foreign words are translated."""
 
     options: dict[str, object]
+    """Values by the names of this package, with defaults for those that the caller did not give."""
     words: dict[str, object]
+    """Arguments under other names that are not translated yet. A translation may take some, or add some."""
 
 
 Translation = Callable[[str, object, ForeignCall], Mapping[str, object]]
@@ -31,37 +25,26 @@ Translation = Callable[[str, object, ForeignCall], Mapping[str, object]]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A parameter of other readers.
-
-    Parameters
-    ----------
-    name
-        Its name there.
-    readers
-        Readers that have it.
-    meaning
-        Text for docs/coming-from.md, and for messages. If the word is ignored: why. If it is refused: what to do instead.
-    kind
-        ``"option"``: an option of this name, or an alias of one. ``"source"``: the first argument. ``"ignored"``: accepted, and
-        noted in the report. ``"refused"``: an error. ``"translated"``: other options stand for its value.
-    unless
-        Values of a refused word that ask for nothing, such as its default.
-    translate
-        Function that translates the value; None for the other kinds.
-    convert
-        Function of an alias's value that returns the option's value; None if they are the same.
-    note
-        Reason for the report why a value that stands for no option changes nothing; empty for no note.
-    """
+    """A parameter of other readers."""
 
     name: str
+    """Its name there."""
     readers: tuple[Reader, ...]
+    """Readers that have it."""
     meaning: str = ""
+    """Text for docs/coming-from.md, and for messages. If the word is ignored: why. If it is refused: what to do instead."""
     kind: Literal["option", "source", "ignored", "refused", "translated"] = "option"
+    """``"option"``: an option of this name, or an alias of one. ``"source"``: the first argument. ``"ignored"``: accepted, and
+    noted in the report. ``"refused"``: an error. ``"translated"``: other options stand for its value.
+    """
     unless: tuple[object, ...] = ()
+    """Values of a refused word that ask for nothing, such as its default."""
     translate: Translation | None = None
+    """Function that translates the value; None for the other kinds."""
     note: str = ""
+    """Reason for the report why a value that stands for no option changes nothing; empty for no note."""
     convert: Callable[[object], object] | None = None
+    """Function of an alias's value that returns the option's value; None if they are the same."""
 
 
 def option(name: str, *readers: Reader, meaning: str = "", convert: Callable[[object], object] | None = None) -> Word:

@@ -51,58 +51,38 @@ class SourceFile(ReopenedSource):
 
 @dataclass(slots=True)
 class FilePart:
-    """The rows of a file, or of a part of it.
-
-    Parameters
-    ----------
-    file
-        The file.
-    places
-        Positions of the file's columns among those of the table.
-    prepared, plan
-        The decisions made before the load, and the plan of the load.
-    rows
-        Number of rows.
-    columns
-        Loaded columns; None for those that are not read, or were released.
-    row_index
-        Column of the row index, if there is one.
-    rejects
-        Columns of the table of faults.
-    rejected
-        Numbers of the rejected records, as 64-bit words.
-    counts
-        Native counts of records.
-    passes
-        Number of passes over the text, over all loads of the file.
-    replaced
-        Number of strings with U+FFFD.
-    left_out
-        Number of records that a condition left out before their other columns were converted.
-    loaded_as
-        Types that the columns were loaded with; None before the first load.
-    reached
-        End of the part in the file.
-    is_last
-        Whether no part of the file follows.
-    """
+    """The rows of a file, or of a part of it."""
 
     file: SourceFile
     places: tuple[int, ...]
+    """Positions of the file's columns among those of the table."""
     prepared: Prepared
     plan: LoadPlan
+    """The decisions made before the load, and the plan of the load."""
     rows: int = 0
+    """Number of rows."""
     columns: list[Column | None] = field(default_factory=list)
+    """Loaded columns; None for those that are not read, or were released."""
     row_index: Column | None = None
+    """Column of the row index, if there is one."""
     rejects: Mapping[str, Column] = field(default_factory=dict)
+    """Columns of the table of faults."""
     rejected: bytes = b""
+    """Numbers of the rejected records, as 64-bit words."""
     counts: Mapping[str, int] = field(default_factory=dict)
+    """Native counts of records."""
     passes: int = 0
+    """Number of passes over the text, over all loads of the file."""
     replaced: int = 0
+    """Number of strings with U+FFFD."""
     left_out: int = 0
+    """Number of records that a condition left out before their other columns were converted."""
     loaded_as: list[DataType] | None = None
+    """Types that the columns were loaded with; None before the first load."""
     reached: Position | None = None
+    """End of the part in the file."""
     is_last: bool = True
+    """True if no part of the file follows."""
 
     def take(self, loaded: Loaded) -> None:
         """Store the result of a load."""

@@ -33,24 +33,16 @@ _UNBOUNDED = 1 << 62
 
 @dataclass(slots=True)
 class _Cursor:
-    """The progress in a file.
-
-    Parameters
-    ----------
-    at
-        The next byte to read.
-    end
-        End of the last record.
-    state
-        State of the automaton at `at`.
-    is_done
-        Whether the last wanted record has been read.
-    """
+    """The progress in a file."""
 
     at: int
+    """The next byte to read."""
     end: int
+    """End of the last record."""
     state: int = 0
+    """State of the automaton at `at`."""
     is_done: bool = False
+    """True if the last wanted record has been read."""
 
 
 class CpuParts(ScanParts):

@@ -35,51 +35,35 @@ Change = Callable[[LoadPlan], LoadPlan]
 
 @dataclass(frozen=True, slots=True)
 class BatchCut:
-    """The cut of a text into batches.
-
-    Parameters
-    ----------
-    nbytes
-        Bytes of text in a batch.
-    timeline
-        Records which thread works and which waits.
-    fetch
-        How batches return from a GPU; None for the usual way.
-    holds_all
-        Whether all batches are kept for some time. Pinned memory, which is reused, is then not suitable.
-    """
+    """The cut of a text into batches."""
 
     nbytes: int
+    """Bytes of text in a batch."""
     timeline: Timeline = field(default_factory=NoTimeline)
+    """Records which thread works and which waits."""
     fetch: FetchShape | None = None
+    """Way of batches back from a GPU; None for the usual one."""
     holds_all: bool = False
+    """True if all batches are kept for some time. Pinned memory, which is reused, is then not suitable."""
 
 
 @dataclass(slots=True)
 class FileReading:
-    """A file that is being read, and the progress.
-
-    Parameters
-    ----------
-    number, file, prepared, plan, text
-        The file, and how it is loaded.
-    earlier
-        Records of the files before it.
-    begin
-        Byte at which the first part begins.
-    records, leading
-        Records already read: data, and those before the data (names, skipped ones).
-    """
+    """A file that is being read, and the progress."""
 
     number: int
     file: ScannedFile
     prepared: Prepared
     plan: LoadPlan
     text: TextStream
+    """The file, and how it is loaded."""
     earlier: int
+    """Records of the files before it."""
     begin: int
+    """Byte at which the first part begins."""
     records: int = 0
     leading: int = 0
+    """Records already read: data, and those before the data (names, skipped ones)."""
 
     def last_wanted(self, options: CsvOptions) -> int | None:
         """Return the index, from the current position, of the first record that ``n_rows`` excludes.

@@ -19,21 +19,14 @@ from headrace.columns.types import DataType
 
 @dataclass(slots=True)
 class ScanTypes:
-    """The types of all columns.
-
-    Parameters
-    ----------
-    types
-        In the order of the plan.
-    from_first
-        Whether they are those of the first part, which values of other parts may not fit.
-    passes
-        Passes over the text that determined them.
-    """
+    """The types of all columns."""
 
     types: list[DataType]
+    """In the order of the plan."""
     from_first: bool
+    """True if they are those of the first part, which values of other parts may not fit."""
     passes: int
+    """Passes over the text that determined them."""
 
 
 def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:

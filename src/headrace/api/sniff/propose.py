@@ -32,30 +32,20 @@ _TRIED = 5
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """The options that a caller gave; None for those to be found.
-
-    Parameters
-    ----------
-    dialect
-        Options of `Dialect` by name.
-    header
-        Whether the first record holds the names.
-    skip_rows
-        Number of lines to leave out before the table.
-    header_records
-        Indexes of the records that hold the names.
-    columns
-        Number of columns, if names are given.
-    policies
-        Names of the policies that may be proposed.
-    """
+    """The options that a caller gave; None for those to be found."""
 
     dialect: Fixed = field(default_factory=dict)
+    """Options of `Dialect` by name."""
     header: bool | None = None
+    """True if the first record holds the names."""
     skip_rows: int | None = None
+    """Number of lines to leave out before the table."""
     header_records: tuple[int, ...] | None = None
+    """Indexes of the records that hold the names."""
     columns: int | None = None
+    """Number of columns, if names are given."""
     policies: tuple[str, ...] = POLICIES
+    """Names of the policies that may be proposed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,18 +22,12 @@ from headrace.structure.dialect import Dialect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The columns of a sample, or the reason why it cannot be read.
-
-    Parameters
-    ----------
-    columns
-        Columns by name, with inferred types.
-    fault
-        The reason why records or the header are refused; empty if none are.
-    """
+    """The columns of a sample, or the reason why it cannot be read."""
 
     columns: Mapping[str, Column] = field(default_factory=dict)
+    """Columns by name, with inferred types."""
     fault: str = ""
+    """The reason why records or the header are refused; empty if none are."""
 
 
 def read_sample(text: bytes, dialect: Dialect, extent: DataRangeOptions, rows: RowOptions, context: Context) -> Reading:

@@ -25,36 +25,24 @@ _VALUES_JUDGED = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Witness:
-    """The facts that led to a proposal.
-
-    Parameters
-    ----------
-    sample
-        The text.
-    ranked
-        The dialects that read it, the best one first.
-    begin
-        The beginning of the best dialect's table.
-    preamble
-        Number of lines of the sample before the table.
-    lines
-        Number of lines before the sample, which the caller left out.
-    policies
-        The proposed policies for records of another width.
-    fault
-        The reason why the proposal cannot read the sample; empty if it can.
-    may_repair
-        Whether lenient quotes may be proposed.
-    """
+    """The facts that led to a proposal."""
 
     sample: Sample
+    """The text."""
     ranked: list[RankedDialect]
+    """The dialects that read it, the best one first."""
     begin: TableBegin
+    """The beginning of the best dialect's table."""
     preamble: int
+    """Number of lines of the sample before the table."""
     lines: int
+    """Number of lines before the sample, which the caller left out."""
     policies: Mapping[str, str]
+    """The proposed policies for records of another width."""
     fault: str
+    """The reason why the proposal cannot read the sample; empty if it can."""
     may_repair: bool
+    """True if lenient quotes may be proposed."""
 
     @LazyAttribute
     def _line_begins(self) -> list[int]:

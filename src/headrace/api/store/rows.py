@@ -27,18 +27,12 @@ _MIN_PART_BYTES, _MAX_PART_BYTES = 8 << 20, 64 << 20
 
 
 class GivenRows(NamedTuple):
-    """Rows of a caller.
-
-    Parameters
-    ----------
-    columns
-        Columns of the types of the store.
-    table
-        The table that they came from, with the rejects and the report of its read.
-    """
+    """Rows of a caller."""
 
     columns: dict[str, Column]
+    """Columns of the types of the store."""
     table: Table
+    """The table that they came from, with the rejects and the report of its read."""
 
     def counted(self, rows: int) -> RowCount:
         """Return the number of rows that a change has added or replaced, with the account of the read."""

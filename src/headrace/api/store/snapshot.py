@@ -29,18 +29,12 @@ _MAX_MESSAGE = 500
 
 
 class FoundTable(NamedTuple):
-    """The result of `Store.lookup`.
-
-    Parameters
-    ----------
-    rows
-        The rows of the keys that are present, in the order of the keys.
-    found
-        Whether each key is present: an array of bools.
-    """
+    """The result of `Store.lookup`."""
 
     rows: Table
+    """The rows of the keys that are present, in the order of the keys."""
     found: Any
+    """True if each key is present: an array of bools."""
 
 
 def caller_keys(keys: Any) -> Any:

@@ -208,24 +208,16 @@ def computed(m: int, expression: Expression) -> BucketFunction:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Bucket function for keys of one type.
-
-    Parameters
-    ----------
-    name
-        Name of the struct in rules.hpp: ``"BitsOf"``, ``"AnyOf"``, ``"BetweenOf"`` or ``"Computed"``.
-    count
-        Number of buckets.
-    is_total
-        Whether every key is in a bucket.
-    description
-        Bytes of the struct; for ``"BetweenOf"`` the edges, for ``"Computed"`` the expression.
-    """
+    """Bucket function for keys of one type."""
 
     name: str
+    """Name of the struct in rules.hpp: ``"BitsOf"``, ``"AnyOf"``, ``"BetweenOf"`` or ``"Computed"``."""
     count: int
+    """Number of buckets."""
     is_total: bool
+    """True if every key is in a bucket."""
     description: bytes | Edges | Computing
+    """Bytes of the struct; for ``"BetweenOf"`` the edges, for ``"Computed"`` the expression."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,24 +21,16 @@ _EPOCH_UTC = _EPOCH.replace(tzinfo=datetime.UTC)
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Meaning of the integers of a column or a result.
-
-    Parameters
-    ----------
-    family
-        Key of `headrace.columns.traits.FAMILIES`.
-    per_unit
-        Integers per 1, per second for times: 100 for decimals of two digits after the point.
-    has_zone
-        Whether values are instants.
-    name
-        The type in words, for errors.
-    """
+    """Meaning of the integers of a column or a result."""
 
     family: str
+    """Key of `headrace.columns.traits.FAMILIES`."""
     per_unit: Fraction = Fraction(1)
+    """Integers per 1, per second for times: 100 for decimals of two digits after the point."""
     has_zone: bool = False
+    """True if values are instants."""
     name: str = "numbers"
+    """The type in words, for errors."""
 
     def literal(self, value: object) -> Fraction | float:
         """Return a literal in units of this quantity; an infinity or NaN as a float.

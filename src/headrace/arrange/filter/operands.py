@@ -34,27 +34,18 @@ def step_bytes(operation: str, domain: str, a: int = 0, b: int = 0) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class FilterOperand:
-    """Steps that push a value on the stack.
-
-    Parameters
-    ----------
-    steps
-        The steps; empty for a literal.
-    depth
-        Maximum depth of the stack.
-    domain
-        Domain of the value: one of `DOMAINS`.
-    quantity
-        Meaning of the value. Its family is ``"null"`` for values that are all null.
-    literal
-        Value of a literal.
-    """
+    """Steps that push a value on the stack."""
 
     steps: bytes
+    """The steps; empty for a literal."""
     depth: int
+    """Maximum depth of the stack."""
     domain: str
+    """Domain of the value: one of `DOMAINS`."""
     quantity: Quantity
+    """Meaning of the value. Its family is ``"null"`` for values that are all null."""
     literal: Any = None
+    """Value of a literal."""
 
     @property
     def is_literal(self) -> bool:

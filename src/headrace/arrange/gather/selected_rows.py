@@ -19,25 +19,17 @@ _TURNS = 8
 
 @dataclass(frozen=True, slots=True)
 class RowMarks:
-    """A bit for each row, and the marked rows of each block of rows. A kernel writes them.
-
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    rows
-        Number of rows, at least 1.
-    bits, counts
-        The bits, and 8 bytes for each block.
-    threads
-        Threads per block.
-    """
+    """A bit for each row, and the marked rows of each block of rows. A kernel writes them."""
 
     launcher: Launcher
+    """Launcher of the device."""
     rows: int
+    """Number of rows, at least 1."""
     bits: DeviceBuffer
     counts: DeviceBuffer
+    """The bits, and 8 bytes for each block."""
     threads: int
+    """Threads per block."""
 
     @classmethod
     def of(cls, launcher: Launcher, rows: int, threads: int = SELECTED_THREADS) -> RowMarks:

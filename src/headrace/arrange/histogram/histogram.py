@@ -235,27 +235,18 @@ def launcher(
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Shared memory of a counting block.
-
-    Parameters
-    ----------
-    packed
-        Whether counters are 16 bits wide.
-    factor
-        Replicas of each counter; for packed counters, the number of buckets that a block counts.
-    cells
-        Cells of the edge table, 0 without edges.
-    edges_in_shared
-        Whether a block keeps the edges in shared memory.
-    nbytes
-        Bytes of shared memory.
-    """
+    """Shared memory of a counting block."""
 
     packed: bool
+    """True if counters are 16 bits wide."""
     factor: int
+    """Replicas of each counter; for packed counters, the number of buckets that a block counts."""
     cells: int
+    """Cells of the edge table, 0 without edges."""
     edges_in_shared: bool
+    """True if a block keeps the edges in shared memory."""
     nbytes: int
+    """Bytes of shared memory."""
 
 
 @lru_cache(1024)

@@ -29,21 +29,14 @@ UNEQUAL, EQUAL, UNMATCHED = range(3)
 
 @dataclass(frozen=True, slots=True)
 class RowColumn:
-    """A column in device memory, as kernels read it.
-
-    Parameters
-    ----------
-    hashed
-        Bytes of a ``HashedColumn``.
-    texts
-        Bytes of the ``HashedColumn`` of a dictionary's texts; zeros for other columns.
-    held
-        Buffers that must stay alive while the column is used.
-    """
+    """A column in device memory, as kernels read it."""
 
     hashed: bytes
+    """Bytes of a ``HashedColumn``."""
     texts: bytes
+    """Bytes of the ``HashedColumn`` of a dictionary's texts; zeros for other columns."""
     held: tuple[Any, ...]
+    """Buffers that must stay alive while the column is used."""
 
     @classmethod
     def of(cls, launcher: Launcher, column: Column) -> RowColumn:
@@ -83,23 +76,16 @@ def row_hashes(launcher: Launcher, columns: Iterable[RowColumn], rows: int) -> D
 
 @dataclass(frozen=True, slots=True)
 class ComparedPairs:
-    """Pairs of rows in device memory, and a verdict of a byte for each, which is `EQUAL` at first.
-
-    Parameters
-    ----------
-    rows, others
-        Row numbers in the two tables.
-    count, width
-        Number of pairs, and bytes of a row number.
-    verdicts
-        The verdicts. Pairs of other verdicts than `EQUAL` are not compared.
-    """
+    """Pairs of rows in device memory, and a verdict of a byte for each, which is `EQUAL` at first."""
 
     rows: DeviceBuffer
     others: DeviceBuffer
+    """Row numbers in the two tables."""
     count: int
     width: int
+    """Number of pairs, and bytes of a row number."""
     verdicts: DeviceBuffer
+    """The verdicts. Pairs of other verdicts than `EQUAL` are not compared."""
 
     def compare(
         self, launcher: Launcher, ones: Mapping[str, RowColumn], others: Mapping[str, RowColumn], *, are_nulls_equal: bool

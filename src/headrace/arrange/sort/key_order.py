@@ -19,18 +19,6 @@ _MANTISSA = {16: 10, 32: 23, 64: 52}
 class KeyOrder:
     """The order of keys.
 
-    Parameters
-    ----------
-    kind
-        ``"unsigned"``, ``"signed"``, ``"float"``, or ``"time"``: NumPy's instants and durations, whose lowest value is NaT.
-    bits
-        Bits of a key: 8, 16, 32 or 64.
-    descending
-        Whether the largest key comes first.
-    total_order
-        Whether floats come in IEEE's totalOrder (-NaN, -inf, .. -0, 0, .. inf, NaN; descending the other way round), and NaT
-        before all times. Otherwise NaN and NaT are last in either direction, and -0 equals 0.
-
     Examples
     --------
     >>> order = KeyOrder("float", 32)
@@ -41,9 +29,15 @@ class KeyOrder:
     """
 
     kind: str
+    """``"unsigned"``, ``"signed"``, ``"float"``, or ``"time"``: NumPy's instants and durations, whose lowest value is NaT."""
     bits: int
+    """Bits of a key: 8, 16, 32 or 64."""
     descending: bool = False
+    """True if the largest key comes first."""
     total_order: bool = False
+    """True if floats come in IEEE's totalOrder (-NaN, -inf, .. -0, 0, .. inf, NaN; descending the other way round), and NaT
+    before all times. Otherwise NaN and NaT are last in either direction, and -0 equals 0.
+    """
 
     @classmethod
     @lru_cache(256)

@@ -16,18 +16,12 @@ STRATEGIES = ("hybrid", "digits")
 
 @dataclass(frozen=True, slots=True)
 class ColumnMove:
-    """An array that moves with the keys.
-
-    Parameters
-    ----------
-    source
-        The items in their original order.
-    target
-        The output.
-    """
+    """An array that moves with the keys."""
 
     source: Array
+    """The items in their original order."""
     target: Array
+    """The output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,40 +31,30 @@ class SortTask:
     A target is its source (then the array is sorted in place) or does not overlap it; other arrays do not overlap. If a sort
     fails, the contents of other targets are undefined. Arrays that are sorted in place are then unchanged: memory is allocated
     before anything is written.
-
-    Parameters
-    ----------
-    keys
-        The keys, of `KeyOrder.bits` bits each. Any number of them, including 0 and more than 2**32.
-    order
-        Their order.
-    target
-        Output for the sorted keys: as many as `keys`, or the first ones for `top_k`. None if they are not needed (`argsort`,
-        `is_sorted`).
-    values
-        Arrays that move with the keys, as long as `keys`, of items of 1, 2, 4, 8 or 16 bytes.
-    indices
-        Output for the indices of the keys (``keys[indices]`` is in order), for `argsort` and `top_k`: int64, uint64, int32 or
-        uint32. Keys that compare equal are in the order of their indices.
-    stable
-        Whether values of keys that compare equal keep their order.
-    strategy
-        Algorithm on a GPU; None for the planner's choice.
-    context
-        Threads, instruction set, and the counter of transfers.
-    budget
-        Budget for memory.
     """
 
     keys: Array
+    """The keys, of `KeyOrder.bits` bits each. Any number of them, including 0 and more than 2**32."""
     order: KeyOrder
+    """Their order."""
     target: Array | None
+    """Output for the sorted keys: as many as `keys`, or the first ones for `top_k`. None if they are not needed (`argsort`,
+    `is_sorted`).
+    """
     values: tuple[ColumnMove, ...]
+    """Arrays that move with the keys, as long as `keys`, of items of 1, 2, 4, 8 or 16 bytes."""
     indices: Array | None
+    """Output for the indices of the keys (``keys[indices]`` is in order), for `argsort` and `top_k`: int64, uint64, int32 or
+    uint32. Keys that compare equal are in the order of their indices.
+    """
     stable: bool
+    """True if values of keys that compare equal keep their order."""
     strategy: str | None
+    """Algorithm on a GPU; None for the planner's choice."""
     context: Context
+    """Threads, instruction set, and the counter of transfers."""
     budget: Budget
+    """Budget for memory."""
 
 
 sort_task = fast_constructor(SortTask)

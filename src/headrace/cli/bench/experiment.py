@@ -26,77 +26,50 @@ class WrongAnswerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measurement beside the number of the paper.
-
-    Parameters
-    ----------
-    parameters
-        Values by name, such as ``{"method": "drk", "m": 16}``, in the order of the columns.
-    ours
-        The measured figure, in the unit of the experiment.
-    paper
-        The printed figure; None if the paper has none.
-    default
-        The figure of the product's default for the same input; None if it was not measured.
-    share
-        The part of a limit that `ours` reaches, from 0 to 1; None without a limit.
-    """
+    """One measurement beside the number of the paper."""
 
     parameters: Mapping[str, str | int | float]
+    """Values by name, such as ``{"method": "drk", "m": 16}``, in the order of the columns."""
     ours: float
+    """The measured figure, in the unit of the experiment."""
     paper: float | None = None
+    """The printed figure; None if the paper has none."""
     default: float | None = None
+    """The figure of the product's default for the same input; None if it was not measured."""
     share: float | None = None
+    """The part of a limit that `ours` reaches, from 0 to 1; None without a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A table or a figure of a paper.
-
-    Parameters
-    ----------
-    name
-        Short name for the command line, such as ``"table-2.3"``.
-    title
-        One line: input, sizes, machine of the paper.
-    unit
-        Unit of all figures, such as ``"GB/s"``.
-    across
-        The parameter on the axis x of a plot. Its values are positive numbers.
-    measure
-        Yields the rows, one at a time. It raises WrongAnswerError before it times a wrong answer.
-    limit
-        The limit that `Row.share` refers to; empty without one.
-    needs_gpu
-        Whether it is left out on the CPU.
-    """
+    """A table or a figure of a paper."""
 
     name: str
+    """Short name for the command line, such as ``"table-2.3"``."""
     title: str
+    """One line: input, sizes, machine of the paper."""
     unit: str
+    """Unit of all figures, such as ``"GB/s"``."""
     across: str
+    """The parameter on the axis x of a plot. Its values are positive numbers."""
     measure: Callable[[Setting], Iterable[Row]]
+    """Yields the rows, one at a time. It raises WrongAnswerError before it times a wrong answer."""
     limit: str = ""
+    """The limit that `Row.share` refers to; empty without one."""
     needs_gpu: bool = False
+    """True if it is left out on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Choices of a run.
-
-    Parameters
-    ----------
-    device
-        ``"cpu"`` or a GPU such as ``"cuda"``.
-    is_small
-        Whether sizes are small and each call is timed once, as tests need it.
-    repeats
-        Least number of timed calls.
-    """
+    """Choices of a run."""
 
     device: str = "cpu"
+    """``"cpu"`` or a GPU such as ``"cuda"``."""
     is_small: bool = False
+    """True if sizes are small and each call is timed once, as tests need it."""
     repeats: int = 5
+    """Least number of timed calls."""
 
     @property
     def is_gpu(self) -> bool:

@@ -27,24 +27,16 @@ def context_of(setting: Setting) -> headrace.Context:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Distinct random keys, which come in batches of one size. The value of a key is its number.
-
-    Parameters
-    ----------
-    setting
-        The device.
-    keys
-        The keys in host memory.
-    absent
-        As many keys that are none of these.
-    batch
-        Keys of a batch; divides the number of keys.
-    """
+    """Distinct random keys, which come in batches of one size. The value of a key is its number."""
 
     setting: Setting
+    """The device."""
     keys: Any
+    """The keys in host memory."""
     absent: Any
+    """The same number of other keys."""
     batch: int
+    """Keys of a batch; divides the number of keys."""
 
     @classmethod
     def of(cls, setting: Setting, count: int, batch: int) -> Stream:

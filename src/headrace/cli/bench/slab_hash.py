@@ -41,22 +41,15 @@ _MIXES = {
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Distinct keys and their values on a device.
-
-    Parameters
-    ----------
-    setting
-        The device.
-    keys, values
-        The pairs in host memory.
-    absent
-        As many keys that are none of these.
-    """
+    """Distinct keys and their values on a device."""
 
     setting: Setting
+    """The device."""
     keys: Any
     values: Any
+    """The pairs in host memory."""
     absent: Any
+    """The same number of other keys."""
 
     @classmethod
     def of(cls, setting: Setting, count: int) -> Pairs:
@@ -156,30 +149,21 @@ def _mixes(setting: Setting) -> Iterator[Row]:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Mixed operations on distinct keys, whose results do not depend on their order.
-
-    Parameters
-    ----------
-    pairs
-        The pairs of the map.
-    count
-        Number of operations.
-    operations, keys, values
-        The operations on the device, in random order.
-    expected
-        Value and mark of each operation.
-    added, erased
-        Keys that the batch inserts, and numbers of the pairs that it erases.
-    """
+    """Mixed operations on distinct keys, whose results do not depend on their order."""
 
     pairs: Pairs
+    """The pairs of the map."""
     count: int
+    """Number of operations."""
     operations: Any
     keys: Any
     values: Any
+    """The operations on the device, in random order."""
     expected: tuple[Any, Any]
+    """Value and mark of each operation."""
     added: Any
     erased: Any
+    """Keys that the batch inserts, and numbers of the pairs that it erases."""
 
     @classmethod
     def of(cls, pairs: Pairs, mix: tuple[float, ...], count: int) -> _Batch:

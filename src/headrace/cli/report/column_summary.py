@@ -26,27 +26,18 @@ _TEXT_LENGTH = 200
 
 @dataclass(slots=True)
 class RowSample:
-    """Chooses the rows of a sample, the same ones for all columns.
-
-    Parameters
-    ----------
-    size
-        Greatest number of rows, about.
-    step
-        One of `step` rows is chosen, a power of two.
-    rows
-        Number of rows up to here.
-    chosen
-        Rows of the sample, ascending.
-    remaining
-        Positions in the sample before the last call of `places` that are still in it; None for all.
-    """
+    """Chooses the rows of a sample, the same ones for all columns."""
 
     size: int
+    """Greatest number of rows, about."""
     step: int = 1
+    """One of `step` rows is chosen, a power of two."""
     rows: int = 0
+    """Number of rows up to here."""
     chosen: list[int] = field(default_factory=list)
+    """Rows of the sample, ascending."""
     remaining: list[int] | None = None
+    """Positions in the sample before the last call of `places` that are still in it; None for all."""
 
     def places(self, length: int) -> array[int]:
         """Return the chosen ones among the next `length` rows, counted from the first of them."""
@@ -78,24 +69,17 @@ class RowSample:
 
 @dataclass(slots=True)
 class ColumnSummary:
-    """The values of a column up to here.
-
-    Parameters
-    ----------
-    nulls, lowest, highest
-        Exact figures of all rows; NaN has no place in the range.
-    sample, step
-        Values of the sample's rows, None for null; and the step of the sample.
-    rows
-        Number of rows.
-    """
+    """The values of a column up to here."""
 
     nulls: int = 0
     lowest: Any = None
     highest: Any = None
+    """Exact figures of all rows; NaN has no place in the range."""
     sample: list[Any] = field(default_factory=list)
     step: int = 1
+    """Values of the sample's rows, None for null; and the step of the sample."""
     rows: int = 0
+    """Number of rows."""
 
     def add(self, column: Column, chosen: RowSample, places: array[int]) -> None:
         """Add the values of the next rows, of which `places` are in the sample."""

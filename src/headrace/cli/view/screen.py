@@ -18,33 +18,23 @@ _FAR = 1 << 62
 
 @dataclass(slots=True)
 class Screen:
-    """A window on a table.
-
-    Parameters
-    ----------
-    rows, types
-        The rows, and the type of each column by name.
-    height, width
-        Size of the screen in characters.
-    top, left
-        First row and first column that are shown.
-    search
-        Text that `n` and `N` look for.
-    message
-        Shown in the last line until the next key.
-    entry
-        What the user types after ``/`` or ``g``; empty if nothing is being typed.
-    """
+    """A window on a table."""
 
     rows: LazyRows
     types: Mapping[str, str]
+    """The rows, and the type of each column by name."""
     height: int = 24
     width: int = 80
+    """Size of the screen in characters."""
     top: int = 0
     left: int = 0
+    """First row and first column that are shown."""
     search: str = ""
+    """Text that `n` and `N` look for."""
     message: str = ""
+    """Shown in the last line until the next key."""
     entry: str = ""
+    """The key ``/`` or ``g`` and the text typed after it; empty if nothing is being typed."""
 
     @property
     def page(self) -> int:

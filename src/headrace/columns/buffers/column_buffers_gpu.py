@@ -14,61 +14,41 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnAddresses:
-    """Device addresses of a wanted column's buffers, 0 for a buffer that the column does not have.
-
-    Parameters
-    ----------
-    position
-        Index among the fields of a record.
-    type
-        Type of the values; string while it is not yet inferred.
-    guess
-        Kind of text (columns/rules/infer.hpp) that the column is converted as; None if its type is given.
-    values, offsets, validity, sightings
-        Addresses. Before a launch, the bits of bools are zeros, and validity and sightings are all ones.
-    raw
-        Strings: whether values are the raw bytes of the fields.
-    """
+    """Device addresses of a wanted column's buffers, 0 for a buffer that the column does not have."""
 
     position: int
+    """Index among the fields of a record."""
     type: DataType
+    """Type of the values; string while it is not yet inferred."""
     guess: int | None = None
+    """Kind of text (columns/rules/infer.hpp) that the column is converted as; None if its type is given."""
     values: int = 0
     offsets: int = 0
     validity: int = 0
     sightings: int = 0
+    """Addresses. Before a launch, the bits of bools are zeros, and validity and sightings are all ones."""
     raw: bool = False
+    """Strings: whether values are the raw bytes of the fields."""
 
 
 @dataclass(slots=True)
 class ColumnBuffers:
-    """One column: its assumed type and its device buffers.
-
-    Parameters
-    ----------
-    position
-        Index among the fields of a record.
-    type
-        Type of its values.
-    guess
-        Kind of text that the column is converted as; None if its type is given.
-    large
-        Whether its offsets have 64 bits because its bytes exceed the range of 32.
-    buffers
-        Device buffers by name: ``"values"``, ``"offsets"``, ``"validity"``, ``"sightings"``; not every column has all.
-    nulls
-        Number of null rows.
-    replaced
-        Number of strings that were mended with U+FFFD, including those of rejected records.
-    """
+    """One column: its assumed type and its device buffers."""
 
     position: int
+    """Index among the fields of a record."""
     type: DataType
+    """Type of its values."""
     guess: int | None
+    """Kind of text that the column is converted as; None if its type is given."""
     large: bool = False
+    """True if its offsets have 64 bits because its bytes exceed the range of 32."""
     buffers: dict[str, DeviceBuffer] = field(default_factory=dict)
+    """Device buffers by name: ``"values"``, ``"offsets"``, ``"validity"``, ``"sightings"``; not every column has all."""
     nulls: int = 0
+    """Number of null rows."""
     replaced: int = 0
+    """Number of strings that were mended with U+FFFD, including those of rejected records."""
 
     @property
     def stored_type(self) -> DataType:

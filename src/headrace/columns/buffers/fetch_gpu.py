@@ -16,22 +16,15 @@ from headrace.gpu.memory.pinned_results import PinnedResults, lent_bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchShape:
-    """Parameters of the copies of batches to the host.
-
-    Parameters
-    ----------
-    pinned
-        Whether results are in pinned memory, if there is any, so that no host thread copies them.
-    movers
-        Number of batches that are copied concurrently, each through a ring of its own.
-    max_pending, streamed
-        As for `PinnedRing.fetch`, if results are not in pinned memory.
-    """
+    """Parameters of the copies of batches to the host."""
 
     pinned: bool = True
+    """True if results are in pinned memory, if there is any, so that no host thread copies them."""
     movers: int = 2
+    """Number of batches that are copied concurrently, each through a ring of its own."""
     max_pending: int = CHUNKS - 1
     streamed: bool = True
+    """Parameters of `PinnedRing.fetch`, if results are not in pinned memory."""
 
 
 FETCH_SHAPE = FetchShape()
@@ -39,21 +32,14 @@ FETCH_SHAPE = FetchShape()
 
 @dataclass(frozen=True, slots=True)
 class FetchWay:
-    """The resources of one copy.
-
-    Parameters
-    ----------
-    ring
-        The pinned ring that columns pass through.
-    results
-        Pinned memory for results, if they are to use it.
-    shape
-        Parameters of the copies.
-    """
+    """The resources of one copy."""
 
     ring: PinnedRing
+    """The pinned ring that columns pass through."""
     results: PinnedResults | None
+    """Pinned memory for results, if they are to use it."""
     shape: FetchShape = FETCH_SHAPE
+    """Parameters of the copies."""
 
 
 def fetch_columns(columns: Mapping[str, Column], filled: Event, way: FetchWay, crossings: Crossings) -> dict[str, Column]:

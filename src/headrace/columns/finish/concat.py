@@ -28,17 +28,12 @@ class SharedLoads:
 
     Each `load` with this state begins with the types that the preceding files imply. A file whose final types differ from `types`
     must be loaded again, until there is none. One more round follows if the state then makes columns text.
-
-    Parameters
-    ----------
-    native
-        The native state.
-    threads
-        Number of threads of `join`.
     """
 
     native: _native.LoadShare
+    """The native state."""
     threads: int
+    """Number of threads of `join`."""
 
     @classmethod
     def of(cls, columns: int, context: Context) -> SharedLoads:

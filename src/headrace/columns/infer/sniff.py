@@ -63,23 +63,17 @@ _LISTED = re.compile(rb"[^\s,;|\"']+(?:([,;|])[^\s,;|\"']+)(?:\1[^\s,;|\"']+)*")
 
 @dataclass(frozen=True, slots=True)
 class RankedDialect:
-    """A dialect and its evidence.
-
-    Parameters
-    ----------
-    layout, regularity
-        Structure of the sample in this dialect.
-    type_score
-        Mean worth of the inspected fields. A number, a date or the like counts 1, a word 0.9, a list 0.6. A field with a
-        separator or quote left in it counts 0.3, a part of a whole value 0.1.
-    weight
-        1, or 0.5 if it skips lines and another dialect reads them all.
-    """
+    """A dialect and its evidence."""
 
     layout: SampleLayout
     regularity: Regularity
+    """Structure of the sample in this dialect."""
     type_score: float
+    """Mean worth of the inspected fields. A number, a date or the like counts 1, a word 0.9, a list 0.6. A field with a separator
+    or quote left in it counts 0.3, a part of a whole value 0.1.
+    """
     weight: float = 1.0
+    """1, or 0.5 if it skips lines and another dialect reads them all."""
 
     @property
     def score(self) -> float:

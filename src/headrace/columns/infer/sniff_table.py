@@ -39,24 +39,16 @@ _PAIR = 2
 
 @dataclass(frozen=True, slots=True)
 class TableBegin:
-    """Begin and end of the table.
-
-    Parameters
-    ----------
-    first
-        Index of its first record; records before it are the preamble.
-    header
-        Whether that record holds names; or, counted from it, the indexes of the records that do.
-    reason
-        The reason, in words.
-    footer
-        Number of records after the table.
-    """
+    """Begin and end of the table."""
 
     first: int
+    """Index of its first record; records before it are the preamble."""
     header: bool | tuple[int, ...]
+    """True if that record holds names; or, counted from it, the indexes of the records that do."""
     reason: str
+    """The reason, in words."""
     footer: int = 0
+    """Number of records after the table."""
 
     @property
     def names(self) -> int:

@@ -24,68 +24,47 @@ _SHORT_FIELD_BYTES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueOptions:
-    """Options for the conversion of fields to values.
-
-    Parameters
-    ----------
-    forms
-        Null texts and date formats.
-    true_words, false_words
-        Texts of bools.
-    quoted_null
-        Whether a quoted field may be null.
-    replace_invalid
-        Whether invalid UTF-8 becomes U+FFFD.
-    on_error
-        Outcome of a field that does not convert: ``"raise"``, ``"null"`` or ``"reject"``.
-    max_rejects
-        Greatest number of faults that the result lists; None for all.
-    shrink
-        Whether inferred numbers get the smallest type that represents them.
-    text_type
-        Final type of inferred text; None for the type that it is loaded as.
-    marks
-        The bytes before decimals and between thousands.
-    """
+    """Options for the conversion of fields to values."""
 
     forms: FormOptions = field(default_factory=FormOptions)
+    """Null texts and date formats."""
     true_words: tuple[bytes, ...] = (b"true", b"True", b"TRUE")
     false_words: tuple[bytes, ...] = (b"false", b"False", b"FALSE")
+    """Texts of bools."""
     quoted_null: bool = False
+    """True if a quoted field may be null."""
     replace_invalid: bool = False
+    """True if invalid UTF-8 becomes U+FFFD."""
     on_error: str = "raise"
+    """Outcome of a field that does not convert: ``"raise"``, ``"null"`` or ``"reject"``."""
     max_rejects: int | None = None
+    """Greatest number of faults that the result lists; None for all."""
     shrink: bool = False
+    """True if inferred numbers get the smallest type that represents them."""
     text_type: DataType | None = None
+    """Final type of inferred text; None for the type that it is loaded as."""
     marks: tuple[int, int | None] = (ord("."), None)
+    """The bytes before decimals and between thousands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPart:
-    """A part of a text that is loaded by itself: the records that begin before byte `stop`, each to its end.
-
-    Parameters
-    ----------
-    stop
-        A byte of the source.
-    state
-        The automaton's state at the begin of the part, which may lie inside a record of the preceding part.
-    records, bytes, lines
-        Numbers of these before the source's first byte (lines: before its byte `line_begin`). They are added to positions in
-        faults and evidence.
-    line_begin
-        A byte of the source that begins a line and precedes all faults.
-    is_more
-        Whether more of the text follows the source's last byte.
-    """
+    """A part of a text that is loaded by itself: the records that begin before byte `stop`, each to its end."""
 
     stop: int
+    """A byte of the source."""
     state: int = 0
+    """The automaton's state at the begin of the part, which may lie inside a record of the preceding part."""
     records: int = 0
     bytes: int = 0
     lines: int = 0
+    """Numbers of these before the source's first byte (lines: before its byte `line_begin`). They are added to positions in
+    faults and evidence.
+    """
     line_begin: int = 0
+    """A byte of the source that begins a line and precedes all faults."""
     is_more: bool = False
+    """True if more of the text follows the source's last byte."""
 
 
 PlannedColumn = tuple[str, DataType | None, bool]
@@ -94,59 +73,42 @@ PlannedColumn = tuple[str, DataType | None, bool]
 
 @dataclass(frozen=True, slots=True)
 class LoadPlan:
-    """All parameters of a load except its source, dialect and handles (`LoadRun`). A plan can be pickled.
-
-    Parameters
-    ----------
-    columns
-        The columns of the text, in order.
-    begin, end
-        The bytes of the source to read; `end` is exclusive.
-    data_begin
-        Records that begin before this byte are not data, such as a header.
-    rows
-        Outcomes of records with too few or too many fields.
-    values
-        Options for the conversion.
-    threads, tile_bytes, memory_limit, isa
-        Resources; a memory limit of 0 is none.
-    row_index
-        Number of the first record, if rows are to be numbered.
-    exact_memory
-        Whether the text is measured before buffers are allocated.
-    file
-        Number of the file, if several are loaded.
-    share_columns
-        For each column, its index among the columns of all files.
-    forms
-        Null texts and date formats of each column.
-    zones
-        Local times, each with the positions of the columns that contain them.
-    part
-        The part that is loaded, if it is not the whole range.
-    before
-        Begin of the data (or of blank lines and comments before it), if it is known. Then the numbers of records, blank lines
-        and comments that precede it.
-    """
+    """All parameters of a load except its source, dialect and handles (`LoadRun`). A plan can be pickled."""
 
     columns: tuple[PlannedColumn, ...]
+    """The columns of the text, in order."""
     begin: int
     end: int
+    """The bytes of the source to read; `end` is exclusive."""
     data_begin: int
+    """Records that begin before this byte are not data, such as a header."""
     rows: RowRules
+    """Outcomes of records with too few or too many fields."""
     values: ValueOptions
+    """Options for the conversion."""
     threads: int
     tile_bytes: int
     memory_limit: int
     isa: str
+    """Resources; a memory limit of 0 is none."""
     row_index: int | None = None
+    """Number of the first record, if rows are to be numbered."""
     exact_memory: bool = False
+    """True if the text is measured before buffers are allocated."""
     file: int = 0
+    """Number of the file, if several are loaded."""
     share_columns: tuple[int, ...] = ()
+    """For each column, its index among the columns of all files."""
     forms: PlannedForms = field(default_factory=PlannedForms)
+    """Null texts and date formats of each column."""
     zones: tuple[tuple[LocalTimes, tuple[int, ...]], ...] = ()
+    """Local times, each with the positions of the columns that contain them."""
     part: TextPart | None = None
+    """The part that is loaded, if it is not the whole range."""
     before: tuple[int, int, int, int] | None = None
+    """Begin of the data (or of blank lines and comments before it), if it is known. Then the numbers of records, blank lines and
+    comments that precede it.
+    """
 
 
 def plan_zones(types: Iterable[DataType | None]) -> tuple[tuple[LocalTimes, tuple[int, ...]], ...]:

@@ -15,25 +15,18 @@ PROGRESS_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class LoadRun:
-    """The handles of one load.
-
-    Parameters
-    ----------
-    progress
-        Called with the bytes processed and their total.
-    share
-        State that the loads of several files have in common.
-    chosen
-        Numbers of the data records that become rows, from 0 and ascending, as 64-bit words; None for all. Faults of whole
-        records are then not found.
-    wants_spans
-        Whether the result has the bytes of each row's record.
-    """
+    """The handles of one load."""
 
     progress: Progress | None = None
+    """Called with the bytes processed and their total."""
     share: _native.LoadShare | None = None
+    """State that the loads of several files have in common."""
     chosen: bytes | None = None
+    """Numbers of the data records that become rows, from 0 and ascending, as 64-bit words; None for all. Faults of whole records
+    are then not found.
+    """
     wants_spans: bool = False
+    """True if the result has the bytes of each row's record."""
 
 
 NO_HANDLES = LoadRun()

@@ -18,43 +18,30 @@ COLLECTED = "extra_fields"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowOptions:
-    """Policies for short and long records; None: the outcome follows from `on_error`.
-
-    Parameters
-    ----------
-    short_records
-        ``"null"`` fills with nulls, ``"error"`` raises, ``"reject"`` rejects.
-    long_records
-        ``"truncate"`` moves the surplus to the rejects, ``"collect"`` keeps its text in a column, ``"widen"`` adds columns for
-        it, ``"error"`` raises, ``"reject"`` rejects.
-    """
+    """Policies for short and long records; None: the outcome follows from `on_error`."""
 
     short_records: str | None = None
+    """``"null"`` fills with nulls, ``"error"`` raises, ``"reject"`` rejects."""
     long_records: str | None = None
+    """``"truncate"`` moves the surplus to the rejects, ``"collect"`` keeps its text in a column, ``"widen"`` adds columns for it,
+    ``"error"`` raises, ``"reject"`` rejects.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowRules:
-    """`RowOptions` as the native code reads them. An outcome is ``"raise"``, ``"keep"`` or ``"reject"``.
-
-    Parameters
-    ----------
-    base_columns
-        Number of fields of a complete record.
-    fill_short
-        Whether missing fields become null.
-    collect_long
-        Whether the last column receives the text after the other fields.
-    on_short, on_long, on_malformed
-        Outcomes of short records, long records and records with malformed quotes.
-    """
+    """`RowOptions` as the native code reads them. An outcome is ``"raise"``, ``"keep"`` or ``"reject"``."""
 
     base_columns: int
+    """Number of fields of a complete record."""
     fill_short: bool = False
+    """True if missing fields become null."""
     collect_long: bool = False
+    """True if the last column receives the text after the other fields."""
     on_short: str = "raise"
     on_long: str = "raise"
     on_malformed: str = "raise"
+    """Outcomes of short records, long records and records with malformed quotes."""
 
 
 def row_rules(options: RowOptions, base_columns: int, on_error: str) -> RowRules:

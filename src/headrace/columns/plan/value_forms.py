@@ -24,40 +24,26 @@ NULL_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class ValueForms:
-    """Null texts and date formats of a column.
-
-    Parameters
-    ----------
-    null_texts
-        Texts that are null in a column of text.
-    null_words
-        Texts that are null in a column of values only. The empty text is one of these if there are other null texts.
-    dates
-        Date formats.
-    escape
-        The dialect's escape, empty for none. Null texts that contain it are compared before escapes are removed.
-    """
+    """Null texts and date formats of a column."""
 
     null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL
+    """Texts that are null in a column of text."""
     null_words: tuple[bytes, ...] = ()
+    """Texts that are null in a column of values only. The empty text is one of these if there are other null texts."""
     dates: DateForms = field(default_factory=DateForms)
+    """Date formats."""
     escape: bytes = b""
+    """The dialect's escape, empty for none. Null texts that contain it are compared before escapes are removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedForms:
-    """Null texts and date formats of each column.
-
-    Parameters
-    ----------
-    several
-        The distinct forms; at least one.
-    of_columns
-        Index in `several` by position of a column. Other columns have the first.
-    """
+    """Null texts and date formats of each column."""
 
     several: tuple[ValueForms, ...] = (ValueForms(),)
+    """The distinct forms; at least one."""
     of_columns: Mapping[int, int] = field(default_factory=dict)
+    """Index in `several` by position of a column. Other columns have the first."""
 
     def of(self, position: int) -> ValueForms:
         """Return the forms of the column at a position."""

@@ -20,61 +20,40 @@ from headrace.structure.survey import ByteSpan, record_begin, skip_lines, survey
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataRangeOptions:
-    """The options that define which part of the text is data.
-
-    Parameters
-    ----------
-    skip_rows
-        Physical lines to skip at the begin of the text.
-    header
-        Indexes, after the skipped lines, of the records that have the names; None if the schema decides about the first record.
-    skip_rows_after_header
-        Data records to skip.
-    n_rows
-        Maximum number of data records; None for all.
-    skip_footer
-        Records to skip at the end.
-    widest
-        Whether to find the maximum number of fields of a record.
-    """
+    """The options that define which part of the text is data."""
 
     skip_rows: int = 0
+    """Physical lines to skip at the begin of the text."""
     header: tuple[int, ...] | None = None
+    """Indexes, after the skipped lines, of the records that have the names; None if the schema decides about the first record."""
     skip_rows_after_header: int = 0
+    """Data records to skip."""
     n_rows: int | None = None
+    """Maximum number of data records; None for all."""
     skip_footer: int = 0
+    """Records to skip at the end."""
     widest: bool = False
+    """True if to find the maximum number of fields of a record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataStart:
-    """The begin of the text, and its first relevant record.
-
-    Parameters
-    ----------
-    begin
-        First byte after the byte-order mark and the skipped lines.
-    lines
-        Number of skipped lines.
-    first
-        The record with the names, or the first one; None if there is no record.
-    leading
-        Number of records before `first`, including those whose names were joined with its own.
-    header
-        First byte of `first`, if it has the names.
-    decision
-        Whether it has the names, and the reason; None if this is not decided yet.
-    rejects
-        Table of rejects with the header's faults; None if it has none.
-    """
+    """The begin of the text, and its first relevant record."""
 
     begin: int
+    """First byte after the byte-order mark and the skipped lines."""
     lines: int
+    """Number of skipped lines."""
     first: FirstRecord | None
+    """The record with the names, or the first one; None if there is no record."""
     leading: int = 0
+    """Number of records before `first`, including those whose names were joined with its own."""
     header: int | None = None
+    """First byte of `first`, if it has the names."""
     decision: HeaderDecision | None = None
+    """True if it has the names, and the reason; None if this is not decided yet."""
     rejects: Mapping[str, Column] | None = None
+    """Table of rejects with the header's faults; None if it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,13 +127,7 @@ _TEXT_CONDITIONS = ("contains", "starts_with", "ends_with")
 
 @dataclass(frozen=True, slots=True)
 class TextConditions(ForeignNames):
-    """Conditions on texts. A part is taken as it is, not as a regular expression; its case matters.
-
-    Parameters
-    ----------
-    text
-        Expression of texts.
-    """
+    """Conditions on texts. A part is taken as it is, not as a regular expression; its case matters."""
 
     text: ColumnExpression
 

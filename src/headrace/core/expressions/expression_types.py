@@ -39,21 +39,14 @@ _LEAVES = {
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Type of an expression's values.
-
-    Parameters
-    ----------
-    number
-        Number of the type in a program (expression_kernels.hpp).
-    name
-        Name of the type in the kernels.
-    letter
-        Code of the type in the `struct` module.
-    """
+    """Type of an expression's values."""
 
     number: int
+    """Number of the type in a program (expression_kernels.hpp)."""
     name: str
+    """Name of the type in the kernels."""
     letter: str
+    """Code of the type in the `struct` module."""
 
     @property
     def bits(self) -> int:

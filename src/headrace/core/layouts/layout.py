@@ -23,24 +23,16 @@ _CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i1": "b", "i2": "h", "i4"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A member of a struct.
-
-    Parameters
-    ----------
-    name
-        Name in C++.
-    format
-        NumPy's format, such as ``"u4"``, or the layout of a nested struct. Pointers and addresses are ``"u8"``.
-    shape
-        Lengths of an array; empty for a single value.
-    offset
-        In bytes from the begin of the struct.
-    """
+    """A member of a struct."""
 
     name: str
+    """Name in C++."""
     format: str | StructLayout
+    """NumPy's format, such as ``"u4"``, or the layout of a nested struct. Pointers and addresses are ``"u8"``."""
     shape: tuple[int, ...]
+    """Lengths of an array; empty for a single value."""
     offset: int
+    """In bytes from the begin of the struct."""
 
     @property
     def nbytes(self) -> int:

@@ -26,17 +26,12 @@ class OutputCompression:
 
     In every format here, compressed files can be concatenated: the file of ``a`` followed by the file of ``b`` decompresses to
     ``ab``. So pieces are compressed independently, several at once.
-
-    Parameters
-    ----------
-    name
-        Name of the format, a value of the option ``compression=``.
-    member
-        Compresses bytes to a complete compressed file; releases the GIL.
     """
 
     name: str
+    """Name of the format, a value of the option ``compression=``."""
     member: Callable[[bytes], bytes]
+    """Compresses bytes to a complete compressed file; releases the GIL."""
 
     def compressed(self, blocks: Iterable[bytes], threads: int) -> Iterator[bytes]:
         """Yield compressed files of the blocks, in order; one even if there is no text."""

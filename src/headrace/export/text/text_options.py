@@ -119,21 +119,13 @@ class TextOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """The validated options of a call of `write_csv`.
-
-    Parameters
-    ----------
-    text
-        How the text is written.
-    compression
-        Compression format; None for no compression.
-    threads
-        Largest number of threads.
-    """
+    """The validated options of a call of `write_csv`."""
 
     text: TextOptions
     compression: OutputCompression | None
+    """Compression format; None for no compression."""
     threads: int
+    """Largest number of threads."""
 
     @classmethod
     def of(cls, given: dict[str, object], aliases: Mapping[str, object], path_or_file: object) -> WriteOptions:

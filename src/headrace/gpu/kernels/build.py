@@ -18,25 +18,17 @@ from headrace.gpu.kernels.source import Variant, all_variants, joined_source
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A program that was compiled for an architecture.
-
-    Parameters
-    ----------
-    variant, architecture
-        The program, and its target.
-    nbytes
-        Size of the cubin in bytes.
-    seconds
-        Compile time; 0 if the cubin was in the cache.
-    log
-        Messages of the compiler.
-    """
+    """A program that was compiled for an architecture."""
 
     variant: Variant
     architecture: str
+    """The program, and its target."""
     nbytes: int
+    """Size of the cubin in bytes."""
     seconds: float
+    """Compile time; 0 if the cubin was in the cache."""
     log: str
+    """Messages of the compiler."""
 
 
 def build_kernels(

@@ -32,18 +32,12 @@ _STALE_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True)
 class KernelCache:
-    """A folder of compiled kernels.
-
-    Parameters
-    ----------
-    folder
-        The folder; created by the first write. If it cannot be written, nothing is cached and nothing fails.
-    max_bytes
-        Size limit. The oldest kernels are deleted above it; None for no limit. Other files do not count.
-    """
+    """A folder of compiled kernels."""
 
     folder: Path
+    """The folder; created by the first write. If it cannot be written, nothing is cached and nothing fails."""
     max_bytes: int | None = _MAX_BYTES
+    """Size limit. The oldest kernels are deleted above it; None for no limit. Other files do not count."""
 
     def has(self, key: str) -> bool:
         """Return whether a cubin is stored under `key`."""

@@ -148,22 +148,16 @@ class _Addresses:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """The launches of a call, with symbols for addresses.
-
-    Parameters
-    ----------
-    recording
-        The launches. Inputs of a run: addresses of the caller's buffers, of the counters if they are used, and of scratch memory.
-    uses_counters
-        Whether a launch needs memory whose first bytes are zero before and after each launch.
-    zeros, nbytes
-        Bytes of scratch memory that are cleared, and all of its bytes.
-    """
+    """The launches of a call, with symbols for addresses."""
 
     recording: Recording
+    """The launches. Inputs of a run: addresses of the caller's buffers, of the counters if they are used, and of scratch memory.
+    """
     uses_counters: bool
+    """True if a launch needs memory whose first bytes are zero before and after each launch."""
     zeros: int
     nbytes: int
+    """Bytes of scratch memory that are cleared, and all of its bytes."""
 
 
 def recorded(code: Callable[[PlanRecorder], None], alignments: Sequence[int]) -> RecordedCall:

@@ -46,13 +46,6 @@ class KernelSourceError(HeadraceError, ValueError):
 class Variant:
     """A program: a file, and a value of each of its macros.
 
-    Parameters
-    ----------
-    file
-        Path below the package's folder, such as ``"primitives/copy.cu"``.
-    defines
-        Pairs of a macro and its value, by name.
-
     Examples
     --------
     >>> str(Variant.of("primitives/copy.cu", {"HR_WIDTH": 4}))
@@ -60,7 +53,9 @@ class Variant:
     """
 
     file: str
+    """Path below the package's folder, such as ``"primitives/copy.cu"``."""
     defines: tuple[tuple[str, Value], ...] = ()
+    """Pairs of a macro and its value, by name."""
 
     @classmethod
     def of(cls, file: str, defines: Mapping[str, Value]) -> Variant:

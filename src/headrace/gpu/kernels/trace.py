@@ -54,25 +54,17 @@ KernelOf = Callable[[Entry, Mapping[str, int]], Kernel]
 
 @dataclass(slots=True, eq=False)
 class Recording:
-    """A traced sequence of launches.
-
-    Parameters
-    ----------
-    zeroed, others
-        Sizes of the buffers that a run allocates: cleared ones, and uninitialised ones. Their indices follow the inputs'.
-    steps
-        Launches and fills, in order.
-    expressions
-        Expressions over a run's inputs: its numbers, then the addresses of input buffers, then those of allocated buffers.
-    _compiled
-        Native form and names of the steps, by device index.
-    """
+    """A traced sequence of launches."""
 
     zeroed: list[Any]
     others: list[Any]
+    """Sizes of the buffers that a run allocates: cleared ones, and uninitialised ones. Their indices follow the inputs'."""
     steps: list[Launched | Filled]
+    """Launches and fills, in order."""
     expressions: Expressions
+    """Expressions over a run's inputs: its numbers, then the addresses of input buffers, then those of allocated buffers."""
     _compiled: dict[int, tuple[Any, list[str]]] = field(default_factory=dict)
+    """Native form and names of the steps, by device index."""
 
     @property
     def allocates(self) -> bool:

@@ -17,29 +17,20 @@ from headrace.gpu.kernels.trace import Recording
 
 @dataclass(slots=True, eq=False)
 class TraceChain:
-    """Two traces, of which the first has one input buffer, the text. It is the first input buffer of the second one, too.
-
-    Parameters
-    ----------
-    first, second
-        The traces.
-    links
-        The other input buffers of `second`: indices among the buffers that `first` allocates, None for a null pointer.
-    words
-        The table of arguments.
-    table, results
-        Indices, among the buffers that `first` allocates, of those for the table and for the results.
-    _compiled
-        Native form, by device index.
-    """
+    """Two traces, of which the first has one input buffer, the text. It is the first input buffer of the second one, too."""
 
     first: Recording
     second: Recording
+    """The traces."""
     links: tuple[int | None, ...]
+    """The other input buffers of `second`: indices among the buffers that `first` allocates, None for a null pointer."""
     words: _native.AddressedWords
+    """The table of arguments."""
     table: int
     results: int
+    """Indices, among the buffers that `first` allocates, of those for the table and for the results."""
     _compiled: dict[int, _native.TraceChain] = field(default_factory=dict)
+    """Native form, by device index."""
 
     def compiled(
         self, card: int, calls: _native.CardCalls, native_of: Callable[[Recording], _native.NativeTrace]
@@ -54,28 +45,18 @@ class TraceChain:
 
 
 class ChainRun(NamedTuple):
-    """The inputs of one run of a chain.
-
-    Parameters
-    ----------
-    text
-        The input buffer of both traces.
-    first, second
-        Numbers that the traces get.
-    later
-        Buffers to allocate, whose addresses the table gets.
-    suffix
-        Words that follow the table.
-    strided
-        Equally spaced addresses in the table: the offset of the first one in the results, and their distance. Zeros for none.
-    fetched
-        Bytes of the results that are copied to the host.
-    """
+    """The inputs of one run of a chain."""
 
     text: DeviceBuffer
+    """The input buffer of both traces."""
     first: Sequence[int]
     second: Sequence[int]
+    """Numbers that the traces get."""
     later: GroupSizes
+    """Buffers to allocate, whose addresses the table gets."""
     suffix: Sequence[int]
+    """Words that follow the table."""
     strided: tuple[int, int]
+    """Equally spaced addresses in the table: the offset of the first one in the results, and their distance. Zeros for none."""
     fetched: int
+    """Bytes of the results that are copied to the host."""

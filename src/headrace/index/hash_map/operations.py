@@ -52,18 +52,12 @@ class MapOperation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class OperationKinds:
-    """The operations that a kind of map has.
-
-    Parameters
-    ----------
-    noun
-        The map in error messages.
-    operations
-        Its operations, ascending.
-    """
+    """The operations that a kind of map has."""
 
     noun: str
+    """The map in error messages."""
     operations: tuple[MapOperation, ...]
+    """Its operations, ascending."""
 
     @property
     def names(self) -> list[str]:
@@ -85,44 +79,30 @@ _CODES = {operation.name.lower(): operation.value for operation in MapOperation}
 
 @dataclass(frozen=True, slots=True)
 class OperationBatch:
-    """Operations on a map or set.
-
-    Parameters
-    ----------
-    operations
-        uint8, numbers of `MapOperation`.
-    keys
-        Key of each operation.
-    values
-        Value of each operation; None for sets.
-    held, found
-        Results: the value of each key before its operation, None for sets; and whether the key was present.
-    """
+    """Operations on a map or set."""
 
     operations: Array
+    """uint8, numbers of `MapOperation`."""
     keys: Array
+    """Key of each operation."""
     values: Array | None
+    """Value of each operation; None for sets."""
     held: Array | None
     found: Array
+    """Results: the value of each key before its operation, None for sets; and whether the key was present."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListBatch:
-    """Operations on a multimap.
-
-    Parameters
-    ----------
-    operations, keys, values
-        As for `OperationBatch`.
-    firsts, counts
-        Results: the smallest value of each key before its operation, 0 if the operation needs none; and the number of values.
-    """
+    """Operations on a multimap."""
 
     operations: Array
     keys: Array
     values: Array
+    """Those of `OperationBatch`."""
     firsts: Array
     counts: Array
+    """Results: the smallest value of each key before its operation, 0 if the operation needs none; and the number of values."""
 
 
 def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Context, budget: Budget) -> Array:

@@ -22,16 +22,11 @@ TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
 
 @dataclass(frozen=True, slots=True)
 class PairTypes:
-    """Types of a map's keys and values.
-
-    Parameters
-    ----------
-    key, value
-        Types in NumPy's notation, such as ``"<i4"``. The value of a set is ``""``.
-    """
+    """Types of a map's keys and values."""
 
     key: str
     value: str
+    """Types in NumPy's notation, such as ``"<i4"``. The value of a set is ``""``."""
 
     @classmethod
     def of(cls, key_type: Any, value_type: Any = None) -> PairTypes:

@@ -26,21 +26,14 @@ HASH_BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class HashedRows:
-    """Rows of a table, by the columns that are compared.
-
-    Parameters
-    ----------
-    columns
-        The columns that are compared.
-    hashes
-        Hash of each row.
-    context
-        Threads and memory.
-    """
+    """Rows of a table, by the columns that are compared."""
 
     columns: Mapping[str, Column]
+    """The columns that are compared."""
     hashes: NDArray[np.uint64]
+    """Hash of each row."""
     context: Context
+    """Threads and memory."""
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], by: Sequence[str], context: Context, hash_bits: int = HASH_BITS) -> HashedRows:

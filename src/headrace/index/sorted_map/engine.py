@@ -26,27 +26,18 @@ _ALIGNMENT = 256
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """An update, on one device.
-
-    Parameters
-    ----------
-    keys
-        One or more keys.
-    values
-        Their values; None in a map of keys alone, and if all are deleted.
-    deletes
-        A flag for each key: whether it is deleted. None if none is, or all are.
-    is_delete
-        Whether all keys are deleted.
-    is_coded
-        Whether the keys are codes, from the last one to the first, and `deletes` are statuses, as `write_codes` leaves them.
-    """
+    """An update, on one device."""
 
     keys: Array
+    """One or more keys."""
     values: Array | None
+    """Their values; None in a map of keys alone, and if all are deleted."""
     deletes: Array | None
+    """A flag for each key: whether it is deleted. None if none is, or all are."""
     is_delete: bool
+    """True if all keys are deleted."""
     is_coded: bool = False
+    """True if the keys are codes, from the last one to the first, and `deletes` are statuses, as `write_codes` leaves them."""
 
     @property
     def has_tombstones(self) -> bool:
@@ -148,23 +139,15 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The resources of one call.
-
-    Parameters
-    ----------
-    types
-        Types of the map.
-    device, context, budget
-        Device of the levels, and the resources that the caller gives.
-    stream
-        Handle of the stream of the levels; None for the GPU's own stream, and on the CPU.
-    """
+    """The resources of one call."""
 
     types: MapTypes
     device: Device
     context: Context
     budget: Budget
+    """Device of the levels, and the resources that the caller gives."""
     stream: int | None = None
+    """Handle of the stream of the levels; None for the GPU's own stream, and on the CPU."""
 
     def new(self, length: int, typestr: str) -> Array:
         """Allocate an array of this package: of NumPy on the CPU, a `DeviceArray` on a GPU."""

@@ -24,18 +24,12 @@ _SPELLED = {"torch", "polars", "pyarrow"}
 
 @dataclass(frozen=True, slots=True)
 class MapTypes:
-    """The types of a map.
-
-    Parameters
-    ----------
-    key
-        Type of the keys in NumPy's notation.
-    value
-        Type of the values; None for keys alone.
-    """
+    """The types of a map."""
 
     key: str
+    """Type of the keys in NumPy's notation."""
     value: str | None
+    """Type of the values; None for keys alone."""
 
     @classmethod
     def of(cls, key_type: Any, value_type: Any) -> MapTypes:

@@ -20,30 +20,20 @@ _MAX_LEVELS = layout("MapLevels").length("level")
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A sorted array of pairs and tombstones.
-
-    Parameters
-    ----------
-    codes
-        Codes of the keys, ascending; of equal ones the newest item is first. One or more.
-    values
-        The values; None in a map of keys alone.
-    tombstones
-        A byte for each item: 1 for a tombstone. None if there are pairs only.
-    is_clean
-        Whether each key occurs once, and there is no tombstone.
-    fences
-        Codes that guide searches (level.hpp); None for none.
-    filter
-        Words that exclude codes which the level does not have (level.hpp); None for none.
-    """
+    """A sorted array of pairs and tombstones."""
 
     codes: Array
+    """Codes of the keys, ascending; of equal ones the newest item is first. One or more."""
     values: Array | None = None
+    """The values; None in a map of keys alone."""
     tombstones: Array | None = None
+    """A byte for each item: 1 for a tombstone. None if there are pairs only."""
     is_clean: bool = False
+    """True if each key occurs once, and there is no tombstone."""
     fences: Array | None = None
+    """Codes that guide searches (level.hpp); None for none."""
     filter: Array | None = None
+    """Words that exclude codes which the level does not have (level.hpp); None for none."""
 
     @property
     def count(self) -> int:
@@ -80,21 +70,14 @@ new_level = fast_constructor(Level)
 
 @dataclass(frozen=True)
 class Levels:
-    """All levels of a map at one time.
-
-    Parameters
-    ----------
-    types
-        Types of keys and values.
-    levels
-        The levels, newest first. Each has more items than all newer ones together.
-    guide
-        Samples of all levels that bound searches (level.hpp), with positions as values; None for none.
-    """
+    """All levels of a map at one time."""
 
     types: MapTypes
+    """Types of keys and values."""
     levels: tuple[Level, ...] = ()
+    """The levels, newest first. Each has more items than all newer ones together."""
     guide: Level | None = None
+    """Samples of all levels that bound searches (level.hpp), with positions as values; None for none."""
 
     @cached_property
     def packed(self) -> bytes:

@@ -45,27 +45,18 @@ class Decompressor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """A compression format.
-
-    Parameters
-    ----------
-    name
-        Name of the format, a value of the option ``compression=``.
-    marks
-        Byte sequences of which a compressed source begins with one.
-    make
-        Returns a decompressor for one member.
-    padded
-        Whether zero bytes may follow the last member.
-    max_output
-        Bytes of text to request from one call.
-    """
+    """A compression format."""
 
     name: str
+    """Name of the format, a value of the option ``compression=``."""
     marks: tuple[bytes, ...]
+    """Byte sequences of which a compressed source begins with one."""
     make: Callable[[], Decompressor]
+    """Returns a decompressor for one member."""
     padded: bool = False
+    """True if zero bytes may follow the last member."""
     max_output: int = _OUTPUT_BYTES
+    """Bytes of text to request from one call."""
 
 
 class _Zlib:

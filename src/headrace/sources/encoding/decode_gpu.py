@@ -39,24 +39,16 @@ DECODE_SHAPE = DecodeShape()
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Bytes of a source in the memory that kernels read.
-
-    Parameters
-    ----------
-    buffer
-        The memory.
-    source
-        The whole source for native readers.
-    codec
-        ``"utf-16-le"``, ``"utf-16-be"``, or the codec of a code page.
-    begin
-        Offset in the source of the first byte of `buffer`.
-    """
+    """Bytes of a source in the memory that kernels read."""
 
     buffer: DeviceBuffer
+    """The memory."""
     source: _native.Source
+    """The whole source for native readers."""
     codec: str
+    """``"utf-16-le"``, ``"utf-16-be"``, or the codec of a code page."""
     begin: int = 0
+    """Offset in the source of the first byte of `buffer`."""
 
     @property
     def end(self) -> int:

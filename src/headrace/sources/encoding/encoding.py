@@ -29,18 +29,12 @@ UNDECODABLE = b"\xff"
 
 @dataclass(frozen=True, slots=True)
 class TextEncoding:
-    """The encoding of a text.
-
-    Parameters
-    ----------
-    codec
-        Python's name of the codec; None for that of the byte-order mark, or UTF-8.
-    replace
-        Whether undecodable text becomes U+FFFD in strings instead of a fault.
-    """
+    """The encoding of a text."""
 
     codec: str | None = None
+    """Python's name of the codec; None for that of the byte-order mark, or UTF-8."""
     replace: bool = False
+    """True if undecodable text becomes U+FFFD in strings instead of a fault."""
 
     @classmethod
     def parse(cls, encoding: object, errors: str) -> TextEncoding:
@@ -94,24 +88,15 @@ class TextEncoding:
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A source that the native readers read as UTF-8.
-
-    Parameters
-    ----------
-    native
-        The source.
-    begin
-        First byte of the text, after a byte-order mark.
-    held
-        Bytes of text in memory, if the whole text was decoded.
-    codec
-        Codec of the bytes of `native`.
-    """
+    """A source that the native readers read as UTF-8."""
 
     native: _native.Source
     begin: int
+    """First byte of the text, after a byte-order mark."""
     held: int = 0
+    """Bytes of text in memory, if the whole text was decoded."""
     codec: str = "utf-8"
+    """Codec of the bytes of `native`."""
 
 
 def decoded(source: _native.Source, encoding: TextEncoding, *, isa: str = "", memory_limit: int | None = None) -> DecodedText:

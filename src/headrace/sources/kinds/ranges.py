@@ -152,15 +152,9 @@ class NativeReader(RangeReader):
 
 @dataclass(frozen=True, slots=True)
 class RangeSource:
-    """A source that gives a `RangeReader` each time it is opened.
-
-    Parameters
-    ----------
-    name
-        Name for messages: a path, a URL, or a description in angle brackets.
-    open
-        Opens the reader until the block ends; transfers from a GPU are counted in its argument.
-    """
+    """A source that gives a `RangeReader` each time it is opened."""
 
     name: str
+    """Name for messages: a path, a URL, or a description in angle brackets."""
     open: Callable[[Crossings], AbstractContextManager[RangeReader]]
+    """Opens the reader until the block ends; transfers from a GPU are counted in its argument."""

@@ -34,30 +34,19 @@ class MainRecord:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The content of a store's files.
-
-    Parameters
-    ----------
-    manifest
-        The manifest.
-    main
-        Records of the main, without its seal; empty without a main.
-    changes
-        Payloads of the changes in the log, in order.
-    next_sequence
-        Sequence of the next record of the log.
-    last_log
-        First sequence of the newest log.
-    torn
-        The end of the newest log, if a crash has cut it off. Its bytes are no acknowledged records.
-    """
+    """The content of a store's files."""
 
     manifest: Manifest
     main: tuple[MainRecord, ...]
+    """Records of the main, without its seal; empty without a main."""
     changes: tuple[memoryview, ...]
+    """Payloads of the changes in the log, in order."""
     next_sequence: int
+    """Sequence of the next record of the log."""
     last_log: int
+    """First sequence of the newest log."""
     torn: Fault | None = None
+    """The end of the newest log, if a crash has cut it off. Its bytes are no acknowledged records."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,22 +20,16 @@ SYNC_POLICIES = ("always", "batch", "never")
 
 @dataclass(frozen=True, slots=True)
 class SyncPolicy:
-    """The times at which a log is synced.
-
-    Parameters
-    ----------
-    name
-        ``"always"``: before each record is acknowledged. ``"batch"``: with the first record after `seconds`, and at each flush.
-        ``"never"``: at merges and when the store is closed.
-    seconds
-        Seconds between two syncs, for ``"batch"``.
-    clock
-        Returns seconds, from any begin.
-    """
+    """The times at which a log is synced."""
 
     name: str = "always"
+    """``"always"``: before each record is acknowledged. ``"batch"``: with the first record after `seconds`, and at each flush.
+    ``"never"``: at merges and when the store is closed.
+    """
     seconds: float = 1.0
+    """Seconds between two syncs, for ``"batch"``."""
     clock: Callable[[], float] = time.monotonic
+    """Returns seconds, from any begin."""
 
     @classmethod
     def of(cls, name: object, seconds: object) -> SyncPolicy:

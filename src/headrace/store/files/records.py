@@ -58,51 +58,35 @@ class NewerRecord(str):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record of a file.
-
-    Parameters
-    ----------
-    kind
-        A value of `RecordKind`.
-    sequence
-        Number of the record: one more than that of the preceding record.
-    synced
-        Number of bytes of the file that were synced before the record was written.
-    payload
-        The content.
-    begin, end
-        Offsets in the file.
-    """
+    """A record of a file."""
 
     kind: int
+    """A value of `RecordKind`."""
     sequence: int
+    """Number of the record: one more than that of the preceding record."""
     synced: int
+    """Number of bytes of the file that were synced before the record was written."""
     payload: memoryview
+    """The content."""
     begin: int = 0
     end: int = 0
+    """Offsets in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The first fault of a file.
-
-    Parameters
-    ----------
-    offset
-        Offset of the record.
-    nbytes
-        Number of bytes from there to the end of the file.
-    reason
-        The check that failed.
-    is_damage
-        Whether the bytes at the fault were synced, or are a record of a newer package. If not, a crash has cut off the file, and
-        no acknowledged record is lost.
-    """
+    """The first fault of a file."""
 
     offset: int
+    """Offset of the record."""
     nbytes: int
+    """Number of bytes from there to the end of the file."""
     reason: str
+    """The check that failed."""
     is_damage: bool
+    """True if the bytes at the fault were synced, or are a record of a newer package. If not, a crash has cut off the file, and
+    no acknowledged record is lost.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,33 +62,22 @@ _REDO = int(FindFlag.REDO)
 
 @dataclass(frozen=True, slots=True)
 class TileStructure:
-    """Result of a search: the start of each tile, in buffers that are valid once the kernels have run.
-
-    Parameters
-    ----------
-    totals
-        MAX_VARIANTS items of TOTALS, one a variant, then zeros. The first without `FindFlag.REDO` is valid.
-    entries
-        One TILE_START a tile, and one for the text's end.
-    variants
-        The variants that were enqueued, in order: ``"unquoted"``, ``"quoted"``, ``"dfa"``.
-    tiles
-        Number of tiles.
-    dfa
-        Output of the variant ``"dfa"``, if it was enqueued; valid only if that variant read the text.
-    extra
-        The buffers that the caller asked for.
-    measured_strings
-        Whether the first variant ran as the caller's `FusedSummary`.
-    """
+    """Result of a search: the start of each tile, in buffers that are valid once the kernels have run."""
 
     totals: DeviceBuffer
+    """MAX_VARIANTS items of TOTALS, one a variant, then zeros. The first without `FindFlag.REDO` is valid."""
     entries: DeviceBuffer
+    """One TILE_START a tile, and one for the text's end."""
     variants: tuple[str, ...]
+    """The variants that were enqueued, in order: ``"unquoted"``, ``"quoted"``, ``"dfa"``."""
     tiles: int
+    """Number of tiles."""
     dfa: DfaOutput | None
+    """Output of the variant ``"dfa"``, if it was enqueued; valid only if that variant read the text."""
     extra: Sequence[DeviceBuffer] = ()
+    """The buffers that the caller asked for."""
     measured_strings: bool = False
+    """True if the first variant ran as the caller's `FusedSummary`."""
 
     def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
         """Return the totals, from the bytes of `totals`, and the variant that read the text."""

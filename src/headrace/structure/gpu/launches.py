@@ -39,23 +39,16 @@ VARIANTS_BYTES = MAX_VARIANTS * TOTALS_BYTES
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchTuning:
-    """Launch configuration of the search.
-
-    Parameters
-    ----------
-    threads, rows, blocks
-        Threads a block, vectors of 16 bytes that each thread reads, and resident blocks a multiprocessor.
-    scan_threads
-        Threads a block of the scans.
-    only_dfa
-        Read the text by the automaton, whatever its dialect.
-    """
+    """Launch configuration of the search."""
 
     threads: int = 128
     rows: int = 8
     blocks: int = 6
+    """Threads a block, vectors of 16 bytes that each thread reads, and resident blocks a multiprocessor."""
     scan_threads: int = 256
+    """Threads a block of the scans."""
     only_dfa: bool = False
+    """Read the text by the automaton, whatever its dialect."""
 
     @property
     def tile(self) -> int:
@@ -89,25 +82,18 @@ def _scan_defines(threads: int) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class DfaOutput:
-    """Output of the variant ``"dfa"`` for the conversion, which reads the text again.
-
-    Parameters
-    ----------
-    tables
-        DFA_TABLES.
-    states
-        The automaton's state before each 32 bytes, as summarize_dfa of summarize_dfa.cu writes it: `chunk` states for each
-        thread, and `stride` bytes from thread to thread.
-    marks
-        A bit for each byte, set for lenient quotes that open no field; None if quotes are strict.
-    count
-        Capacity of the tables in states.
-    """
+    """Output of the variant ``"dfa"`` for the conversion, which reads the text again."""
 
     tables: DeviceBuffer
+    """DFA_TABLES."""
     states: DeviceBuffer
+    """The automaton's state before each 32 bytes, as summarize_dfa of summarize_dfa.cu writes it: `chunk` states for each thread,
+    and `stride` bytes from thread to thread.
+    """
     marks: DeviceBuffer | None
+    """A bit for each byte, set for lenient quotes that open no field; None if quotes are strict."""
     count: int
+    """Capacity of the tables in states."""
     chunk: int
     stride: int
 
@@ -124,42 +110,29 @@ class FusedSummary:
       not measure, or measured from the wrong side of quotes; the latter is found by the scan.
     - `string_sums`: the first buffer that is not zeroed.
     - `string_sizes`: the last one, of `buffer` bytes a tile.
-
-    Parameters
-    ----------
-    variant
-        The variant that it replaces: ``"unquoted"`` or ``"quoted"``.
-    entry, defines, threads, shared
-        The kernel, its macros, threads a block, and bytes of shared memory.
-    task, columns
-        The rest of the task, which begins with `TEXT_SIZES`; and the columns.
-    buffer
-        Bytes of `string_sizes` for each tile.
     """
 
     variant: str
+    """The variant that it replaces: ``"unquoted"`` or ``"quoted"``."""
     entry: Entry
     defines: Mapping[str, int]
     threads: int
     shared: int
+    """The kernel, its macros, threads a block, and bytes of shared memory."""
     task: bytes
     columns: bytes
+    """The rest of the task, which begins with `TEXT_SIZES`; and the columns."""
     buffer: int
+    """Bytes of `string_sizes` for each tile."""
 
 
 class BufferSizes(NamedTuple):
-    """Sizes in bytes of buffers that are allocated together with the search's own, which is cheaper.
-
-    Parameters
-    ----------
-    zeroed
-        Buffers that begin as zeros. The first is appended to the totals, to be fetched with them; the others are separate.
-    others
-        Buffers without initial content.
-    """
+    """Sizes in bytes of buffers that are allocated together with the search's own, which is cheaper."""
 
     zeroed: Sequence[int] = (0,)
+    """Buffers that begin as zeros. The first is appended to the totals, to be fetched with them; the others are separate."""
     others: Sequence[int] = ()
+    """Buffers without initial content."""
 
 
 NO_EXTRA = BufferSizes()
@@ -169,22 +142,15 @@ Variants = list[tuple[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """Everything that selects a search's launches.
-
-    Parameters
-    ----------
-    dialect, variants
-        The text's dialect, and the variants to enqueue.
-    tuning
-        Launch configuration.
-    fused
-        Kernel that replaces the first variant, if that is the variant it is made for.
-    """
+    """Everything that selects a search's launches."""
 
     dialect: Dialect
     variants: Variants
+    """The text's dialect, and the variants to enqueue."""
     tuning: SearchTuning
+    """Launch configuration."""
     fused: FusedSummary | None
+    """Kernel that replaces the first variant, if that is the variant it is made for."""
 
 
 class Search:

@@ -63,18 +63,12 @@ def unsupported() -> str:
 
 @dataclass(frozen=True)
 class Program:
-    """A compiled program. `program` makes one.
-
-    Parameters
-    ----------
-    path
-        The library.
-    entries
-        Names of its kernels.
-    """
+    """A compiled program. `program` makes one."""
 
     path: Path
+    """The library."""
     entries: tuple[str, ...]
+    """Names of its kernels."""
     build: str
 
     @property

@@ -32,69 +32,48 @@ _KINDS = ("pointer", "unsigned", "signed", "floating", "bytes")
 
 @dataclass(frozen=True, kw_only=True)
 class Checks:
-    """Optional checks of a launch, and its limits.
-
-    Parameters
-    ----------
-    races
-        Two threads access the same shared memory or array, one of them writes, and no barrier or fence is between. Only the
-        ``"checked"`` build checks this and the next fault.
-    uninitialised
-        Shared memory is read before it is written.
-    spins
-        Threads poll memory that no other thread will change.
-    starts
-        ``"any"``: blocks start in an arbitrary order, since CUDA promises none. ``"ascending"``: as hardware starts them.
-    poison
-        Initial value of each byte of shared memory. A result that depends on it depends on uninitialised memory.
-    reachable
-        Arrays that are not arguments, but are reached through pointers in structures or arrays.
-    unwritten
-        Arguments without content: each byte must be written before it is read.
-    seconds
-        Time limit.
-    stack_bytes
-        Stack of each thread, for its local arrays.
-    """
+    """Optional checks of a launch, and its limits."""
 
     races: bool = True
+    """Two threads access the same shared memory or array, one of them writes, and no barrier or fence is between. Only the
+    ``"checked"`` build checks this and the next fault.
+    """
     uninitialised: bool = True
+    """Shared memory is read before it is written."""
     spins: bool = True
+    """Threads poll memory that no other thread will change."""
     starts: str = "any"
+    """``"any"``: blocks start in an arbitrary order, since CUDA promises none. ``"ascending"``: as hardware starts them."""
     poison: int = 0xCB
+    """Initial value of each byte of shared memory. A result that depends on it depends on uninitialised memory."""
     reachable: tuple[Any, ...] = ()
+    """Arrays that are not arguments, but are reached through pointers in structures or arrays."""
     unwritten: tuple[Any, ...] = ()
+    """Arguments without content: each byte must be written before it is read."""
     seconds: float = 60.0
+    """Time limit."""
     stack_bytes: int = 64 << 10
+    """Stack of each thread, for its local arrays."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Event counts of a launch.
-
-    Parameters
-    ----------
-    blocks, threads
-        Blocks and threads that ran.
-    interleavings
-        Accesses before which another thread could run: atomic and volatile ones, and fences.
-    switches, block_switches
-        Switches to another thread; those to another block.
-    barriers, collectives
-        Arrivals of threads at barriers, and of lanes at collectives.
-    atomics, lost_swaps
-        Atomic operations; compare-and-swaps that failed.
-    """
+    """Event counts of a launch."""
 
     blocks: int
     threads: int
+    """Blocks and threads that ran."""
     interleavings: int
+    """Accesses before which another thread could run: atomic and volatile ones, and fences."""
     switches: int
     block_switches: int
+    """Switches to another thread; those to another block."""
     barriers: int
     collectives: int
+    """Arrivals of threads at barriers, and of lanes at collectives."""
     atomics: int
     lost_swaps: int
+    """Atomic operations; compare-and-swaps that failed."""
 
 
 @dataclass(frozen=True, kw_only=True)

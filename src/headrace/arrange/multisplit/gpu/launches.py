@@ -51,30 +51,19 @@ _BASES_THREADS, _BASES_DIGITS = 1024, 32
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """The digits of one pass.
-
-    Parameters
-    ----------
-    key
-        Type of the keys, as the kernels name it.
-    rule
-        Rule of the digits, as the kernels name it (rules.hpp).
-    digit
-        Bytes of a ``Digit``.
-    count
-        Number of digits, at most 256.
-    bucket
-        C expression of the rule ``"Computed"``.
-    min_bits
-        Minimum digit width of the kernels to use.
-    """
+    """The digits of one pass."""
 
     key: str
+    """Type of the keys, as the kernels name it."""
     rule: str
+    """Rule of the digits, as the kernels name it (rules.hpp)."""
     digit: bytes
     count: int
+    """Number of digits, at most 256."""
     bucket: str = ""
+    """C expression of the rule ``"Computed"``."""
     min_bits: int = 1
+    """Minimum digit width of the kernels to use."""
 
     @property
     def bits(self) -> int:

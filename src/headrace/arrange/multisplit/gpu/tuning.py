@@ -30,37 +30,24 @@ BIT_RULES = ("BitsOf", "HashBitsOf")
 
 
 class PassKind(NamedTuple):
-    """Properties of a pass that its kernels are compiled for.
-
-    Parameters
-    ----------
-    key, rule
-        Type of the keys and rule of the digits, as the kernels name them (rules.hpp).
-    bits
-        Digit width of the kernels.
-    """
+    """Properties of a pass that its kernels are compiled for."""
 
     key: str
     rule: str
+    """Type of the keys and rule of the digits, as the kernels name them (rules.hpp)."""
     bits: int
+    """Digit width of the kernels."""
 
 
 class BlockTuning(NamedTuple):
-    """Sizes that a split kernel is compiled for.
-
-    Parameters
-    ----------
-    threads
-        Threads per block.
-    items
-        Keys per thread.
-    blocks
-        Blocks per multiprocessor, which bounds the registers of a thread.
-    """
+    """Sizes that a split kernel is compiled for."""
 
     threads: int
+    """Threads per block."""
     items: int
+    """Keys per thread."""
     blocks: int
+    """Blocks per multiprocessor, which bounds the registers of a thread."""
 
 
 _KEYS = BlockTuning(512, 24, 2)
@@ -75,48 +62,35 @@ _RESERVING_LONG = BlockTuning(512, 14, 2)
 
 @dataclass(frozen=True, slots=True)
 class SplitTuning:
-    """Sizes of all multisplit kernels.
-
-    Parameters
-    ----------
-    keys, with_values, long_keys, long_keys_with_values
-        Tiles of the split kernel, by key width (at most 4 bytes, or 8) and by the presence of values.
-    together
-        Tiles for keys of 4 bytes with one column of 4-byte values and at most 5 bits: pairs move together.
-    alone
-        Tiles for keys of 4 bytes with 4-byte values in all other cases.
-    reserving, reserving_long
-        Tiles of the unordered partition, for keys of 4 and of 8 bytes.
-    counting
-        Threads per block, and vectors per thread and tile, of the counting kernel.
-    warps
-        Threads per block, and keys per thread, of the warp-level kernels.
-    multiprocessors
-        Multiprocessors of the device.
-    groups_per_multiprocessor, warps_per_multiprocessor
-        Maximum number of counted groups and of warp chunks for each multiprocessor.
-    chunk_keys
-        Keys per chunk for digits of 1, 5 and 8 bits; a chunk has at least one tile. Small chunks keep blocks that run at the same
-        time writing to neighbouring addresses.
-    max_keys_u32
-        Maximum number of keys that kernels with 32-bit positions take.
-    """
+    """Sizes of all multisplit kernels."""
 
     keys: BlockTuning = _KEYS
     with_values: BlockTuning = _WITH_VALUES
     long_keys: BlockTuning = _LONG_KEYS
     long_keys_with_values: BlockTuning = _LONG_KEYS_WITH_VALUES
+    """Tiles of the split kernel, by key width (at most 4 bytes, or 8) and by the presence of values."""
     together: BlockTuning = _TOGETHER
+    """Tiles for keys of 4 bytes with one column of 4-byte values and at most 5 bits: pairs move together."""
     alone: BlockTuning = _ALONE
+    """Tiles for keys of 4 bytes with 4-byte values in all other cases."""
     reserving: BlockTuning = _RESERVING
     reserving_long: BlockTuning = _RESERVING_LONG
+    """Tiles of the unordered partition, for keys of 4 and of 8 bytes."""
     counting: tuple[int, int] = (256, 4)
+    """Threads per block, and vectors per thread and tile, of the counting kernel."""
     warps: tuple[int, int] = (256, 8)
+    """Threads per block, and keys per thread, of the warp-level kernels."""
     multiprocessors: int = 132
+    """Multiprocessors of the device."""
     groups_per_multiprocessor: int = 4
     warps_per_multiprocessor: int = 64
+    """Maximum number of counted groups and of warp chunks for each multiprocessor."""
     chunk_keys: tuple[int, int, int] = (36864, 49152, 1)
+    """Keys per chunk for digits of 1, 5 and 8 bits; a chunk has at least one tile. Small chunks keep blocks that run at the same
+    time writing to neighbouring addresses.
+    """
     max_keys_u32: int = MAX_KEYS_U32
+    """Maximum number of keys that kernels with 32-bit positions take."""
 
     def split(self, kind: PassKind, places: int, widths: Sequence[int]) -> BlockTuning:
         """Return the tile of a split; `widths`: bytes of each column that moves with the keys."""

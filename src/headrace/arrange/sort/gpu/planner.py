@@ -26,34 +26,22 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 
 @dataclass(frozen=True, slots=True)
 class SortRequest:
-    """Keys to sort, in device memory, and the columns that move with them.
-
-    Parameters
-    ----------
-    order
-        Order of the keys.
-    keys, target
-        Input and output; no target: the sorted keys are not needed.
-    values
-        Columns that move with the keys.
-    indices
-        Output for the positions of the keys.
-    stable
-        Whether equal keys keep their order.
-    strategy
-        ``"digits"``, ``"hybrid"``, or None for the planner's choice.
-    options
-        Switches of the hybrid sort.
-    """
+    """Keys to sort, in device memory, and the columns that move with them."""
 
     order: KeyOrder
     keys: DeviceBuffer
     target: DeviceBuffer | None
+    """Input and output; no target: the sorted keys are not needed."""
     values: tuple[MovedItems, ...] = ()
+    """Columns that move with the keys."""
     indices: RowNumbers | None = None
+    """Output for the positions of the keys."""
     stable: bool = True
+    """True if equal keys keep their order."""
     strategy: str | None = None
+    """``"digits"``, ``"hybrid"``, or None for the planner's choice."""
     options: HybridOptions = field(default_factory=HybridOptions)
+    """Switches of the hybrid sort."""
 
     @property
     def width(self) -> int:

@@ -31,26 +31,20 @@ from headrace.gpu.device.device import LARGE_BLOCKS
 
 @dataclass(frozen=True, slots=True)
 class SortTuning:
-    """Sizes that kernels are compiled for, and the numbers of keys at which one way replaces another.
-
-    Parameters
-    ----------
-    lsd, msd, single_launch, heavy_hitters, top_k
-        Tables of the algorithms; `msd` has a row for each width of keys that the MSD sort supports.
-    max_moved_bytes
-        Maximum bytes of values of a key that move in each pass, for keys of 4 and 8 bytes. Wider values are gathered by row
-        number at the end.
-    multiprocessors
-        Number of multiprocessors of the device.
-    """
+    """Sizes that kernels are compiled for, and the numbers of keys at which one way replaces another."""
 
     lsd: LsdTuning = lsd_tuning.LARGE_BLOCK_TUNING
     msd: tuple[KeyMsdTuning, ...] = msd_tuning.LARGE_BLOCK_TUNING
     single_launch: SingleLaunchTuning = field(default_factory=SingleLaunchTuning)
     heavy_hitters: HeavyHitterTuning = field(default_factory=HeavyHitterTuning)
     top_k: TopKTuning = field(default_factory=TopKTuning)
+    """Tables of the algorithms; `msd` has a row for each width of keys that the MSD sort supports."""
     max_moved_bytes: int = 8
+    """Maximum bytes of values of a key that move in each pass, for keys of 4 and 8 bytes. Wider values are gathered by row number
+    at the end.
+    """
     multiprocessors: int = 132
+    """Number of multiprocessors of the device."""
 
     def msd_of(self, key_bytes: int) -> KeyMsdTuning | None:
         """Return the MSD sort's row for keys of one width; None if it does not support them."""

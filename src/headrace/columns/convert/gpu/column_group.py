@@ -50,21 +50,14 @@ _WORD = {name: column_word(name) for name in ("rules", "zone", "values", "offset
 
 
 class GroupKey(NamedTuple):
-    """The columns of a group.
-
-    Parameters
-    ----------
-    positions
-        Indices among the plan's columns, ascending.
-    kinds
-        For each column the kind of text that it is converted as, or `GIVEN` or `AS_TEXT`.
-    large
-        Positions of the columns whose strings are too long for 32-bit offsets.
-    """
+    """The columns of a group."""
 
     positions: tuple[int, ...]
+    """Indices among the plan's columns, ascending."""
     kinds: bytes
+    """For each column the kind of text that it is converted as, or `GIVEN` or `AS_TEXT`."""
     large: frozenset[int]
+    """Positions of the columns whose strings are too long for 32-bit offsets."""
 
 
 class GpuPlan:
@@ -283,23 +276,17 @@ class ColumnGroup:
 
 @dataclass(slots=True, eq=False)
 class ColumnGroupBuffers:
-    """Buffers of a group's columns, in the kernels' order.
-
-    Parameters
-    ----------
-    group, rows
-        The group, and the number of rows.
-    buffers
-        Buffers of all columns, in this order: validity; values of bools; offsets of strings; other values of fixed width; bytes
-        of strings.
-    nulls
-        Null rows of each column.
-    """
+    """Buffers of a group's columns, in the kernels' order."""
 
     group: ColumnGroup
     rows: int
+    """The group, and the number of rows."""
     buffers: BufferGroup
+    """Buffers of all columns, in this order: validity; values of bools; offsets of strings; other values of fixed width; bytes of
+    strings.
+    """
     nulls: Sequence[int]
+    """Null rows of each column."""
     _columns: list[ColumnBuffers] | None = None
 
     def trim(self, rows: int, string_bytes: Sequence[int]) -> None:

@@ -205,28 +205,19 @@ def dfa_dialect(dialect: Dialect) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultListing:
-    """Options of the fault list that a conversion writes.
-
-    Parameters
-    ----------
-    capacity
-        Capacity of the list. Further faults are counted, not listed.
-    rejected, rejected_count
-        Address and number of rejected records' indices, ascending. Their fields are not converted.
-    last_record
-        Index of the last record that is converted.
-    raise_mask
-        Bit mask of the faults (Fault of columns/rules/fault.hpp) that are to be raised.
-    knows_records
-        Whether an earlier pass has listed the faults of records. Then they are not listed again.
-    """
+    """Options of the fault list that a conversion writes."""
 
     capacity: int
+    """Capacity of the list. Further faults are counted, not listed."""
     rejected: int = 0
     rejected_count: int = 0
+    """Address and number of rejected records' indices, ascending. Their fields are not converted."""
     last_record: int = 2**64 - 1
+    """Index of the last record that is converted."""
     raise_mask: int = 0
+    """Bit mask of the faults (Fault of columns/rules/fault.hpp) that are to be raised."""
     knows_records: bool = False
+    """True if an earlier pass has listed the faults of records. Then they are not listed again."""
 
     @property
     def skips_records(self) -> bool:

@@ -84,27 +84,18 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class RowReading:
-    """Properties of the text and its dialect that the kernels receive in RowTask.
-
-    Parameters
-    ----------
-    flags
-        `RowsFlag`.
-    mask_variants
-        Search variants that use byte masks. If all of them declined, the DFA search read the text.
-    dialect
-        A PLAIN_DIALECT of structure/gpu/dialect_tables.py as bytes, with the quotes that the text may have.
-    inside
-        Bit mask of the DFA's states that are inside quotes.
-    dfa
-        A DfaTask as bytes, if only the DFA reads the text.
-    """
+    """Properties of the text and its dialect that the kernels receive in RowTask."""
 
     flags: int
+    """`RowsFlag`."""
     mask_variants: int
+    """Search variants that use byte masks. If all of them declined, the DFA search read the text."""
     dialect: bytes
+    """A PLAIN_DIALECT of structure/gpu/dialect_tables.py as bytes, with the quotes that the text may have."""
     inside: int
+    """Bit mask of the DFA's states that are inside quotes."""
     dfa: bytes = NO_DFA
+    """A DfaTask as bytes, if only the DFA reads the text."""
 
 
 class RowColumns:

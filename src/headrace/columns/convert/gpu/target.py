@@ -20,59 +20,45 @@ class WideTuning:
     """Launch configuration of the general conversion for long records of many columns.
 
     A larger tile has more rows. So a thread, which converts a column, stores more adjacent values.
-
-    Parameters
-    ----------
-    span
-        Tiles of the search in a tile.
-    threads, window, blocks
-        As in `ConvertTuning`.
-    min_tiles
-        Tiles of the search from which on a text is converted so. Fewer large tiles would leave multiprocessors idle.
     """
 
     span: int = 3
+    """Tiles of the search in a tile."""
     threads: int = 512
     window: int = 8192
     blocks: int = 2
+    """Sizes of the blocks (`ConvertTuning`)."""
     min_tiles: int = 1024
+    """Tiles of the search from which on a text is converted so. Fewer large tiles would leave multiprocessors idle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GpuTuning:
-    """Launch configurations of the search and the conversion. All tiles have the search's size.
-
-    Parameters
-    ----------
-    find
-        The search.
-    threads, window, blocks
-        The general conversion, as in `ConvertTuning`.
-    rows, numbers_rows, number_rows, wide_rows, quoted_rows, dfa_rows
-        The fast conversion: with strings, without strings, of a single column without strings, of many columns without strings,
-        with quotes, and by the DFA.
-    wide
-        The general conversion of texts with long records of many columns, without quotes. With them the window is half as large.
-    speculative
-        Whether the conversion is launched before the rows are counted, into buffers of estimated size.
-    min_sampled_first
-        Bytes of data from which on inferred types are sampled before the search, so that the search measures strings too. The
-        GPU waits for the sample. For less data, that takes longer than a further kernel that measures strings.
-    """
+    """Launch configurations of the search and the conversion. All tiles have the search's size."""
 
     find: SearchTuning = field(default_factory=SearchTuning)
     threads: int = 256
     window: int = 4096
     blocks: int = 4
+    """The general conversion, as in `ConvertTuning`."""
     rows: RowTuning = field(default_factory=RowTuning)
     numbers_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, blocks=8))
     number_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, record_bytes=2, blocks=6))
     wide_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=64, record_bytes=64, blocks=10))
     quoted_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, threads=160, head=2048, blocks=7))
     dfa_rows: RowTuning = field(default_factory=lambda: RowTuning(quotes=True, dfa=True, head=1024))
+    """The fast conversion: with strings, without strings, of a single column without strings, of many columns without strings,
+    with quotes, and by the DFA.
+    """
     wide: WideTuning = WideTuning()
+    """The general conversion of texts with long records of many columns, without quotes. With them the window is half as large.
+    """
     speculative: bool = True
+    """True if the conversion is launched before the rows are counted, into buffers of estimated size."""
     min_sampled_first: int = 64 << 20
+    """Bytes of data from which on inferred types are sampled before the search, so that the search measures strings too. The GPU
+    waits for the sample. For less data, that takes longer than a further kernel that measures strings.
+    """
 
     def __post_init__(self) -> None:
         rows = self.rows, self.numbers_rows, self.number_rows, self.wide_rows, self.quoted_rows, self.dfa_rows

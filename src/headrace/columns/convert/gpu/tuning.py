@@ -45,33 +45,22 @@ Program = tuple[dict[str, int], int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertTuning:
-    """Launch configuration of the general conversion (general/convert.cu).
-
-    Parameters
-    ----------
-    threads
-        Threads per block.
-    tile
-        Bytes per tile.
-    window
-        Fields that are indexed at a time.
-    quotes
-        Whether the dialect has quotes.
-    dfa
-        Whether a DFA classifies the bytes instead of byte masks.
-    blocks
-        Resident blocks per multiprocessor that the compiler is asked for.
-    span
-        Tiles of the search in a tile.
-    """
+    """Launch configuration of the general conversion (general/convert.cu)."""
 
     threads: int = 256
+    """Threads per block."""
     tile: int = 16384
+    """Bytes per tile."""
     window: int = 4096
+    """Fields that are indexed at a time."""
     quotes: bool = True
+    """True if the dialect has quotes."""
     dfa: bool = False
+    """True if a DFA classifies the bytes instead of byte masks."""
     blocks: int = 4
+    """Resident blocks per multiprocessor that the compiler is asked for."""
     span: int = 1
+    """Tiles of the search in a tile."""
 
     def defines(self, *, writes: bool, families: int = ALL_FAMILIES) -> dict[str, int]:
         """Return the macros of ``convert_tiles`` (`writes`) or ``measure_strings``, for columns of these families."""
@@ -99,33 +88,23 @@ class RowTuning:
     A block has about as many threads as a 16 KB tile has records: 192 threads for records of 85 bytes and more, 160 with quotes
     for 102 bytes and more. The taxi data has 178 records per tile, lineitem 131; with 128 threads, three warps waited for the
     one that converted the records of the second round.
-
-    Parameters
-    ----------
-    quotes
-        Whether the dialect has quotes.
-    dfa
-        Whether the DFA finds the fields instead of byte masks.
-    threads
-        Threads per block.
-    tile, head
-        Bytes per tile, and bytes before it that are staged with it.
-    records
-        Records that a thread converts side by side.
-    record_bytes
-        The fast conversion declines tiles with more records than records of this size would give.
-    blocks
-        Resident blocks per multiprocessor that the compiler is asked for.
     """
 
     quotes: bool = False
+    """True if the dialect has quotes."""
     dfa: bool = False
+    """True if the DFA finds the fields instead of byte masks."""
     threads: int = 192
+    """Threads per block."""
     tile: int = 16384
     head: int = 512
+    """Bytes per tile, and bytes before it that are staged with it."""
     records: int = 1
+    """Records that a thread converts side by side."""
     record_bytes: int = 8
+    """The fast conversion declines tiles with more records than records of this size would give."""
     blocks: int = 6
+    """Resident blocks per multiprocessor that the compiler is asked for."""
 
     def defines(self, *, writes: bool, kinds: int = ALL_KINDS) -> dict[str, int]:
         """Return the macros of ``convert_rows`` (`writes`), for columns of these kinds, or of ``measure_rows``."""

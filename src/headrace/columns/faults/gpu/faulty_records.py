@@ -85,23 +85,16 @@ class FaultyRecords:
 
 @dataclass(frozen=True, slots=True)
 class GatheredRecords:
-    """Listed faults, and the texts and lines of their records, on a device.
-
-    Parameters
-    ----------
-    faults
-        The list, in any order.
-    places, texts
-        Lines and offsets, and the texts.
-    count, all_records
-        Numbers of these records, and of all records of the text.
-    """
+    """Listed faults, and the texts and lines of their records, on a device."""
 
     faults: DeviceBuffer
+    """The list, in any order."""
     places: RecordPlaces
     texts: DeviceBuffer
+    """Lines and offsets, and the texts."""
     count: int
     all_records: int
+    """Numbers of these records, and of all records of the text."""
 
     def fetch(self, launcher: Launcher, ranks: Sequence[int], threads: int) -> tuple[NDArray[np.void], RecordTexts]:
         """Return the faults by record, and the texts and lines of these. The first of a record's own faults counts.

@@ -25,21 +25,14 @@ BATCH_BYTES = 64 << 20
 
 
 class RecordTexts(NamedTuple):
-    """Texts of records with their line ends, concatenated.
-
-    Parameters
-    ----------
-    bytes
-        The texts.
-    ends
-        End of each text as an unsigned 64-bit integer. Records that are very long, or have no line end, have an empty text.
-    lines
-        The line in which each record begins, from 1; of no meaning for a part of a text.
-    """
+    """Texts of records with their line ends, concatenated."""
 
     bytes: NDArray[np.uint8]
+    """The texts."""
     ends: NDArray[np.uint64]
+    """End of each text as an unsigned 64-bit integer. Records that are very long, or have no line end, have an empty text."""
     lines: NDArray[np.uint64]
+    """The line in which each record begins, from 1; of no meaning for a part of a text."""
 
 
 class RecordPlaces:
@@ -73,25 +66,17 @@ class RecordPlaces:
 
 @dataclass(frozen=True, slots=True)
 class LocatedRecords:
-    """A text in which records are located by their first bytes.
-
-    Parameters
-    ----------
-    whole, begin
-        The text in device memory, and the first byte of its data. For a part of a text, `whole` is None: lines are not counted.
-    text
-        The data.
-    dialect
-        The dialect of the text.
-    marks
-        A bit for each byte, set for lenient quotes that open no field; None if no quote is malformed or quotes are strict.
-    """
+    """A text in which records are located by their first bytes."""
 
     whole: DeviceBuffer | None
     begin: int
+    """The text in device memory, and the first byte of its data. For a part of a text, `whole` is None: lines are not counted."""
     text: DeviceBuffer
+    """The data."""
     dialect: Dialect
+    """The dialect of the text."""
     marks: DeviceBuffer | None
+    """A bit for each byte, set for lenient quotes that open no field; None if no quote is malformed or quotes are strict."""
 
     def place(self, launcher: Launcher, begins: DeviceBuffer, places: RecordPlaces, ungathered: DeviceBuffer) -> None:
         """Launch the kernels that find the sizes and the lines of records.

@@ -24,31 +24,21 @@ def kind_bit(kind: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class FaultPolicies:
-    """Outcomes by kind of fault.
-
-    Parameters
-    ----------
-    raises
-        Whether the load raises an error.
-    keeps
-        Whether the record remains a row.
-    order
-        Rank of each kind among several faults of one record: the lowest counts.
-    raised_mask, retained_mask
-        The same as bits of kinds.
-    listed_masks
-        Kinds of faults of records, and of fields, of which the list and the records' texts have all that the table shows.
-    listing
-        The listing of a first conversion.
-    """
+    """Outcomes by kind of fault."""
 
     raises: NDArray[np.bool_]
+    """True if the load raises an error."""
     keeps: NDArray[np.bool_]
+    """True if the record remains a row."""
     order: list[int]
+    """Rank of each kind among several faults of one record: the lowest counts."""
     raised_mask: int
     retained_mask: int
+    """The same as bits of kinds."""
     listed_masks: tuple[int, int]
+    """Kinds of faults of records, and of fields, of which the list and the records' texts have all that the table shows."""
     listing: FaultListing
+    """The listing of a first conversion."""
 
 
 @cache

@@ -32,37 +32,24 @@ _building = process_lock()
 
 @dataclass(frozen=True, slots=True)
 class RejectsTable:
-    """A table of rejects.
-
-    Parameters
-    ----------
-    rejects
-        Its columns.
-    faults
-        Number of faults, which may exceed its rows.
-    rejected_short
-        Number of rejected records that were counted as filled.
-    """
+    """A table of rejects."""
 
     rejects: Mapping[str, Column]
     faults: int
+    """Number of faults, which may exceed its rows."""
     rejected_short: int
+    """Number of rejected records that were counted as filled."""
 
 
 @dataclass(frozen=True, slots=True)
 class RejectsBuilder:
-    """Builds tables of rejects of one text.
-
-    Parameters
-    ----------
-    source, dialect, plan, begin
-        As for `headrace.columns.faults.gpu.fault_list.FaultList`.
-    """
+    """Builds tables of rejects of one text."""
 
     source: OpenSource
     dialect: _native.Dialect
     plan: LoadPlan
     begin: int
+    """Byte of the source that the kernels count from."""
 
     def table(self, listed: NDArray[np.void], texts: RecordTexts, types: Sequence[DataType | None]) -> RejectsTable:
         """Return the table of listed faults. If some fault raises, the table has the first such fault alone.
@@ -109,24 +96,16 @@ class RejectsBuilder:
 
 @dataclass(frozen=True, slots=True)
 class _LaterRejects:
-    """The parts of a table of rejects. They do not refer to the text.
-
-    Parameters
-    ----------
-    launcher, faults
-        Execution context of the kernels, and the faults on the GPU.
-    dialect, plan, begin
-        As for `RejectsBuilder`.
-    types
-        Types of the columns.
-    """
+    """The parts of a table of rejects. They do not refer to the text."""
 
     launcher: Launcher
     faults: GatheredRecords
+    """The faults on the GPU."""
     dialect: _native.Dialect
     plan: LoadPlan
     begin: int
     types: Sequence[DataType | None]
+    """Types of the columns."""
 
     def table(self, ranks: Sequence[int]) -> LazyMapping[Column]:
         """Return the table; `ranks`: rank of each kind of fault in a record."""

@@ -38,27 +38,17 @@ See = Callable[[int, int, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The results of a conversion.
-
-    Parameters
-    ----------
-    columns
-        The buffers of its columns.
-    table
-        The kernels' table of these columns.
-    faults
-        The list of faults.
-    totals
-        TOTALS_WORDS words.
-    seen
-        Indices of the records in which kinds were first seen.
-    """
+    """The results of a conversion."""
 
     columns: ColumnGroupBuffers
     table: DeviceBuffer
+    """The kernels' table of these columns."""
     faults: DeviceBuffer
+    """The list of faults."""
     totals: NDArray[np.uint64]
+    """TOTALS_WORDS words."""
     seen: NDArray[np.uint64]
+    """Indices of the records in which kinds were first seen."""
 
     def listed(self, count: int) -> DeviceBuffer:
         """Return the first `count` faults of the list."""

@@ -19,20 +19,13 @@ NO_RECORDS: NDArray[np.uint64] = np.zeros(0, np.uint64)
 
 @dataclass(frozen=True, slots=True)
 class SortedFaults:
-    """Faults by record.
-
-    Parameters
-    ----------
-    faults
-        The faults.
-    record_kinds, field_kinds, has_repeats
-        The members of ListedKinds (columns/faults/sort_faults.hpp).
-    """
+    """Faults by record."""
 
     faults: NDArray[np.void]
     record_kinds: int
     field_kinds: int
     has_repeats: bool
+    """The members of ListedKinds (columns/faults/sort_faults.hpp)."""
 
     @property
     def of_records(self) -> NDArray[np.void]:

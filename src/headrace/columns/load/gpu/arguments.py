@@ -28,21 +28,15 @@ class FastTable(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ArgumentBuffers:
-    """Slices of the argument buffer.
-
-    Parameters
-    ----------
-    table
-        Table of columns for the general kernels.
-    fast
-        Columns for the fast kernels, in the order of the template's `fast`: to measure strings, then to convert; or one of them.
-    ranges
-        Ranges of sizes that the estimate covers.
-    """
+    """Slices of the argument buffer."""
 
     table: DeviceBuffer
+    """Table of columns for the general kernels."""
     fast: list[FastTable]
+    """Columns for the fast kernels, in the order of the template's `fast`: to measure strings, then to convert; or one of them.
+    """
     ranges: DeviceBuffer
+    """Ranges of sizes that the estimate covers."""
 
 
 def argument_bytes(gpu_plan: GpuPlan, columns: int) -> int:

@@ -39,18 +39,12 @@ _MISPREDICTED = 2**64 - 1
 
 @dataclass(frozen=True, slots=True)
 class SizeEstimate:
-    """Estimated sizes of a text.
-
-    Parameters
-    ----------
-    rows
-        Number of rows if all records were as long as the first ones, and the spare rows.
-    strings
-        Bytes of each column of strings, with the spare bytes.
-    """
+    """Estimated sizes of a text."""
 
     rows: int
+    """Number of rows if all records were as long as the first ones, and the spare rows."""
     strings: list[int]
+    """Bytes of each column of strings, with the spare bytes."""
 
     def allocate(self, group: ColumnGroup, launcher: Launcher, size: int, *, strings: bool) -> ColumnGroupBuffers | None:
         """Allocate column buffers for the estimated rows.

@@ -74,29 +74,21 @@ def results_bytes(columns: int, infers: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SpeculativeConversion:
-    """A conversion that is launched with estimated sizes, recorded so that it can be replayed for any text.
-
-    Parameters
-    ----------
-    arguments
-        The arguments of the kernels.
-    recording
-        The launches; None if they cannot be recorded.
-    sums, sizes
-        Numbers of the buffers, among those that the recording allocates, that `MeasuredStrings` refers to; None if the buffer
-        was allocated with the search.
-    measures_fast
-        Whether the fast kernel measures strings.
-    is_fast
-        Whether the launches leave out the general conversion.
-    """
+    """A conversion that is launched with estimated sizes, recorded so that it can be replayed for any text."""
 
     arguments: ArgumentTemplate
+    """The arguments of the kernels."""
     recording: Recording | None
+    """The launches; None if they cannot be recorded."""
     sums: int | None = None
     sizes: int | None = None
+    """Numbers of the buffers, among those that the recording allocates, that `MeasuredStrings` refers to; None if the buffer was
+    allocated with the search.
+    """
     measures_fast: bool = False
+    """True if the fast kernel measures strings."""
     is_fast: bool = False
+    """True if the launches leave out the general conversion."""
 
     def replay(self, target: GpuTarget, searched: SearchedText, rows: int) -> MeasuredStrings:
         """Replay the launches for a text; `rows`: its estimated rows."""
@@ -124,24 +116,16 @@ class SpeculativeConversion:
 
 @dataclass(frozen=True, slots=True)
 class ConversionOutput:
-    """The output of a conversion beside its columns.
-
-    Parameters
-    ----------
-    results
-        Buffer of `results_bytes`. The counts must be zero, and the first occurrences all ones.
-    faults
-        The list of faults.
-    rows
-        The number of rows, or an upper bound.
-    validated
-        The word of `headrace.columns.load.gpu.estimate.validate_estimate`; None if the host knows the number of rows.
-    """
+    """The output of a conversion beside its columns."""
 
     results: DeviceBuffer
+    """Buffer of `results_bytes`. The counts must be zero, and the first occurrences all ones."""
     faults: DeviceBuffer
+    """The list of faults."""
     rows: int
+    """The number of rows, or an upper bound."""
     validated: DeviceBuffer | None = None
+    """The word of `headrace.columns.load.gpu.estimate.validate_estimate`; None if the host knows the number of rows."""
 
 
 class ResultLayout:
@@ -159,38 +143,27 @@ class ResultLayout:
 
 @dataclass(frozen=True, slots=True)
 class SearchedText:
-    """A text whose search is launched, and the buffers that were allocated with it.
-
-    Parameters
-    ----------
-    structure
-        The tiles of the text.
-    strings
-        String sizes measured by the search. If the search did not measure them, `sums` is uninitialised; the measuring kernel
-        writes every element.
-    marks
-        As for `RowLaunches`.
-    arguments, faults
-        Buffers of the first conversion: arguments of its kernels, and its list of faults.
-    layout
-        Offsets of the results. They are followed by zeros that the first `scan_string_sizes` needs.
-    quoted
-        Whether fields are expected to have quotes.
-    has_sums
-        Whether the sums have room for all columns of strings.
-    is_wide
-        Whether the general conversion reads all tiles, since they have few rows of many columns.
-    """
+    """A text whose search is launched, and the buffers that were allocated with it."""
 
     structure: TileStructure
+    """The tiles of the text."""
     strings: MeasuredStrings
+    """String sizes measured by the search. If the search did not measure them, `sums` is uninitialised; the measuring kernel
+    writes every element.
+    """
     marks: DeviceBuffer
+    """Zeroed words of the tiles for `RowLaunches`."""
     arguments: DeviceBuffer
     faults: DeviceBuffer
+    """Buffers of the first conversion: arguments of its kernels, and its list of faults."""
     layout: ResultLayout
+    """Offsets of the results. They are followed by zeros that the first `scan_string_sizes` needs."""
     quoted: bool
+    """True if fields are expected to have quotes."""
     has_sums: bool
+    """True if the sums have room for all columns of strings."""
     is_wide: bool
+    """True if the general conversion reads all tiles, since they have few rows of many columns."""
 
     def string_bytes(self, group: ColumnGroup) -> DeviceBuffer:
         """Return the words that receive the bytes of each column of strings in the first conversion."""

@@ -40,59 +40,42 @@ _WORD = Struct("=Q")
 
 @dataclass(frozen=True, slots=True)
 class TextToLoad:
-    """A text in device memory.
-
-    Parameters
-    ----------
-    target
-        The execution target, with the whole source.
-    begin, size
-        First byte of the data in the source, and their bytes.
-    prefix
-        The first of these bytes.
-    counts
-        The counts of what precedes the data.
-    infer
-        Returns the inferred types of the text before any are known; None if all types are given.
-    """
+    """A text in device memory."""
 
     target: GpuTarget
+    """The execution target, with the whole source."""
     begin: int
     size: int
+    """First byte of the data in the source, and their bytes."""
     prefix: bytes
+    """The first of these bytes."""
     counts: dict[str, int]
+    """The counts of what precedes the data."""
     infer: Callable[[], Inference] | None
+    """Returns the inferred types of the text before any are known; None if all types are given."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatedLoad:
-    """The launches of an earlier load, for texts of which the same is expected.
-
-    Parameters
-    ----------
-    group, chain
-        The columns with their types, and all launches.
-    search
-        The output of the search.
-    measuring
-        The search's kernel that measures strings, or None.
-    quoted, has_sums
-        Whether fields are expected to have quotes, and whether the sums have room for all columns of strings.
-    tuning, dialect
-        Launch configuration of the search, and the dialect.
-    width
-        Number of the plan's columns.
-    """
+    """The launches of an earlier load, for texts of which the same is expected."""
 
     group: ColumnGroup
+    """The columns with their types."""
     chain: TraceChain
+    """All launches."""
     search: RecordedSearch
+    """The output of the search."""
     measuring: FusedSummary | None
+    """The search's kernel that measures strings, or None."""
     quoted: bool
+    """True if fields are expected to have quotes."""
     has_sums: bool
+    """True if the sums have room for all columns of strings."""
     tuning: SearchTuning
+    """Launch configuration of the search."""
     dialect: Dialect
     width: int
+    """Number of the plan's columns."""
 
     def load(self, setup: LoadSetup, text: TextToLoad) -> Loaded | None:
         """Load a text; None if it must be loaded step by step. `setup`: that of the plan."""

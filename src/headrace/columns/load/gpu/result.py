@@ -59,24 +59,15 @@ class LoadRequest:
 
 @dataclass(frozen=True, slots=True)
 class LaunchedConversion:
-    """A conversion whose kernels are launched.
-
-    Parameters
-    ----------
-    columns
-        The buffers of its columns.
-    table
-        The kernels' table of the columns.
-    faults
-        The list of faults.
-    declined
-        Marks of tiles that the general conversion converts if it is launched later; None if it has been launched.
-    """
+    """A conversion whose kernels are launched."""
 
     columns: ColumnGroupBuffers
     table: DeviceBuffer
+    """The kernels' table of the columns."""
     faults: DeviceBuffer
+    """The list of faults."""
     declined: DeviceBuffer | None = None
+    """Marks of tiles that the general conversion converts if it is launched later; None if it has been launched."""
 
 
 _loaded = fast_constructor(Loaded)

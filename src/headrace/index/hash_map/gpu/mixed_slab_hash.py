@@ -18,25 +18,17 @@ _PACKED = MIXED_TASK.packer()
 
 @dataclass(frozen=True, slots=True)
 class MixedRows:
-    """Mixed operations in device memory.
-
-    Parameters
-    ----------
-    operations
-        Number of each operation.
-    rows
-        Their keys and values.
-    held, found
-        Results: value of each key before its operation, None for sets; and whether the key was present.
-    kind
-        NumPy's letter of the values' type.
-    """
+    """Mixed operations in device memory."""
 
     operations: Any
+    """Number of each operation."""
     rows: Rows
+    """Their keys and values."""
     held: Any
     found: Any
+    """Results: value of each key before its operation, None for sets; and whether the key was present."""
     kind: str
+    """NumPy's letter of the values' type."""
 
     @property
     def packed(self) -> bytes:

@@ -39,24 +39,16 @@ _HASH_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class DeviceRows:
-    """Rows of a table in device memory, by the columns that are compared.
-
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    columns
-        The columns that are compared.
-    hashes
-        Hash of each row, 8 bytes.
-    count
-        Number of rows.
-    """
+    """Rows of a table in device memory, by the columns that are compared."""
 
     launcher: Launcher
+    """Launcher of the device."""
     columns: Mapping[str, RowColumn]
+    """The columns that are compared."""
     hashes: DeviceBuffer
+    """Hash of each row, 8 bytes."""
     count: int
+    """Number of rows."""
 
     @classmethod
     def of(cls, launcher: Launcher, columns: Mapping[str, Column], by: Sequence[str]) -> DeviceRows:

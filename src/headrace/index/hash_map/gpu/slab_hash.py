@@ -57,21 +57,14 @@ class _Located:
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """The contest of rows that have one slot (hash_map_updates.cu).
-
-    Parameters
-    ----------
-    is_for_key
-        1 if the rows compete in the keys of the slots, not in the values.
-    is_reversed
-        1 if the last row wins, not the first.
-    counter
-        Count of 8 bytes; if it is 0, there is no contest. None for a contest in any case.
-    """
+    """The contest of rows that have one slot (hash_map_updates.cu)."""
 
     is_for_key: int = 0
+    """1 if the rows compete in the keys of the slots, not in the values."""
     is_reversed: int = 0
+    """1 if the last row wins, not the first."""
     counter: DeviceBuffer | None = None
+    """Count of 8 bytes; if it is 0, there is no contest. None for a contest in any case."""
 
 
 class SlabHash:

@@ -67,19 +67,13 @@ _SIGNED = 2
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of a batch in device memory.
-
-    Parameters
-    ----------
-    keys, values
-        The arrays; `values` is None for sets and searches.
-    count
-        Number of rows.
-    """
+    """Rows of a batch in device memory."""
 
     keys: Any
     values: Any
+    """The arrays; `values` is None for sets and searches."""
     count: int
+    """Number of rows."""
 
 
 @dataclass(frozen=True)

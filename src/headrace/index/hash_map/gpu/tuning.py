@@ -17,53 +17,35 @@ VALUE_WIDTHS = (0, 4, 8)
 
 @dataclass(frozen=True, slots=True)
 class BuildTuning:
-    """Sizes of the kernels that build lists block by block.
-
-    Parameters
-    ----------
-    threads, buckets
-        Threads per block, and buckets whose first slabs a block has in shared memory, 128 bytes each.
-    min_rows
-        Rows of a batch from which it is ordered and built, instead of inserted.
-    max_bits
-        Maximum number of bits of the hash by which a batch is ordered, in one pass or two.
-    split
-        Sizes of the passes that order a batch; None if batches are always inserted.
-    """
+    """Sizes of the kernels that build lists block by block."""
 
     threads: int = 256
     buckets: int = 256
+    """Threads per block, and buckets whose first slabs a block has in shared memory, 128 bytes each."""
     min_rows: int = 1 << 23
+    """Rows of a batch from which it is ordered and built, instead of inserted."""
     max_bits: int = 2 * DIGIT_BITS
+    """Maximum number of bits of the hash by which a batch is ordered, in one pass or two."""
     split: SplitTuning | None = None
+    """Sizes of the passes that order a batch; None if batches are always inserted."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlabTuning:
-    """Sizes of a slab hash.
-
-    Parameters
-    ----------
-    threads
-        Threads per block.
-    load
-        Pairs of a table that was just sized, as a part of the slots in the buckets' first slabs.
-    max_load
-        The same at which a table grows. From about 0.9 on, half of the lists have a second slab (the paper's section 5.6).
-    list_slabs
-        Slabs in memory blocks, as a part of the buckets; rounded up to whole blocks of 1,024. 0: lists have one slab.
-    block_rows
-        Maximum number of rows that one block inserts, a row a thread.
-    build
-        Sizes of bulk builds.
-    """
+    """Sizes of a slab hash."""
 
     threads: int = HASH_MAP_THREADS
+    """Threads per block."""
     load: float = 0.65
+    """Pairs of a table that was just sized, as a part of the slots in the buckets' first slabs."""
     max_load: float = 0.8
+    """The same at which a table grows. From about 0.9 on, half of the lists have a second slab (the paper's section 5.6)."""
     list_slabs: float = 0.125
+    """Slabs in memory blocks, as a part of the buckets; rounded up to whole blocks of 1,024. 0: lists have one slab."""
     block_rows: int = BLOCK_ROWS
+    """Maximum number of rows that one block inserts, a row a thread."""
     build: BuildTuning = BuildTuning()
+    """Sizes of bulk builds."""
 
 
 SLAB_TUNING = SlabTuning()

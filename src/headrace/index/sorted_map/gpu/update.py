@@ -23,24 +23,16 @@ from headrace.index.sorted_map.levels import Level, Levels
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A batch, the levels that it is merged with, and the level that is written.
-
-    Parameters
-    ----------
-    types
-        Types of keys and values.
-    batch
-        The batch, of one or more keys.
-    older
-        Levels, newest first; none for a batch that becomes a level by itself.
-    target
-        The new level.
-    """
+    """A batch, the levels that it is merged with, and the level that is written."""
 
     types: MapTypes
+    """Types of keys and values."""
     batch: Batch
+    """The batch, of one or more keys."""
     older: tuple[Level, ...]
+    """Levels, newest first; none for a batch that becomes a level by itself."""
     target: Level
+    """The new level."""
 
     def run(self, call: Call, card: Gpu, own: Array) -> None:
         """Launch the update in the stream of `own`: as a replay of an update of the same sizes, if there was one.

@@ -22,25 +22,15 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class MethodSearch:
-    """A search for all positions of a pattern, which may overlap.
-
-    Parameters
-    ----------
-    name
-        Name of the method, one of `headrace.query.find.paper.methods.NAMES`.
-    text
-        The text.
-    pattern
-        The pattern.
-    context, budget
-        Those of the call.
-    """
+    """A search for all positions of a pattern, which may overlap."""
 
     name: str
+    """Name of the method, one of `headrace.query.find.paper.methods.NAMES`."""
     text: Array
     pattern: Pattern
     context: Context
     budget: Budget
+    """Those of the call."""
 
     def positions(self) -> Any:
         """Return the positions, ascending, in an array of the library of the text.

@@ -25,24 +25,16 @@ MAX_HYBRID = 1024
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method: the form of its fingerprint, the bits of one (0 if any length fits), and its place of work.
-
-    Parameters
-    ----------
-    form
-        Form of the fingerprint.
-    word_bits
-        Bits that the codes of the window must fit; 0 for no limit.
-    is_two_stage
-        Whether a short window is searched for, and the rest is only verified.
-    is_serial
-        Whether one thread of the CPU searches.
-    """
+    """A method: the form of its fingerprint, the bits of one (0 if any length fits), and its place of work."""
 
     form: int
+    """Form of the fingerprint."""
     word_bits: int = 0
+    """Bits that the codes of the window must fit; 0 for no limit."""
     is_two_stage: bool = False
+    """True if a short window is searched for, and the rest is only verified."""
     is_serial: bool = False
+    """True if one thread of the CPU searches."""
 
 
 METHODS: Mapping[str, Method] = {

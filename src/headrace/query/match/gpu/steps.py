@@ -27,27 +27,20 @@ class SymbolForm(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeviceTables:
-    """Tables in the layout of device memory.
-
-    Parameters
-    ----------
-    form
-        Symbols of the forward reading.
-    data
-        All tables: those of ``MatchTables`` (match_rules.hpp), the steps of both readings, and the symbols of pairs of classes
-        (match_task.hpp).
-    offsets
-        Offset of each table.
-    backward_steps, forward_steps, pairs
-        Sizes of the last three tables.
-    """
+    """Tables in the layout of device memory."""
 
     form: SymbolForm
+    """Symbols of the forward reading."""
     data: bytes
+    """All tables: those of ``MatchTables`` (match_rules.hpp), the steps of both readings, and the symbols of pairs of classes
+    (match_task.hpp).
+    """
     offsets: tuple[int, ...]
+    """Offset of each table."""
     backward_steps: int
     forward_steps: int
     pairs: int
+    """Sizes of the last three tables."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,38 +20,25 @@ ProgramRow = tuple[str, Mapping[str, Sequence[int | str]]]
 
 
 class SortProgram(NamedTuple):
-    """A program of a sort.
-
-    Parameters
-    ----------
-    file, defines
-        Its file, and a value of each macro.
-    free_macro
-        Name of a macro that takes any value. Such a program is compiled at its first use; without one, ahead of time.
-    """
+    """A program of a sort."""
 
     file: str
     defines: Mapping[str, Any]
+    """Its file, and a value of each macro."""
     free_macro: str = ""
+    """Name of a macro that takes any value. Such a program is compiled at its first use; without one, ahead of time."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyType:
-    """The properties of keys that kernels are compiled for, and the rule that makes their codes.
-
-    Parameters
-    ----------
-    width
-        Bytes of a key.
-    rule
-        The bytes of a ``KeyRule`` (sort_key.hpp).
-    equals
-        Whether keys of different bits may compare equal and must then keep their order.
-    """
+    """The properties of keys that kernels are compiled for, and the rule that makes their codes."""
 
     width: int
+    """Bytes of a key."""
     rule: bytes
+    """The bytes of a ``KeyRule`` (sort_key.hpp)."""
     equals: bool = False
+    """True if keys of different bits may compare equal and must then keep their order."""
 
     @property
     def by_equal_codes(self) -> KeyType:

@@ -27,21 +27,16 @@ _GATHER_DEFINES = {"HR_THREADS": THREADS}
 
 @dataclass(frozen=True, slots=True)
 class MovedColumn:
-    """Buffers of the keys, or of a column that moves with them.
-
-    Parameters
-    ----------
-    source, target, between
-        Input, output, and a scratch buffer of the same size. Without `source` the items are row numbers. `source` and `target`
-        may be the same buffer.
-    width
-        Bytes of an item.
-    """
+    """Buffers of the keys, or of a column that moves with them."""
 
     source: DeviceBuffer | None
     target: DeviceBuffer | None
     between: DeviceBuffer | None
+    """Input, output, and a scratch buffer of the same size. Without `source` the items are row numbers. `source` and `target` may
+    be the same buffer.
+    """
     width: int
+    """Bytes of an item."""
 
     @property
     def in_place(self) -> bool:

@@ -19,21 +19,14 @@ _EPOCH = (1 << 32) - 1
 
 @dataclass(frozen=True, slots=True)
 class ExtractionBuffers:
-    """Buffers that an extraction shares with the sort, and its own table.
-
-    Parameters
-    ----------
-    tile
-        Tile of the sort's passes, by which keys and values move together.
-    states
-        Look-back states of the passes.
-    table
-        `HeavyHitters.nbytes` zeros.
-    """
+    """Buffers that an extraction shares with the sort, and its own table."""
 
     tile: TileTuning
+    """Tile of the sort's passes, by which keys and values move together."""
     states: DeviceBuffer
+    """Look-back states of the passes."""
     table: DeviceBuffer
+    """`HeavyHitters.nbytes` zeros."""
 
 
 class HeavyHitters:

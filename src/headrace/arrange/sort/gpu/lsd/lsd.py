@@ -51,27 +51,18 @@ class MsdUse(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlanInputs:
-    """Facts about a sort that the device's plan depends on, besides the counts of digits.
-
-    Parameters
-    ----------
-    in_place
-        Whether an array is written where it is read.
-    keeps_equals
-        Whether equal keys must keep their order.
-    msd
-        Whether the plan may choose the MSD sort.
-    max_block_keys
-        Maximum number of keys of a bucket that one block sorts.
-    value_bytes
-        Bytes of values that move with each key.
-    """
+    """Facts about a sort that the device's plan depends on, besides the counts of digits."""
 
     in_place: bool
+    """True if an array is written where it is read."""
     keeps_equals: bool
+    """True if equal keys must keep their order."""
     msd: MsdUse = MsdUse.NEVER
+    """True if the plan may choose the MSD sort."""
     max_block_keys: int = 1
+    """Maximum number of keys of a bucket that one block sorts."""
     value_bytes: int = 0
+    """Bytes of values that move with each key."""
 
     def packed(self, count: int) -> bytes:
         """Return the bytes of a ``PlanInputs`` of sort_task.hpp."""

@@ -15,23 +15,16 @@ ANY_WIDTH = 1
 
 @dataclass(frozen=True, slots=True)
 class TileTuning:
-    """Size and value handling of a tile that one block sorts stably by one digit (split_tile.cuh).
-
-    Parameters
-    ----------
-    threads, items, blocks
-        Threads of a block, keys of a thread, and resident blocks of a multiprocessor.
-    value_bytes
-        0 without values; 4 or 8 if each key has one value of that width; `ANY_WIDTH` for columns that move after the keys.
-    values_follow
-        Whether the one value is loaded while keys are written. If not, key and value move together.
-    """
+    """Size and value handling of a tile that one block sorts stably by one digit (split_tile.cuh)."""
 
     threads: int
     items: int
     blocks: int
+    """Threads of a block, keys of a thread, and resident blocks of a multiprocessor."""
     value_bytes: int = 0
+    """0 without values; 4 or 8 if each key has one value of that width; `ANY_WIDTH` for columns that move after the keys."""
     values_follow: bool = False
+    """True if the one value is loaded while keys are written. If not, key and value move together."""
 
     @property
     def keys(self) -> int:
@@ -65,26 +58,18 @@ def tile_bytes(threads: int, items: int, item_bytes: int, digits: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class KeyTiles:
-    """Tiles for keys of one width.
-
-    Parameters
-    ----------
-    key_bytes
-        Width of a key.
-    keys_only, any_values
-        Tiles for keys alone, and for columns of any number and width.
-    same_width
-        Tile for one column as wide as the keys; None: `any_values` serves it.
-    few_same_width, few_keys
-        Replaces `same_width` up to `few_keys` keys, where larger tiles leave blocks idle in the last round.
-    """
+    """Tiles for keys of one width."""
 
     key_bytes: int
+    """Width of a key."""
     keys_only: TileTuning
     any_values: TileTuning
+    """Tiles for keys alone, and for columns of any number and width."""
     same_width: TileTuning | None = None
+    """Tile for one column as wide as the keys; None: `any_values` serves it."""
     few_same_width: TileTuning | None = None
     few_keys: int = 0
+    """Replaces `same_width` up to `few_keys` keys, where larger tiles leave blocks idle in the last round."""
 
     def select(self, value_widths: Sequence[int], count: int) -> TileTuning:
         """Return the tile for `count` keys and columns of `value_widths` bytes an item."""
@@ -117,19 +102,13 @@ class DigitHistogramTuning:
 
 @dataclass(frozen=True, slots=True)
 class PrefixHistogramTuning:
-    """Size of prefix_histogram.cu.
-
-    Parameters
-    ----------
-    threads, rows
-        Threads of a block, and 16-byte vectors of a thread.
-    count_limit
-        Counters are drained before one can reach this value.
-    """
+    """Size of prefix_histogram.cu."""
 
     threads: int = 1024
     rows: int = 4
+    """Threads of a block, and 16-byte vectors of a thread."""
     count_limit: int = 1 << 16
+    """Counters are drained before one can reach this value."""
 
     def defines(self, keys: KeyType, bits: int) -> Mapping[str, Any]:
         """Return the macros of a program."""
@@ -173,30 +152,20 @@ _TILES = (
 
 @dataclass(frozen=True, slots=True)
 class LsdTuning:
-    """Sizes of all kernels of the LSD sort.
-
-    Parameters
-    ----------
-    bits
-        Bits of a digit.
-    tiles
-        Tiles of a pass, a row for each width of keys.
-    histogram
-        Size of the kernel that counts all digits.
-    prefix_histogram
-        Size of the kernel that counts 16-bit prefixes; None if a block's shared memory cannot hold that many counters.
-    splitters
-        Size of the kernels that choose splitters from a sample.
-    portion
-        Maximum number of keys of a launch: look-back counts below 2**31.
-    """
+    """Sizes of all kernels of the LSD sort."""
 
     bits: int = 8
+    """Bits of a digit."""
     tiles: tuple[KeyTiles, ...] = _TILES
+    """Tiles of a pass, a row for each width of keys."""
     histogram: DigitHistogramTuning = field(default_factory=DigitHistogramTuning)
+    """Size of the kernel that counts all digits."""
     prefix_histogram: PrefixHistogramTuning | None = field(default_factory=PrefixHistogramTuning)
+    """Size of the kernel that counts 16-bit prefixes; None if a block's shared memory cannot hold that many counters."""
     splitters: SplitterTuning = field(default_factory=SplitterTuning)
+    """Size of the kernels that choose splitters from a sample."""
     portion: int = 1 << 30
+    """Maximum number of keys of a launch: look-back counts below 2**31."""
 
     def tiles_of(self, key_bytes: int) -> KeyTiles:
         """Return the row for keys of one width."""

@@ -15,17 +15,12 @@ _LINE_KEYS = 32
 
 @dataclass(frozen=True, slots=True)
 class BinSortTuning:
-    """Size of bin_sort.cu, which sorts a bucket in one pass.
-
-    Parameters
-    ----------
-    threads, items, blocks
-        Threads of a block, keys of a thread, resident blocks of a multiprocessor.
-    """
+    """Size of bin_sort.cu, which sorts a bucket in one pass."""
 
     threads: int
     items: int
     blocks: int
+    """Threads of a block, keys of a thread, resident blocks of a multiprocessor."""
 
     @property
     def keys(self) -> int:
@@ -46,20 +41,14 @@ class BinSortTuning:
 
 @dataclass(frozen=True, slots=True)
 class BlockSortTuning:
-    """Size of block_radix_sort.cu, which sorts a bucket digit by digit in shared memory.
-
-    Parameters
-    ----------
-    bits
-        Bits of a digit.
-    threads, items, blocks
-        Threads of a block, keys of a thread, resident blocks of a multiprocessor.
-    """
+    """Size of block_radix_sort.cu, which sorts a bucket digit by digit in shared memory."""
 
     bits: int
+    """Bits of a digit."""
     threads: int
     items: int
     blocks: int
+    """Threads of a block, keys of a thread, resident blocks of a multiprocessor."""
 
     @property
     def keys(self) -> int:

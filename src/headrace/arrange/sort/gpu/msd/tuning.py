@@ -20,39 +20,29 @@ RECORD_BYTES, BUCKET_BYTES = 16, 24
 
 @dataclass(frozen=True, slots=True)
 class MsdTuning:
-    """Sizes of the kernels for keys of one width.
-
-    Parameters
-    ----------
-    bits
-        Bits of a digit.
-    count_threads, count_items
-        Threads of a block that counts digits, and keys that a thread loads at a time.
-    scatter
-        Tile of a scatter pass.
-    local
-        Local sorts, the smallest first. The last one bounds the size of a leaf bucket.
-    merge_below
-        Neighbouring buckets merge if each is smaller than this and both begin between the same multiples of it; 0: never.
-    leftover
-        Local sort for the buckets that bin_sort.cu declines; None without bin_sort.cu.
-    tail_from
-        Number of the pass from which one launch does all the rest with grid barriers. None: each pass has its own launches. If it
-        is 0, prefixes are not counted beforehand.
-    has_one_pass
-        Whether one pass is launched. Then the plan chooses this sort only if that pass leaves leaf buckets alone, and prefixes
-        are not counted. With one bit more than other digits, it goes by the highest bits.
-    """
+    """Sizes of the kernels for keys of one width."""
 
     bits: int
+    """Bits of a digit."""
     count_threads: int
     count_items: int
+    """Threads of a block that counts digits, and keys that a thread loads at a time."""
     scatter: TileTuning
+    """Tile of a scatter pass."""
     local: tuple[LocalSortTuning, ...]
+    """Local sorts, the smallest first. The last one bounds the size of a leaf bucket."""
     merge_below: int
+    """Neighbouring buckets merge if each is smaller than this and both begin between the same multiples of it; 0: never."""
     leftover: BlockSortTuning | None = None
+    """Local sort for the buckets that bin_sort.cu declines; None without bin_sort.cu."""
     tail_from: int | None = None
+    """Number of the pass from which one launch does all the rest with grid barriers. None: each pass has its own launches. If it
+    is 0, prefixes are not counted beforehand.
+    """
     has_one_pass: bool = False
+    """True if one pass is launched. Then the plan chooses this sort only if that pass leaves leaf buckets alone, and prefixes are
+    not counted. With one bit more than other digits, it goes by the highest bits.
+    """
 
     @property
     def is_one_launch(self) -> bool:
@@ -97,28 +87,20 @@ class MsdTuning:
 
 @dataclass(frozen=True, slots=True)
 class HybridOptions:
-    """Switches of the hybrid sort's ablation; by default all parts of the paper's algorithm are on.
-
-    Parameters
-    ----------
-    keeps_counts
-        Whether the scatter reads the blocks' counts. If not, keys alone are counted and ranked by one atomic addition each.
-    reduces, looks_ahead
-        Whether a thread adds equal digits at once, and whether it reserves up to three places at once in skewed blocks.
-    merges
-        Whether small neighbouring buckets merge.
-    by_size
-        Whether leaf buckets of different sizes have different local sorts.
-    stable
-        Whether equal keys keep their order (scatter_stable.cu). Then only `merges` and `by_size` have an effect.
-    """
+    """Switches of the hybrid sort's ablation; by default all parts of the paper's algorithm are on."""
 
     keeps_counts: bool = True
+    """True if the scatter reads the blocks' counts. If not, keys alone are counted and ranked by one atomic addition each."""
     reduces: bool = True
+    """True if a thread adds equal digits at once."""
     looks_ahead: bool = True
+    """True if a thread reserves up to three places at once in skewed blocks."""
     merges: bool = True
+    """True if small neighbouring buckets merge."""
     by_size: bool = True
+    """True if leaf buckets of different sizes have different local sorts."""
     stable: bool = False
+    """True if equal keys keep their order (scatter_stable.cu). Then only `merges` and `by_size` have an effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,57 +114,41 @@ class LargeLeaves:
 
 @dataclass(frozen=True, slots=True)
 class FewMsdTuning:
-    """Sizes for few keys: leaf buckets of one size, and few launches. One that has nothing to do costs a hundredth of the sort.
-
-    Parameters
-    ----------
-    min_keys, below
-        Numbers of keys that it serves: from `min_keys` on, and less than `below`.
-    sizes
-        Sizes of the kernels.
-    """
+    """Sizes for few keys: leaf buckets of one size, and few launches. An idle launch costs a hundredth of the sort."""
 
     min_keys: int
     below: int
+    """Numbers of keys that it serves: from `min_keys` on, and less than `below`."""
     sizes: MsdTuning
+    """Sizes of the kernels."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyMsdTuning:
-    """Sizes for keys of one width, in each variant of the MSD sort.
-
-    Parameters
-    ----------
-    key_bytes
-        Width of a key.
-    min_keys
-        Number of keys from which the planner may choose the MSD sort.
-    paper
-        Strategy ``"hybrid"``: the algorithm as published.
-    keys_only
-        Keys alone, counted and ranked by one addition each.
-    pairs
-        Keys that carry values; stable. Its `scatter` tile is for columns of any width.
-    same_width
-        Tile for one value as wide as the key. Runs are longer than in the LSD sort's tile; None: that one serves.
-    few_keys, few_pairs
-        Sizes that replace `keys_only` or `pairs` for few keys, and serve below `min_keys`. Sizes with one pass are for one value
-        as wide as the key, and their tile is that of the LSD sort.
-    many, many_from
-        Largest local sorts from this number of keys on, where two passes leave uniform keys in larger buckets than those of
-        `keys_only` and `pairs`. A third pass would read and write all keys again.
-    """
+    """Sizes for keys of one width, in each variant of the MSD sort."""
 
     key_bytes: int
+    """Width of a key."""
     min_keys: int
+    """Number of keys from which the planner may choose the MSD sort."""
     paper: MsdTuning
+    """Strategy ``"hybrid"``: the algorithm as published."""
     keys_only: MsdTuning
+    """Keys alone, counted and ranked by one addition each."""
     pairs: MsdTuning
+    """Keys that carry values; stable. Its `scatter` tile is for columns of any width."""
     same_width: TileTuning | None = None
+    """Tile for one value as wide as the key. Runs are longer than in the LSD sort's tile; None: that one serves."""
     few_keys: tuple[FewMsdTuning, ...] = ()
     few_pairs: tuple[FewMsdTuning, ...] = ()
+    """Sizes that replace `keys_only` or `pairs` for few keys, and serve below `min_keys`. Sizes with one pass are for one value
+    as wide as the key, and their tile is that of the LSD sort.
+    """
     many: LargeLeaves | None = None
     many_from: int = 0
+    """Largest local sorts from this number of keys on, where two passes leave uniform keys in larger buckets than those of
+    `keys_only` and `pairs`. A third pass would read and write all keys again.
+    """
 
     def select_keys(self, count: int) -> MsdTuning | None:
         """Return the sizes for `count` keys alone; None if the MSD sort does not serve them."""

@@ -17,21 +17,14 @@ _WARP_KEYS = 32
 
 @dataclass(frozen=True, slots=True)
 class RankSortTuning:
-    """Size of rank_sort.cu.
-
-    Parameters
-    ----------
-    max_keys
-        Number of keys up to which it is chosen.
-    threads
-        Threads of a block.
-    block_groups
-        Groups of 32 keys that a block ranks, at most one key a thread.
-    """
+    """Size of rank_sort.cu."""
 
     max_keys: int
+    """Number of keys up to which it is chosen."""
     threads: int
+    """Threads of a block."""
     block_groups: int
+    """Groups of 32 keys that a block ranks, at most one key a thread."""
 
     def grid(self, count: int) -> int:
         """Return the blocks for `count` keys."""
@@ -44,22 +37,15 @@ class RankSortTuning:
 
 @dataclass(frozen=True, slots=True)
 class CooperativeTuning:
-    """Size of cooperative_sort.cu.
-
-    Parameters
-    ----------
-    max_keys
-        Number of keys up to which it is chosen.
-    items
-        Keys of a thread.
-    threads, bits
-        Threads of a block, and bits of a digit.
-    """
+    """Size of cooperative_sort.cu."""
 
     max_keys: int
+    """Number of keys up to which it is chosen."""
     items: int
+    """Keys of a thread."""
     threads: int = 512
     bits: int = 8
+    """Threads of a block, and bits of a digit."""
 
     def grid(self, count: int) -> int:
         """Return the blocks for `count` keys."""
@@ -81,22 +67,15 @@ SingleLaunch = RankSortTuning | CooperativeTuning
 
 @dataclass(frozen=True, slots=True)
 class KeySingleLaunch:
-    """Kernels for keys of one width, in the order in which they are tried.
-
-    Parameters
-    ----------
-    key_bytes
-        Width of a key.
-    ranks
-        Blocks that rank their keys among all. 8-byte keys use ranks up to more keys: eight digits take more barriers than four.
-    keys_only, with_values
-        Blocks that wait for each other, for keys alone and for keys that carry columns.
-    """
+    """Kernels for keys of one width, in the order in which they are tried."""
 
     key_bytes: int
+    """Width of a key."""
     ranks: tuple[RankSortTuning, ...]
+    """Blocks that rank their keys among all. 8-byte keys use ranks up to more keys: eight digits take more barriers than four."""
     keys_only: tuple[CooperativeTuning, ...]
     with_values: tuple[CooperativeTuning, ...]
+    """Blocks that wait for each other, for keys alone and for keys that carry columns."""
 
 
 _RANKS = RankSortTuning(1 << 13, 512, 2), RankSortTuning(1 << 14, 512, 4)

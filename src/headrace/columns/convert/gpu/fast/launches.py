@@ -86,21 +86,14 @@ _SUMMARY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.UTF8)
 
 @dataclass(frozen=True, slots=True)
 class MeasuredStrings:
-    """Measured sizes of a text's strings.
-
-    Parameters
-    ----------
-    sums
-        Bytes for each tile and column; replaced by their offsets once they are scanned.
-    sizes
-        Bytes for each group of 32 records, in tiles that the fast kernel measured.
-    left
-        A word per tile, not 0 if the fast kernel declined it. None if that kernel did not run.
-    """
+    """Measured sizes of a text's strings."""
 
     sums: DeviceBuffer
+    """Bytes for each tile and column; replaced by their offsets once they are scanned."""
     sizes: DeviceBuffer | None = None
+    """Bytes for each group of 32 records, in tiles that the fast kernel measured."""
     left: DeviceBuffer | None = None
+    """A word per tile, not 0 if the fast kernel declined it. None if that kernel did not run."""
 
 
 class RowLaunches:

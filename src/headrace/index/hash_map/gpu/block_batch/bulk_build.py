@@ -39,41 +39,27 @@ def whole_blocks(buckets: int, max_buckets: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BuiltPairs:
-    """Result of a build.
-
-    Parameters
-    ----------
-    size
-        Number of pairs in the table.
-    left
-        Pairs of a multimap that are still to be inserted.
-    """
+    """Result of a build."""
 
     size: int
+    """Number of pairs in the table."""
     left: Rows | None = None
+    """Pairs of a multimap that are still to be inserted."""
 
 
 @dataclass(frozen=True, slots=True)
 class _OrderedBatch:
-    """A batch in the order of the first bits of the hash.
-
-    Parameters
-    ----------
-    rows
-        Hashes and values.
-    spare
-        Memory for as many rows.
-    starts, bits
-        First row of each number of these bits, 8 bytes each; and the number of bits.
-    max_rows
-        Maximum number of rows of a block.
-    """
+    """A batch in the order of the first bits of the hash."""
 
     rows: Rows
+    """Hashes and values."""
     spare: Rows
+    """Memory for as many rows."""
     starts: DeviceBuffer
     bits: int
+    """First row of each number of these bits, 8 bytes each; and the number of bits."""
     max_rows: int
+    """Maximum number of rows of a block."""
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -83,18 +69,13 @@ class _OrderedBatch:
 
 @dataclass(frozen=True, slots=True)
 class ListBuilder:
-    """Launches of the kernels that build all lists of a table.
-
-    Parameters
-    ----------
-    launcher, memory, widths, tuning
-        The launcher, the table, bytes of keys and values, and sizes.
-    """
+    """Launches of the kernels that build all lists of a table."""
 
     launcher: Launcher
     memory: Memory
     widths: tuple[int, int]
     tuning: BuildTuning
+    """The launcher, the table, bytes of keys and values, and sizes."""
 
     def fill(self, rows: Rows, reduction: int | None) -> BuiltPairs | None:
         """Fill a table without pairs, whose slabs in memory blocks are empty. The host waits.
