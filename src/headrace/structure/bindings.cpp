@@ -88,9 +88,9 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     if (!d.universal_line_end) std::memcpy(d.line_end_text, bytes_of(line_end).data(), d.line_end_length);
     const nb::object comment = given.attr("comment");
     d.comment = comment.is_none() ? -1 : static_cast<u8>(bytes_of(comment)[0]);
-    d.masks_between_quotes = allow_masks && d.line_end_length == 1;
-    d.plain = d.masks_between_quotes && d.separator_length == 1 && !(d.escape >= 0 && d.lenient) &&
-              !d.skip_initial_space && d.comment < 0;
+    d.allows_masks = allow_masks && d.line_end_length == 1;
+    d.plain = d.allows_masks && d.separator_length == 1 && !(d.escape >= 0 && d.lenient) && !d.skip_initial_space &&
+              d.comment < 0;
     for (u32 byte = 0; byte < 256; ++byte) {
         if (d.automaton.class_of[byte] + 1u == d.automaton.groups) continue;
         if (d.special_count == MAX_GROUPS)

@@ -44,11 +44,11 @@ struct Dialect {
     // Masks can find the structure: separator and line end are single bytes, and there are no comments. A dialect with
     // lenient quotes has no escapes either.
     bool plain;
-    bool masks_between_quotes;  // if not plain: masks can find the structure of blocks without quotes and escapes
-    bool universal_line_end;    // LF, CR LF and CR all end a line
-    u8 separator;               // if plain
-    u8 line_end;                // if plain and not universal
-    u8 line_end_text[8];        // if not universal: line_end_length bytes
+    bool allows_masks;        // masks can find the structure of most blocks (cpu/masked_run.hpp)
+    bool universal_line_end;  // LF, CR LF and CR all end a line
+    u8 separator;             // if plain
+    u8 line_end;              // if plain and not universal
+    u8 line_end_text[8];      // if not universal: line_end_length bytes
     u8 separator_text[8];
     // The bytes that are not "any other symbol".
     u32 special_count;

@@ -1,4 +1,4 @@
-"""Dialects that are read by masks where there are no quotes, and by the automaton elsewhere, against the sequential oracle."""
+"""Dialects that are read by masks except for comments, escapes and malformed quotes, against the sequential oracle."""
 
 from __future__ import annotations
 
@@ -81,6 +81,39 @@ def test_state_maps_of_random_texts(dialect: Dialect, isa: str) -> None:
     for quoting in (0.0, 0.01, 0.05, 0.3) * 3:
         data = random_text(dialect, random, quoting)
         assert _native.state_map(native, data, isa) == dialect.automaton.state_map(data), data
+
+
+def quoted_text(dialect: Dialect, random: Random, malformed: float) -> bytes:
+    """Return records of quoted fields as a writer makes them, except for a share of the fields."""
+    sep, spaces = dialect.sep, [b"", b"", b" ", b"   "] if dialect.skip_initial_space else [b""]
+    line_ends = [dialect.lineterminator] if dialect.lineterminator else [b"\n", b"\r\n", b"\r"]
+    content = [b"x", b"y" * 50, sep, b"\n", b'""' if dialect.double_quote else b"", b" ", b"#", b"\r\n", sep[:1]]
+    odd = [b'"', b'"x', b'x"', b'"a" b', b'"a" ', b"#", sep[:1], b'"a"' + sep[:1], b'"a""b', b"\\" + sep]
+
+    def field() -> bytes:
+        if random.random() < malformed:
+            return random.choice(odd)
+        text = b"".join(random.choices(content, k=random.randrange(4)))
+        return random.choice(spaces) + b'"' + text + b'"' + (random.choice(spaces) if dialect.strip else b"")
+
+    records = [sep.join(field() for _ in range(random.randrange(1, 5))) for _ in range(random.randrange(1, 30))]
+    if dialect.comment and random.random() < 0.5:
+        records[random.randrange(len(records))] = dialect.comment + b' a"' + sep + b'"b'
+    return random.choice(line_ends).join(records) + random.choice([b"", *line_ends])
+
+
+@EACH_DIALECT
+@pytest.mark.parametrize("isa", EACH_ISA)
+def test_quoted_fields(dialect: Dialect, isa: str) -> None:
+    random = Random(repr(dialect))
+    native = _native.Dialect.make(dialect)
+    for malformed in (0.0, 0.0, 0.02, 0.2) * 5:
+        data = quoted_text(dialect, random, malformed)
+        wanted = expected(data, dialect)
+        for tile in (random.randrange(1, BLOCK), random.randrange(BLOCK, 3 * BLOCK), 4096):
+            assert found(data, dialect, tile=tile, threads=random.choice([1, 3]), isa=isa) == wanted, (data, tile)
+        if not dialect.lenient_quotes:
+            assert _native.state_map(native, data, isa) == dialect.automaton.state_map(data), data
 
 
 @EACH_DIALECT

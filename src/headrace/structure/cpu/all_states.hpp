@@ -94,19 +94,11 @@ public:
         at_ = to;
     }
 
-    // Skip text without quotes and escapes, of which byte `to` - 1 is a line end. Inside quotes nothing changes, and
-    // outside, all states are the same after a line end.
-    void skip(usize to) {
-        const Automaton& a = dialect_.automaton;
-        if (to - 1 > done_) live_.step(a, a.groups - 1);
-        live_.step(a, a.class_of[text_[to - 1]]);
-        if (live_.count > 1) live_.merge(a.states);
-        at_ = done_ = to;
-    }
-
+    // The same, and end a run of ordinary bytes at `n`.
     void finish(usize n) {
         read(n);
         if (n > done_) live_.step(dialect_.automaton, dialect_.automaton.groups - 1);
+        done_ = n;
     }
 
 private:
@@ -117,37 +109,5 @@ private:
     usize at_ = 0;    // special bytes before have been read
     usize done_ = 0;  // bytes that the states have seen
 };
-
-HR_FN u64 line_ends(const Dialect& dialect, const Block& block) {
-    if (!dialect.universal_line_end) return block.equals(dialect.line_end);
-    return block.equals('\n') | block.equals('\r');
-}
-
-// Read every byte of the blocks that have quotes or escapes, and of the block after one: what follows a closing quote
-// ends there. Of other blocks only what follows the last line end matters.
-template <class Live>
-HR_FN void run_between_quotes(const Dialect& dialect, const u8* text, usize n, AllStatesRun<Live>& run) {
-    bool is_quiet = false;
-    usize line_begin = 0;  // after the last line end of the blocks that are not read yet
-    const auto catch_up = [&](usize to) {
-        if (line_begin != 0) run.skip(line_begin);
-        run.read(to);
-        line_begin = 0;
-    };
-    for (usize pos = 0; pos < n; pos += BLOCK) {
-        const Block block(text + pos);
-        const u64 valid = low_bits(n - pos);
-        const bool was_quiet = is_quiet;
-        is_quiet = (quoting_bytes(dialect, block) & valid) == 0;
-        if (is_quiet && was_quiet) {
-            const u64 ends = line_ends(dialect, block) & valid;
-            if (ends != 0) line_begin = pos + BLOCK - static_cast<usize>(leading_zeros(ends));
-        } else {
-            catch_up(pos);
-            run.read(n - pos < BLOCK ? n : pos + BLOCK);
-        }
-    }
-    catch_up(n);
-}
 
 HR_END_NAMESPACE

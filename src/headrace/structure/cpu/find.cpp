@@ -5,30 +5,23 @@
 //
 // Plain dialects: 64 bytes become masks of separators, line ends and quotes. A byte is inside quotes if the number of
 // quotes up to it is odd, except for quotes that are text. (Langdale and Lemire 2019, "Parsing gigabytes of JSON per
-// second".) Structure then takes a few operations on 64-bit words (plain_masks.hpp). Other dialects: where there are no
-// quotes, masks serve, too (masked_run.hpp). Elsewhere, vector compares find the special bytes, and the automaton steps
-// from one to the next. A run of ordinary bytes is a single step, because a second ordinary byte never changes the
-// state (a test proves it for all dialects).
+// second".) Structure then takes a few operations on 64-bit words (plain_masks.hpp). Other dialects: masks serve, too,
+// except for comments, escapes and malformed quotes (masked_run.hpp). There, vector compares find the special bytes,
+// and the automaton steps from one to the next. A run of ordinary bytes is a single step, because a second ordinary
+// byte never changes the state (a test proves it for all dialects).
 //
 // Cost: each byte is read once by summarize and once by index; index writes 4 bytes a field and 8 a record.
 #include "structure/cpu/find.hpp"
 
 #include "core/cpu/simd.hpp"
 #include "structure/cpu/all_states.hpp"
+#include "structure/cpu/any_summary.hpp"
 #include "structure/cpu/masked_run.hpp"
 #include "structure/cpu/plain_masks.hpp"
 #include "structure/cpu/plain_summary.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {
-
-void summarize_any(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
-    LiveStates<false> live(dialect.automaton.states);
-    AllStatesRun run(dialect, text, look, live);
-    if (dialect.masks_between_quotes) run_between_quotes(dialect, text, n, run);
-    run.finish(n);
-    for (u32 s = 0; s < dialect.automaton.states; ++s) to[s] = live.state[live.slot_of[s]];
-}
 
 // Line ends in the first n of `size` bytes: LF, and CR without a LF after it, in quotes or not.
 u64 count_lines(const u8* text, usize n, usize size) {
@@ -70,54 +63,32 @@ HR_FN void record_emission(u8 emit, usize at, usize limit, TileIndex& index) {
     if (emit & EMIT_STRAY) index.strays[index.stray_count++] = static_cast<u32>(at);
 }
 
+// Appends what a run finds to an index.
+struct IndexSink {
+    TileIndex& index;
+    usize limit;
+
+    void add(const PlainMasks& masks, usize pos) {
+        AppendedMasks appended(index);
+        appended.add(masks, pos, limit);
+        appended.finish();
+    }
+    void add(u8 emit, usize at) { record_emission(emit, at, limit, index); }
+};
+
 void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index) {
-    const Automaton& a = dialect.automaton;
-    const u32 other = a.groups - 1;
-    u8 state = index.state;
-    usize done = from;
     u64 all_quotes = 0;
     HighBytes high;
-    const auto step_over_others = [&](usize at) {
-        if (at == done) return;
-        record_emission(a.emit[other][state], done, limit, index);
-        state = a.next[other][state];
-        done = at;
-    };
-    MaskedRun run(dialect);
-    bool is_masked = false;  // the blocks up to here are read by masks
+    KnownStateRun<IndexSink> run(dialect, text, index.look, {index, limit});
+    run.begin(from, index.state);
     for (usize pos = from; pos < to; pos += BLOCK) {
         const Block block(text + pos);
         const u64 valid = low_bits(to - pos);
         high.add(block);
         if (dialect.quote >= 0) all_quotes |= block.equals(static_cast<u8>(dialect.quote)) & valid;
-        if (dialect.masks_between_quotes && (quoting_bytes(dialect, block) & valid) == 0) {
-            if (!is_masked) {
-                step_over_others(pos);
-                is_masked = run.can_begin(pos, state);
-                if (is_masked) run.begin(pos, state);
-            }
-            if (is_masked && run.add(text, pos, valid, limit, index)) continue;
-        }
-        if (is_masked) {
-            state = run.state_at(text, pos);
-            done = pos;
-            is_masked = false;
-        }
-        for (u64 special = special_bytes(dialect, block) & valid; special != 0; special &= special - 1) {
-            const usize at = pos + static_cast<usize>(trailing_zeros(special));
-            step_over_others(at);
-            const u32 group = group_at(dialect, text, at, &state, 1, index.look);
-            record_emission(a.emit[group][state], at, limit, index);
-            state = a.next[group][state];
-            done = at + 1;
-        }
+        if (run.read_by_masks(pos, valid) != BlockReading::done) run.read_by_automaton(pos, valid);
     }
-    if (is_masked) {
-        state = run.state_at(text, to);
-    } else {
-        step_over_others(to);
-    }
-    index.state = state;
+    index.state = run.finish(to);
     index.has_high_bytes |= high.any();
     index.has_quotes |= all_quotes != 0;
     index.has_escapes |= dialect.escape >= 0;
@@ -127,8 +98,11 @@ Summary summarize(const Dialect& dialect, const u8* text, usize n, const QuoteLo
     if (n != 0 && dialect.plain && !dialect.lenient) return summarize_plain(dialect, text, n, to);
     bool quotes = true;
     if (n != 0 && dialect.plain && summarize_lenient(dialect, text, n, look, to, quotes)) return {quotes, 0};
-    summarize_any(dialect, text, n, look, to);
-    return {true, 0};
+    return summarize_any(dialect, text, n, look, to);
+}
+
+u8 run(const Dialect& dialect, const u8* text, usize n, u8 state) {
+    return dialect.plain ? settle_plain(dialect, text, n, state) : run_any(dialect, text, n, state);
 }
 
 // Return whether quotes affect the range: it has some, begins inside quotes, or begins right after a closing quote.
@@ -162,7 +136,7 @@ void index(const Dialect& dialect, const u8* text, usize from, usize to, usize l
 }  // namespace
 
 const FindKernels& find_kernels() {
-    static constexpr FindKernels kernels = {summarize, settle_plain, index, count};
+    static constexpr FindKernels kernels = {summarize, run, index, count};
     return kernels;
 }
 

@@ -1,105 +1,181 @@
-// Reads blocks without quotes and escapes by masks, in dialects that the automaton reads otherwise: with separators of
-// several bytes, comments, or skipped spaces.
+// Reads a text from a known state by masks, in dialects that are not plain: with separators of several bytes, comments
+// or skipped spaces. The automaton reads the blocks that masks decline, which have malformed quotes, escapes or the
+// first byte of a comment. So these have to be rare to be cheap.
 #pragma once
 
 #include "core/cpu/simd.hpp"
+#include "structure/cpu/all_states.hpp"
 #include "structure/cpu/plain_masks.hpp"
 #include "structure/cpu/special_bytes.hpp"
 
 HR_BEGIN_NAMESPACE
 
-// Return the state after bytes [from, to), which have no quotes.
-HR_FN u8 run_unquoted(const Dialect& dialect, const u8* text, usize from, usize to, u8 state) {
-    const Automaton& a = dialect.automaton;
-    const u32 other = a.groups - 1;
-    usize done = from;
-    for (usize pos = from; pos < to; pos += BLOCK) {
-        u64 special = special_bytes(dialect, Block(text + pos)) & low_bits(to - pos);
-        for (; special != 0; special &= special - 1) {
-            const usize at = pos + static_cast<usize>(trailing_zeros(special));
-            if (at > done) state = a.next[other][state];
-            state = a.next[a.class_of[text[at]]][state];
-            done = at + 1;
-        }
-    }
-    return to > done ? a.next[other][state] : state;
-}
+enum class BlockReading { done, malformed_quote, declined };
 
-// A run of blocks that masks read. It begins in a state that the last byte alone determines, outside quotes, comments
-// and delimiters. The automaton takes over where a comment may begin, so comments have to be rare to be cheap.
+// A run of blocks that masks read. It begins where the state does not depend on the bytes before, except inside quotes
+// or not.
 class MaskedRun {
 public:
-    explicit MaskedRun(const Dialect& dialect) : dialect_(dialect), states_(dialect), carry_(dialect, states_, 0) {
-        const u8* const separator = dialect.separator_text;
-        const u8 field_start = run_one_by_one(separator, dialect.separator_length, states_.unquoted);
+    MaskedRun(const Dialect& dialect, const u8* text)
+        : dialect_(dialect), text_(text), states_(dialect), carry_(dialect, states_, 0) {
+        const Automaton& a = dialect.automaton;
+        field_start_ = states_.unquoted;
+        for (usize i = 0; i < dialect.separator_length; ++i)
+            field_start_ = a.next[a.class_of[dialect.separator_text[i]]][field_start_];
         begins_ = u64{1} << states_.start | u64{1} << states_.carriage_return | u64{1} << states_.unquoted |
-                  u64{1} << field_start;
+                  u64{1} << field_start_ | u64{1} << states_.quoted | u64{1} << states_.quote_end;
     }
 
     // Return whether a run can begin at `pos`. Bytes before it are read, too, since a separator may end there.
     bool can_begin(usize pos, u8 state) const {
-        return pos + 1 >= dialect_.separator_length && (begins_ >> state & 1) != 0;
+        return dialect_.allows_masks && pos + 1 >= dialect_.separator_length && (begins_ >> state & 1) != 0;
     }
     void begin(usize pos, u8 state) {
         carry_ = PlainCarry(dialect_, states_, state);
+        carry_.after_separator = state == field_start_;
         from_ = separable_from_ = pos;
         state_ = state;
     }
 
-    // Append a block to the index. Return false, and do nothing, if a comment may begin in it.
-    bool add(const u8* text, usize pos, u64 valid, usize limit, TileIndex& index) {
-        const Block block(text + pos);
+    // Find the masks of a block. If it is not `done`, the run is as before.
+    BlockReading read(usize pos, u64 valid, PlainMasks& masks) {
+        const Block block(text_ + pos);
+        const u64 quotes = dialect_.quote < 0 ? 0 : block.equals(static_cast<u8>(dialect_.quote)) & valid;
+        // The meaning of lenient quotes depends on later ones.
+        if ((quoting_bytes(dialect_, block) & valid) != (dialect_.lenient ? 0 : quotes)) return BlockReading::declined;
         PlainCarry carry = carry_;
-        PlainMasks masks = find_masks<Quotes::none>(dialect_, block, valid, carry, 0);
+        usize separable_from = separable_from_;
+        const u64 spaces = dialect_.skip_initial_space ? block.equals(' ') & valid : 0;
+        const Separators separators = find_separators(block, pos, valid, separable_from, spaces);
+        masks = find_masks<Quotes::bytes>(dialect_, block, valid, carry, quotes, separators);
+        if (masks.strays != 0) return BlockReading::malformed_quote;
         if (dialect_.comment >= 0 && (masks.starts & block.equals(static_cast<u8>(dialect_.comment))) != 0)
-            return false;
-        if (dialect_.separator_length > 1) masks.separators = find_separators(text, pos, valid);
+            return BlockReading::declined;
         carry_ = carry;
-        const u64 ends = masks.separators | masks.records;
-        if (ends != 0) {
-            // From here on the state does not depend on what precedes the delimiter.
-            const usize end = pos + BLOCK - static_cast<usize>(leading_zeros(ends));
-            from_ = end - from_ > dialect_.separator_length ? end - dialect_.separator_length : from_;
-            state_ = states_.unquoted;
-        }
-        AppendedMasks appended(index);
-        appended.add(masks, pos, limit);
-        appended.finish();
-        return true;
+        separable_from_ = separable_from;
+        find_known_state(pos, valid, masks);
+        return BlockReading::done;
     }
 
-    // Return the state after the blocks that were added, which end at `pos`.
-    u8 state_at(const u8* text, usize pos) const { return run_unquoted(dialect_, text, from_, pos, state_); }
-
-private:
-    u8 run_one_by_one(const u8* text, usize size, u8 state) const {
+    // Return the state after the blocks that were read, which end at `pos`.
+    u8 state_at(usize pos) const {
         const Automaton& a = dialect_.automaton;
-        for (usize i = 0; i < size; ++i) state = a.next[a.class_of[text[i]]][state];
+        u8 state = state_;
+        for (usize at = from_; at < pos; ++at) state = a.next[a.class_of[text_[at]]][state];
         return state;
     }
 
-    // Return the last bytes of separators. Of those that overlap, the leftmost counts.
-    u64 find_separators(const u8* text, usize pos, u64 valid) {
+private:
+    // Of separators that overlap, the leftmost counts.
+    Separators find_separators(const Block& block, usize pos, u64 valid, usize& separable_from, u64 spaces) const {
         const usize length = dialect_.separator_length;
-        u64 found = valid, separators = 0;
+        const u64 padding = dialect_.strip ? spaces : 0;
+        if (length == 1) {
+            const u64 bytes = block.equals(dialect_.separator);
+            return {bytes, bytes, spaces, padding};
+        }
+        u64 found = valid, begins = valid, ends = 0;
         for (usize i = 0; i < length; ++i) {
-            found &= Block(text + pos + i - (length - 1)).equals(dialect_.separator_text[i]);
+            found &= Block(text_ + pos + i - (length - 1)).equals(dialect_.separator_text[i]);
+            begins &= Block(text_ + pos + i).equals(dialect_.separator_text[i]);
         }
         for (; found != 0; found &= found - 1) {
             const usize end = pos + static_cast<usize>(trailing_zeros(found)) + 1;
-            if (end < separable_from_ + length) continue;
-            separators |= found & (u64{0} - found);
-            separable_from_ = end;
+            if (end < separable_from + length) continue;
+            ends |= found & (u64{0} - found);
+            separable_from = end;
         }
-        return separators;
+        return {ends, begins, spaces, padding};
+    }
+
+    // The state is known inside quotes, and after a delimiter.
+    void find_known_state(usize pos, u64 valid, const PlainMasks& masks) {
+        const Automaton& a = dialect_.automaton;
+        const u64 ends = masks.separators | masks.records;
+        if (carry_.inside != 0) {
+            from_ = pos + BLOCK - static_cast<usize>(leading_zeros(valid));
+            state_ = states_.quoted;
+        } else if (ends != 0) {
+            from_ = pos + BLOCK - static_cast<usize>(leading_zeros(ends));
+            const bool ends_record = masks.records > masks.separators;
+            state_ = ends_record ? a.next[a.class_of[text_[from_ - 1]]][states_.unquoted] : field_start_;
+        }
     }
 
     const Dialect& dialect_;
+    const u8* const text_;
     const PlainStates states_;
     PlainCarry carry_;
+    u8 field_start_;
     u64 begins_ = 0;            // bit s: a run may begin in state s
     usize from_ = 0;            // the state there was `state_`
     usize separable_from_ = 0;  // after the last separator
+    u8 state_ = 0;
+};
+
+// Reads blocks from a known state, each by masks or by the automaton. `Sink` takes what they find.
+template <class Sink>
+class KnownStateRun {
+public:
+    KnownStateRun(const Dialect& dialect, const u8* text, const QuoteLook& look, const Sink& sink)
+        : dialect_(dialect), text_(text), look_(look), sink_(sink), masked_(dialect, text) {}
+
+    void begin(usize pos, u8 state) {
+        done_ = pos;
+        state_ = state;
+        is_masked_ = false;
+    }
+
+    // Read the block by masks. If that is not `done`, the run is as before.
+    BlockReading read_by_masks(usize pos, u64 valid) {
+        if (!is_masked_) {
+            step_over_others(pos);
+            if (!masked_.can_begin(pos, state_)) return BlockReading::declined;
+            masked_.begin(pos, state_);
+            is_masked_ = true;
+        }
+        PlainMasks masks;
+        const BlockReading reading = masked_.read(pos, valid, masks);
+        if (reading == BlockReading::done) sink_.add(masks, pos);
+        return reading;
+    }
+
+    void read_by_automaton(usize pos, u64 valid) {
+        const Automaton& a = dialect_.automaton;
+        if (is_masked_) begin(pos, masked_.state_at(pos));
+        for (u64 special = special_bytes(dialect_, Block(text_ + pos)) & valid; special != 0; special &= special - 1) {
+            const usize at = pos + static_cast<usize>(trailing_zeros(special));
+            step_over_others(at);
+            const u32 group = group_at(dialect_, text_, at, &state_, 1, look_);
+            sink_.add(a.emit[group][state_], at);
+            state_ = a.next[group][state_];
+            done_ = at + 1;
+        }
+    }
+
+    // Return the state after all blocks, which end at `to`.
+    u8 finish(usize to) {
+        if (is_masked_) return masked_.state_at(to);
+        step_over_others(to);
+        return state_;
+    }
+
+private:
+    void step_over_others(usize at) {
+        if (at == done_) return;
+        const u32 other = dialect_.automaton.groups - 1;
+        sink_.add(dialect_.automaton.emit[other][state_], done_);
+        state_ = dialect_.automaton.next[other][state_];
+        done_ = at;
+    }
+
+    const Dialect& dialect_;
+    const u8* const text_;
+    const QuoteLook look_;
+    Sink sink_;
+    MaskedRun masked_;
+    bool is_masked_ = false;  // the blocks up to here were read by masks
+    usize done_ = 0;          // otherwise: bytes that the state has seen
     u8 state_ = 0;
 };
 

@@ -102,6 +102,22 @@ struct PlainMasks {
     u64 separators, records, starts, blanks, strays;
 };
 
+// Bytes of a block that may separate fields, in quotes or not.
+struct Separators {
+    u64 ends;         // last bytes of separators
+    u64 begins;       // their first bytes; those of separators of one byte are their last
+    u64 spaces = 0;   // skipped at the start of a field
+    u64 padding = 0;  // spaces skipped after a closing quote
+};
+
+// Return the first byte after each run of `members` that begins at a bit of `from`, and the bits of `from` that are no
+// members. `leaves`: such a run reaches the end of the block.
+HR_FN u64 skip_runs(u64 from, u64 members, bool& leaves) {
+    u64 sum;
+    leaves = __builtin_add_overflow(from & members, members, &sum);
+    return (from | sum) & ~members;
+}
+
 // How quotes are found: there are none, every quote byte opens or closes, or the index marks those that do.
 enum class Quotes { none, bytes, marked };
 
@@ -115,13 +131,14 @@ enum class Quotes { none, bytes, marked };
 //
 // `valid`: bytes of the range that are not escaped. `quotes`: those among them.
 // `strays`: malformed quotes, which open where no field begins, and bytes after a closing quote that are neither
-// delimiters nor quotes.
+// delimiters nor quotes. Padding that the end of the block cuts is one, too.
 template <Quotes Q>
-HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 valid, PlainCarry& carry, u64 quotes) {
+HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 valid, PlainCarry& carry, u64 quotes,
+                            const Separators& given) {
     constexpr bool HasQuote = Q != Quotes::none;
     const u64 inside = HasQuote ? prefix_xor(quotes) ^ carry.inside : 0;
     const u64 outside = valid & ~inside;
-    const u64 separators = block.equals(dialect.separator) & outside;
+    const u64 separators = given.ends & outside;
     u64 line_ends, completing;
     if (dialect.universal_line_end) {
         const u64 returns = block.equals('\r') & outside;
@@ -152,13 +169,15 @@ HR_FN PlainMasks find_masks(const Dialect& dialect, const Block& block, u64 vali
         const u64 opening = quotes & inside;
         const u64 closing = quotes & ~inside;
         const u64 after_closing = closing << 1 | carry.after_closing;
-        const u64 field_start = after | separators << 1 | carry.after_separator;
+        bool spaces_leave, padding_leaves;
+        const u64 field_start = skip_runs(after | separators << 1 | carry.after_separator, given.spaces, spaces_leave);
         const u64 may_open = dialect.double_quote ? field_start | after_closing : field_start;
-        const u64 may_follow = separators | line_ends | quotes;
-        masks.strays = (opening & ~may_open) | (after_closing & ~may_follow & valid);
+        const u64 may_follow = given.begins | line_ends | quotes;
+        const u64 after_padding = skip_runs(after_closing, given.padding, padding_leaves);
+        masks.strays = (opening & ~may_open) | (after_padding & ~may_follow & valid) | u64{padding_leaves} << 63;
         carry.after_closing = closing >> 63;
         carry.inside = static_cast<u64>(static_cast<i64>(inside) >> 63);
-        carry.after_separator = separators >> 63;
+        carry.after_separator = separators >> 63 | u64{spaces_leave};
     }
     return masks;
 }
@@ -176,10 +195,11 @@ struct TextMasks {
                                                      PlainCarry before, u64 all) {
     const Block block(text);
     const u64 returns = dialect.universal_line_end ? block.equals('\r') : 0;
-    const u64 delimiters = (block.equals(dialect.separator) | block.equals(dialect.line_end) | returns) & valid;
+    const u64 separators = block.equals(dialect.separator);
+    const u64 delimiters = (separators | block.equals(dialect.line_end) | returns) & valid;
     for (u64 quotes = all;;) {
         PlainCarry carry = before;
-        PlainMasks masks = find_masks<Quotes::bytes>(dialect, block, valid, carry, quotes);
+        PlainMasks masks = find_masks<Quotes::bytes>(dialect, block, valid, carry, quotes, {separators, separators});
         const u64 misplaced = masks.strays & quotes;
         if (misplaced == 0) {
             if (dialect.strict || dialect.lenient) masks.strays |= all & ~quotes;
@@ -250,7 +270,8 @@ HR_FN void index_plain(const Dialect& dialect, const u8* text, usize from, usize
             continue;
         }
         const u64 inside_before = carry.inside;
-        PlainMasks masks = find_masks<Q>(dialect, block, valid, carry, quotes);
+        const u64 separators = block.equals(dialect.separator);
+        PlainMasks masks = find_masks<Q>(dialect, block, valid, carry, quotes, {separators, separators});
         all_quotes |= quotes;
         if (Q == Quotes::bytes && masks.strays != 0) {
             const bool text_quote = behind_text_quote == pos;
