@@ -19,21 +19,28 @@ namespace {
 ColumnCounts classify_column(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
     const FieldRules& rules = *job.rules;
+    const AbsentFields absent_fields(rows, fields, rules);
     KindSet seen = 0;
-    for (usize row = 0; row < rows.rows; ++row) {
-        set_bit_if(true, job.nulls, row);
-        job.string_ends[row] = 0;
-        if (fields.missing(row) || (seen & set_of(Kind::text))) continue;
-        const u32 start = fields.start(row);
-        const FieldBytes written = written_text(rows, rows.text + start, fields.end(row) - start);
-        if (is_written_null(rules, written.text, written.size, written.quoted)) continue;
-        const FieldBytes field = whole_text(rows, job, written);
-        if (is_null(rules, field.text, field.size, field.quoted)) continue;
-        const bool may_be_word = meaning_of(rules, field.text, field.size) != 0;  // "1" may be a word for true
-        if (rules.usual_forms && !may_be_word && is_plainly_of(seen, field.text, field.size)) continue;
-        const Kind kind = classify_field(job, field.text, field.size);
-        seen |= set_of(kind);
-        job.misfits.kind(job.misfits.context, row, static_cast<u8>(kind), start);
+    for (usize row = 0; row < rows.rows; ++row) job.string_ends[row] = 0;
+    for (usize base = 0; base < rows.rows; base += BLOCK_ROWS) {
+        const usize count = rows.rows - base < BLOCK_ROWS ? rows.rows - base : BLOCK_ROWS;
+        const u64 all = ~u64{0} >> (BLOCK_ROWS - count);
+        job.nulls[base / BLOCK_ROWS] = all;
+        u64 unread = (seen & set_of(Kind::text)) ? 0 : all & ~absent_fields.find(base, count);
+        for (; unread != 0; unread &= unread - 1) {
+            const usize row = base + static_cast<usize>(trailing_zeros(unread));
+            const u32 start = fields.start(row);
+            const FieldBytes written = written_text(rows, rows.text + start, fields.end(row) - start);
+            if (is_written_null(rules, written.text, written.size, written.quoted)) continue;
+            const FieldBytes field = whole_text(rows, job, written);
+            if (is_null(rules, field.text, field.size, field.quoted)) continue;
+            const bool may_be_word = meaning_of(rules, field.text, field.size) != 0;  // "1" may be a word for true
+            if (rules.usual_forms && !may_be_word && is_plainly_of(seen, field.text, field.size)) continue;
+            const Kind kind = classify_field(job, field.text, field.size);
+            seen |= set_of(kind);
+            job.misfits.kind(job.misfits.context, row, static_cast<u8>(kind), start);
+            if (kind == Kind::text) break;
+        }
     }
     return {rows.rows, 0, 0};
 }
