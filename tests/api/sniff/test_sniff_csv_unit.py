@@ -24,6 +24,7 @@ def test_everything_about_one_text():
         "skip_initial_space": False,
         "header": True,
         "skip_rows": 2,
+        "decimal": ",",
     }
     assert sniffed.columns == ("city", "height", "seen")
     assert dict(sniffed.schema)["seen"] == "date32"
@@ -34,7 +35,7 @@ def test_everything_about_one_text():
 def test_text_of_a_proposal():
     assert str(headrace.sniff_csv(TEXT)).splitlines() == [
         "sep=';', quote_char='\"', double_quote=True, lenient_quotes=False, strict_quotes=False, "
-        "escape_char=None, comment='#', lineterminator=None, skip_initial_space=False, header=True, skip_rows=2",
+        "escape_char=None, comment='#', lineterminator=None, skip_initial_space=False, header=True, skip_rows=2, decimal=','",
         "3 of 3 records have 3 fields; the whole text, 95 bytes",
         *[line for line in headrace.sniff_csv(TEXT).evidence if line.startswith(("score", "next"))],
         "header=True: none of its fields is a number, a date or another value",
@@ -43,8 +44,9 @@ def test_text_of_a_proposal():
         "  line 1: 'exported by hand'",
         "  line 2: '# units: m'",
         "  line 5: '# later'",
+        "decimal=',': 'height' has numbers like '21,5', and no column has numbers with a point",
         "  city: string",
-        "  height: string",
+        "  height: float64",
         "  seen: date32",
     ]
 

@@ -30,14 +30,33 @@ class Reading:
     """The reason why records or the header are refused; empty if none are."""
 
 
-def read_sample(text: bytes, dialect: Dialect, extent: DataRangeOptions, rows: RowOptions, context: Context) -> Reading:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleOptions:
+    """The options by which a sample is read.
+
+    Parameters
+    ----------
+    dialect
+        The dialect.
+    extent
+        The records of the table.
+    rows
+        Policies for records of another width.
+    """
+
+    dialect: Dialect
+    extent: DataRangeOptions
+    rows: RowOptions
+
+
+def read_sample(text: bytes, by: SampleOptions, context: Context, *, decimal: str = ".") -> Reading:
     """Read a text by these options. Texts that cannot be decoded are null and not faults, because no proposal changes them."""
     options = CsvOptions(
-        dialect=dialect,
-        schema=SchemaOptions(header=extent.header is not None),
-        values=ValueOptions(on_error="null"),
-        extent=extent,
-        rows=rows,
+        dialect=by.dialect,
+        schema=SchemaOptions(header=by.extent.header is not None),
+        values=ValueOptions(on_error="null", marks=(ord(decimal), None)),
+        extent=by.extent,
+        rows=by.rows,
         row_index=None,
         source=SourceOptions(),
         files=FilesOptions(),
@@ -47,7 +66,7 @@ def read_sample(text: bytes, dialect: Dialect, extent: DataRangeOptions, rows: R
     source = OpenSource(_native.Source.from_bytes(text), "<sample>")
     try:
         prepared = prepare(source, options)
-        loaded = load(source, dialect, load_plan(source, prepared, options))
+        loaded = load(source, by.dialect, load_plan(source, prepared, options))
     except (ParseError, EmptyInputError) as error:
         return Reading(fault=str(error))
     refused = loaded.counts["rejected"]

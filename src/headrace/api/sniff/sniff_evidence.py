@@ -173,14 +173,14 @@ def _differences(one: Dialect, other: Dialect) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
-def null_words(column: Column) -> tuple[str, ...]:
-    """Return the words that alone make a column of values a column of text, e.g. ``NA`` among numbers."""
+def null_words(column: Column, decimal: str = ".") -> tuple[str, ...]:
+    """Return the words that alone make a column of values a column of text, e.g. ``NA`` among numbers with this decimal point."""
     if not column.type.is_string:
         return ()
     values = [value for value in column[:_VALUES_JUDGED] if value is not None]
     words = {value for value in values if value.encode() in NULL_WORDS}
     others = [value for value in values if value not in words]
-    if words and others and all(is_typed(value.encode()) for value in others):
+    if words and others and all(is_typed(value.encode(), decimal) for value in others):
         return tuple(sorted(words))
     return ()
 

@@ -55,7 +55,7 @@ _VALUE = re.compile(
     )"""
 )
 _TWO_NUMBERS = re.compile(rb"[-+]?\d+,\d+")
-_MARKS, _DATES = (ord("."), None), DateForms()
+_DATES = DateForms()
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]")
 _UNCLEAN = re.compile(rb"[;\t|\x00-\x1f]|(?<!\S),|,(?! )|\S:\S|\A['\"]|['\"]\Z")
 _LISTED = re.compile(rb"[^\s,;|\"']+(?:([,;|])[^\s,;|\"']+)(?:\1[^\s,;|\"']+)*")
@@ -244,9 +244,9 @@ def is_clean(text: bytes) -> bool:
     return len(text) <= 10_000 and _WORD.search(text) is not None and _UNCLEAN.search(text) is None
 
 
-def is_typed(text: bytes) -> bool:
-    """Return whether a column of only such texts has a type other than string by default."""
-    return _native.implied_types([text], _MARKS, _DATES) != ["string"]
+def is_typed(text: bytes, decimal: str = ".") -> bool:
+    """Return whether a column of only such texts has a type other than string, with this decimal point."""
+    return _native.implied_types([text], (ord(decimal), None), _DATES) != ["string"]
 
 
 def is_value(text: bytes) -> bool:

@@ -1,0 +1,99 @@
+"""Rules by which a decimal comma is proposed: between semicolons or tabs, where values fit and no other meaning does."""
+
+from __future__ import annotations
+
+import pytest
+
+import headrace
+
+PROPOSED = {
+    "two numbers": (b"a;b\n1,5;2,7\n", [1.5], [2.7]),
+    "tabs": (b"a\tb\n1,5\t2,7\n", [1.5], [2.7]),
+    "without a header": (b"1,5;2,5;x\n4,5;6,5;y\n", [1.5, 4.5], [2.5, 6.5]),
+    "signs": (b"a;b\n-1,5;+2,25\n+0,5;-0,75\n", [-1.5, 0.5], [2.25, -0.75]),
+    "exponents": (b"a;b\n1,5e3;x\n2,5E-1;y\n", [1500.0, 0.25], ["x", "y"]),
+    "beside integers": (b"a;b\n1,5;20\n2,5;30\n", [1.5, 2.5], [20, 30]),
+    "integers in the same column": (b"a;b\n1;x\n2,5;y\n", [1.0, 2.5], ["x", "y"]),
+    "beside dates": (b"a;b\n1,5;2020-01-31\n2,5;2020-02-01\n", [1.5, 2.5], None),
+    "beside dates with points": (b"a;b\n1,5;31.01.2020\n2,5;01.02.2020\n", [1.5, 2.5], ["31.01.2020", "01.02.2020"]),
+    "beside times": (b"a;b\n1,5;2020-01-31 10:20:30\n", [1.5], None),
+    "in quotes": (b'a;b\n"1,5";"x"\n"2,5";"y"\n', [1.5, 2.5], ["x", "y"]),
+    "empty fields": (b"a;b\n1,5;\n;2,5\n", [1.5, None], [None, 2.5]),
+    "words for null": (b"a;b\n1,5;x\nNA;y\n2,5;z\n", [1.5, None, 2.5], ["x", "y", "z"]),
+    "three decimals after a zero": (b"a;b\n0,125;x\n0,250;y\n", [0.125, 0.25], ["x", "y"]),
+    "three decimals after four digits": (b"a;b\n1234,125;x\n1,250;y\n", [1234.125, 1.25], ["x", "y"]),
+    "one value of three that has no thousands": (b"a;b\n1,234;x\n5,678;y\n9,1;z\n", [1.234, 5.678, 9.1], ["x", "y", "z"]),
+    "another column shows it": (b"a;b\n1,234;1,5\n5,678;2,5\n", [1.234, 5.678], [1.5, 2.5]),
+    "many decimals": (b"a;b\n52,520008;13,404954\n", [52.520008], [13.404954]),
+    "text with commas beside": (b"a;b\n1,5;well, yes\n2,5;no, well\n", [1.5, 2.5], ["well, yes", "no, well"]),
+    "a preamble": (b"exported by hand\na;b\n1,5;x\n2,5;y\n", [1.5, 2.5], ["x", "y"]),
+    "comments": (b"# unit: m\na;b\n1,5;x\n# later\n2,5;y\n", [1.5, 2.5], ["x", "y"]),
+    "CR LF": (b"a;b\r\n1,5;x\r\n2,5;y\r\n", [1.5, 2.5], ["x", "y"]),
+    "a version with two points": (b"a;b\n1,5;1.2.3\n2,5;1.3.0\n", [1.5, 2.5], ["1.2.3", "1.3.0"]),
+    "short records": (b"a;b;c\n1,5;x;1\n2,5;y\n3,5;z;3\n4,5;w;4\n", [1.5, 2.5, 3.5, 4.5], ["x", "y", "z", "w"]),
+}
+NOT_PROPOSED = {
+    "thousands": b"a;b\n1,234;x\n5,678;y\n",
+    "millions": b"a;b\n1,234,567;x\n5,678,901;y\n",
+    "thousands with a point": b"a;b\n1,234.50;x\n5,678.25;y\n",
+    "thousands of points": b"a;b\n1.234,50;x\n5.678,25;y\n",
+    "a point in another column": b"a;b\n1,5;2.5\n2,5;3.5\n",
+    "a point beside words for null": b"a;b\n1,5;2.5\n2,5;NA\n",
+    "a point in the same column": b"a;b\n1,5;x\n2.5;y\n",
+    "a list": b"a;b\n1,2,3;x\n4,5,6;y\n",
+    "a list of pairs and more": b"a;b\n1,2;x\n4,5,6;y\n",
+    "text": b"a;b\n1,5;x\nabout 2;y\n",
+    "integers": b"a;b\n1;2\n3;4\n",
+    "points": b"a;b\n1.5;2.5\n3.5;4.5\n",
+    "separated by commas": b'a,b\n"1,5","2,5"\n"3,5","4,5"\n',
+    "separated by bars": b"a|b\n1,5|x\n2,5|y\n",
+    "dates in words": b"a;b\nMay 5, 2020;1\nJune 6, 2021;2\n",
+    "no digits after the comma": b"a;b\n1,;x\n2,;y\n",
+    "no digits before the comma": b"a;b\n,5x;x\n,6x;y\n",
+    "units": b"a;b\n1,5 m;x\n2,5 m;y\n",
+    "times with decimals": b"a;b\n10:20:30,5;x\n10:20:31,5;y\n",
+    "empty columns": b"a;b\n;x\n;y\n",
+}
+
+
+@pytest.mark.parametrize("name", PROPOSED)
+def test_decimal_commas_are_proposed(name: str) -> None:
+    text, first, second = PROPOSED[name]
+    assert headrace.sniff_csv(text).options.get("decimal") == ",", headrace.sniff_csv(text)
+    table = headrace.read_csv(text, dialect="auto")
+    columns = list(table.to_pydict().values())
+    assert columns[0] == first
+    assert second is None or columns[1] == second
+    assert table.report.sniffed is not None
+    assert table.report.sniffed.decimal == ","
+    sniffed = headrace.sniff_csv(text)
+    assert table.equals(headrace.read_csv(text, **sniffed.options))
+    assert {name: str(type_) for name, type_ in table.schema.items()} == dict(sniffed.schema) or sniffed.null_values
+    assert any(line.startswith("decimal=','") for line in sniffed.evidence)
+
+
+@pytest.mark.parametrize("name", NOT_PROPOSED)
+def test_other_commas_are_not(name: str) -> None:
+    sniffed = headrace.sniff_csv(NOT_PROPOSED[name])
+    assert sniffed.decimal == "."
+    assert "decimal" not in sniffed.options
+
+
+@pytest.mark.parametrize("options", [{"thousands": ","}, {"decimal": "'"}, {"thousands": " "}])
+def test_marks_that_are_given_stay(options: dict[str, str]) -> None:
+    table = headrace.read_csv(b"a;b\n1,5;x\n2,5;y\n", dialect="auto", **options)
+    assert table.to_pydict()["a"] == ["1,5", "2,5"]
+
+
+def test_types_that_are_given_stay() -> None:
+    table = headrace.read_csv(b"a;b\n1,5;2,5\n", dialect="auto", dtypes={"a": "string"})
+    assert table.to_pydict() == {"a": ["1,5"], "b": [2.5]}
+
+
+def test_several_files() -> None:
+    table = headrace.read_csv([b"a;b\n1,5;x\n", b"a;b\n2;y\n"], dialect="auto")
+    assert table.to_pydict()["a"] == [1.5, 2.0]
+
+
+def test_scan() -> None:
+    assert headrace.scan_csv(b"a;b\n1,5;x\n", dialect="auto").read().to_pydict()["a"] == [1.5]
