@@ -20,6 +20,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from headrace import _native
+from headrace.core.errors import OptionError
 from headrace.sources.encoding.encoding import decode_as
 from headrace.sources.open import OpenSource
 from headrace.sources.read_ahead import ReadAhead
@@ -169,11 +170,19 @@ class TextStream:
             self._count = count
 
     def skip(self, begin: int) -> None:
-        """Release the bytes before `begin`, at which a record begins. Must be called before everything else."""
-        at, is_end = 0, self._ranges is not None
+        """Release the bytes before `begin`, at which a record begins. Must be called before everything else.
+
+        Raises
+        ------
+        OptionError
+            The text ends before `begin`.
+        """
+        at, is_end = (0, False) if self._ranges is None else (min(begin, self._ranges.size), True)
         while at < begin and not is_end:
             at, is_end = self.reach(min(begin, at + _SKIP_BYTES))
             self.release(at)
+        if at < begin:
+            raise OptionError(f"resume is byte {begin}, but the text ends at byte {at}; it is another text, or has been cut")
 
     def release(self, stop: int) -> None:
         """Release the bytes before `stop`: they are not read again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import subprocess
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace import HeadraceError, MemoryLimitError, OptionError, ParseError, SourceError
+from headrace import HeadraceError, MemoryLimitError, OptionError, ParseError, Position, SourceError
 
 ROWS = 20_000
 TEXT = b"n,s\n" + b"".join(b"%d,text %d\n" % (i, i) for i in range(ROWS))
@@ -210,6 +211,23 @@ def test_a_batch_left_early_leaves_nothing() -> None:
         next(scan.batches())
     with pytest.raises(HeadraceError, match="all its batches"):
         _ = scan.report
+
+
+@pytest.mark.parametrize(
+    "make", [bytes, gzip.compress, io.BytesIO, lambda text: [b"n\n0\n", text]], ids=["bytes", "gz", "file", "two"]
+)
+@pytest.mark.parametrize("infer", ["all", "first"])
+def test_resumed_at_the_end_and_beyond(make: Any, infer: Any) -> None:
+    """At the end there are no rows. A text that ends earlier is another one, or was cut."""
+    text = b"n\n1\n22\n"
+    at_end = headrace.scan_csv(make(text), infer=infer).read().report
+    file = 1 if isinstance(make(text), list) else 0
+    end = headrace.scan_csv(make(text), infer=infer, resume=Position(len(text), 2, file))
+    assert (end.read().num_rows, at_end.rows) == (0, 2 + file)
+    with pytest.raises(OptionError, match="resume is byte 9, but the text ends at byte 7"):
+        headrace.scan_csv(make(text), infer=infer, resume=Position(9, 2, file)).read()
+    with pytest.raises(OptionError, match=f"resume is in file {file + 1}, counted from 0, but there are {file + 1} files"):
+        headrace.scan_csv(make(text), infer=infer, resume=Position(7, 2, file + 1)).read()
 
 
 def test_misuse() -> None:

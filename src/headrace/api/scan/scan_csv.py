@@ -70,7 +70,7 @@ def scan_csv(
         alone are kept until the types are known, so that all batches have the same.
     resume
         Where to begin: the ``end`` of a batch's report, or a byte after the end of a record. The header and the types are found
-        as always. None for the beginning of the text.
+        as always. None for the beginning of the text. At the end of the text there are no rows; beyond it is an error.
     to
         Device of the batches. None for `device`, or the GPU that the text lies on. With ``device="cuda", to="cpu"`` each batch
         is converted on the GPU, and copied back during the conversion of the next one. It is then in pinned memory, which is

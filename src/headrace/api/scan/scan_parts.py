@@ -19,6 +19,7 @@ from headrace.columns.column import Column
 from headrace.columns.placement import moved_all
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
+from headrace.core.errors import OptionError
 from headrace.core.timeline import NoTimeline, Timeline
 from headrace.sources.open import OpenSource
 from headrace.sources.stream import LineCount, TextStream
@@ -123,6 +124,8 @@ class ScanParts(ABC):
             Whether another pass over the text follows.
         """
         start = start or Position()
+        if start.file >= len(self._files):
+            raise OptionError(f"resume is in file {start.file}, counted from 0, but there are {len(self._files)} files")
         earlier = start.earlier
         for number in range(start.file, len(self._files)):
             file = self._files[number]
