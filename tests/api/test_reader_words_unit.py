@@ -205,7 +205,10 @@ def test_values_as_other_readers_write_them(words: dict[str, Any], options: dict
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"sep": None}, "sep=None: pass dialect='auto' to find the separator"),
-    ({"usecols": lambda name: True}, "columns holds names or positions, and no function"),
+    ({"usecols": lambda name: True}, "no function; pass [name for name in sniff_csv(source).schema if wanted(name)]"),
+    ({"sep": "\\t"}, "pass the separator itself, such as ' ' or '\\t'. To read runs"),
+    ({"na_values": [None]}, "null_values holds None, which is not a text; the empty field is ''"),
+    ({"row_index": "i"}, "unknown option 'row_index'; did you mean 'row_index_name'?"),
     ({"skiprows": lambda row: row == 3}, "skip_rows is a number of lines, and no function"),
     ({"skiprows": [3]}, "skip_rows is the number of lines before the header"),
     ({"quoting": csv.QUOTE_NONNUMERIC}, "pass dtypes="),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import io
 import pickle
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
@@ -212,6 +214,8 @@ def test_a_data_frame_of_a_table_is_refused(table: Table) -> None:
         ("vstack", "headrace.concat"),
         ("copy", "which nothing changes"),
         ("T", "table.to_pandas().T"),
+        ("query", "headrace.col('price') > 2) or table.to_pandas().query"),
+        ("to_records", "table.to_pandas().to_records"),
     ],
 )
 def test_names_of_tables_that_say_what_to_use(table: Table, name: str, advice: str) -> None:
@@ -229,3 +233,38 @@ def test_names_of_columns_that_say_what_to_use(table: Table) -> None:
         scope = {"column": column, "table": table, "name": "a", "rows": [0], "headrace": headrace, "pa": pa}
         scope |= {"pyarrow": pa, "pandas": pd, "polars": pl}
         assert eval(way, scope) is not None  # the advice runs
+
+
+def test_conditions_that_say_what_to_use(table: Table) -> None:
+    column: Any = headrace.col("c")
+    with pytest.raises(AttributeError, match=r"a condition has no is_nan: use col\('a'\) != col\('a'\)"):
+        column.is_nan()
+    numbers, same = read_csv(b"c\n1.5\nnan\n\n"), headrace.col("c")
+    assert len(numbers.filter(column != same)) == 1 and len(numbers.filter(column == same)) == 1  # as the advice says
+    for use in (lambda: column.abs(), lambda: column.str.lower(), lambda: column.dt):
+        with pytest.raises(AttributeError, match=r"use table\.to_polars\(\), which computes new values"):
+            use()
+    for make in (table.select, scan_csv(TEXT).select):
+        with pytest.raises(OptionError, match=r"col\('c'\) \* 2 is no column: expressions select rows"):
+            make(column * 2)
+
+
+def test_a_mask_in_brackets_says_what_to_use(table: Table) -> None:
+    keys: list[Any] = [headrace.col("a") > 1, table["a"], np.array([True, False, True]), pd.Series([True, False, True]), True]
+    for key in keys:
+        with pytest.raises(TypeError, match=r"rows are selected by table\.filter\(headrace\.col\(name\) == value\) or table"):
+            table[key]
+
+
+def test_parquet_of_another_form_says_what_to_use(table: Table, tmp_path: Path) -> None:
+    for one in (table, scan_csv(TEXT)):
+        with pytest.raises(OptionError, match=r"pyarrow\.dataset\.write_dataset"):
+            one.write_parquet(tmp_path / "a", partition_cols=["a"])
+        with pytest.raises(OptionError, match=r"pyarrow\.parquet\.write_table\(table\.to_arrow\(\), file\)"):
+            one.write_parquet(io.BytesIO())  # type: ignore[arg-type]
+        with pytest.raises(OptionError, match="options squeeze of pyarrow.parquet.ParquetWriter: .*squeeze"):
+            one.write_parquet(tmp_path / "a", squeeze=True)
+    assert not list(tmp_path.iterdir())
+    for number, rows in enumerate((table.to_arrow(), scan_csv(TEXT).to_reader())):  # the advice
+        pa.dataset.write_dataset(rows, tmp_path / str(number), format="parquet", partitioning=["b"])
+        assert pa.dataset.dataset(tmp_path / str(number), partitioning=["b"]).count_rows() == 3

@@ -102,6 +102,8 @@ def test_a_number_for_a_text_of_digits():
         ("header", ["header"], None),
         ("n_rows", ["batch_rows", "nrows"], "nrows"),
         ("", ["a"], None),
+        ("row_index", ["n_rows", "row_index_name"], "row_index_name"),
+        ("row", ["row_index_name"], None),
     ],
 )
 def test_nearest(value, names, expected):
@@ -146,6 +148,10 @@ def test_parse_error_says_where_what_and_what_to_do():
     [
         ({"kind": "overflow", "expected": "int8", "text": "300"}, ", column 'age': '300' does not fit int8;"),
         ({"kind": "encoding", "text": "\\xFF"}, ", column 'age': the text is not UTF-8, or not what encoding= names: '\\\\xFF';"),
+        (
+            {"kind": "too_few_fields", "text": "\0"},
+            "'; zero bytes are in UTF-16 (encoding='utf-16-le') and in files that are not",
+        ),
         ({"kind": "too_few_fields", "column": None, "text": "1,2"}, "byte 912): too few fields: '1,2';"),
         ({"kind": "too_many_fields", "column": None, "text": "1,2"}, "byte 912): too many fields: '1,2';"),
         (

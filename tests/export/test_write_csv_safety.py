@@ -187,7 +187,7 @@ def test_paths_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_csv(TABLE, tmp_path / "nowhere" / "t.csv")
     (tmp_path / "d.csv").mkdir()
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(IsADirectoryError, match=r"Is a directory: '[^']*/d\.csv'$"):
         write_csv(TABLE, tmp_path / "d.csv")
     assert os.listdir(tmp_path) == ["d.csv"]
 

@@ -145,7 +145,7 @@ def test_zip_of_several_files_is_refused(tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / "a.zip", "w", method) as archive:
             archive.writestr("a.csv", TEXT)
             archive.writestr("b.csv", TEXT)
-        with pytest.raises(SourceError, match="has several files; unpack it first"):
+        with pytest.raises(SourceError, match="has several files; pass one of them: zipfile"):
             headrace.read_csv(tmp_path / "a.zip")
     with zipfile.ZipFile(tmp_path / "empty.zip", "w"):
         pass

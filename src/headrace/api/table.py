@@ -180,7 +180,8 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
             return self._columns[key]
         position = index_of(key)
         if position is None:
-            condition = "; rows are selected by table.filter(headrace.col(name) == value)" if isinstance(key, bool) else ""
+            selects = isinstance(key, bool | ForeignNames) or getattr(key, "ndim", 0) == 1
+            condition = "; rows are selected by table.filter(headrace.col(name) == value) or table.take(rows)" if selects else ""
             names = "a column's name, its position, a list of them or a slice of rows"
             raise TypeError(f"key must be {names}, not {shown(key)}{condition}")
         if not -self.num_columns <= position < self.num_columns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 _LISTED = 30
 """Maximum number of valid values in a message; longer lists are left out."""
@@ -31,13 +31,15 @@ def shown(value: object, most: int = 100) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def nearest(value: str, names: Iterable[str]) -> str | None:
-    """Return the name that `value` probably misspells: it differs in case, or in one or two characters.
+def nearest(value: str, names: Collection[str]) -> str | None:
+    """Return the name that `value` probably misspells: it differs in case, or in one or two characters, or is its first words.
 
     Examples
     --------
     >>> nearest("delimeter", ["delimiter", "header"]), nearest("batch_rows", ["n_rows"])
     ('delimiter', None)
+    >>> nearest("row_index", ["row_index_name", "n_rows"])
+    'row_index_name'
     """
     if not 1 < len(value) <= _MAX_NEAR_LENGTH:
         return None
@@ -45,7 +47,8 @@ def nearest(value: str, names: Iterable[str]) -> str | None:
     found = [(0 if name.lower() == value.lower() else _distance(value, name, most), name) for name in names if name != value]
     letters = sorted(value)  # at equal distances, swapped letters are likelier than other slips
     distance, name = min(found, key=lambda one: (one[0], sorted(one[1]) != letters), default=(most + 1, None))
-    return name if distance <= most else None
+    begun = (name for name in names if len(value) > 3 and name.lower().startswith(f"{value.lower()}_"))
+    return name if distance <= most else next(begun, None)
 
 
 def _distance(one: str, other: str, most: int) -> int:
@@ -233,6 +236,8 @@ class ParseError(HeadraceError, ValueError):
         where = f"{what} (line {line}, byte {byte})" + (f", column {column!r}" if column is not None else "")
         fault = _MEANINGS[kind].format(expected=expected or "a closing quote", text=repr(shown))
         way_on = _HEADER_WAYS[kind] if record == 0 else _WAYS.get(kind, _GO_ON)
+        if "\0" in text:
+            way_on = f"zero bytes are in UTF-16 (encoding='utf-16-le') and in files that are not text; otherwise {way_on}"
         file = "" if source is None else f"{source}: "
         super().__init__(f"{file}{where}: {fault}; {way_on}")
 

@@ -217,7 +217,7 @@ ALIASES: Mapping[str, Mapping[str, str | Callable[[Any], Any]]] = {
             ("arrow", "fetch_record_batch", "to_arrow_reader"), lambda table: lambda *_: table.to_arrow().to_reader()
         ),
         "torch": "to_torch",
-        "itercolumns": lambda table: lambda: iter(table.columns.values()),
+        **dict.fromkeys(("itercolumns", "iter_columns"), lambda table: lambda: iter(table.columns.values())),
         "get_columns": lambda table: lambda: list(table.columns.values()),
         "to_series": lambda table: lambda index=0: table[index],
         "rows": _rows,
@@ -256,6 +256,8 @@ ALIASES: Mapping[str, Mapping[str, str | Callable[[Any], Any]]] = {
 _SLICE = "a slice such as table[0:2], table.head(n) or table.tail(n)"
 _CONDITION = "table.filter(headrace.col('price') > 2)"
 
+_COMPUTED = "table.to_polars(), which computes new values; conditions here select rows"
+
 _OF_MAPS = {
     "keys": "map.items().keys",
     "values": "map.items().values",
@@ -266,7 +268,7 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
     "Table": {
         "iloc": f"{_SLICE}; table.take([2, 0]) for rows by number",
         "loc": f"{_CONDITION} for rows, table[['a', 'b']] for columns",
-        "query": f"{_CONDITION} table.to_pandas().query(...) or table.to_duckdb().query(...)",
+        "query": f"{_CONDITION} or table.to_pandas().query(...) or table.to_duckdb().query(...)",
         "where": _CONDITION,
         "row": "next(table[i:].iter_rows())",
         "fetchone": "next(table.iter_rows())",
@@ -289,6 +291,8 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("append", "concat", "extend", "vstack", "union_all"), "headrace.concat([table, other])"),
         **dict.fromkeys(("copy", "clone"), "the table itself, which nothing changes"),
         "T": "table.to_pandas().T",
+        "size": "table.num_rows and table.num_columns",
+        "sink": "table.write_parquet(path) or table.write_csv(path)",
         "field": "table.schema['a']",
         "description": "table.schema",
         "alias": "table.to_duckdb().alias",
@@ -299,6 +303,9 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         "columns": "list(scan.schema)",
         "names": "list(scan.schema)",
         "tail": "scan.read().tail(n)",
+        "dtypes": "scan.schema",
+        **dict.fromkeys(("shape", "count", "num_rows", "height"), "scan.read().shape, or scan.sink(path).rows"),
+        "fetch": "scan.limit(n).read()",
         "filter_rows": "scan.where(...)",
         "get_chunk": "next(scan.batches())",
     },
@@ -348,8 +355,17 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
     "ColumnExpression": {
         "cast": "read_csv(..., dtypes={name: 'int32'})",
         "alias": "table.rename({'a': 'b'})",
+        **dict.fromkeys(("is_nan", "isnan"), "col('a') != col('a'), which is true for NaN alone"),
+        "is_not_nan": "col('a') == col('a'), which is false for NaN alone",
+        "not_": "~condition",
+        **dict.fromkeys(("and_", "or_"), "condition & other, condition | other"),
+        **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), "the operators == != < <= > >="),
+        **dict.fromkeys(("dt", "abs", "round", "floor", "ceil", "sum", "mean", "min", "max", "sort"), _COMPUTED),
     },
-    "TextConditions": {},
+    "TextConditions": dict.fromkeys(
+        ("lower", "upper", "len", "len_chars", "len_bytes", "to_lowercase", "to_uppercase", "strip", "match", "replace"),
+        _COMPUTED,
+    ),
     "HashMap": {
         "get": "map.find(keys), which has values and a mask of the keys that are there",
         **dict.fromkeys(("update", "put"), "map.insert(keys, values)"),
@@ -381,7 +397,7 @@ _FRAMES = {
     "table.to_pandas()": "agg aggregate apply assign corr count cumsum describe diff drop_duplicates dropna duplicated explode "
     "fillna groupby interpolate isna isnull join max mean median melt memory_usage merge min mode nlargest notna nsmallest "
     "nunique pipe pivot pivot_table plot quantile rank reindex replace reset_index resample rolling round sample shift "
-    "sort_index sort_values stack std sum to_excel to_feather to_json to_sql transform transpose var",
+    "sort_index sort_values stack std sum to_excel to_feather to_json to_records to_sql transform transpose var",
     "table.to_polars()": "describe drop_nulls explode fill_nan fill_null glimpse group_by group_by_dynamic "
     "hstack item join join_asof max mean median min n_unique partition_by pivot sample sort sql std sum top_k unpivot "
     "upsample var with_columns with_row_index write_excel write_ipc write_json write_ndjson",
@@ -422,6 +438,12 @@ OF_PACKAGE: Mapping[str, str] = {
     **dict.fromkeys(("CSVWriter", "to_csv"), "write_csv(table, path), or scan.sink(path)"),
     **dict.fromkeys(("lit", "when"), "col('a') == value in table.filter(...)"),
     **dict.fromkeys(("unique_values", "unique_counts", "unique_inverse", "unique_all"), "headrace.array_api"),
+    "read_tsv": "read_csv(source, sep='\\t')",
+    "read_parquet": "Table.from_arrow(pyarrow.parquet.read_table(path))",
+    **dict.fromkeys(
+        ("read_json", "read_ndjson", "read_excel", "read_ipc", "read_feather"), "polars, and Table.from_arrow(frame)"
+    ),
+    **dict.fromkeys(("loadtxt", "genfromtxt"), "read_csv(source, sep=' ', header=False, comment='#').to_numpy()"),
     "merge": "table.lookup(other) and table.take(rows)",
     "sql": "table.to_duckdb().query('t', query), or Store.sql(query)",
     **dict.fromkeys(

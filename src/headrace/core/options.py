@@ -240,7 +240,8 @@ def texts(name: str, value: object) -> tuple[bytes, ...]:
     listed: list[str | bytes] = []
     for text in items:
         if not isinstance(text, str | bytes):
-            raise OptionError(f"{name} holds {shown(text)}, which is not a text")
+            hint = "; the empty field is ''" if text is None else ""
+            raise OptionError(f"{name} holds {shown(text)}, which is not a text{hint}")
         listed.append(text)
     try:
         return tuple(dict.fromkeys(text.encode() if isinstance(text, str) else text for text in listed))

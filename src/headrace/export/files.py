@@ -70,10 +70,20 @@ def write_parquet(table: ArrowStream, path: str | os.PathLike[str], **options: o
     """
     file_format = _FORMATS[".parquet"]
     if not is_path(path):
-        raise OptionError.wrong("path", "a path", path)
+        raise OptionError.wrong("path", "a path (a file object is for pyarrow.parquet.write_table(table.to_arrow(), file))", path)
+    if "partition_cols" in options:
+        raise OptionError(
+            "write_parquet writes one file; for a folder of each value use pyarrow.dataset.write_dataset(table, path, "
+            "format='parquet', partitioning=['day']) with table.to_arrow() or scan.to_reader()"
+        )
     checked_path(path, "path")
     file_format.load()
-    _write_batches(table, final_path(path), partial(import_module("pyarrow.parquet").ParquetWriter, **options))
+    try:
+        _write_batches(table, final_path(path), partial(import_module("pyarrow.parquet").ParquetWriter, **options))
+    except TypeError as error:
+        if not options:
+            raise
+        raise OptionError(f"options {', '.join(options)} of pyarrow.parquet.ParquetWriter: {error}") from error
 
 
 def suffixes() -> tuple[str, ...]:

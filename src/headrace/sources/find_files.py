@@ -78,6 +78,8 @@ def _sources_of_path(source: Any, glob: bool, hive: bool) -> list[SourceLike] | 
         if found := list(_files_below(path)):
             return [*sorted(found)]
         raise NoMatchError(f"the folder {path!r} has no file, nor has any folder in it")
+    if path.startswith("file:///") and not os.path.lexists(path):
+        raise NoMatchError(f"{shown(path)} is a URL of a local file; pass its path: {shown(path[len('file://') :])}")
     if _URL.match(path) and not os.path.lexists(path):
         raise NoMatchError(
             f"{shown(path)} is a URL, and only local files are opened by name; pass fsspec.open(url) of the package fsspec,"

@@ -127,6 +127,12 @@ def test_invalid_utf8_in_a_header_is_shown_and_reported() -> None:
         (b"\x1f\x8b\x08\0rest", "cannot be decompressed as gzip"),
         (b"PAR1\x15\x04\x15\0", "Parquet"),
         (b"PK\x03\x04....", "zip"),
+        (b"ARROW1\0\0rest", "Arrow"),
+        (b"Obj\x01rest", "Avro"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office"),
+        (b"\x89HDF\r\n\x1a\n", "HDF5"),
+        (b"7z\xbc\xaf\x27\x1c", "7z"),
+        (b"Rar!\x1a\x07", "rar"),
     ],
 )
 def test_foreign_files_are_named(data: bytes, what: str) -> None:

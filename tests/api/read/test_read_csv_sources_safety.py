@@ -10,6 +10,7 @@ import os
 import threading
 import time
 import urllib.request
+import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -212,11 +213,27 @@ def test_a_url_says_what_to_pass_instead(url: str, glob: bool, tmp_path: Path, m
     assert read(url, glob=glob).to_pydict() == EXPECTED
 
 
-def test_closed_file_object() -> None:
+def test_a_url_of_a_local_file_says_its_path(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=rf"is a URL of a local file; pass its path: '{tmp_path}/a\.csv'"):
+        read(f"file://{tmp_path}/a.csv")
+
+
+def test_file_objects_that_cannot_be_read(tmp_path: Path) -> None:
     file = io.BytesIO(SMALL)
     file.close()
     with pytest.raises(ValueError, match="source is a file object that is closed"):
         read(file)
+    for mode in ("w", "wb", "ab"):
+        with (
+            (tmp_path / "written").open(mode) as written,
+            pytest.raises(OptionError, match="open for writing only; open it with"),
+        ):
+            read(written)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.csv", SMALL)
+        with pytest.raises(OptionError, match=r"an archive; pass one of its files: archive\.open\(name\)"):
+            read(archive)
+        assert read(archive.open("a.csv")).to_pydict() == EXPECTED
 
 
 @pytest.mark.parametrize("given", [None, 5, 2.5, {"a": 1}, object()], ids=lambda given: type(given).__name__)

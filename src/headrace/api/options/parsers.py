@@ -107,7 +107,8 @@ def compression(name: str, value: object) -> str | None:
 def columns(name: str, value: object) -> object:
     """Refuse a function that selects names, which pandas takes. `plan_columns` checks the rest."""
     if callable(value):
-        raise OptionError(f"{name} holds names or positions, and no function; see sniff_csv(source).schema for the names")
+        names = "[name for name in sniff_csv(source).schema if wanted(name)]"
+        raise OptionError(f"{name} holds names or positions, and no function; pass {names}")
     return value
 
 
@@ -156,7 +157,7 @@ def separator(name: str, value: object) -> object:
     text = value.decode("latin-1") if isinstance(value, bytes) else value
     if isinstance(text, str) and _REGULAR_EXPRESSION.search(text):
         raise OptionError(
-            f"{name} is taken literally, and {value!r} is a regular expression; pass the separator itself, such as ' ' or '\t'. "
+            f"{name} is taken literally, and {value!r} is a regular expression; pass the separator itself, such as ' ' or '\\t'. "
             "To read runs of spaces, replace them first: re.sub(rb'[ \\t]+', b'\\t', text)"
         )
     return value

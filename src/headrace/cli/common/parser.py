@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from headrace.core.errors import nearest
@@ -63,7 +63,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\nTry '{self.prog} --help'.\n")
 
 
-def _hint(name: str, names: Iterable[str]) -> str:
+def _hint(name: str, names: Collection[str]) -> str:
     near = nearest(name, names)
     return "" if near is None else f"; did you mean {near!r}?"
 

@@ -178,8 +178,18 @@ def all_of(*conditions: ColumnExpression) -> ColumnExpression:
 
 
 def name_of(column: Any) -> Any:
-    """Return the name in an expression of one column; anything else as it is."""
-    return column.value if isinstance(column, ColumnExpression) and column.symbol == "column" else column
+    """Return the name in an expression of one column; anything that is no expression as it is.
+
+    Raises
+    ------
+    OptionError
+        It is an expression with operators.
+    """
+    if not isinstance(column, ColumnExpression):
+        return column
+    if column.symbol != "column":
+        raise OptionError(f"{column!r} is no column: expressions select rows; to_polars() computes new columns")
+    return column.value
 
 
 def _part(value: object) -> ColumnExpression:

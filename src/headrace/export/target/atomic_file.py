@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ def moved_when_whole(target: Path, *, is_durable: bool = False) -> Iterator[Path
         Whether the file is on the disk before it is renamed, and its name before the function returns. So a crash of the machine
         leaves the old file or the new one.
     """
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     temporary = target.with_name(f".headrace-{os.urandom(8).hex()}.part")
     try:
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))

@@ -131,7 +131,7 @@ class ZipArchive:
         mark, text_sum, _, size, *lengths = _ENTRY_HEADER.unpack_from(rest, begin)
         at = begin + _ENTRY_HEADER.size + sum(lengths)
         if mark == ZIP_MARK or rest[at : at + 4] == _ENTRY:
-            raise ValueError("the zip archive has several files; unpack it first")
+            raise ValueError("the zip archive has several files; pass one of them: zipfile.ZipFile(path).open(name)")
         if mark != _ENTRY or text_sum != self._sum or size not in (self._size, _IN_EXTRA):
             raise ValueError("the file and the directory of the zip archive differ")
         end = _directory_end(rest, at)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from copy import copy
+from io import IOBase
 from types import ModuleType
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
@@ -42,12 +43,16 @@ def is_readable(source: object) -> TypeGuard[Readable]:
     Raises
     ------
     OptionError
-        It is a file object, but closed.
+        It is a file object that is closed or open for writing only, or an open archive.
     """
     if not isinstance(source, Readable) or isinstance(source, type | ModuleType):
         return False
     if getattr(source, "closed", False) is True:
         raise OptionError("source is a file object that is closed; open it again, or pass its path")
+    if isinstance(source, IOBase) and not source.readable():
+        raise OptionError("source is a file object that is open for writing only; open it with mode 'rb'")
+    if hasattr(source, "namelist"):
+        raise OptionError("source is an archive; pass one of its files: archive.open(name)")
     return True
 
 
