@@ -241,9 +241,9 @@ def test_conditions_that_say_what_to_use(table: Table) -> None:
         column.is_nan()
     numbers, same = read_csv(b"c\n1.5\nnan\n\n"), headrace.col("c")
     assert len(numbers.filter(column != same)) == 1 and len(numbers.filter(column == same)) == 1  # as the advice says
-    for use in (lambda: column.abs(), lambda: column.str.lower(), lambda: column.dt):
+    for of, name in ((column, "abs"), (column.str, "lower"), (column, "dt")):
         with pytest.raises(AttributeError, match=r"use table\.to_polars\(\), which computes new values"):
-            use()
+            getattr(of, name)
     for make in (table.select, scan_csv(TEXT).select):
         with pytest.raises(OptionError, match=r"col\('c'\) \* 2 is no column: expressions select rows"):
             make(column * 2)
@@ -262,7 +262,7 @@ def test_parquet_of_another_form_says_what_to_use(table: Table, tmp_path: Path) 
             one.write_parquet(tmp_path / "a", partition_cols=["a"])
         with pytest.raises(OptionError, match=r"pyarrow\.parquet\.write_table\(table\.to_arrow\(\), file\)"):
             one.write_parquet(io.BytesIO())  # type: ignore[arg-type]
-        with pytest.raises(OptionError, match="options squeeze of pyarrow.parquet.ParquetWriter: .*squeeze"):
+        with pytest.raises(OptionError, match=r"options squeeze of pyarrow\.parquet\.ParquetWriter: .*squeeze"):
             one.write_parquet(tmp_path / "a", squeeze=True)
     assert not list(tmp_path.iterdir())
     for number, rows in enumerate((table.to_arrow(), scan_csv(TEXT).to_reader())):  # the advice
