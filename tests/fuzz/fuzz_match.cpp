@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const u8 choice = input.take();
     const unsigned threads = choice < 250 ? 1 : choice - 248u;
     const MatchParts parts{tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after};
-    const MatchAutomaton automaton(parts, static_cast<u32>(tables.idles));
+    const MatchSearcher searcher{MatchAutomaton(parts, static_cast<u32>(tables.idles)), {}};
     const MatchText text{input.data(), input.size()};
     std::vector<u64> begins, ends;
     const auto allocate = [&](u64 count) {
@@ -86,11 +86,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return MatchArrays{begins.data(), ends.data()};
     };
     for (const u64 bytes : {chunk, u64{300}}) {
-        find_matches(automaton, text, allocate, {threads, bytes});
+        find_matches(searcher, text, allocate, {Isa::scalar, threads, bytes});
         REQUIRE(begins.size() == ends.size());
         const Spans wanted = expected(tables, input.data(), input.size());
         REQUIRE(wanted.size() == begins.size());
-        REQUIRE(count_matches(automaton, text, {threads, bytes}) == ends.size());
+        REQUIRE(count_matches(searcher, text, {Isa::scalar, threads, bytes}) == ends.size());
         for (usize i = 0; i < wanted.size(); ++i) {
             REQUIRE(wanted[i] == std::pair(begins[i], ends[i]));
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import headrace
 from headrace import Context, Dfa
 from headrace.query.match import match as module
+from tests.isas import EACH_ISA
 from tests.query.match.match_cases import Spans, expected, in_bytes, patterns, random_dfa, walked
 
 CHUNKS = (1, 2, 3, 7, 64, module.CHUNK_BYTES)
@@ -25,8 +27,8 @@ def chunk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
     return size
 
 
-def spans(text: bytes, dfa: Dfa, threads: int = 1) -> Spans:
-    context = Context(threads=threads)
+def spans(text: bytes, dfa: Dfa, threads: int = 1, isa: str = "") -> Spans:
+    context = Context(threads=threads, isa=isa)
     found = headrace.match(text, dfa, context=context)
     assert found.begins.dtype == found.ends.dtype == np.uint64
     assert headrace.count_matches(text, dfa, context=context) == len(found.begins)
@@ -88,6 +90,40 @@ def test_across_chunks_and_threads() -> None:
         longest = [found.span() for found in re.finditer(pattern, text, re.MULTILINE)]  # greedy is longest here
         for threads in (1, 3):
             assert spans(text, headrace.compile_regex(pattern), threads) == longest
+
+
+PARTS = (
+    (rb"needle", b"x needle nee"),
+    (rb"n.*e|\d{4}-\d\d", b"2024-05 n..e\n"),
+    (rb"[a-z]+@[a-z]+\.com", b" ab@cd.com @.com"),
+    (rb"cat|doge?|bird", b" cat doge dogcat"),
+    (rb"^ab|ba$", b"\nab ab ba\nba"),
+    (rb"^$|qq", b"\n\nqqq"),
+    (rb"x[^y]{3}z", b"x\n\nxzxabcz"),
+    (rb"q\nr", b"q\nr"),
+    (rb"(ab)+c", b"ababababc"),
+)
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize(("pattern", "part"), PARTS, ids=range(len(PARTS)))
+def test_matches_far_from_each_other(pattern: bytes, part: bytes, chunk: int, isa: str) -> None:
+    # Texts whose matches are rare, so that only regions near a required part are read.
+    random = np.random.default_rng(len(pattern))
+    for ignore_case in (False, True):
+        dfa = headrace.compile_regex(pattern, ignore_case=ignore_case)
+        for seed in range(6):
+            filler = [b"." * int(n) if seed % 2 else b"ab. \n"[: int(n)] * 9 for n in random.integers(1, 60, 5)]
+            cut = int(random.integers(0, len(part) + 1))
+            text = b"".join([filler[0], part, filler[1], part[:cut], filler[2], part[cut:].upper(), filler[3], part])
+            assert spans(text, dfa, 1 + seed % 3, isa) == walked(text, dfa)
+
+
+def test_automata_of_other_processes_have_the_same_matches() -> None:
+    dfa = headrace.compile_regex("[0-9]+ms|needle")
+    copied = pickle.loads(pickle.dumps(dfa))
+    assert copied == dfa
+    assert spans(b"." * 500 + b"12ms", copied) == [(500, 504)]
 
 
 @pytest.mark.parametrize("threads", [1, 3])

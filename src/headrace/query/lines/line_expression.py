@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from headrace import _native
 from headrace.core.options import flag
-from headrace.query.find.pattern.pattern import Pattern
 from headrace.query.match.regex.expression import literal_syntax, syntax_of
-from headrace.query.match.regex.literal import required_literal
 from headrace.query.match.regex.nfa import Nfa
 from headrace.query.match.regex.syntax import Alternatives, Characters, LineEdge, Sequence
-from headrace.query.match.regex.windows import required_windows, share_of
+from headrace.query.match.regex.windows import required_part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +64,7 @@ class LineExpression:
         line_begin = nfa.add_in_line(selecting)
         automaton = _native.LineAutomaton(nfa.edges(), begin, line_begin)
         respecting = _tree(several, is_line, is_literal=is_literal, ignore_case=False)[0] if ignore_case else node
-        literal, windows = _filters(node, required_literal(respecting, is_text=is_text), is_text=is_text, ignore_case=ignore_case)
+        literal, windows = required_part(node, respecting, is_text=is_text, is_of_line=True).native()
         self.selector = _native.LineSelector(literal, windows, automaton, max_items, is_word)
 
 
@@ -76,16 +74,3 @@ def _tree(patterns: list[Any], is_line: bool, *, is_literal: bool, ignore_case: 
     trees = [syntax(pattern, ignore_case=ignore_case) for pattern in patterns] or [(Characters(()), True)]
     node = trees[0][0] if len(trees) == 1 else Alternatives(tuple(tree for tree, _ in trees))
     return (Sequence((LineEdge(False), node, LineEdge(True))) if is_line else node), trees[0][1]
-
-
-def _filters(
-    node: Node, literal: bytes, *, is_text: bool, ignore_case: bool
-) -> tuple[_native.FindPattern | None, _native.LineWindows | None]:
-    """Return a literal or windows that are in each match, the rarer of both; None for those to be left out."""
-    windows = required_windows(node, is_text=is_text)
-    share = 1.0
-    for byte in literal:
-        share *= share_of(1 << byte)
-    if literal and b"\n" not in literal and (windows is None or share <= windows.share):
-        return Pattern(literal, ignore_case=ignore_case).native, None
-    return None, None if windows is None else _native.LineWindows(windows.tables, windows.has_lead, windows.has_tail)

@@ -14,7 +14,7 @@
 #include "query/lines/line_matches.hpp"
 #include "query/lines/line_states.hpp"
 #include "query/lines/line_walk.hpp"
-#include "query/lines/window_kernels.hpp"
+#include "query/match/cpu/window_kernels.hpp"
 
 namespace headrace {
 

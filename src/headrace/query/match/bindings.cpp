@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 
 #include <array>
@@ -23,9 +24,18 @@ using TextAt = std::tuple<std::uintptr_t, u64>;
 MatchText text_at(const TextAt& text) { return {reinterpret_cast<const u8*>(std::get<0>(text)), std::get<1>(text)}; }
 
 // `allocate`: function that allocates two arrays for a number of matches and returns their addresses.
-void find_matches_at(const MatchAutomaton& automaton, const TextAt& text, const nb::callable& allocate, u64 chunk,
-                     unsigned threads) {
+// Bytes of a chunk, threads and instruction set.
+using ResourcesGiven = std::tuple<u64, unsigned, std::string_view>;
+
+MatchResources resources_of(const ResourcesGiven& given) {
+    const auto [chunk, threads, isa] = given;
+    return {choose_isa(isa), threads, chunk};
+}
+
+void find_matches_at(const MatchSearcher& searcher, const TextAt& text, const nb::callable& allocate,
+                     const ResourcesGiven& given) {
     using Addresses = std::pair<std::uintptr_t, std::uintptr_t>;
+    const MatchResources resources = resources_of(given);
     const LongCall call;
     const auto arrays = [&](u64 count) {
         return with_gil([&] {
@@ -33,12 +43,13 @@ void find_matches_at(const MatchAutomaton& automaton, const TextAt& text, const 
             return MatchArrays{reinterpret_cast<u64*>(begins), reinterpret_cast<u64*>(ends)};
         });
     };
-    find_matches(automaton, text_at(text), arrays, {threads, chunk});
+    find_matches(searcher, text_at(text), arrays, resources);
 }
 
-u64 count_matches_at(const MatchAutomaton& automaton, const TextAt& text, u64 chunk, unsigned threads) {
+u64 count_matches_at(const MatchSearcher& searcher, const TextAt& text, const ResourcesGiven& given) {
+    const MatchResources resources = resources_of(given);
     const LongCall call;
-    return count_matches(automaton, text_at(text), {threads, chunk});
+    return count_matches(searcher, text_at(text), resources);
 }
 
 std::string_view view(const nb::bytes& table) { return {table.c_str(), table.size()}; }
@@ -46,21 +57,25 @@ std::string_view view(const nb::bytes& table) { return {table.c_str(), table.siz
 }  // namespace
 
 void bind_match(nb::module_& m) {
-    nb::class_<MatchAutomaton>(m, "MatchAutomaton")
+    nb::class_<MatchSearcher>(m, "MatchSearcher")
         .def(
             "__init__",
-            [](MatchAutomaton* self, const std::array<nb::bytes, 5>& tables, u32 idles) {
-                new (self) MatchAutomaton(
-                    {view(tables[0]), view(tables[1]), view(tables[2]), view(tables[3]), view(tables[4])}, idles);
+            [](MatchSearcher* self, const std::array<nb::bytes, 5>& tables, u32 idles, const FindPattern* pattern,
+               const LineWindows* windows) {
+                const MatchParts parts{view(tables[0]), view(tables[1]), view(tables[2]), view(tables[3]),
+                                       view(tables[4])};
+                new (self) MatchSearcher{MatchAutomaton(parts, idles), {}};
+                if (pattern != nullptr) self->filter.pattern = *pattern;
+                if (windows != nullptr) self->filter.windows = *windows;
             },
-            "tables"_a, "idles"_a)
-        .def_prop_ro("steps", [](const MatchAutomaton& self) {
-            const std::vector<u16>& steps = self.steps();
+            "tables"_a, "idles"_a, "part"_a.none(), "windows"_a.none())
+        .def_prop_ro("steps", [](const MatchSearcher& self) {
+            const std::vector<u16>& steps = self.automaton.steps();
             return nb::bytes(reinterpret_cast<const char*>(steps.data()), steps.size() * sizeof(u16));
         });
     register_layouts<MatchTables, MatchTask, MatchReading, MatchMarks>();
-    m.def("find_matches", &find_matches_at, "automaton"_a, "text"_a, "allocate"_a, "chunk"_a, "threads"_a);
-    m.def("count_matches", &count_matches_at, "automaton"_a, "text"_a, "chunk"_a, "threads"_a);
+    m.def("find_matches", &find_matches_at, "searcher"_a, "text"_a, "allocate"_a, "given"_a);
+    m.def("count_matches", &count_matches_at, "searcher"_a, "text"_a, "given"_a);
 }
 
 }  // namespace headrace

@@ -1,7 +1,8 @@
 """Finds the matches of an automaton in a text of bytes, or counts them.
 
 Matches are leftmost-longest and do not overlap. Time is proportional to the text, for any automaton and any text. The text is
-read once backward and once forward, in chunks on all threads (`headrace.query.match.automaton.tables`).
+read once backward and once forward, in chunks on all threads (`headrace.query.match.automaton.tables`). On a CPU only regions
+near a part that each match has are read, if the expression has such a part.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def match(text: Any, dfa: Dfa, *, context: Context | None = None) -> Matches:
         return found[0].address, found[1].address
 
     given = (source.address, source.length)
-    _native.find_matches(native_automaton(dfa), given, buffers, CHUNK_BYTES, context.thread_count)
+    resources = (CHUNK_BYTES, context.thread_count, context.isa)
+    _native.find_matches(native_automaton(dfa), given, buffers, resources)
     return Matches(found[0].owner, found[1].owner)
 
 
@@ -116,4 +118,5 @@ def count_matches(text: Any, dfa: Dfa, *, context: Context | None = None) -> int
         from headrace.query.match.gpu.match_gpu import count_on_gpu
 
         return count_on_gpu(source, tables, context, budget)
-    return _native.count_matches(native_automaton(dfa), (source.address, source.length), CHUNK_BYTES, context.thread_count)
+    resources = (CHUNK_BYTES, context.thread_count, context.isa)
+    return _native.count_matches(native_automaton(dfa), (source.address, source.length), resources)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.core.errors import OptionError
 from headrace.core.options import index_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headrace.query.match.automaton.required_part import RequiredPart
 
 MAX_STATES = 256
 """Maximum number of states, so that a state is one byte."""
@@ -55,6 +59,7 @@ class Dfa:
     start: int = 0
     line_start: int | None = None
     accepting_at_line_end: frozenset[int] = frozenset()
+    required_part: RequiredPart | None = field(default=None, init=False, repr=False, compare=False)
 
     def __init__(
         self,
@@ -94,6 +99,7 @@ class Dfa:
             ("start", begin),
             ("line_start", None if line_begin == begin else line_begin),
             ("accepting_at_line_end", line_ends),
+            ("required_part", None),
         ):
             object.__setattr__(self, name, value)
 
@@ -116,11 +122,19 @@ class Dfa:
     def __reduce__(self) -> tuple[Any, ...]:
         """Return a function and its arguments that make the automaton."""
         lines = {"line_start": self.line_start, "accepting_at_line_end": self.accepting_at_line_end}
-        return _restored, (self.class_of, self.transitions, self.accepting, {"start": self.start, **lines})
+        return _restored, (self.class_of, self.transitions, self.accepting, {"start": self.start, **lines}, self.required_part)
 
 
-def _restored(class_of: bytes, transitions: tuple[bytes, ...], accepting: frozenset[int], states: dict[str, Any]) -> Dfa:
-    return Dfa(class_of, transitions, accepting, **states)
+def _restored(
+    class_of: bytes, transitions: tuple[bytes, ...], accepting: frozenset[int], states: dict[str, Any], part: RequiredPart | None
+) -> Dfa:
+    return with_part(Dfa(class_of, transitions, accepting, **states), part)
+
+
+def with_part(dfa: Dfa, part: RequiredPart | None) -> Dfa:
+    """Add a part that each match has to an automaton that has none yet, and return it. It changes the time of a search alone."""
+    object.__setattr__(dfa, "required_part", part)
+    return dfa
 
 
 def _items(name: str, value: Any) -> tuple[Any, ...]:

@@ -53,6 +53,20 @@ MatchAutomaton::MatchAutomaton(const MatchParts& parts, u32 idles) {
     tables_.rights = static_cast<u32>(rights);
     tables_.idles = idles;
     join_steps(static_cast<u32>(classes));
+    for (u32 byte = 0; byte < 256; ++byte) breaks_[byte] = class_breaks(tables_.class_of[byte]);
+}
+
+// Returns whether each state fails at a byte of the class, and the right state before it is always the same.
+bool MatchAutomaton::class_breaks(u32 group) const {
+    const u8 *const before = tables_.backward + group * tables_.rights, *const to =
+                                                                            tables_.forward + group * tables_.states;
+    for (u32 right = 0; right < tables_.rights; ++right) {
+        if (before[right] != before[0]) return false;
+        for (u32 state = 0; state < tables_.states; ++state) {
+            if (tables_.verdicts[right * tables_.states + to[state]] != MATCH_FAILS) return false;
+        }
+    }
+    return true;
 }
 
 void MatchAutomaton::join_steps(u32 classes) {

@@ -1,6 +1,7 @@
 // Keeps the tables of a search in host memory.
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -24,11 +25,16 @@ public:
     // right state after it. Empty if there would be too many.
     const std::vector<u16>& steps() const { return steps_; }
 
+    // Whether no match has the byte. The states next to it then do not depend on others.
+    bool breaks(u8 byte) const { return breaks_[byte]; }
+
 private:
     void join_steps(u32 classes);
+    bool class_breaks(u32 group) const;
 
     std::vector<u8> bytes_;
     std::vector<u16> steps_;
+    std::array<bool, 256> breaks_{};
     MatchTables tables_{};
 };
 

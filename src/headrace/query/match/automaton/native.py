@@ -10,8 +10,8 @@ from headrace.query.match.automaton.tables import tables_of
 
 
 @lru_cache(maxsize=256)
-def native_automaton(dfa: Dfa) -> _native.MatchAutomaton:
-    """Return the tables of an automaton for searches on the CPU.
+def native_automaton(dfa: Dfa) -> _native.MatchSearcher:
+    """Return the tables of an automaton, and the part that each match has, for searches on the CPU.
 
     Raises
     ------
@@ -20,4 +20,5 @@ def native_automaton(dfa: Dfa) -> _native.MatchAutomaton:
     """
     tables = tables_of(dfa)
     parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
-    return _native.MatchAutomaton(parts, tables.idles)
+    pattern, windows = (None, None) if dfa.required_part is None else dfa.required_part.native()
+    return _native.MatchSearcher(parts, tables.idles, pattern, windows)

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "query/match/automaton/match_automaton.hpp"
+#include "query/match/cpu/match_filter.hpp"
 
 namespace headrace {
 
@@ -19,6 +20,7 @@ struct MatchSpan {
 };
 
 struct MatchResources {
+    Isa isa;
     unsigned threads;
     u64 chunk;  // bytes that a thread takes at a time, 1 to 2^31
 };
@@ -28,11 +30,17 @@ struct MatchArrays {
     u64* ends;    // position after its last byte
 };
 
+// An automaton, and a filter for its matches, which may be empty.
+struct MatchSearcher {
+    MatchAutomaton automaton;
+    MatchFilter filter;
+};
+
 // Call `allocate` once with the number of matches, and write them in order to the arrays that it returns.
-void find_matches(const MatchAutomaton& automaton, const MatchText& text,
-                  const std::function<MatchArrays(u64)>& allocate, const MatchResources& resources);
+void find_matches(const MatchSearcher& searcher, const MatchText& text, const std::function<MatchArrays(u64)>& allocate,
+                  const MatchResources& resources);
 
 // Return the number of matches.
-u64 count_matches(const MatchAutomaton& automaton, const MatchText& text, const MatchResources& resources);
+u64 count_matches(const MatchSearcher& searcher, const MatchText& text, const MatchResources& resources);
 
 }  // namespace headrace

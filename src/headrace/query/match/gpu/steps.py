@@ -86,6 +86,6 @@ def _steps(tables: MatchTables) -> _Steps:
 def _joined_rows(tables: MatchTables) -> tuple[NDArray[Any], NDArray[np.uint16]]:
     """Return the number of the row of each class and right state, and the distinct rows: none if they would be too many."""
     parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
-    rows = np.frombuffer(_native.MatchAutomaton(parts, tables.idles).steps, np.uint16).reshape(-1, tables.states)
+    rows = np.frombuffer(_native.MatchSearcher(parts, tables.idles, None, None).steps, np.uint16).reshape(-1, tables.states)
     distinct, number = np.unique(rows, axis=0, return_inverse=True)
     return number.reshape(-1), distinct

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.query.match.automaton.dfa import Dfa
+from headrace.core.options import flag
+from headrace.query.match.automaton.dfa import Dfa, with_part
 from headrace.query.match.automaton.tables import tables_of
 from headrace.query.match.regex.determinize import determinize
-from headrace.query.match.regex.expression import nfa_of
+from headrace.query.match.regex.expression import syntax_of
+from headrace.query.match.regex.nfa import Nfa
+from headrace.query.match.regex.windows import required_part
 
 
 def compile_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
@@ -43,7 +46,9 @@ def compile_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
     >>> compile_regex("[äöü]").accepts("ö".encode())
     True
     """
-    nfa, begin = nfa_of(pattern, ignore_case)
-    dfa = determinize(nfa, begin)
+    node, is_text = syntax_of(pattern, ignore_case=flag("ignore_case", ignore_case))
+    nfa = Nfa(is_text)
+    dfa = determinize(nfa, nfa.add(node, 0))
     tables_of(dfa)
-    return dfa
+    respecting = syntax_of(pattern)[0] if ignore_case else node
+    return with_part(dfa, required_part(node, respecting, is_text=is_text, is_of_line=False))

@@ -1,10 +1,8 @@
-"""Reads regular expressions: their characters, syntax trees and nondeterministic automata."""
+"""Reads regular expressions: their characters and syntax trees."""
 
 from __future__ import annotations
 
-from headrace.core.options import flag
 from headrace.query.find.pattern.pattern import contiguous_bytes
-from headrace.query.match.regex.nfa import Nfa
 from headrace.query.match.regex.parse import parse
 from headrace.query.match.regex.syntax import Characters, Sequence, both_cases
 
@@ -26,13 +24,6 @@ def literal_syntax(pattern: Any, *, ignore_case: bool = False) -> tuple[Node, bo
     text, is_text = characters_of(pattern)
     sets = [((ord(character), ord(character)),) for character in text]
     return Sequence(tuple(Characters(both_cases(each) if ignore_case else each) for each in sets)), is_text
-
-
-def nfa_of(pattern: Any, ignore_case: bool) -> tuple[Nfa, int]:
-    """Return the automaton of an expression before it is made deterministic, and its first node."""
-    text, is_text = characters_of(pattern)
-    nfa = Nfa(is_text)
-    return nfa, nfa.add(parse(text, is_text=is_text, ignore_case=flag("ignore_case", ignore_case)), 0)
 
 
 def characters_of(pattern: Any) -> tuple[str, bool]:

@@ -6,6 +6,8 @@ expression ``[0-9]+ms`` has the window ``[0-9]ms``, and ``cat|dog`` has two. A w
 
 from __future__ import annotations
 
+from headrace.query.match.automaton.required_part import RequiredPart
+from headrace.query.match.regex.literal import required_literal
 from headrace.query.match.regex.syntax import LINE_FEED, Alternatives, Characters, LineEdge, Repeat, Sequence
 from headrace.query.match.regex.utf8 import byte_ranges
 
@@ -61,7 +63,7 @@ class Windows:
         self.tables, self.has_lead, self.has_tail, self.share = tables, has_lead, has_tail, share
 
 
-def required_windows(node: Node, *, is_text: bool) -> Windows | None:
+def required_windows(node: Node, *, is_text: bool, is_of_line: bool = True) -> Windows | None:
     """Return windows one of which is in each match, None if they would occur too often.
 
     Parameters
@@ -70,6 +72,8 @@ def required_windows(node: Node, *, is_text: bool) -> Windows | None:
         The syntax tree.
     is_text
         Whether characters are those of Unicode, in UTF-8, not bytes.
+    is_of_line
+        Whether texts are single lines, so that no character of a match is a line feed.
 
     Examples
     --------
@@ -78,7 +82,7 @@ def required_windows(node: Node, *, is_text: bool) -> Windows | None:
     >>> [sum(map(bool, table)) for table in windows.tables]
     [10, 1, 1]
     """
-    search = _Search(is_text)
+    search = _Search(is_text, is_of_line)
     search.add(node)
     search.flush()
     best = min(search.found, key=lambda runs: _cut(runs)[1], default=None)
@@ -96,6 +100,30 @@ def required_windows(node: Node, *, is_text: bool) -> Windows | None:
                     table[byte] |= bucket
     has_lead, has_tail = (any(run[at] == mark for run in runs) for at, mark in ((0, _START), (-1, _END)))
     return Windows([bytes(table) for table in tables], has_lead, has_tail, share)
+
+
+def required_part(node: Node, respecting: Node, *, is_text: bool, is_of_line: bool) -> RequiredPart:
+    """Return a literal or windows that are in each match, the rarer of both.
+
+    Parameters
+    ----------
+    node
+        The syntax tree.
+    respecting
+        The tree of the same expression if case counts: `node` itself unless the expression ignores case.
+    is_text, is_of_line
+        As in `required_windows`.
+    """
+    literal = required_literal(respecting, is_text=is_text)
+    windows = required_windows(node, is_text=is_text, is_of_line=is_of_line)
+    share = 1.0
+    for byte in literal:
+        share *= share_of(1 << byte)
+    if literal and not (is_of_line and b"\n" in literal) and (windows is None or share <= windows.share):
+        return RequiredPart(literal, respecting is not node, windows=[])
+    if windows is None:
+        return RequiredPart(windows=[])
+    return RequiredPart(windows=windows.tables, has_lead=windows.has_lead, has_tail=windows.has_tail)
 
 
 def _cut(runs: list[_Run]) -> tuple[list[_Run], float]:
@@ -124,10 +152,11 @@ def _share_of_run(run: _Run) -> float:
 class _Search:
     """Collects lists of runs, such that each match has one run of each list."""
 
-    __slots__ = ("found", "is_text", "runs")
+    __slots__ = ("excluded", "found", "is_of_line", "is_text", "runs")
 
-    def __init__(self, is_text: bool) -> None:
-        self.is_text = is_text
+    def __init__(self, is_text: bool, is_of_line: bool) -> None:
+        self.is_text, self.is_of_line = is_text, is_of_line
+        self.excluded = 1 << LINE_FEED if is_of_line else 0
         self.found: list[list[_Run]] = []
         self.runs = _EMPTY
         """Runs that end where the next part of the expression begins."""
@@ -160,7 +189,7 @@ class _Search:
 
     def _best(self, node: Node) -> list[_Run]:
         """Return the runs of a part that occur least often; no runs if there are none."""
-        search = _Search(self.is_text)
+        search = _Search(self.is_text, self.is_of_line)
         search.add(node)
         search.flush()
         return min((_cut(runs) for runs in search.found), key=lambda cut: cut[1], default=([], 0.0))[0]
@@ -221,7 +250,7 @@ class _Search:
             for parts in byte_ranges(low, high) if self.is_text else [((low, high),)]:
                 masks = by_length.setdefault(len(parts), [0] * len(parts))
                 for at, (first, last) in enumerate(parts):
-                    masks[at] |= _bits(first, last) & ~(1 << LINE_FEED)
+                    masks[at] |= _bits(first, last) & ~self.excluded
         return [tuple(masks) for _, masks in sorted(by_length.items())] or None
 
 

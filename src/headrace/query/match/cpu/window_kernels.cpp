@@ -4,7 +4,7 @@
 // whose set may have the byte. The AND over all bytes of a window has the buckets that may occur. The method is that of
 // Hyperscan's Teddy (Langdale), with sets in place of bytes. Places that are left are looked up in tables of 256.
 // Bytes moved per position: 1, from memory.
-#include "query/lines/window_kernels.hpp"
+#include "query/match/cpu/window_kernels.hpp"
 
 #include "core/cpu/simd.hpp"
 #include "core/cpu/vectors.hpp"
