@@ -1,8 +1,6 @@
 """``python -m headrace``: the command, also where its script is not on the path."""
 
-import sys
-
-from headrace.cli.main import main
+from headrace.cli.main import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()
