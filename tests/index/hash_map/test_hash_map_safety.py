@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 import pytest
 
-from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError
+from headrace import Context, HashMap, HashMultiMap, HashSet, MapOperation, MemoryLimitError, OptionError
 
 
 def test_wrong_types() -> None:
@@ -102,6 +102,25 @@ def test_refused_memory_of_multimaps(threads: int) -> None:
         table.insert(random.integers(0, 200, 50_000).astype("i4"), np.arange(50_000))
     assert [part.tobytes() for part in table.items()] == before
     assert (len(table), table.key_count) == (100, 100)
+
+
+def test_a_refused_batch_keeps_values_that_it_has_sorted() -> None:
+    """Erasures sort the values of a key. Insertions and erasures before and after are undone all the same."""
+    random = np.random.default_rng(4)
+    table = HashMultiMap("int64", "int64", context=Context(memory_limit=400_000))
+    table.insert(np.arange(120) % 3, random.integers(0, 9, 120))
+    before = [part.tobytes() for part in table.items()]
+    kinds = random.choice(np.array([MapOperation.INSERT, MapOperation.ERASE, MapOperation.FIND], np.uint8), 100)
+    kinds[50], keys = MapOperation.ERASE_ALL, random.integers(0, 3, 100)
+    more = 50_000
+    with pytest.raises(MemoryLimitError):
+        table.apply(
+            np.concatenate([kinds, np.full(more, MapOperation.INSERT, np.uint8)]),
+            np.concatenate([keys, np.arange(more)]),
+            random.integers(0, 9, 100 + more),
+        )
+    assert [part.tobytes() for part in table.items()] == before
+    assert len(table) == 120
 
 
 def test_a_refused_compaction_keeps_all_pairs() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -42,6 +43,45 @@ def test_keys_of_one_bucket(seed: int) -> None:
     assert several.count(keys).tolist() == [0, 2] * 1000
     assert alone.contains(keys).all()
     assert not alone.contains(keys + np.uint64(1)).any()
+
+
+@pytest.mark.parametrize("make", [HashMap, HashMultiMap])
+def test_keys_of_one_bucket_take_no_quadratic_time(make: type[HashMap | HashMultiMap]) -> None:
+    """100,000 keys of one bucket took 2,000 times as long as others before tables placed such keys by a secret."""
+    count = 100_000
+    chosen, others = keys_of_one_bucket(count), np.random.default_rng(3).permutation(count).astype(np.uint64)
+
+    def seconds(keys: NDArray[np.uint64]) -> float:
+        table, values, began = make("uint64", "int64"), np.arange(count), time.process_time()
+        table.insert(keys[: count // 2], values[: count // 2])
+        copy = table.snapshot()
+        copy.insert(keys[count // 2 :], values[count // 2 :])
+        assert copy.contains(keys).all()
+        assert not copy.contains(keys + np.uint64(1 << 50)).any()
+        copy.compact()
+        assert copy.erase(keys[1:]).all()
+        used = time.process_time() - began
+        assert [items.tolist() for items in copy.items()] == [keys[:1].tolist(), [0]]
+        return used
+
+    assert seconds(chosen) < 30 * min(seconds(others) for _ in range(3))
+
+
+def test_a_value_of_many_is_erased_in_little_time() -> None:
+    """The values of a key are sorted once, not searched for the smallest one by each erasure."""
+    count, random = 200_000, np.random.default_rng(5)
+    values = random.integers(-1000, 1 << 40, count)
+    table = HashMultiMap("int32", "int64", context=Context(threads=1))
+    began = time.process_time()
+    table.insert(np.full(count, 7, np.int32), values)
+    assert table.erase(np.full(count // 2, 7, np.int32)).all()
+    left = np.sort(values)[count // 2 :]
+    given = np.repeat(np.array([MapOperation.INSERT, MapOperation.FIND, MapOperation.ERASE], np.uint8), [1, 500, 500])
+    found = table.apply(given, np.full(1001, 7, np.int32), np.full(1001, -5000))
+    expected = np.concatenate([[0], np.full(500, -5000), [-5000], left[:499]])
+    assert found.values.tolist() == expected.tolist()
+    assert (table.find_all([7]).values == left[499:]).all()
+    assert time.process_time() - began < 5  # half a second; each erasure by a search takes 20 seconds and more
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -32,8 +32,9 @@ class HashMap(HashContainer[MapBackend]):
     capacity
         Number of pairs for which a map on a GPU allocates memory first. Maps grow in any case.
     seed
-        Seed of the hash, from 0 to 2**64 - 1. No answer depends on it. If others choose the keys, take a number that they do not
-        know (``secrets.randbits(64)``). Then they cannot choose keys that share a bucket.
+        Seed of the hash, from 0 to 2**64 - 1. No answer depends on it. If others choose the keys of a map on a GPU, take a number
+        that they do not know (``secrets.randbits(64)``). Then they cannot choose keys that share a bucket. On the CPU, such
+        keys are placed by a secret.
     context
         Device of the map, threads, and the limit of the memory that the map holds. None for the CPU without a limit.
 

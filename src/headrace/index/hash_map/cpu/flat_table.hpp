@@ -4,10 +4,14 @@
 //
 // A table doubles when 66 to 87 of 100 slots are in use, by the number of its shard. So the tables of a map double one
 // after another. Bytes moved per search: a cache line of tags, and one of slots for a present key.
+//
+// An insertion that passes 16 full groups has a probability below 10^-20 at these loads, unless keys were chosen to
+// share a group. Then the table places all keys by a hash with a secret. So no keys take quadratic time.
 #pragma once
 #include <cstring>
 #include <memory>
 #include <new>
+#include <random>
 
 #include "core/cpu/memory.hpp"
 #include "index/hash_map/cpu/tag_group.hpp"
@@ -58,13 +62,15 @@ public:
         result.allocate(group_count());
         std::memcpy(result.region_.data(), region_.data(), bytes());
         result.used_ = used_;
+        result.secret_ = secret_;
         return result;
     }
 
     // Fetch the tags of a key's first group, and then the slot that a search reads or an insertion writes. Inlined: GCC
     // removes calls of functions that only prefetch.
-    [[gnu::always_inline]] void prefetch_tags(Key hash) const { __builtin_prefetch(groups_ + (hash & mask_)); }
+    [[gnu::always_inline]] void prefetch_tags(Key hash) const { __builtin_prefetch(groups_ + (placing(hash) & mask_)); }
     [[gnu::always_inline]] void prefetch_slot(Key hash, bool is_insertion) const {
+        hash = placing(hash);
         const u64 at = hash & mask_;
         TagGroup::Slots found = groups_[at].equal(tag_of(hash));
         if (is_insertion) found = found != 0 ? found : groups_[at].equal(TagGroup::empty);
@@ -74,6 +80,7 @@ public:
 
     // Returns the slot of a key, or null. `hash`: hash_of(key).
     [[gnu::always_inline]] FlatSlot* find(Key key, Key hash) {
+        hash = placing(hash);
         const u64 at = hash & mask_;
         FlatSlot* const slot = find_in(at, key, tag_of(hash));
         return slot != nullptr || groups_[at].passed == 0 ? slot : find_further(key, hash);
@@ -89,7 +96,9 @@ public:
         if (slot != nullptr) return {slot, false};
         if (!has_space_for(1)) grow();
         ++used_;
-        return {add(key, hash), true};
+        const Added added = add(key, placing(hash));
+        if (added.passed_groups <= max_passed_groups || secret_ != 0 || !hide_places()) return {added.slot, true};
+        return {find(key, hash), true};
     }
 
     // Grows for that many keys more, if the memory is there. A limit is not used up for keys that may not come.
@@ -106,7 +115,7 @@ public:
         const FlatSlot* const slot = find(key, hash);
         if (slot == nullptr) return false;
         const u64 place = static_cast<u64>(slot - slots_), group = place / TagGroup::slot_count;
-        for (u64 at = hash & mask_; at != group; at = (at + 1) & mask_) groups_[at].discount_passed();
+        for (u64 at = placing(hash) & mask_; at != group; at = (at + 1) & mask_) groups_[at].discount_passed();
         groups_[group].tags[place % TagGroup::slot_count] = TagGroup::empty;
         --used_;
         return true;
@@ -127,7 +136,7 @@ public:
         region_ = Region();
         groups_ = &no_group;
         slots_ = nullptr;
-        mask_ = used_ = 0;
+        mask_ = used_ = secret_ = 0;
     }
 
     // Reduces the slots to those that the keys need.
@@ -138,6 +147,12 @@ public:
     }
 
 private:
+    static constexpr u64 max_passed_groups = 16;
+    struct Added {
+        FlatSlot* slot;
+        u64 passed_groups;
+    };
+
     // The group of a table without memory, which is read only.
     static inline TagGroup no_group{};
 
@@ -149,6 +164,8 @@ private:
         while (limit_of(groups) < keys) groups *= 2;
         return groups;
     }
+    // Returns the hash that selects the group and the tag of a key.
+    Key placing(Key hash) const { return secret_ == 0 ? hash : seeded_hash(hash, secret_); }
     // The bits below those of the shard.
     static u8 tag_of(Key hash) {
         const u32 bits = static_cast<u32>(hash >> (8 * sizeof(Key) - 14)) & 0xFF;
@@ -166,7 +183,7 @@ private:
         return nullptr;
     }
 
-    // Returns the slot of a key that is not in its first group, or null.
+    // Returns the slot of a key that is not in its first group, or null. `hash`: placing(hash_of(key)), here and below.
     [[gnu::noinline]] FlatSlot* find_further(Key key, Key hash) const {
         for (u64 further = 1; further <= mask_; ++further) {
             const u64 at = (hash + further) & mask_;
@@ -177,19 +194,20 @@ private:
     }
 
     // Takes the first empty slot for a key that is absent.
-    [[gnu::always_inline]] FlatSlot* add(Key key, Key hash) {
-        u64 at = hash & mask_;
+    [[gnu::always_inline]] Added add(Key key, Key hash) {
+        u64 at = hash & mask_, passed_groups = 0;
         TagGroup::Slots empty = groups_[at].equal(TagGroup::empty);
         while (empty == 0) {
             groups_[at].count_passed();
             at = (at + 1) & mask_;
+            ++passed_groups;
             empty = groups_[at].equal(TagGroup::empty);
         }
         const u32 place = TagGroup::first(empty);
         groups_[at].tags[place] = tag_of(hash);
         FlatSlot* const slot = first_slot(at) + place;
         slot->key = key;
-        return slot;
+        return {slot, passed_groups};
     }
 
     void allocate(u64 groups) {
@@ -216,11 +234,27 @@ private:
         }
     }
 
+    // Places all keys by a secret. Returns false, and changes nothing, if memory is refused.
+    [[gnu::noinline]] bool hide_places() {
+        std::random_device random;
+        secret_ = u64{random()} << 32 | random() | 1;
+        try {
+            resize(group_count());
+            return true;
+        } catch (const std::bad_alloc&) {
+            secret_ = 0;
+            return false;
+        }
+    }
+
     void resize(u64 groups) {
         FlatTable resized(budget_, seed_, shard_);
+        resized.secret_ = secret_;
         resized.allocate(groups);
         std::memset(resized.groups_, 0, groups * sizeof(TagGroup));
-        each([&](const FlatSlot& slot) { resized.add(slot.key, hash_of(slot.key))->value = slot.value; });
+        each([&](const FlatSlot& slot) {
+            resized.add(slot.key, resized.placing(hash_of(slot.key))).slot->value = slot.value;
+        });
         resized.used_ = used_;
         swap(resized);
     }
@@ -230,6 +264,7 @@ private:
         std::swap(slots_, other.slots_);
         std::swap(mask_, other.mask_);
         std::swap(used_, other.used_);
+        std::swap(secret_, other.secret_);
         std::swap(seed_, other.seed_);
         std::swap(shard_, other.shard_);
         std::swap(budget_, other.budget_);
@@ -239,6 +274,7 @@ private:
     TagGroup* groups_ = &no_group;
     FlatSlot* slots_ = nullptr;  // 15 a group
     u64 mask_ = 0;               // number of groups - 1
+    u64 secret_ = 0;             // 0 for none
     u64 used_ = 0;
     u64 seed_;
     u32 shard_;

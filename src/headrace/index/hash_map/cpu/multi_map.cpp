@@ -34,7 +34,8 @@ public:
             for_each_piece(parts.number(), threads, [&](u64 part) {
                 for (u64 i = inserted[part]; i-- > 0;) {
                     const Key key = keys[parts[part][i]], hash = seeded_hash(key, seed_);
-                    shards_[shard_of(hash)].erase_newest(key, hash);
+                    const u64 row = parts[part][i];
+                    shards_[shard_of(hash)].erase_value(key, hash, static_cast<const Value*>(batch.values)[row]);
                 }
             });
             throw;
@@ -147,11 +148,10 @@ private:
         const KeyRule<Value>& order;
         const ListResults& results;
     };
-    // A list that an operation of a batch has erased, or a part of a list of one node. Its nodes are released after the
-    // batch, so that all can be put back.
+    // A list that an operation of a batch has erased, or one node of it. Its nodes are released after the batch, so
+    // that all can be put back.
     struct Erasure {
         u64 row;
-        u32 before;  // the node before the part; no_node if there is none
         ValueList list;
     };
     struct PartLog {
@@ -164,19 +164,19 @@ private:
                               std::vector<Erasure>& erasures) {
         const auto operation = static_cast<MapOperation>(batch.operations.operations[row]);
         auto* const slot = in.table.find(key.key, key.hash);
-        const ValueList list = slot == nullptr ? ValueList{no_node, 0} : slot->value;
+        const ValueList list = slot == nullptr ? no_values : slot->value;
         static_cast<Value*>(batch.results.values)[row] = Value{};
         batch.results.counts[row] = list.count;
         if (operation == MapOperation::insert) {
             in.insert(key.key, key.hash, static_cast<const Value*>(batch.operations.pairs.values)[row]);
         } else if (slot != nullptr && operation == MapOperation::erase_all) {
-            erasures.push_back({row, no_node, list});
+            erasures.push_back({row, list});
             in.take_all(key, list);
         } else if (slot != nullptr && operation != MapOperation::count) {
-            const auto [before, node] = in.first_place(list, batch.order);
+            const auto [before, node] = in.first_place(slot->value, batch.order);
             static_cast<Value*>(batch.results.values)[row] = in.nodes[node].value;
             if (operation == MapOperation::find) return;
-            erasures.push_back({row, before, {node, 1}});
+            erasures.push_back({row, {node, 1, 1}});
             in.take(key, slot->value, before);
         }
     }
@@ -188,9 +188,9 @@ private:
             const Key key = static_cast<const Key*>(batch.pairs.keys)[row], hash = seeded_hash(key, seed_);
             Shard& in = shards_[shard_of(hash)];
             if (static_cast<MapOperation>(batch.operations[row]) == MapOperation::insert) {
-                in.erase_newest(key, hash);
+                in.erase_value(key, hash, static_cast<const Value*>(batch.pairs.values)[row]);
             } else if (!log.erasures.empty() && log.erasures.back().row == row) {
-                in.put_back({key, hash}, log.erasures.back().before, log.erasures.back().list);
+                in.put_back({key, hash}, log.erasures.back().list);
                 log.erasures.pop_back();
             }
         }
@@ -236,7 +236,7 @@ private:
                 [&](Key hash, u64 row) {
                     const Shard& in = shards[shard_of(hash)];
                     const auto* const slot = in.table.find(keys[row], hash);
-                    visit_list(in, slot == nullptr ? ValueList{no_node, 0} : slot->value, row);
+                    visit_list(in, slot == nullptr ? no_values : slot->value, row);
                 });
         });
     }

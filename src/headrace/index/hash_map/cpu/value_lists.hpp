@@ -1,6 +1,8 @@
 // The lists of values of a multimap's keys in host memory: a table of the keys, and nodes in an array that grows.
 #pragma once
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "arrange/sort/sort_key.hpp"
 #include "index/hash_map/cpu/flat_table.hpp"
@@ -12,8 +14,11 @@ constexpr u32 no_node = ~0u;
 // The values of a key: a list of nodes.
 struct ValueList {
     u32 first;
-    u32 count;
+    u32 count : 31;
+    u32 is_sorted : 1;  // whether the values are known to ascend
 };
+constexpr ValueList no_values{no_node, 0, 1};
+constexpr u32 scanned_values = 16;  // maximum length of a list that a search for its first value leaves as it is
 
 // Nodes of the lists of a shard. Freed nodes form a list, too. The first capacity depends on the shard, so that the
 // pools of a map double one after another.
@@ -46,7 +51,7 @@ public:
     // Makes sure that `allocate` succeeds once.
     void reserve_one() {
         if (free_ != no_node || used_ < capacity_) return;
-        if (capacity_ > no_node / 2) throw std::length_error("a shard of the map has more than 2147483648 values");
+        if (capacity_ > no_node / 4) throw std::length_error("a shard of the map has more than 2^30 values");
         resize(capacity_ == 0 ? 8 + shard_ / 8 : 2 * capacity_);
     }
     u32 allocate() {
@@ -95,10 +100,12 @@ struct ListShard {
         nodes.reserve_one();
         const auto insertion = table.insert(key, hash);
         ValueList& list = insertion.slot->value;
-        if (insertion.is_new) list = {no_node, 0};
+        if (insertion.is_new) list = no_values;
         const u32 node = nodes.allocate();
         nodes[node] = {value, list.first};
-        list = {node, list.count + 1};
+        list.is_sorted = list.count == 0;
+        list.first = node;
+        ++list.count;
         ++size;
     }
 
@@ -108,11 +115,14 @@ struct ListShard {
         u32 node;
     };
 
-    // Returns the place of the value that is first in an order. The list has one or more.
-    Place first_place(const ValueList& list, const KeyRule<Value>& order) const {
+    // Returns the place of the value that is first in an order. The list has one or more. A long list is sorted, so
+    // that many searches take no quadratic time.
+    Place first_place(ValueList& list, const KeyRule<Value>& order) {
+        if (list.count > scanned_values && list.is_sorted == 0) list = {sorted(list.first, order), list.count, 1};
         Place first{no_node, list.first};
+        if (list.is_sorted != 0) return first;
         for (u32 before = list.first, node; (node = nodes[before].next) != no_node; before = node) {
-            if (order.code(nodes[node].value) < order.code(nodes[first.node].value)) first = {before, node};
+            if (is_before(node, first.node, order)) first = {before, node};
         }
         return first;
     }
@@ -130,20 +140,27 @@ struct ListShard {
         size -= list.count;
         table.erase(key.key, key.hash);
     }
-    // Undoes the last change of a key's list: `take` of the node after `before`, or `take_all`. No memory is allocated.
-    void put_back(HashedKey<Key> key, u32 before, ValueList part) {
+    // Undoes `take` of one node, or `take_all`. No memory is allocated.
+    void put_back(HashedKey<Key> key, ValueList part) {
         const auto insertion = table.insert(key.key, key.hash);
         ValueList& list = insertion.slot->value;
         size += part.count;
         if (insertion.is_new) {
             list = part;
         } else {
-            link_after(list, before) = part.first;
-            list.count += part.count;
+            nodes[part.first].next = std::exchange(list.first, part.first);
+            ++list.count;
+            list.is_sorted = 0;
         }
     }
 
-    void erase_newest(Key key, Key hash) { nodes.release(take({key, hash}, table.find(key, hash)->value, no_node)); }
+    // Erases a value that the key has.
+    void erase_value(Key key, Key hash, Value value) {
+        ValueList& list = table.find(key, hash)->value;
+        u32 before = no_node;
+        for (u32 node = list.first; nodes[node].value != value; node = nodes[node].next) before = node;
+        nodes.release(take({key, hash}, list, before));
+    }
 
     bool erase_first(Key key, Key hash, const KeyRule<Value>& order) {
         auto* const slot = table.find(key, hash);
@@ -162,6 +179,35 @@ struct ListShard {
     }
 
 private:
+    bool is_before(u32 one, u32 other, const KeyRule<Value>& order) const {
+        return order.code(nodes[one].value) < order.code(nodes[other].value);
+    }
+    // Sorts a list by merges of runs that ascend already: bin i is empty, or has 2^i of them. Returns the first node.
+    u32 sorted(u32 node, const KeyRule<Value>& order) {
+        u32 bins[32];
+        std::fill_n(bins, 32, no_node);
+        while (node != no_node) {
+            u32 run = node, last = node, bin = 0;
+            while (nodes[last].next != no_node && !is_before(nodes[last].next, last, order)) last = nodes[last].next;
+            node = std::exchange(nodes[last].next, no_node);
+            while (bins[bin] != no_node) run = merged(std::exchange(bins[bin++], no_node), run, order);
+            bins[bin] = run;
+        }
+        u32 all = no_node;
+        for (const u32 run : bins) all = merged(run, all, order);
+        return all;
+    }
+    u32 merged(u32 first, u32 second, const KeyRule<Value>& order) {
+        u32 all = no_node, *end = &all;
+        while (first != no_node && second != no_node) {
+            u32& next = is_before(second, first, order) ? second : first;
+            *end = next;
+            end = &nodes[next].next;
+            next = *end;
+        }
+        *end = first != no_node ? first : second;
+        return all;
+    }
     u32& link_after(ValueList& list, u32 before) { return before == no_node ? list.first : nodes[before].next; }
 };
 
