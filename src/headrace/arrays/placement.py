@@ -91,7 +91,7 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
         result = source.owner.new_empty(length) if typestr == source.typestr else _empty_torch(source, length, typestr)
         return fast_array(result.data_ptr(), length, typestr, source.device, "torch", source.stream, True, result)
     if source.device.kind == "cpu":
-        return host_array(_empty_numpy(length, typestr), typestr)
+        return empty_on_host(length, typestr)
     cupy, index, dtype = _cupy(), source.device.index, _numpy_type(typestr)
     if cupy.cuda.runtime.getDevice() == index:
         result = cupy.ndarray(length, dtype)
@@ -99,6 +99,15 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
         with cupy.cuda.Device(index):
             result = cupy.ndarray(length, dtype)
     return fast_array(result.data.ptr, length, typestr, source.device, "cupy", source.stream, True, result)
+
+
+def empty_on_host(length: int, typestr: str) -> Array:
+    """Allocate an uninitialised array of NumPy. Large ones reuse the memory of freed arrays: page faults cost more."""
+    dtype = _numpy_type(typestr)
+    nbytes = length * dtype.itemsize
+    is_small = nbytes < _REUSED_FROM
+    items = needed_numpy("an array on the host").empty(length, dtype) if is_small else _native.new_bytes(nbytes).view(dtype)
+    return host_array(items, typestr)
 
 
 @cache
@@ -138,14 +147,6 @@ def _ordered(source: Array, streams: set[int]) -> Iterator[None]:
         with card.current():
             for stream in streams:
                 Event.order(card, source.stream, stream)
-
-
-def _empty_numpy(length: int, typestr: str) -> Any:
-    """Allocate a NumPy array. Large ones reuse the memory of freed arrays, because page faults cost more than most work."""
-    dtype = _numpy_type(typestr)
-    if length * dtype.itemsize < _REUSED_FROM:
-        return needed_numpy("an array on the host").empty(length, dtype)
-    return _native.new_bytes(length * dtype.itemsize).view(dtype)
 
 
 def same_device(*arrays: Array) -> Device:

@@ -8,9 +8,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
-from headrace.arrays.arrays import Array, fast_array, needed_numpy, take, width_of
+from headrace.arrays.arrays import Array, fast_array, width_of
 from headrace.arrays.device_array import DeviceArray
-from headrace.arrays.placement import empty_like
+from headrace.arrays.placement import empty_like, empty_on_host
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.device import Device
@@ -153,7 +153,8 @@ class Call:
         """Allocate an array of this package: of NumPy on the CPU, a `DeviceArray` on a GPU."""
         if self.device.kind != "cpu":
             return self._in(self._buffer(length * width_of(typestr)), typestr, length, 0)
-        return empty_like(take(needed_numpy("a sorted map").empty(0, typestr)), length, budget=self.budget)
+        self.budget.charge(length * width_of(typestr))
+        return empty_on_host(length, typestr)
 
     def new_level(self, count: int, *, has_tombstones: bool) -> Level:
         """Allocate a level, whose items are not written yet: on a GPU in one buffer, because an allocation takes microseconds."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrange.sort.key_order import KeyOrder
-from headrace.arrays.arrays import Array, integers_of_times, needed_numpy, width_of
+from headrace.arrays.arrays import Array, integers_of_times, needed_numpy, plain_array, width_of
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.inputs import as_line, library_of, named_type
 from headrace.arrays.placement import placed
@@ -94,6 +94,9 @@ def items_given(given: Any, typestr: str, name: str, context: Context, budget: B
     OptionError
         The items are of another type.
     """
+    found = plain_array(given, typestr, context.device)
+    if found is not None:
+        return found
     is_array = type(given) is DeviceArray or library_of(given) in _GPU_LIBRARIES
     source = placed(given if is_array else items_of_type(given, typestr, name), name, context, budget)
     if source.typestr != typestr:

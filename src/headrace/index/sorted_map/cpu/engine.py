@@ -34,7 +34,6 @@ class CpuEngine:
 
     def __init__(self, call: Call) -> None:
         self._call = call
-        self._rule = call.types.order.packed
         self._threads = call.context.thread_count
 
     def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
@@ -151,4 +150,4 @@ class CpuEngine:
         return take(items)
 
     def _keys(self, keys: Array) -> tuple[int, int, bytes]:
-        return keys.address, keys.length, self._rule
+        return keys.address, keys.length, self._call.types.order.packed
