@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -14,8 +14,9 @@ from headrace.columns.finish.concat import SharedLoads
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
+from headrace.encode.texts import as_dictionary
 from headrace.store.change import Change
-from headrace.store.dictionary.decode import decode
+from headrace.store.dictionary.decode import decode, dictionary_column
 from headrace.store.main import Main
 from headrace.store.prefix import Prefix
 from headrace.store.row_runs import RowRuns
@@ -29,6 +30,10 @@ except ImportError:
 _first_row = attrgetter("first_row")
 _MAX_ROWS_PER_ROW = 4
 """A change is joined as a whole if it has at most this many rows for each row that is needed."""
+
+_FEW_VALUES, _FEW_BYTES = 1 << 10, 1 << 20
+"""A dictionary of at most this many texts and bytes is copied for each batch of rows that DuckDB reads."""
+_MAX_DELTA_BYTES = 1 << 30
 
 
 class _ChangedRows(NamedTuple):
@@ -119,6 +124,31 @@ class StoreState:
             found[name] = column if places is None else take_rows(column, places, context.thread_count)
         return found
 
+    def parts(self, names: Iterable[str], few: Container[str], context: Context) -> list[dict[str, Column]]:
+        """Return columns of the rows that are not removed in two parts, those of the main and of the delta.
+
+        So they are not copied to be joined. Columns of the names `few` have the type ``dictionary``.
+        """
+        names, keep, first, threads = list(names), self.keep, len(self.main.rows), context.thread_count
+        main, delta = {}, {}
+        for name in names:
+            column, later = self.main.columns[name], self._joined(name, self._parts(name), context)
+            main[name] = dictionary_column(column, context) if name in few else decode(column, context=context)
+            delta[name] = as_dictionary(later, threads) if name in few else later
+        if keep is None:
+            return [main, delta]
+        places = [np.flatnonzero(mask) for mask in (keep[:first], keep[first:])]
+        return [
+            {name: take_rows(part[name], rows, threads) for name in names}
+            for part, rows in zip((main, delta), places, strict=True)
+        ]
+
+    def names_of_few(self) -> list[str]:
+        """Return the names of the columns of texts with few distinct values in the main."""
+        if self.delta_bytes > _MAX_DELTA_BYTES:
+            return []
+        return [name for name, column in self.main.columns.items() if _has_few(column.dictionary)]
+
     def delta(self, context: Context) -> dict[str, Column]:
         """Return the columns of the delta, with removed rows."""
         return {name: self._joined(name, self._parts(name), context) for name in self.schema}
@@ -172,3 +202,7 @@ class StoreState:
         if len(parts) == 1:
             return parts[0]
         return SharedLoads.of(1, context).join(parts, self.schema[name])[0]
+
+
+def _has_few(dictionary: Column) -> bool:
+    return dictionary.type.is_string and 0 < len(dictionary) <= _FEW_VALUES and dictionary.values.nbytes <= _FEW_BYTES

@@ -57,6 +57,9 @@ QUERIES = [
     "select city, flag, count(*) as n from store group by all order by all",
     "select * from store where small > 100 order by id",
     "select a.id, b.id as other from store a join store b on a.small = b.small and a.id < b.id order by all",
+    "select id from store where city = 'Rome' and price is not null and not flag order by id",
+    "select a.city, count(*) from store a where a.small in (select small from store where price > 0) group by all order by all",
+    "with s as (select * exclude (day) from store) select sum(small)::bigint, max(price) from s where city <> '' or flag",
     "select day, row_number() over (partition by city order by id) as n from store order by id",
 ]
 

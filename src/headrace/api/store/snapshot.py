@@ -103,6 +103,8 @@ class StoreSnapshot:
     def sql(self, query: str) -> Table:
         """Return the result of a query of DuckDB, in which the table ``store`` has the rows.
 
+        Columns that the query does not use are not decoded. DuckDB has the threads of the store's context.
+
         Parameters
         ----------
         query
@@ -127,8 +129,11 @@ class StoreSnapshot:
         if not isinstance(query, str):
             raise OptionError.wrong("query", "a text", query)
         duckdb = needed("duckdb", "duckdb", "sql()")
-        rows = self.table().to_arrow()
-        with duckdb.connect() as connection:
+        needed("pyarrow", "arrow", "sql()")
+        from headrace.api.store.sql_rows import SqlRows  # needs PyArrow
+
+        rows = SqlRows(self._state, self._context)
+        with duckdb.connect(config={"threads": self._context.thread_count}) as connection:
             connection.register("store", rows)
             try:
                 found = connection.sql(query)
@@ -136,6 +141,8 @@ class StoreSnapshot:
                     raise OptionError(f"query returns no rows: {shown(query)}")
                 return Table.from_arrow(found.to_arrow_table())
             except duckdb.Error as error:
+                if rows.error is not None:
+                    raise rows.error from None
                 raise OptionError(f"DuckDB refuses the query: {str(error)[:_MAX_MESSAGE]}") from None
 
     def lookup(self, keys: Any) -> FoundTable:

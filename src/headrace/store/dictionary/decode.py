@@ -10,13 +10,13 @@ from headrace.arrange.gather.take import MAX_INT32, check_outside, take_rows
 from headrace.arrays.arrays import needed_numpy
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets
-from headrace.core.buffer import Buffer, empty_buffer
+from headrace.core.buffer import Buffer, copy_of, empty_buffer
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.options import instance
 from headrace.store.dictionary import validity
 from headrace.store.dictionary.encoded_column import EncodedColumn
-from headrace.store.dictionary.items import address_of, checked_integers
+from headrace.store.dictionary.items import address_of, checked_integers, column_of_items, items_of
 from headrace.store.dictionary.packing import codes_of, packed_source
 from headrace.store.dictionary.plain import column_of_nulls
 
@@ -67,6 +67,22 @@ def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None =
         return replace(found, validity=column.validity, null_count=column.null_count)
     bits, nulls = validity.of_flags(validity.of_rows(column.validity, rows))
     return replace(found, validity=bits, null_count=nulls)
+
+
+def dictionary_column(column: EncodedColumn, context: Context) -> Column:
+    """Return texts as a column of type ``dictionary``, whose dictionary has less than 2^31 bytes; there is a value.
+
+    Raises
+    ------
+    OptionError
+        A code has no value.
+    """
+    codes = codes_of(column, context=context)
+    _check_codes(int(codes.max()) if len(codes) else 0, len(column.dictionary))
+    dictionary = column_of_items(items_of(column.dictionary), DataType("string"))
+    return Column(
+        DataType("dictionary"), column.length, column.null_count, copy_of(codes), validity=column.validity, dictionary=dictionary
+    )
 
 
 def _values_of(column: EncodedColumn, rows: Any, context: Context) -> Column:

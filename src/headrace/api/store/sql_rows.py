@@ -1,0 +1,71 @@
+"""Defines `SqlRows`: the rows of a store as a data set of Arrow, of which DuckDB reads the columns that a query uses.
+
+DuckDB passes the names of these columns to the data set's `scanner`. So a query of 2 columns of 20 decodes 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyarrow.dataset import Dataset, dataset
+
+from headrace.api.table import Table
+from headrace.columns.column import Column
+from headrace.store.dictionary.items import empty_column
+
+if TYPE_CHECKING:
+    from headrace.core.context import Context
+    from headrace.store.state import StoreState
+
+
+class SqlRows(Dataset):  # type: ignore[misc]  # PyArrow has no types
+    """The rows of a state, which are decoded when they are scanned.
+
+    Parameters
+    ----------
+    state
+        The state.
+    context
+        Threads and memory of each scan.
+    """
+
+    def __init__(self, state: StoreState, context: Context) -> None:
+        self._state, self._context = state, context
+        self._few = frozenset(state.names_of_few())
+        self._schema = _schema_of({name: empty_column(type_) for name, type_ in state.schema.items()}, self._few)
+        self.error: BaseException | None = None
+        """Exception of a scan. DuckDB replaces it by its own, which has the text alone."""
+
+    @property
+    def schema(self) -> Any:
+        """Schema of all columns."""
+        return self._schema
+
+    def scanner(self, columns: Sequence[str] | None = None, filter: Any = None, **options: Any) -> Any:  # noqa: A002  its name in Arrow
+        """Return a scanner of the rows; the parameters are those of Arrow's `Dataset.scanner`."""
+        try:
+            names = self._schema.names
+            if columns is not None:
+                names = [name for name in names if name in columns or _has_word(str(filter), name)]
+            schema = pa.schema([self._schema.field(name) for name in names])
+            parts = (pa.table(Table(part)).cast(schema) for part in self._state.parts(names, self._few, self._context))
+            return dataset(pa.concat_tables(parts)).scanner(columns=columns, filter=filter, **options)
+        except BaseException as error:
+            self.error = error
+            raise
+
+
+def _has_word(condition: str, name: str) -> bool:
+    """Return whether a condition may read a column: its text has the name, as a whole word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", condition) is not None
+
+
+def _schema_of(columns: Mapping[str, Column], few: Container[str]) -> Any:
+    """Return the schema of columns, with texts of any number of bytes: decoded texts have offsets of either width."""
+    wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+    few_texts = pa.dictionary(pa.int32(), pa.string())
+    fields = pa.schema(Table(columns))
+    return pa.schema([field.with_type(few_texts if field.name in few else wide.get(field.type, field.type)) for field in fields])

@@ -1,0 +1,94 @@
+"""A query decodes the columns that it uses, and an error of a column is raised as it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from headrace import OptionError, Store, StoreSnapshot, col
+from headrace.core.buffer import copy_of
+from headrace.core.context import Context
+from headrace.store.dictionary.encode import encode
+from headrace.store.main import Main
+from headrace.store.row_runs import RowRuns
+from headrace.store.state import StoreState
+
+duckdb = pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+DAMAGE = "a code is 3, and the dictionary has 3 values"
+
+
+def damaged(names):
+    """Return a snapshot of three rows; the codes of columns of these names have no value."""
+    columns = {name: encode([10, 20, 30]) for name in ("a", "b", "c", "not", "x y")}
+    for name in names:
+        columns[name] = replace(columns[name], words=copy_of(b"\xff" * 8))
+    schema = {name: column.type for name, column in columns.items()}
+    return StoreSnapshot(StoreState(schema, Main(columns, RowRuns.of_runs([0], [3]))), None, Context(threads=1))
+
+
+@pytest.mark.parametrize(
+    ("query", "unused"),
+    [
+        ("select sum(a)::bigint as a from store", ["b", "c", "not", "x y"]),
+        ("select a from store where b = 20 order by a", ["c", "not", "x y"]),
+        ("select a from store where b = 20 and c > 1 or a is null", ["not", "x y"]),
+        ('select "x y" from store where "not" > 10 and "not" < 30', ["a", "b", "c"]),
+        ("select 1 as a", ["a", "b", "c", "not", "x y"]),
+    ],
+)
+def test_columns_that_a_query_does_not_use_are_not_decoded(query, unused):
+    assert damaged(unused).sql(query).to_pydict() == damaged([]).sql(query).to_pydict()
+
+
+@pytest.mark.parametrize("query", ["select b from store", "select a from store where b > 10", "select * from store"])
+def test_an_error_of_a_column_is_raised(query):
+    with pytest.raises(OptionError, match=DAMAGE) as found:
+        damaged(["b"]).sql(query)
+    assert "DuckDB" not in str(found.value)
+
+
+def test_names_that_differ_in_case():
+    store = Store(schema={"a": "int64", "A": "string", 'q"': "int8"})
+    store.append(b'a,A,"q"""\n1,x,3\n2,y,4\n')
+    found = store.sql('select "A_1" as t from store where "q""" > 3')
+    assert found["t"].to_pylist() == ["y"]
+
+
+QUERIES = [
+    "select few, count(*) as n, max(id) as id from store group by few order by few",
+    "select many, count(*) as n from store where few > 'b' group by many order by many",
+    "select count(*) as n from store where few = 'b' or many is null",
+    "select a.id from store a join store b on a.few = b.many order by a.id",
+]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_texts_of_few_and_of_many_values(query):
+    """Few texts come as a dictionary, and those of main and delta differ; others are decoded."""
+    import pyarrow as pa
+
+    few, many = [*"abc", "", None], [*map(str, range(2000)), *"abc", None]
+    rows = pa.table({"id": range(6000), "few": (few * 1200), "many": (many * 3)[:6000]})
+    store = Store(schema={"id": "int64", "few": "string", "many": "large_string"}, key="id")
+    store.append(rows.slice(0, 5000))
+    store.merge()
+    store.append(rows.slice(5000, 999))
+    store.append(pa.table({"id": [5999], "few": ["new"], "many": ["b"]}))
+    store.delete([0, 1, 2, 5001])
+    with duckdb.connect() as connection:
+        connection.register("store", store.table().to_arrow())
+        expected = connection.sql(query).fetchall()
+    assert list(store.sql(query).iter_rows()) == expected
+
+
+def test_rows_are_only_in_the_delta():
+    store = Store(schema={"s": "string"})
+    assert store.sql("select count(*) as n, max(s) as s from store").to_pydict() == {"n": [0], "s": [None]}
+    store.append(b"s\nx\ny\n")
+    assert store.sql("select s from store where s > 'x'").to_pydict() == {"s": ["y"]}
+    store.merge()
+    store.delete(col("s") == "x")
+    assert store.sql("select s from store").to_pydict() == {"s": ["y"]}
