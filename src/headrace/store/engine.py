@@ -19,6 +19,7 @@ from headrace.store.files.folder import StoreFolder
 from headrace.store.files.log import Payload
 from headrace.store.files.records import RecordKind
 from headrace.store.keys import FoundRows
+from headrace.store.merge_timer import MergeTimer
 from headrace.store.new_rows import NewRows
 from headrace.store.published_rows import PublishedRows
 from headrace.store.rules import StoreRules
@@ -61,6 +62,8 @@ class StoreEngine:
         self._merge_thread: threading.Thread | None = None
         self._merge_error: Exception | None = None
         self._is_closed = False
+        self._timer = MergeTimer(self._merge_when_due)
+        self._start_timer()
 
     def append(self, columns: Mapping[str, Column]) -> int:
         """Add rows by the policy for duplicates, and return the number of rows added.
@@ -237,6 +240,7 @@ class StoreEngine:
         finally:
             with self._merge_lock, self._write_lock:
                 was_closed, self._is_closed = self._is_closed, True
+                self._timer.stop()
                 if self.folder is not None and not was_closed:
                     self.folder.close()
 
@@ -284,6 +288,7 @@ class StoreEngine:
         """Do what a change that was made leaves to do."""
         self._rows.note()
         self._merge_if_due()
+        self._start_timer()
 
     def _find(self, keys: Keys) -> FoundRows:
         return self._rows.find(keys)[1]
@@ -297,6 +302,18 @@ class StoreEngine:
             with suppress(RuntimeError):  # no more threads, or the process ends: the next change tries again
                 thread.start()
                 self._merge_thread = thread
+
+    def _start_timer(self) -> None:
+        """Wait for the time at which a merge is due, if there is one; the write lock is held."""
+        wait = self.rules.triggers.wait(self.state, self._merged_at)
+        if wait is not None and self._merge_error is None:
+            self._timer.start(wait)
+
+    def _merge_when_due(self) -> None:
+        with self._write_lock:
+            if not self._is_closed:
+                self._merge_if_due()
+                self._start_timer()
 
     def _merge_in_thread(self) -> None:
         try:
@@ -326,6 +343,7 @@ class StoreEngine:
                 self.folder.use_main(first_sequence, next_row)
             self._rows.use_main(main, before)
             self.merge_count += 1
+            self._start_timer()
         return True
 
     def _check_open(self) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MergeTriggers:
-    """Thresholds of the delta; a merge begins after a change that reaches one. None for no such threshold."""
+    """Thresholds of the delta; a merge begins after a change that reaches one, or at the time. None for no such threshold."""
 
     rows: int | None = None
     """Rows of the delta and removed rows."""
@@ -57,6 +57,13 @@ class MergeTriggers:
             self.seconds is not None and self.clock() - merged_at >= self.seconds,
         )
         return any(reached)
+
+    def wait(self, state: StoreState, merged_at: float) -> float | None:
+        """Return the seconds until a merge is due by time alone; if one is due and goes on, until another is. None for never."""
+        if self.seconds is None or not state.delta_rows + state.removed_rows:
+            return None
+        rest = self.seconds - (self.clock() - merged_at)
+        return rest if rest > 0 else self.seconds
 
 
 def _positive(name: str, value: object) -> float | None:

@@ -192,19 +192,6 @@ def test_values_that_no_row_has_leave_the_dictionary():
     assert (store.statistics.columns["n"].distinct, store.statistics.columns["n"].bits) == (4, 2)
 
 
-@pytest.mark.parametrize(
-    ("threshold", "merges"),
-    [({"merge_rows": 3}, 2), ({"merge_bytes": 48}, 1), ({"merge_ratio": 0.5}, 3), ({"merge_bytes": None}, 0)],
-)
-def test_thresholds(threshold, merges):
-    store = Store(schema={"n": "int64"}, **threshold)
-    for begin in range(0, 8, 2):
-        store.append(b"n\n%d\n%d\n" % (begin, begin + 1))
-        store.wait_for_merge()
-    assert store.statistics.merges == merges
-    assert store.table()["n"].to_pylist() == list(range(8))
-
-
 def test_statistics():
     store = cities()
     store.merge()

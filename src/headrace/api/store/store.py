@@ -58,8 +58,8 @@ class Store(ForeignNames):
         Open the store as it is now, without its lock; `refresh` reads it again.
     merge_rows, merge_bytes, merge_ratio, merge_seconds
         Thresholds: a change that reaches one begins a merge in another thread. The first counts rows of the delta and removed
-        rows, the second bytes of the delta. The ratio divides such rows by the main's, and the last counts seconds since a merge
-        began. None for no such threshold.
+        rows, the second bytes of the delta. The ratio divides such rows by the main's. The last counts seconds since a merge
+        began or the store was opened: rows that are not merged by then are, without any change. None for no such threshold.
     context
         Threads and memory of each call. None for the defaults. If its device is a GPU, merges run there, column by column, and
         files have the same bytes. Rows stay in host memory: those of a table on a GPU are copied when they are appended.
