@@ -218,3 +218,14 @@ def test_an_error_of_a_text_is_the_one_that_is_shown(folder: Path, capsys: pytes
     assert "expected int64, got 'x'" in said
     with headrace.Store("s", read_only=True) as store:
         assert len(store) == 4
+
+
+def test_all_rows_of_several_files_or_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("good.csv").write_text("city,founded\nBonn,11\n")
+    Path("bad.csv").write_text("city,founded\nKyiv,482\nLima,x\n")
+    words = ["store", "append", "s", "good.csv", "bad.csv", "--atomic", "--batch-bytes", "1"]
+    assert main(words) == 1
+    assert "rows were added" not in capsys.readouterr().err
+    assert main([*words, "--on-error", "reject", "--rejects", "out.csv"]) == 0
+    assert capsys.readouterr().out == "'s': 2 rows added, 4 rows\nleft out: 1 rejected, 0 by the policy for duplicates\n"
+    assert headrace.read_csv("out.csv")["text"].to_pylist() == ["Lima,x"]

@@ -99,6 +99,8 @@ def _add_append(actions: Any) -> None:
     options.add_scan_options(group)
     parser.add_argument("--rejects", metavar="OUT", help=f"file to write the table of all faults to: {', '.join(suffixes())}")
     parser.add_argument("--on-duplicate", choices=("raise", "replace", "keep"), help="policy for rows whose key is present")
+    what = "add all rows or, after an error or a crash, none; by default the batches before it remain"
+    parser.add_argument("--atomic", action="store_true", help=what)
     what = "times of syncs: each batch, at most one a second, or at the end (default: always)"
     parser.add_argument("--sync", choices=("always", "batch", "never"), default="always", help=what)
 
@@ -145,8 +147,8 @@ def _append(given: argparse.Namespace) -> int:
         with columns_of_store():
             spool, rows, duplicates = RejectSpool(scan.rejects_table()), 0, 0
         try:
-            for batch in scan.batches():
-                added = store.append(batch)
+            for part in [scan] if given.atomic else scan.batches():
+                added = store.ingest(part, atomic=True) if isinstance(part, headrace.Scan) else store.append(part)
                 rows, duplicates = rows + added, duplicates + added.duplicates
                 spool.add(added.rejects)
         except BaseException:  # the batches before it stay in the store, and so do their rejects in the file

@@ -83,11 +83,11 @@ class StoreEngine:
 
     @property
     def takes_parts(self) -> bool:
-        """True if rows may be added by `append_parts`: the store has a log."""
+        """True if `append_parts` is faster than `append`: the store has a log, which writes a part while the next one is read."""
         return self.folder is not None
 
     def append_parts(self, parts: Iterable[Mapping[str, Column]]) -> int:
-        """Add rows that are computed part by part, all or none, as by `append`; `takes_parts` is true.
+        """Add rows that are computed part by part, all or none, as by `append`.
 
         The log writes a part while the next one is computed, and syncs all of them at the end. Other changes wait, and reads do
         not. The last record has the removed rows: those of the store, and those of earlier parts whose key comes again.
@@ -101,7 +101,6 @@ class StoreEngine:
         added: list[Change] = []
         with self._write_lock:
             self._check_open()
-            assert self.folder is not None
             new, after, first_row = NewRows(self.rules, self._find), self.state, self._next_row
             last = Change(first_row, none, {})
 
@@ -124,7 +123,11 @@ class StoreEngine:
                 self._next_row = last.first_row
                 self._rows.publish(after, last.removed, added)
 
-            self.folder.log.append_parts(records(), last_content, then=publish)
+            if self.folder is not None:
+                self.folder.log.append_parts(records(), last_content, then=publish)
+            else:
+                list(records())
+                publish()
             self._end_change()
             return last.first_row - first_row - int(np.count_nonzero(last.removed >= first_row))
 

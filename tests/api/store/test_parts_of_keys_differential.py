@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from headrace import Context, OptionError, Store, Table, concat
+from headrace import Context, OptionError, Store, Table, concat, scan_csv
 from headrace.api.store.rows import TextParts
 from tests.api.store.store_cases import seeded
 
@@ -105,7 +105,7 @@ def test_a_long_text_with_keys_counts_its_duplicates(policy, added, tmp_path):
     text = b"n,t,v\n1,a,1\n2,b,2\n1,c,3\n3,d,4\n2,e,5\n4,f,6\n9,g,7\n"
     with Store(tmp_path / "s", schema=SCHEMA, key="n", on_duplicate=policy) as store:
         store.append(b"n,t,v\n9,z,0\n")
-        parts = TextParts(text, store.schema, Context(), {}, part_bytes=8)
+        parts = TextParts(scan_csv(text, batch_bytes=8, dtypes=store.schema), store.schema, Context())
         found = parts.counted(store._opened.engine.append_parts(parts.columns()))
         assert (found, found.duplicates, found.report.rows) == (added, 7 - added, 7)
         expected = ["c", "d", "e", "f", "g"] if policy == "replace" else ["z", "a", "b", "d", "f"]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from headrace.api.read.read_csv import read_csv
+from headrace.api.scan.scan import Scan
 from headrace.api.scan.scan_csv import scan_csv
 from headrace.api.store.row_count import RowCount, joined_rejects
 from headrace.api.table import Table
@@ -84,24 +85,21 @@ def rows_given(
 
 
 class TextParts:
-    """Rows of a long text, which is read part by part.
+    """Rows of a scan, which is read part by part.
 
     Parameters
     ----------
-    source
-        Bytes, or a path of a file.
-    schema, context, options
-        As of `rows_given`.
-    part_bytes
-        Bytes of text of a part.
+    scan
+        The scan.
+    schema
+        Name and type of each column of the store.
+    context
+        Threads that may be used.
     """
 
-    def __init__(
-        self, source: Any, schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any], *, part_bytes: int
-    ) -> None:
+    def __init__(self, scan: Scan, schema: Mapping[str, DataType], context: Context) -> None:
+        self.scan = scan
         self._schema, self._context = schema, context
-        given = {"dtypes": dict(schema), **_of_read(schema, context, options)}
-        self._scan = scan_csv(source, batch_bytes=part_bytes, **given)
         self._rejects: list[Table] = []
         self._rows = 0
 
@@ -116,19 +114,20 @@ class TextParts:
         if nbytes < 2 * _MIN_PART_BYTES or options.get("shrink"):
             return None
         part_bytes = min(max(nbytes // _PARTS, _MIN_PART_BYTES), _MAX_PART_BYTES)
-        return cls(source, schema, context, options, part_bytes=part_bytes)
+        given = {"dtypes": dict(schema), **_of_read(schema, context, options)}
+        return cls(scan_csv(source, batch_bytes=part_bytes, **given), schema, context)
 
     def columns(self) -> Iterator[Mapping[str, Column]]:
         """Yield the columns of each part, of the types of the store."""
-        with self._scan, columns_of_store():
-            for batch in self._scan.batches():
+        with columns_of_store():
+            for batch in self.scan.batches():
                 self._rejects.append(batch.rejects)
                 self._rows += batch.num_rows
                 yield whole_columns(fitted(batch.to("cpu").columns, self._schema, self._context), self._schema)
 
     def counted(self, rows: int) -> RowCount:
         """Return the number of rows that a change has added, with the account of the read."""
-        return RowCount(rows, self._rows - rows, joined_rejects(self._rejects, self._context), self._scan.report)
+        return RowCount(rows, self._rows - rows, joined_rejects(self._rejects, self._context), self.scan.report)
 
 
 def _of_read(schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any]) -> dict[str, Any]:

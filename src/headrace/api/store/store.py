@@ -153,19 +153,28 @@ class Store(ForeignNames):
 
         engine = self._engine("append")
         if engine.takes_parts and (parts := TextParts.of(source, engine.state.schema, self._source.context, options)):
-            return parts.counted(engine.append_parts(parts.columns()))
+            with parts.scan:
+                return parts.counted(engine.append_parts(parts.columns()))
         given = rows_given(source, engine.state.schema, self._source.context, options)
         return given.counted(engine.append(whole_columns(given.columns, engine.state.schema)))
 
-    def ingest(self, scan: Scan) -> RowCount:
-        """Add the rows of a scan, batch by batch, and return their number, as by `append`. Each batch is one change.
+    def ingest(self, scan: Scan, *, atomic: bool = False) -> RowCount:
+        """Add the rows of a scan, batch by batch, and return their number, as by `append`.
 
         Rejects of all batches are kept in memory. If there are too many, append each batch of ``scan.batches()``.
+
+        Parameters
+        ----------
+        scan
+            The scan, of one text or of many files.
+        atomic
+            If true, the whole scan is one change. After an error or a crash none of its rows is there, so the call can be
+            repeated. Other changes wait for it, and its rows are visible at its end. If false, each batch is one change.
 
         Raises
         ------
         OptionError, ParseError, OSError, SourceError
-            As for `append`; the batches before remain.
+            As for `append`. The batches before remain if `atomic` is false.
 
         Examples
         --------
@@ -175,6 +184,12 @@ class Store(ForeignNames):
         2
         """
         scan = instance("scan", scan, Scan, "a scan of scan_csv")
+        if flag("atomic", atomic):
+            from headrace.api.store.rows import TextParts  # needs NumPy
+
+            engine = self._engine("ingest")
+            parts = TextParts(scan, engine.state.schema, self._source.context)
+            return parts.counted(engine.append_parts(parts.columns()))
         added = [self.append(batch) for batch in scan.batches()]
         rejects = joined_rejects([one.rejects for one in added], self._source.context)
         return RowCount(sum(added), sum(one.duplicates for one in added), rejects, scan.report)
