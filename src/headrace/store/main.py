@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from struct import Struct
@@ -18,7 +18,7 @@ from headrace.store.arrow_columns import columns_of, ipc_parts
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.items import empty_column
-from headrace.store.dictionary.merge_columns import merge_columns
+from headrace.store.dictionary.merge_columns import merge_columns_of
 from headrace.store.files.folder import MainRecord
 from headrace.store.files.records import RecordKind
 from headrace.store.row_runs import RowRuns
@@ -52,13 +52,13 @@ class Main:
         """Bytes of all columns."""
         return sum(column.nbytes for column in self.columns.values())
 
-    def merged(self, delta: Mapping[str, Column], rows: RowRuns, keep: Any, context: Context) -> Main:
+    def merged(self, delta_of: Callable[[str], Column], rows: RowRuns, keep: Any, context: Context) -> Main:
         """Return a main of these rows and then those of a delta, on the host or the context's GPU, with the same bits.
 
         Parameters
         ----------
-        delta
-            Columns of the delta.
+        delta_of
+            Returns the column of the delta with a name.
         rows
             Numbers of the rows of both.
         keep
@@ -66,7 +66,7 @@ class Main:
         context
             Threads and memory that may be used.
         """
-        columns = merge_columns(self.columns, delta, keep, context=context)
+        columns = merge_columns_of(self.columns, delta_of, keep, context)
         return Main(columns, rows if keep is None else RowRuns.of_numbers(rows.numbers()[keep]))
 
     def records(self) -> Iterator[MainRecord]:

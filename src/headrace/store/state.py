@@ -149,10 +149,6 @@ class StoreState:
             return []
         return [name for name, column in self.main.columns.items() if _has_few(column.dictionary)]
 
-    def delta(self, context: Context) -> dict[str, Column]:
-        """Return the columns of the delta, with removed rows."""
-        return {name: self._joined(name, self._parts(name), context) for name in self.schema}
-
     def rows_at(self, numbers: Any, names: Iterable[str], context: Context) -> dict[str, Column]:
         """Return columns of the rows with given numbers, in their order. All numbers are those of rows.
 
@@ -192,7 +188,11 @@ class StoreState:
 
     def merged_main(self, context: Context, merge_context: Context) -> Main:
         """Return a main of all rows that are not removed (Krueger et al. 2011, section 2.2), merged in the second context."""
-        return self.main.merged(self.delta(context), self.rows, self.keep, merge_context)
+
+        def delta_of(name: str) -> Column:
+            return self._joined(name, self._parts(name), context)
+
+        return self.main.merged(delta_of, self.rows, self.keep, merge_context)
 
     def _parts(self, name: str) -> list[Column]:
         return [change.columns[name] for change in self.added]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import ceil, sqrt
@@ -63,11 +63,24 @@ def merge_columns(
         instance("mains", main, EncodedColumn)
     if set(mains) != set(deltas):
         raise OptionError(f"deltas have the columns {sorted(deltas)}, and mains {sorted(mains)}")
-    context = context_of(context)
+    return merge_columns_of(mains, deltas.__getitem__, keep, context_of(context))
+
+
+def merge_columns_of(
+    mains: Mapping[str, EncodedColumn], delta_of: Callable[[str], EncodedColumn | Column], keep: Any, context: Context
+) -> dict[str, EncodedColumn]:
+    """Merge each main column with the delta that a function returns for its name, as by `merge_columns`.
+
+    The function is called when the column's merge begins, in its thread. So few deltas are in memory at a time.
+    """
+
+    def merged(name: str) -> EncodedColumn:
+        return merge(mains[name], delta_of(name), keep, context=shared)
+
     # Columns with many distinct values take longest. They begin first, and each column has several of many threads.
     workers = 1 if context.device.kind != "cpu" else max(1, min(ceil(sqrt(context.thread_count)), len(mains)))
     shared = replace(context, threads=max(1, context.thread_count // workers))
     longest_first = sorted(mains, key=lambda name: len(mains[name].dictionary), reverse=True)
     with ThreadPoolExecutor(workers) as pool:
-        found = {name: pool.submit(merge, mains[name], deltas[name], keep, context=shared) for name in longest_first}
+        found = {name: pool.submit(merged, name) for name in longest_first}
         return {name: found[name].result() for name in mains}
