@@ -24,7 +24,7 @@ import headrace
 from bench.machine import description_line
 from bench.tables import Page
 from headrace import Context, SortedMap
-from headrace.index.sorted_map.reads import MapReader
+from headrace.index.sorted_map.sorted_map import MapReader
 
 KEY_BITS = 31
 MERGING = 5

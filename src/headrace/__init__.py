@@ -54,13 +54,12 @@ if TYPE_CHECKING:
     )
     from headrace.core.expressions.column_expression import ColumnExpression, col
     from headrace.core.expressions.expression import Expression, key
-    from headrace.gpu.kernels.include import include_path
+    from headrace.gpu.kernels.source import include_path
     from headrace.index.hash_map.hash_map import HashMap
     from headrace.index.hash_map.hash_multi_map import HashMultiMap
     from headrace.index.hash_map.hash_set import HashSet
     from headrace.index.hash_map.operations import MapOperation
-    from headrace.index.sorted_map.reads import MapSnapshot
-    from headrace.index.sorted_map.sorted_map import SortedMap
+    from headrace.index.sorted_map.sorted_map import MapSnapshot, SortedMap
     from headrace.primitives.cumulative import cumsum, cumulative_sum
     from headrace.primitives.scan import reduce, scan
     from headrace.primitives.select import select
@@ -98,7 +97,7 @@ _MODULES = {
     "HashSet": "headrace.index.hash_map.hash_set",
     "HeadraceError": "headrace.core.errors",
     "MapOperation": "headrace.index.hash_map.operations",
-    "MapSnapshot": "headrace.index.sorted_map.reads",
+    "MapSnapshot": "headrace.index.sorted_map.sorted_map",
     "Matches": "headrace.query.match.match",
     "MemoryLimitError": "headrace.core.errors",
     "MissingDependencyError": "headrace.core.errors",
@@ -145,7 +144,7 @@ _MODULES = {
     "find_first_in_column": "headrace.query.find.find_in_column",
     "find_in_column": "headrace.query.find.find_in_column",
     "histogram": "headrace.arrange.search.binning",
-    "include_path": "headrace.gpu.kernels.include",
+    "include_path": "headrace.gpu.kernels.source",
     "is_sorted": "headrace.arrange.sort.sort",
     "key": "headrace.core.expressions.expression",
     "match": "headrace.query.match.match",

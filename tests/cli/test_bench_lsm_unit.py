@@ -135,6 +135,6 @@ def test_a_wrong_answer_is_not_timed(
         (found if method == "count" else found.values)[-1] += 1
         return found
 
-    monkeypatch.setattr(f"headrace.index.sorted_map.reads.MapReader.{method}", wrong)
+    monkeypatch.setattr(f"headrace.index.sorted_map.sorted_map.MapReader.{method}", wrong)
     assert main(["bench", "paper", "lsm", "--quick", "--experiment", experiment]) == 1
     assert f"{message}: another answer than the reference; it was not timed" in capsys.readouterr().err

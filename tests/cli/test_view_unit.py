@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from headrace.api.picture import text_width
 from headrace.cli.main import main
 from headrace.cli.view.lazy_rows import LazyRows
-from headrace.cli.view.screen import Screen, cells_of
+from headrace.cli.view.screen import Screen
 
 TEXT = b"n,name,note\n" + b"".join(b"%d,name %d,%s\n" % (i, i % 10, b"x" * (i % 60)) for i in range(500))
 AS_WRITTEN = {"dtypes": "string", "batch_bytes": 300}
@@ -72,8 +73,8 @@ def test_every_row_is_found_in_any_order() -> None:
 def test_cells_have_the_width_of_a_terminal() -> None:
     rows = LazyRows("a,b\n日本語,1\né\x1b[31m,2\n".encode(), {"dtypes": "string"})
     lines = Screen(rows, {}, height=6, width=30).lines()
-    assert [cells_of(line) for line in lines[2:4]] == [14, 14] or len(
-        {cells_of(line.rsplit(" ", 1)[0]) for line in lines[2:4]}
+    assert [text_width(line) for line in lines[2:4]] == [14, 14] or len(
+        {text_width(line.rsplit(" ", 1)[0]) for line in lines[2:4]}
     ) == 1
     assert not any("\x1b" in line for line in lines)
 

@@ -1,5 +1,5 @@
-"""Re-exports `table_picture`."""
+"""Re-exports the functions of texts on a terminal."""
 
-from headrace.columns.picture import table_picture
+from headrace.columns.picture import printable, table_picture, text_width
 
-__all__ = ["table_picture"]
+__all__ = ["printable", "table_picture", "text_width"]

@@ -12,11 +12,12 @@ from typing import Any
 
 from headrace import Context, DataType, Table, read_csv, scan_csv
 from headrace.api.files import suffixes
+from headrace.api.picture import printable
 from headrace.api.report import Report
 from headrace.cli.common import options, values
 from headrace.cli.common.progress import progress_bar
 from headrace.cli.common.targets import check_output, files_read
-from headrace.cli.common.words import print_faults, printable, records
+from headrace.cli.common.words import print_faults, records
 from headrace.cli.row_stream import STDOUT, RejectSpool, RowCutter, RowStream
 from headrace.core.errors import OptionError
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from headrace import DataType
+from headrace.api.picture import printable
 from headrace.api.report import ColumnReport
 from headrace.cli.common import options
-from headrace.cli.common.words import print_table_faults, printable, shown
-from headrace.cli.sql import create_table
+from headrace.cli.common.words import print_table_faults, shown
 
 
 def add_parser(commands: Any, epilog: str) -> None:
@@ -77,3 +78,22 @@ def _as_object(column: ColumnReport) -> dict[str, Any]:
         "inferred": column.inferred,
         "evidence": evidence,
     }
+
+
+def create_table(name: str, schema: Mapping[str, DataType]) -> str:
+    """Return a statement that creates a table with these columns.
+
+    Examples
+    --------
+    >>> print(create_table("t", {"a": DataType("int8"), "b": DataType("string")}))
+    CREATE TABLE "t" (
+      "a" TINYINT,
+      "b" VARCHAR
+    );
+    """
+    columns = ",\n".join(f"  {_quoted(column)} {kind.sql_name}" for column, kind in schema.items())
+    return f"CREATE TABLE {_quoted(name)} (\n{columns}\n);"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import headrace
 from headrace import scan_csv
 from headrace.api.files import check_target, suffixes, write_table
-from headrace.api.picture import table_picture
+from headrace.api.picture import printable, table_picture
 from headrace.cli.common import options, values
 from headrace.cli.common.progress import progress_bar
 from headrace.cli.common.targets import check_output, files_read
-from headrace.cli.common.words import print_faults, printable
+from headrace.cli.common.words import print_faults
 from headrace.cli.row_stream import RejectSpool
 from headrace.core.errors import HeadraceError, OptionError
 

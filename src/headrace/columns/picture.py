@@ -25,9 +25,9 @@ def table_picture(columns: Mapping[str, Column], num_rows: int, max_rows: int = 
     drawn = _fit(
         [_drawn(name, column, max_rows) for name, column in columns.items()], shutil.get_terminal_size((100, 24)).columns
     )
-    widths = [max(map(_width, cells)) for cells in drawn]
+    widths = [max(map(text_width, cells)) for cells in drawn]
     lines = [
-        " │ ".join(_pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        " │ ".join(cell + " " * (width - text_width(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in zip(*drawn, strict=True)
     ]
     rule = "─┼─".join("─" * width for width in widths)
@@ -72,14 +72,14 @@ def _cell(value: object) -> str:
     return cut(str(value))
 
 
-def visible(text: str) -> str:
+def printable(text: str) -> str:
     """Return the text with an escape for each control character, so that a terminal does not execute it."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def cut(text: str) -> str:
     """Return the beginning of `text`, without control characters."""
-    text = visible(text[: 2 * _CELL])
+    text = printable(text[: 2 * _CELL])
     return text if len(text) <= _CELL else text[: _CELL - 1] + GAP
 
 
@@ -87,7 +87,7 @@ def _fit(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
     """Return the columns that fit `width`, without the middle ones."""
 
     def total(chosen: Sequence[list[str]]) -> int:
-        return sum(max(map(_width, cells)) + 3 for cells in chosen)
+        return sum(max(map(text_width, cells)) + 3 for cells in chosen)
 
     if total(columns) <= width or len(columns) == 1:
         return columns
@@ -102,10 +102,8 @@ def _fit(columns: Sequence[list[str]], width: int) -> Sequence[list[str]]:
     return [*columns[:left], *gap, *columns[len(columns) - right :]]
 
 
-def _width(text: str) -> int:
-    """Return the number of terminal columns of `text`."""
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
-
-
-def _pad(text: str, width: int) -> str:
-    return text + " " * (width - _width(text))
+def text_width(text: str) -> int:
+    """Return the width of a text on a terminal: 2 for wide characters, 0 for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

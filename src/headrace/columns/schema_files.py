@@ -39,23 +39,15 @@ class FileNames:
 
 @dataclass(frozen=True, slots=True)
 class UnitedColumns:
-    """Plan of the columns of several files before they are read.
-
-    Parameters
-    ----------
-    names, types, wanted, renamed
-        Those of the table, as in `PlannedColumns`.
-    files
-        For each file its columns, as positions in the table.
-    bases
-        Fields of a complete record in each file.
-    """
+    """Plan of the columns of several files before they are read: `PlannedColumns` of the table, and the columns of each file."""
 
     names: tuple[str, ...]
     types: tuple[DataType | None, ...]
     wanted: tuple[int, ...]
     files: tuple[tuple[int, ...], ...]
+    """For each file its columns, as positions in the table."""
     bases: tuple[int, ...]
+    """Fields of a complete record in each file."""
     renamed: Mapping[str, str]
 
 

@@ -55,14 +55,12 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 KEPT: Mapping[str, str] = MappingProxyType(
     {
-        "headrace.arrange.*entry": "parameters of the package's own kernels",
+        "headrace.*_defines": "compile-time constants of the package's own kernels",
+        "headrace.*entry": "parameters of the package's own kernels",
         "headrace.arrange.sort.arguments._on": "attribute lookups by name",
-        "headrace.arrange.*_defines": "compile-time constants of the package's own kernels",
         "headrace.arrange.sort.gpu.msd.msd._bits": "compile-time constants of the package's own kernels",
         "headrace.arrange.*.tuning_of": "sizes of kernels for a model of GPU",
-        "headrace.index.*entry": "parameters of the package's own kernels",
         "headrace.index.sorted_map.engine._engine_on": "classes of the package",
-        "headrace.index.*_defines": "compile-time constants of the package's own kernels",
         "headrace.arrays.arrays._card": "devices by number",
         "headrace.arrays.arrow_device._exported": "structures that a consumer has not released yet",
         "headrace.arrays.arrow_device._in_capsules": "structures that capsules point to",
@@ -79,7 +77,6 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.gpu.kernels.source.masks_of": "macros of the package's own list of programs",
         "headrace.gpu.kernels.source.programs_in": "the package's own list of programs",
         "headrace.index.hash_map.gpu.slab_kernels.*": "compile-time constants of the package's own kernels",
-        "headrace.primitives.float_scan._known_defines": "compile-time constants of the package's own kernels",
         "headrace.primitives.scan._scan_kernel": "loaded kernels, which launches may be using",
         "headrace.arrays.placement._cupy": "a module",
         "headrace.gpu.memory.*": "memory pools of a GPU, and pinned memory; they release what they do not use",
@@ -87,10 +84,6 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.sources.compression.formats.gzip_module": "the module that decompresses gzip",
         "headrace.sources.kinds.gpu_array._modules": "modules",
         "headrace.structure.gpu.dialect_tables.*": "bits of an automaton's steps, by small integers",
-        "headrace.store.dictionary.gpu.launches.*_entry": "compile-time constants of the package's own kernels",
-        "headrace.store.dictionary.paper.slices_gpu.*_entry": "compile-time constants of the package's own kernels",
-        "headrace.query.match.gpu.search._defines": "compile-time constants of the package's own kernels",
-        "headrace.structure.gpu.launches.*_defines": "compile-time constants of the package's own kernels",
     }
 )
 """Caches that stay, because nothing in them comes from a caller or because it is in use: pattern, and what they hold."""

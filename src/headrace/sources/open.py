@@ -33,45 +33,30 @@ SourceLike = str | os.PathLike[str] | bytes | bytearray | memoryview | Readable 
 
 @dataclass(frozen=True, slots=True)
 class OpenSource:
-    """A source that is open for reading.
-
-    Parameters
-    ----------
-    native
-        The source for the native readers.
-    name
-        Name for messages: the path, or ``"<bytes>"``.
-    begin
-        First byte of the text, after a byte-order mark.
-    held
-        Bytes of text that are kept in memory for this source.
-    is_text
-        Whether the source gave `str`, which needs no decoding.
-    codec
-        Python's name of the codec of the bytes that `native.read` returns; the native readers decode them.
-    cut
-        Whether the source has more text than is available here.
-    on_gpu
-        The text in GPU memory, if it is there; `native` copies to the host the parts of it that are read.
-    decoded
-        The map from the text to the bytes of the source, if the text was decoded on a GPU.
-    path
-        Path of the regular file that has exactly these bytes, if there is one.
-    identity
-        Identity of the source (`RangeReader.identity`).
-    """
+    """A source that is open for reading."""
 
     native: _native.Source
+    """The source for the native readers."""
     name: str
+    """Name for messages: the path, or ``"<bytes>"``."""
     begin: int = 0
+    """First byte of the text, after a byte-order mark."""
     held_bytes: int = 0
+    """Bytes of text that are kept in memory for this source."""
     is_text: bool = False
+    """True if the source gave `str`, which needs no decoding."""
     codec: str = "utf-8"
+    """Python's name of the codec of the bytes that `native.read` returns; the native readers decode them."""
     cut: bool = False
+    """True if the source has more text than is available here."""
     on_gpu: Array | None = None
+    """The text in GPU memory, if it is there; `native` copies to the host the parts of it that are read."""
     decoded: Decoded | None = None
+    """The map from the text to the bytes of the source, if the text was decoded on a GPU."""
     path: str | None = None
+    """Path of the regular file that has exactly these bytes, if there is one."""
     identity: Hashable = None
+    """Identity of the source (`RangeReader.identity`)."""
 
     @property
     def size(self) -> int:

@@ -12,7 +12,7 @@ import pytest
 from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.faults.gpu import fault_list, remove_rows
-from headrace.columns.faults.gpu.count_lines import number_lines
+from headrace.columns.faults.gpu.gather_records import number_lines
 from headrace.columns.faults.rejects import FAULT_KINDS
 from headrace.columns.types import parse_type
 from headrace.gpu.kernels.launcher import BufferSlice

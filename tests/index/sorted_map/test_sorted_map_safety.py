@@ -13,7 +13,7 @@ import headrace
 from headrace import Context, MemoryLimitError, OptionError, SortedMap
 from headrace.index.sorted_map.cpu.engine import CpuEngine
 from headrace.index.sorted_map.levels import Level
-from headrace.index.sorted_map.reads import MapSnapshot
+from headrace.index.sorted_map.sorted_map import MapSnapshot
 from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random_batch
 
 

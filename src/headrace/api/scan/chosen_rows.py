@@ -77,7 +77,7 @@ class ChosenParts(CpuParts):
             if second.counts["rejected"]:
                 stay = ~np.isin(chosen + 1, np.frombuffer(second.rejected_records, np.uint64))
                 rows = (np.arange(len(chosen), dtype=np.uint64) if rows is None else rows)[stay]
-        columns = self._of_rows(first, rows)
+        columns = [None if column is None else self._rows_of(column, rows) for column in first.columns]
         types = loaded_types(self._plans)
         for position, (place, (_, kind, wanted)) in enumerate(zip(rest.share_columns, rest.columns, strict=True)):
             if wanted:
@@ -132,9 +132,6 @@ class ChosenParts(CpuParts):
 
     def _rows_of(self, column: Column, rows: Any) -> Column:
         return column if rows is None else take_rows(column, rows, self._options.context.thread_count)
-
-    def _of_rows(self, first: Loaded, rows: Any) -> list[Column | None]:
-        return [None if column is None else self._rows_of(column, rows) for column in first.columns]
 
     def _with_faults(self, first: Loaded, second: Loaded) -> Loaded:
         """Return the columns of `first` with the counts and faults of both loads."""

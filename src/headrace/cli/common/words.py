@@ -14,11 +14,6 @@ _FAULTS_SHOWN = 5
 _TEXT_SHOWN = 60
 
 
-def printable(text: str) -> str:
-    """Return the text with an escape for each control character, so that a terminal does not execute it."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
 def shown(text: str) -> str:
     """Return the text in quotes, cut after 60 characters."""
     return repr(text if len(text) <= _TEXT_SHOWN else text[:_TEXT_SHOWN] + "...")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from headrace import Sniffed
+from headrace.api.picture import printable
 from headrace.api.report import ColumnReport, Report
-from headrace.cli.common.words import printable
 from headrace.cli.report.column_summary import ColumnSummary
 
 _SHOWN = 80

@@ -6,6 +6,7 @@ of the file. Rows are counted as far as the files were read.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -42,7 +43,7 @@ class LazyRows:
             pass
         if not 0 <= number < self.count:
             return None
-        place = next(place for place in reversed(range(len(self._starts))) if self._starts[place] <= number)
+        place = bisect_right(self._starts, number) - 1
         table = self._batch(place)
         at = number - self._starts[place]
         return [None if column[at] is None else str(column[at]) for column in table.columns.values()]
@@ -63,8 +64,8 @@ class LazyRows:
     def find(self, text: str, start: int, *, backwards: bool = False) -> int | None:
         """Return the number of the first row from `start` on, or of the last up to it, that contains the text in any case."""
         wanted = text.casefold()
-        places = self._places_before(start) if backwards else self._places_from(start)
-        for place in places:
+        last = bisect_right(self._starts, start) - 1
+        for place in range(last, -1, -1) if backwards else self._places_from(max(last, 0)):
             first, rows = self._starts[place], self._batch(place).iter_rows()
             found = [first + at for at, row in enumerate(rows) if any(v is not None and wanted in str(v).casefold() for v in row)]
             found = [number for number in found if (number <= start if backwards else number >= start)]
@@ -72,14 +73,10 @@ class LazyRows:
                 return found[-1] if backwards else found[0]
         return None
 
-    def _places_from(self, start: int) -> Iterator[int]:
-        place = next((at for at in reversed(range(len(self._starts))) if self._starts[at] <= start), 0)
+    def _places_from(self, place: int) -> Iterator[int]:
         while place < len(self._starts) or self.read_on():
             yield place
             place += 1
-
-    def _places_before(self, start: int) -> Iterator[int]:
-        return (place for place in reversed(range(len(self._starts))) if self._starts[place] <= start)
 
     def _batch(self, place: int) -> Table:
         if place not in self._cache:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headrace.cli.common.words import printable
+from headrace.api.picture import printable, text_width
 from headrace.cli.view.lazy_rows import LazyRows
 
 _MAX_CELL = 40
@@ -124,7 +123,7 @@ class Screen:
         for at in range(len(grid[0])):
             if used >= self.width:
                 break
-            width = number_width if at == 0 else min(max(cells_of(line[at]) for line in grid), _MAX_CELL)
+            width = number_width if at == 0 else min(max(text_width(line[at]) for line in grid), _MAX_CELL)
             lines = [line + _fitted(row[at], width) + " " * _GAP for line, row in zip(lines, grid, strict=True)]
             used += width + _GAP
         lines = [_cut(line, self.width).rstrip() for line in lines]
@@ -143,30 +142,23 @@ class Screen:
         return f"rows {first:_} to {self.top + shown:_} of {total}{rejected}, {columns}   {_HELP}"
 
 
-def cells_of(text: str) -> int:
-    """Return the width of a text on a terminal: 2 for wide characters, 0 for combining ones."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-
-
 def _cell(text: str | None) -> str:
     return "null" if text is None else printable(text[: 4 * _MAX_CELL])
 
 
 def _cut(text: str, width: int) -> str:
     """Return the beginning of a text that has at most `width` cells."""
-    if len(text) * 2 <= width or cells_of(text) <= width:
+    if len(text) * 2 <= width or text_width(text) <= width:
         return text
     end = used = 0
     for end, character in enumerate(text):
-        used += cells_of(character)
+        used += text_width(character)
         if used > width:
             return text[:end]
     return text[: end + 1]
 
 
 def _fitted(text: str, width: int) -> str:
-    if cells_of(text) > width:
+    if text_width(text) > width:
         text = _cut(text, width - 1) + "…"
-    return text + " " * (width - cells_of(text))
+    return text + " " * (width - text_width(text))

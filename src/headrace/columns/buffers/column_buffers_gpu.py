@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,13 +100,3 @@ class ColumnBuffers:
 def validity_words(rows: int) -> int:
     """Return the 32-bit words of a bitmap: one more than the full ones."""
     return rows // 32 + 1
-
-
-def string_columns(columns: Iterable[ColumnBuffers]) -> list[ColumnBuffers]:
-    """Return the columns that have offsets."""
-    return [one for one in columns if has_offsets(one.type)]
-
-
-def strings_first(columns: Sequence[ColumnBuffers]) -> list[ColumnBuffers]:
-    """Return the columns in the order of the kernels' table: strings first."""
-    return sorted(columns, key=lambda one: not has_offsets(one.type))

@@ -32,12 +32,4 @@ def parse_error(rejects: Mapping[str, Column]) -> ParseError:
     """Return the first row of a table of rejects as an error."""
     first = {name: column[0] for name, column in rejects.items()}
     text = first["field"] if first["field"] is not None else first["text"]
-    return ParseError(
-        record=first["record"],
-        line=first["line"],
-        byte=first["byte"],
-        column=first["column"],
-        kind=first["kind"],
-        expected=first["expected"],
-        text=text,
-    )
+    return ParseError(**{name: first[name] for name in ("record", "line", "byte", "column", "kind", "expected")}, text=text)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from headrace import _native
 from headrace.columns.infer.sniff import is_typed, is_value
-from headrace.columns.records.data_range import DataStart, decide_header
-from headrace.columns.records.first_records import first_records
+from headrace.columns.records.data_range import DataStart, decide_header, first_records
 from headrace.columns.schema import SchemaOptions
 from headrace.core.context import Context
 from headrace.sources.open import OpenSource

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from headrace import _native
 from headrace.columns.column import Column
 from headrace.columns.header import LOOK_BYTES, HeaderDecision
-from headrace.columns.records.first_records import first_records
+from headrace.columns.plan.native_dialect import native_dialect
+from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.schema import FirstRecord, SchemaOptions, header_decision, records_to_compare
 from headrace.core.context import Context
 from headrace.core.errors import EmptyInputError, OptionError
@@ -33,7 +35,7 @@ class DataRangeOptions:
     skip_footer: int = 0
     """Records to skip at the end."""
     widest: bool = False
-    """True if to find the maximum number of fields of a record."""
+    """True if the maximum number of fields of a record is found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,28 +60,20 @@ class DataStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataRange:
-    """The data of a text.
-
-    Parameters
-    ----------
-    begin, end
-        The bytes to read; `end` is exclusive.
-    data_begin
-        Records that begin before it are not data.
-    footer
-        Number of records skipped after `end`.
-    unread
-        Bytes after `end` that were not read, because `n_rows` was reached.
-    max_fields
-        Maximum number of fields of a data record; 0 if it was not asked for.
-    """
+    """The data of a text."""
 
     begin: int
+    """First byte to read."""
     data_begin: int
+    """Records that begin before it are not data."""
     end: int
+    """First byte after those to read."""
     footer: int = 0
+    """Number of records skipped after `end`."""
     unread: int = 0
+    """Bytes after `end` that were not read, because `n_rows` was reached."""
     max_fields: int = 0
+    """Maximum number of fields of a data record; 0 if it was not asked for."""
 
 
 def find_data_start(source: OpenSource, dialect: Dialect, options: DataRangeOptions, context: Context) -> DataStart:
@@ -193,3 +187,13 @@ def header_indexes(header: object) -> tuple[int, ...] | None:
     if list(indexes) != sorted(set(indexes)):
         raise OptionError.wrong("header", "indexes of records in order, each once", header)
     return indexes
+
+
+def first_records(source: OpenSource, dialect: Dialect, span: ByteSpan, context: Context, count: int) -> list[FirstRecord]:
+    """Return at most `count` records of a span that are neither blank nor comments. The text ends where the span does."""
+    with native_errors():
+        found = _native.peek(source.native, native_dialect(dialect), context.isa, span.begin, count, span.end)
+    return [_first_record(begin, tuple(fields), *more) for begin, fields, *more in found]
+
+
+_first_record = fast_constructor(FirstRecord)

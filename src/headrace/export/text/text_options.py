@@ -87,23 +87,7 @@ _DEFAULTS: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
-    """The format of the text; all strings are bytes.
-
-    Parameters
-    ----------
-    sep, line_end, null
-        As for `write_csv`.
-    comment, quote, escape
-        As for `write_csv`; empty if there is none.
-    quoting
-        ``"minimal"``, ``"all"`` or ``"none"``.
-    escape_sequences
-        Whether escaped control characters are written as letters.
-    header
-        Whether the first record contains the names.
-    plain_nan
-        Whether every NaN is written as ``NaN``.
-    """
+    """The format of the text, by options of `write_csv`; strings are bytes, empty for none."""
 
     sep: bytes
     line_end: bytes
@@ -111,6 +95,7 @@ class TextOptions:
     comment: bytes
     quote: bytes
     quoting: str
+    """``"minimal"``, ``"all"`` or ``"none"``."""
     escape: bytes
     escape_sequences: bool
     header: bool

@@ -52,27 +52,21 @@ class GpuMemoryError(GpuError, MemoryLimitError):
 
 
 @cache
-def cuda_core() -> ModuleType:
-    """Import ``cuda.core``, which views arrays of DLPack.
+def memory_views() -> ModuleType:
+    """Import ``cuda.core.utils``, which views arrays of DLPack.
 
     Raises
     ------
     MissingDependencyError
         It is not installed, or it lacks the bindings of CUDA 13.
     """
-    return _module("cuda.core", "ProgramOptions")
-
-
-@cache
-def memory_views() -> ModuleType:
-    """Import ``cuda.core.utils``. Raises as `cuda_core` does."""
-    cuda_core()
+    _module("cuda.core", "ProgramOptions")
     return _module("cuda.core.utils", "StridedMemoryView")
 
 
 @cache
 def driver() -> ModuleType:
-    """Import the driver's functions from ``cuda.bindings``. Raises as `cuda_core` does."""
+    """Import the driver's functions from ``cuda.bindings``. Raises as `memory_views` does."""
     return _module("cuda.bindings.driver", "cuInit")
 
 

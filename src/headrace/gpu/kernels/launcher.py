@@ -23,7 +23,7 @@ from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.kernel import Kernel, LaunchMode, NeededProgram, Prepared, kernel, launch_all, load_programs
 from headrace.gpu.memory.pinned import give_ring, take_ring
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
-from headrace.gpu.memory.slabs import DeviceBufferGroup, allocate_group, group_in_slab, slab_limits
+from headrace.gpu.memory.slabs import DeviceBufferGroup, allocate_group, slab_limits
 from headrace.gpu.transfer.staging import MAX_EXCHANGE_BYTES, Copier, staging
 
 if TYPE_CHECKING:
@@ -391,7 +391,8 @@ class GpuLauncher:
             place, later = (self._stream, self._pool.handle, pinned, event), (sizes, ones, len(zeroed))
             status, address, nbytes, begins = native.launch(inputs, table, later, slab_limits(len(sizes)), place)
             if not status:
-                group = group_in_slab(PoolBuffer(address, nbytes, self._card, self._stream, None), begins, sizes)
+                group = DeviceBufferGroup()
+                group.add(PoolBuffer(address, nbytes, self._card, self._stream, None), begins, sizes)
                 self._crossings.count(to_gpu=sent, to_host=run.fetched, copies=2)
             return status
 

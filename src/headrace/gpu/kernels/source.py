@@ -131,6 +131,20 @@ def all_variants() -> Iterator[Variant]:
     yield from found
 
 
+def include_path() -> str:
+    """Return the folder of the package's CUDA headers, for the compiler's option ``-I``.
+
+    The headers need C++20, and no header of CUDA. They may change with every version of this package.
+
+    Examples
+    --------
+    >>> import pathlib
+    >>> pathlib.Path(include_path(), "index/hash_map/gpu/hash_map_ref.cuh").exists()
+    True
+    """
+    return str(PACKAGE)
+
+
 def _covers(table: Mapping[str, Sequence[Value]], defines: Mapping[str, Value]) -> bool:
     return table.keys() == defines.keys() and all(
         value in table[name] or ANY in table[name] or SUBSET in table[name] for name, value in defines.items()

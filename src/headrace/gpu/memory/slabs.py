@@ -106,13 +106,6 @@ def slab_limits(buffers: int) -> tuple[int, int, int]:
     return (ALIGNMENT, LARGE, SLAB) if buffers < MANY else (ALIGNMENT, SLAB, MANY_SLAB)
 
 
-def group_in_slab(whole: PoolBuffer, begins: Sequence[int], sizes: Sequence[int]) -> DeviceBufferGroup:
-    """Return buffers that lie in one allocated slab."""
-    result = DeviceBufferGroup()
-    result.add(whole, begins, sizes)
-    return result
-
-
 def allocate_group(
     pool: DevicePool, zeroed: Sequence[int], others: Sequence[int], stream: int, budget: Budget | None, *, ones: int = 0
 ) -> DeviceBufferGroup:

@@ -23,8 +23,18 @@ from headrace.index.sorted_map.engine import Batch, Call, new_batch
 from headrace.index.sorted_map.gathered import GatheredBatches, capacity_for
 from headrace.index.sorted_map.key_types import MapTypes, flags_given, items_given
 from headrace.index.sorted_map.levels import Levels, merge_count
+from headrace.index.sorted_map.lookups import LookupReader
+from headrace.index.sorted_map.order import OrderReader
+from headrace.index.sorted_map.ranges import KeyRangeReader
 from headrace.index.sorted_map.reader import clean_levels
-from headrace.index.sorted_map.reads import MapReader, MapSnapshot
+
+
+class MapReader(LookupReader, KeyRangeReader, OrderReader):
+    """The reads of `SortedMap` and `MapSnapshot`. Any number of threads may read at the same time."""
+
+
+class MapSnapshot(MapReader):
+    """A map as it was at one time, for reads while updates of the map go on. Made by `SortedMap.snapshot`."""
 
 
 class SortedMap(ForeignNames, MapReader):

@@ -141,27 +141,12 @@ def _zstd() -> Decompressor:
     return decompressor
 
 
-def _bz2() -> Decompressor:
-    decompressor: Decompressor = import_module("bz2").BZ2Decompressor()
-    return decompressor
-
-
-def _xz() -> Decompressor:
-    decompressor: Decompressor = import_module("lzma").LZMADecompressor()
-    return decompressor
-
-
-def _lz4() -> Decompressor:
-    decompressor: Decompressor = _package("lz4.frame", "lz4", "a source compressed with lz4").LZ4FrameDecompressor()
-    return decompressor
-
-
 _FORMATS = (
     Compression("gzip", MARKS["gzip"], _gzip, padded=True),
     Compression("zstd", MARKS["zstd"], _zstd, max_output=READ_BYTES * _ZSTD_RATIO),
-    Compression("bz2", MARKS["bz2"], _bz2),
-    Compression("xz", MARKS["xz"], _xz, padded=True),
-    Compression("lz4", MARKS["lz4"], _lz4),
+    Compression("bz2", MARKS["bz2"], lambda: import_module("bz2").BZ2Decompressor()),
+    Compression("xz", MARKS["xz"], lambda: import_module("lzma").LZMADecompressor(), padded=True),
+    Compression("lz4", MARKS["lz4"], lambda: _package("lz4.frame", "lz4", "a source compressed with lz4").LZ4FrameDecompressor()),
     Compression("zip", MARKS["zip"], _zip),
 )
 CompressionName = Literal["gzip", "zstd", "bz2", "xz", "lz4", "zip"]

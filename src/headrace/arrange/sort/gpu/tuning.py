@@ -10,7 +10,6 @@ from headrace.arrange.sort.gpu.lsd import tuning as lsd_tuning
 from headrace.arrange.sort.gpu.lsd.tuning import (
     ANY_WIDTH,
     DigitHistogramTuning,
-    KeyTiles,
     LsdTuning,
     PrefixHistogramTuning,
     SplitterTuning,
@@ -75,14 +74,12 @@ _HARNESS_MSD = replace(
 )
 
 
-def _harness_tiles(row: KeyTiles) -> KeyTiles:
-    return replace(row, keys_only=_HARNESS_TILE, any_values=_HARNESS_VALUE_TILE)
-
-
 HARNESS_TUNING = SortTuning(
     lsd=LsdTuning(
         4,
-        tuple(_harness_tiles(row) for row in lsd_tuning.LARGE_BLOCK_TUNING.tiles),
+        tuple(
+            replace(row, keys_only=_HARNESS_TILE, any_values=_HARNESS_VALUE_TILE) for row in lsd_tuning.LARGE_BLOCK_TUNING.tiles
+        ),
         DigitHistogramTuning(64, 1, 2, 64),
         PrefixHistogramTuning(64, 1, 512),
         SplitterTuning(64, 1, 2),

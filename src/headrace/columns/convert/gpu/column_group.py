@@ -22,7 +22,6 @@ from headrace.columns.convert.gpu.layouts import (
     CONVERT_COLUMN,
     CONVERT_TASK,
     FaultListing,
-    column_word,
     kernel_order,
     pack_columns,
     pack_task,
@@ -46,7 +45,8 @@ _TEXT_FIELDS = CONVERT_TASK.packer(last="tiles")
 """The fields of ConvertTask that depend on the text: size, capacity of the fault list, tiles. The others follow."""
 
 _COLUMN_WORDS = CONVERT_COLUMN.size // 8
-_WORD = {name: column_word(name) for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
+_WORD = {name: CONVERT_COLUMN.offset(name) // 8 for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
+"""Index of each address among the 64-bit words of ConvertColumn."""
 
 
 class GroupKey(NamedTuple):

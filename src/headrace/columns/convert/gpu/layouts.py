@@ -101,11 +101,6 @@ _FAMILIES = {
 """Families of columns/types.py with their own conversion code; floats also by their bits."""
 
 
-def column_word(name: str) -> int:
-    """Return the index of an address among the 64-bit words of ConvertColumn."""
-    return CONVERT_COLUMN.offset(name) // 8
-
-
 def kernel_order(column: ColumnAddresses) -> tuple[bool, bool]:
     """Return the sort key of the kernels' order: strings first, and among them those without a type last."""
     return not has_offsets(column.type), column.guess == EMPTY

@@ -1,4 +1,4 @@
-"""Copies some records and their line numbers from a text on a GPU to the host (gather_records.cu)."""
+"""Copies some records and their line numbers from a text on a GPU to the host (gather_records.cu, count_lines.cu)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
-from headrace.columns.faults.gpu.count_lines import number_lines
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import known_dfa_tables
@@ -17,8 +16,11 @@ from headrace.structure.gpu.dialect_tables import known_dfa_tables
 _SIZE = {states: Entry("columns/faults/gpu/gather_records.cu", f"size_records_{states}", "PQQPPPQPP") for states in (8, 16, 64)}
 """Kernels by the greatest number of states of the dialect's automaton."""
 _GATHER = Entry("columns/faults/gpu/gather_records.cu", "gather_records", "PPPQP")
+_COUNT_LINES = Entry("columns/faults/gpu/count_lines.cu", "count_lines", "PQP")
+_NUMBER_LINES = Entry("columns/faults/gpu/count_lines.cu", "number_lines", "PQPPQQP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
+_LINES_BYTES = _THREADS * 64
 _BLOCK_RECORDS = _THREADS // 32
 MAX_RECORD_BYTES = 16 << 10
 BATCH_BYTES = 64 << 20
@@ -134,3 +136,25 @@ class LocatedRecords:
             first = last
         texts = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return RecordTexts(texts, ends[1:], lines)
+
+
+def number_lines(launcher: Launcher, text: DeviceBuffer, positions: DeviceBuffer, origin: int, lines: DeviceBuffer) -> None:
+    """Launch the kernels that write the line number, from 1, of each of ascending positions.
+
+    Lines end with LF, CR LF or CR, quoted or not. Memory: 8 bytes for each 16 KiB of text.
+
+    Parameters
+    ----------
+    launcher, text
+        The execution context of the kernels, and the text.
+    positions, lines
+        Unsigned 64-bit integers: the positions, of which there is at least one, and their lines.
+    origin
+        Byte of the text from which positions count.
+    """
+    parts = -(-(text.nbytes + text.address % 16) // _LINES_BYTES)
+    sums, count = launcher.allocate(parts * 8), positions.nbytes // 8
+    shape = Shape(_DEFINES, parts, _THREADS)
+    launcher.launch(_COUNT_LINES, shape, [text, text.nbytes, sums])
+    scan_string_sizes(launcher, sums, (parts, 1), launcher.allocate(8))
+    launcher.launch(_NUMBER_LINES, shape, [text, text.nbytes, sums, positions, count, origin, lines])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers, string_columns, strings_first
+from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.types import has_offsets
 from headrace.core.layouts.layout import layout
@@ -51,7 +51,8 @@ def remove_rows(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int,
         The rows to remove, ascending, as unsigned 64-bit integers.
     """
     for batch in _batches(columns):
-        _Removal(launcher, strings_first(batch), rows, removed, removed.nbytes // 8).run()
+        strings_first = sorted(batch, key=lambda one: not has_offsets(one.type))
+        _Removal(launcher, strings_first, rows, removed, removed.nbytes // 8).run()
 
 
 def remove_texts(launcher: Launcher, column: ColumnBuffers, rows: int, null: NDArray[np.uint64]) -> None:
@@ -88,7 +89,7 @@ class _Removal:
     ) -> None:
         self._launcher, self._columns, self._rows = launcher, columns, rows
         self._retained = rows if keeps_rows else rows - count
-        self._strings = string_columns(columns)
+        self._strings = [one for one in columns if has_offsets(one.type)]
         strings = len(self._strings)
         self._removed_bytes, self._totals = launcher.allocate(count * strings * 8), launcher.allocate(strings * 8)
         self._removed, self._removed_count = removed, count  # the buffer must live until all kernels are launched

@@ -35,17 +35,7 @@ from headrace.structure.dialect import Dialect
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """The parameters of a load.
-
-    Parameters
-    ----------
-    target, source, dialect, plan, run
-        As for `headrace.columns.load.gpu.load.load_on_gpu`.
-    gpu_plan, setup
-        State that does not depend on the text.
-    begin
-        First byte of the data in the source. Kernels count from it.
-    """
+    """The parameters of `headrace.columns.load.gpu.load.load_on_gpu`, and state of its plan."""
 
     target: GpuTarget
     source: OpenSource
@@ -53,7 +43,9 @@ class LoadRequest:
     plan: LoadPlan
     gpu_plan: GpuPlan
     setup: LoadSetup
+    """State that does not depend on the text."""
     begin: int
+    """First byte of the data in the source. Kernels count from it."""
     run: LoadRun
 
 

@@ -11,27 +11,19 @@ from headrace.arrange.sort.gpu.common.key_type import KeyType
 
 @dataclass(frozen=True, slots=True)
 class HeavyHitterTuning:
-    """Sizes of the heavy-hitter kernels.
-
-    Parameters
-    ----------
-    class_bits
-        Bits of a class number: class 0 holds the remaining keys, each other class the keys of one heavy hitter.
-    sample_threads
-        Threads of the block that looks at the sample, with four keys each.
-    threads, rows, blocks
-        Threads of a block that reads keys, 16-byte vectors of a thread, resident blocks of a multiprocessor.
-    min_bytes
-        Minimum number of bytes of keys and the values that move with them. For less data, launches that find nothing to do would
-        cost too much.
-    """
+    """Sizes of the heavy-hitter kernels."""
 
     class_bits: int = 6
+    """Bits of a class number: class 0 holds the remaining keys, each other class the keys of one heavy hitter."""
     sample_threads: int = 1024
+    """Threads of the block that looks at the sample, with four keys each."""
     threads: int = 256
     rows: int = 4
+    """Threads of a block that reads keys, and 16-byte vectors of a thread."""
     min_bytes: int = 1 << 29
+    """Minimum number of bytes of keys and the values that move with them. For less data, idle launches would cost too much."""
     blocks: int = 6
+    """Resident blocks of a multiprocessor."""
 
     def defines(self, keys: KeyType, digit_bits: int) -> Mapping[str, Any]:
         """Return the macros of extract_keys.cu."""
