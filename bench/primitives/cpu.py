@@ -90,7 +90,7 @@ class Memory:
 
 
 def _scan(name: str, items: Any, join: tuple[str, str], plain: Run, out: Any) -> Case:
-    args = (*join, items.ctypes.data, out.ctypes.data, len(items), False)
+    args = join, (items.ctypes.data, out.ctypes.data, len(items)), False, ""
 
     def ours(threads: int) -> Any:
         _native.scan(*args, threads)
@@ -112,7 +112,7 @@ def _reduce(name: str, items: Any, operator: str, plain: Run) -> Case:
 def _select(items: Any, share: float, out: Any, random: np.random.Generator) -> Case:
     mask = random.random(len(items), dtype="f4") < share
     selected = int(mask.sum())
-    args = (items.ctypes.data, mask.ctypes.data, len(items), items.itemsize, lambda _: out.ctypes.data)
+    args = (items.ctypes.data, mask.ctypes.data, len(items), items.itemsize), lambda _: out.ctypes.data, ""
     place = out.view(items.dtype)[:selected]
 
     def ours(threads: int) -> Any:

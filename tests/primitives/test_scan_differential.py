@@ -33,9 +33,9 @@ def test_scan_and_reduce(join: str, item: str, threads: int) -> None:
 def test_the_native_twin_keeps_the_order_of_maps(threads: int) -> None:
     items = items_of("Compose", "u32", 400_003)  # 3 items are left over from the runs of a piece
     expected, out, one = scanned("Compose", items), np.empty_like(items), np.empty(1, items.dtype)
-    _native.scan("Compose", "u32", items.ctypes.data, out.ctypes.data, len(items), False, threads)
+    _native.scan(("Compose", "u32"), (items.ctypes.data, out.ctypes.data, len(items)), False, "", threads)
     np.testing.assert_array_equal(out, expected)
-    _native.reduce("Compose", "u32", items.ctypes.data, one.ctypes.data, len(items), threads)
+    _native.reduce(("Compose", "u32"), (items.ctypes.data, one.ctypes.data, len(items)), "", threads)
     assert one[0] == expected[-1]
 
 

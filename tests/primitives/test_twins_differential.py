@@ -80,9 +80,9 @@ def check(join: str, item: str, items: NDArray[np.generic], threads: tuple[int, 
         for number in threads:
             for exclusive in (False, True):
                 out[:] = 0xAB
-                _native.scan(join, item, given.ctypes.data, out.ctypes.data, len(items), exclusive, number, isa)
+                _native.scan((join, item), (given.ctypes.data, out.ctypes.data, len(items)), exclusive, isa, number)
                 same(out, (before if exclusive else expected).view("u1"))
-            _native.reduce(join, item, given.ctypes.data, one.ctypes.data, len(items), number, isa)
+            _native.reduce((join, item), (given.ctypes.data, one.ctypes.data, len(items)), isa, number)
             same(one.view("u1"), expected[-1:].view("u1"))
 
 
@@ -139,7 +139,7 @@ def test_sums_of_64_bit_integers_are_modulo() -> None:
 def test_every_operator_has_its_items() -> None:
     one = np.zeros(1, "f4")
     with pytest.raises(ValueError, match="does not join such items"):
-        _native.reduce("Sum", "float", one.ctypes.data, one.ctypes.data, 1, 1)
+        _native.reduce(("Sum", "float"), (one.ctypes.data, one.ctypes.data, 1), "", 1)
 
 
 def test_the_context_names_the_instruction_set() -> None:
@@ -167,9 +167,8 @@ def test_select(isa: str, width: int, share: float) -> None:
             for past in ((0, 0), (width, width), (1, 7)) if count <= piece + 1 else ((0, 16),):
                 given, out = placed(items.reshape(-1), past[0]), np.full(len(expected) + 192, 0xAB, "u1")
                 first = -out.ctypes.data % 64 + past[1]
-                _native.select(
-                    given.ctypes.data, flags.ctypes.data, count, width, lambda _, a=out.ctypes.data + first: a, threads, isa
-                )
+                at = given.ctypes.data, flags.ctypes.data, count, width
+                _native.select(at, lambda _, a=out.ctypes.data + first: a, isa, threads)
                 same(out[first : first + len(expected)], expected)
                 assert (out[:first] == 0xAB).all()
                 assert (out[first + len(expected) :] == 0xAB).all()

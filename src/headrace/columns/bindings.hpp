@@ -48,11 +48,6 @@ inline ColumnType column_type(nanobind::handle given) {
     return type;
 }
 
-inline nanobind::object buffer_or_none(Region&& region) {
-    if (region.data() == nullptr) return nanobind::none();
-    return make_buffer(std::move(region));
-}
-
 // (type name, null count, values, validity or None, offsets or None)
 inline nanobind::tuple column_tuple(LoadedColumn& column) {
     nanobind::object offsets = nanobind::none();

@@ -14,10 +14,6 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-const Region* region_or_null(nb::handle buffer) {
-    return buffer.is_none() ? nullptr : nb::cast<const HostBuffer&>(buffer).region.get();
-}
-
 // `column` is a Column of string, large_string or string_view.
 TextColumn text_column(nb::handle column) {
     const auto name = nb::cast<std::string>(column.attr("type").attr("name"));
@@ -36,16 +32,12 @@ TextColumn text_column(nb::handle column) {
     return texts;
 }
 
-nb::object optional_buffer(Region&& region) {
-    return region.data() == nullptr ? nb::none() : nb::object(make_buffer(std::move(region)));
-}
-
 // (name of the type, values, validity or None, offsets or None, buffers of views)
 nb::tuple parts_of(EncodedTexts& result, const char* name) {
     nb::list data;
     for (Region& region : result.data) data.append(make_buffer(std::move(region)));
-    return nb::make_tuple(name, make_buffer(std::move(result.values)), optional_buffer(std::move(result.validity)),
-                          optional_buffer(std::move(result.offsets)), nb::tuple(data));
+    return nb::make_tuple(name, make_buffer(std::move(result.values)), buffer_or_none(std::move(result.validity)),
+                          buffer_or_none(std::move(result.offsets)), nb::tuple(data));
 }
 
 const char* form_name(TextForm form) {
@@ -66,22 +58,14 @@ nb::object string_views(nb::handle column, unsigned threads, u64 max_bytes) {
 
 nb::tuple plain_strings(nb::handle column, unsigned threads, u64 max_small) {
     const TextColumn texts = text_column(column);
-    EncodedTexts result;
-    {
-        const GilRelease release;
-        result = make_plain(texts, threads, max_small);
-    }
+    auto result = released([&] { return make_plain(texts, threads, max_small); });
     return parts_of(result, form_name(result.form));
 }
 
 // (parts of the codes, parts of the texts, number of texts)
 nb::tuple text_dictionary(nb::handle column, unsigned threads) {
     const TextColumn texts = text_column(column);
-    TextDictionary result;
-    {
-        const GilRelease release;
-        result = make_dictionary(texts, threads);
-    }
+    auto result = released([&] { return make_dictionary(texts, threads); });
     return nb::make_tuple(parts_of(result.codes, "dictionary"), parts_of(result.texts, form_name(result.texts.form)),
                           result.count);
 }

@@ -97,28 +97,24 @@ nb::tuple column_capsules(nb::handle column, std::int64_t length) {
     return nb::make_tuple(schema_held, capsule_of(std::move(array), "arrow_array"));
 }
 
-std::string bytes_of(nb::handle object) {
-    const auto bytes = nb::cast<nb::bytes>(object);
-    return {bytes.c_str(), bytes.size()};
-}
-
 // Converts the TextOptions of export/text/text_options.py.
 TextOptions text_options(nb::handle given) {
     TextOptions options;
-    options.sep = bytes_of(given.attr("sep"));
-    options.line_end = bytes_of(given.attr("line_end"));
-    options.null = bytes_of(given.attr("null"));
-    options.comment = bytes_of(given.attr("comment"));
-    const std::string quote = bytes_of(given.attr("quote"));
+    const auto read = reader_of(given);
+    read("sep", options.sep);
+    read("line_end", options.line_end);
+    read("null", options.null);
+    read("comment", options.comment);
+    read("escape_sequences", options.escape_sequences);
+    read("header", options.header);
+    read("plain_nan", options.plain_nan);
+    const auto quote = Argument<std::string>::of(given.attr("quote"));
     options.has_quote = !quote.empty();
     options.quote = quote.empty() ? u8{0} : static_cast<u8>(quote[0]);
     const auto quoting = nb::cast<std::string>(given.attr("quoting"));
     options.quoting = quoting == "all" ? Quoting::all : quoting == "none" ? Quoting::none : Quoting::minimal;
-    const std::string escape = bytes_of(given.attr("escape"));
+    const auto escape = Argument<std::string>::of(given.attr("escape"));
     options.escape = escape.empty() ? -1 : static_cast<u8>(escape[0]);
-    options.escape_sequences = nb::cast<bool>(given.attr("escape_sequences"));
-    options.header = nb::cast<bool>(given.attr("header"));
-    options.plain_nan = nb::cast<bool>(given.attr("plain_nan"));
     return options;
 }
 
@@ -149,11 +145,7 @@ void write_to_file(CsvWriter& writer, int descriptor, unsigned threads) {
 
 // Returns all text as one bytes object.
 nb::object write_to_bytes(CsvWriter& writer, unsigned threads) {
-    std::vector<TextBlock> blocks;
-    {
-        const GilRelease release;
-        blocks = writer.all_blocks(threads, check_signals);
-    }
+    auto blocks = released([&] { return writer.all_blocks(threads, check_signals); });
     std::size_t size = 0;
     for (const TextBlock& block : blocks) size += block.size;
     PyObject* bytes = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
@@ -170,11 +162,7 @@ nb::object write_to_bytes(CsvWriter& writer, unsigned threads) {
 }
 
 nb::list next_blocks(CsvWriter& writer, unsigned threads) {
-    std::vector<TextBlock> blocks;
-    {
-        const GilRelease release;
-        blocks = writer.next_blocks(threads);
-    }
+    const auto blocks = released([&] { return writer.next_blocks(threads); });
     nb::list result;
     for (const TextBlock& block : blocks) result.append(nb::bytes(block.bytes.get(), block.size));
     return result;

@@ -141,7 +141,7 @@ def scan_line(
         shift = int(exclusive or has_initial)
         if source.device.kind == "cpu":
             at = source.address, result.address, source.length
-            _native.float_scan(joining.item, *at, shift, result.length, context.thread_count)
+            _native.float_scan(joining.item, at, (shift, result.length), context.thread_count)
         else:
             from headrace.primitives.float_scan import scan_floats_on_gpu  # needs cuda-core
 
@@ -152,8 +152,8 @@ def scan_line(
     if has_initial:
         fill(replace(result, length=1), bytes(result.width))
     if source.device.kind == "cpu":
-        items_at = (joining.join, joining.item, source.address, target.address, source.length)
-        _native.scan(*items_at, exclusive, context.thread_count, context.isa)
+        at = source.address, target.address, source.length
+        _native.scan((joining.join, joining.item), at, exclusive, context.isa, context.thread_count)
         return result.owner
     launch = _ScanLaunch.of(source, joining, exclusive=exclusive)
     with in_stream_of(source, target):
@@ -289,14 +289,13 @@ def reduce_line(items: Any, operator: str, context: Context | None = None) -> An
     widened = Joining.widened(operator, source)
     result = empty_like(source, 1, None if widened is None else widened[1], budget)
     if source.device.kind == "cpu":
+        at = source.address, result.address, source.length
         if widened is not None:
-            at = (source.address, result.address, source.length)
-            _native.sum_widened(widened[0], *at, context.thread_count, context.isa)
+            _native.sum_widened(widened[0], at, context.isa, context.thread_count)
         elif joining.is_float_sum:
-            _native.float_sum(joining.item, source.address, result.address, source.length, context.thread_count)
+            _native.float_sum(joining.item, at, context.thread_count)
         else:
-            items_at = (joining.join, joining.item, source.address, result.address, source.length)
-            _native.reduce(*items_at, context.thread_count, context.isa)
+            _native.reduce((joining.join, joining.item), at, context.isa, context.thread_count)
     elif joining.is_float_sum and source.length > 0:
         _sum_floats_on_gpu(source, result, joining.item)
     elif source.length == 0:

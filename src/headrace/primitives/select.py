@@ -68,7 +68,8 @@ def select(items: Any, mask: Any, *, context: Context | None = None) -> Any:
         result.append(empty_like(source, count, budget=budget))
         return result[0].address
 
-    _native.select(source.address, flags.address, source.length, source.width, buffer, context.thread_count, context.isa)
+    given = source.address, flags.address, source.length, source.width
+    _native.select(given, buffer, context.isa, context.thread_count)
     return result[0].owner
 
 

@@ -23,10 +23,7 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-std::string_view bytes_of(nb::handle object) {
-    const auto bytes = nb::cast<nb::bytes>(object);
-    return {bytes.c_str(), bytes.size()};
-}
+constexpr auto bytes_of = Argument<std::string_view>::of;
 
 i32 byte_or_none(nb::handle object) { return object.is_none() ? -1 : static_cast<u8>(bytes_of(object).at(0)); }
 
@@ -74,20 +71,20 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     d.line_end_length = d.universal_line_end ? 1 : static_cast<u32>(bytes_of(line_end).size());
     d.quote = byte_or_none(given.attr("quote_char"));
     d.escape = byte_or_none(given.attr("escape_char"));
-    d.escape_sequences = nb::cast<bool>(given.attr("escape_sequences"));
-    d.double_quote = nb::cast<bool>(given.attr("double_quote"));
-    d.lenient = nb::cast<bool>(given.attr("lenient_quotes"));
+    const auto read = reader_of(given);
+    read("escape_sequences", d.escape_sequences);
+    read("double_quote", d.double_quote);
+    read("lenient_quotes", d.lenient);
     if (d.lenient) d.unreal_group = nb::cast<u32>(automaton.attr("unreal_group"));
-    d.strict = nb::cast<bool>(given.attr("strict_quotes"));
-    d.skip_initial_space = nb::cast<bool>(given.attr("skip_initial_space"));
-    d.strip = nb::cast<bool>(given.attr("strip"));
-    d.skip_blank_lines = nb::cast<bool>(given.attr("skip_blank_lines"));
+    read("strict_quotes", d.strict);
+    read("skip_initial_space", d.skip_initial_space);
+    read("strip", d.strip);
+    read("skip_blank_lines", d.skip_blank_lines);
     d.separator = static_cast<u8>(bytes_of(sep)[0]);
     std::memcpy(d.separator_text, bytes_of(sep).data(), d.separator_length);
     d.line_end = d.universal_line_end ? u8{'\n'} : static_cast<u8>(bytes_of(line_end)[0]);
     if (!d.universal_line_end) std::memcpy(d.line_end_text, bytes_of(line_end).data(), d.line_end_length);
-    const nb::object comment = given.attr("comment");
-    d.comment = comment.is_none() ? -1 : static_cast<u8>(bytes_of(comment)[0]);
+    d.comment = byte_or_none(given.attr("comment"));
     d.allows_masks = allow_masks && d.line_end_length == 1;
     d.plain = d.allows_masks && d.separator_length == 1 && !(d.escape >= 0 && d.lenient) && !d.skip_initial_space &&
               d.comment < 0;
@@ -109,12 +106,9 @@ nb::object array_of(const std::vector<std::uint64_t>& values) {
 
 nb::dict structure_of(const PythonSource& source, const PythonDialect& dialect, std::string_view isa, unsigned threads,
                       std::size_t tile_bytes) {
-    Structure found;
-    {
-        const Isa chosen = choose_isa(isa);
-        const GilRelease release;
-        found = find_structure(*source.source, dialect.dialect, chosen, threads, tile_bytes);
-    }
+    const Isa chosen = choose_isa(isa);
+    const auto found =
+        released([&] { return find_structure(*source.source, dialect.dialect, chosen, threads, tile_bytes); });
     nb::dict result;
     result["record_starts"] = array_of(found.record_starts);
     result["field_counts"] = array_of(found.field_counts);
@@ -131,22 +125,19 @@ nb::dict structure_of(const PythonSource& source, const PythonDialect& dialect, 
 // `given` has the attributes of `_Plan` in structure/survey.py.
 SurveyPlan survey_plan(nb::handle given) {
     SurveyPlan plan;
-    plan.begin = nb::cast<std::uint64_t>(given.attr("begin"));
-    plan.end = nb::cast<std::uint64_t>(given.attr("end"));
-    plan.tile_bytes = nb::cast<std::size_t>(given.attr("tile_bytes"));
-    plan.threads = nb::cast<unsigned>(given.attr("threads"));
-    plan.isa = choose_isa(nb::cast<std::string>(given.attr("isa")));
-    plan.last = nb::cast<std::size_t>(given.attr("last"));
+    const auto read = reader_of(given);
+    read("begin", plan.begin);
+    read("end", plan.end);
+    read("tile_bytes", plan.tile_bytes);
+    read("threads", plan.threads);
+    read("isa", plan.isa);
+    read("last", plan.last);
     return plan;
 }
 
 nb::dict survey_of(const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
     const SurveyPlan plan = survey_plan(given);
-    Survey found;
-    {
-        const GilRelease release;
-        found = survey(*source.source, dialect.dialect, plan);
-    }
+    const auto found = released([&] { return survey(*source.source, dialect.dialect, plan); });
     nb::dict result;
     result["records"] = found.records;
     result["comments"] = found.comments;
@@ -167,11 +158,7 @@ std::uint64_t record_begin_in(const PythonSource& source, const PythonDialect& d
 nb::tuple skip_lines_in(const PythonSource& source, const PythonDialect& dialect, std::uint64_t begin,
                         std::uint64_t lines) {
     u64 found = lines;
-    std::uint64_t position = begin;
-    {
-        const GilRelease release;
-        position = skip_lines(*source.source, dialect.dialect, begin, found);
-    }
+    const u64 position = released([&] { return skip_lines(*source.source, dialect.dialect, begin, found); });
     return nb::make_tuple(position, found);
 }
 
@@ -190,11 +177,7 @@ nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t
 // Return (state after, records ended, lines); the first two by the state before.
 nb::tuple summarize_range(const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
     const SurveyPlan plan = survey_plan(given);
-    StateCounts found;
-    {
-        const GilRelease release;
-        found = summarize(*source.source, dialect.dialect, plan);
-    }
+    const auto found = released([&] { return summarize(*source.source, dialect.dialect, plan); });
     const u32 states = dialect.dialect.automaton.states;
     nb::list records;
     for (u32 s = 0; s < states; ++s) records.append(found.records[s]);

@@ -101,8 +101,8 @@ def _evaluated(columns: Mapping[str, Column], compiled: CompiledValue, length: i
     values: Any = np.empty(length, _ARRAYS[compiled.domain])
     valid: Any = np.empty(length, np.uint8)
     results = values.ctypes.data, valid.ctypes.data, values.itemsize
-    given = program.steps, described, program.constants, program.depth
-    _native.compute_rows(given, length, results, context.thread_count, context.isa)
+    given = program.steps, described, program.constants, program.step_count, program.depth
+    _native.compute_rows(given, length, results, context.isa, context.thread_count)
     return values, valid.view(bool)
 
 

@@ -55,7 +55,7 @@ def selected_rows(columns: Mapping[str, Column], program: CompiledFilter, contex
         found.append(empty_buffer(8 * count))
         return address_of(found[0])
 
-    given = program.steps, described, program.constants, program.depth
-    if _native.filter_rows(given, length, allocate, context.thread_count, context.isa) == length:
+    given = program.steps, described, program.constants, program.step_count, program.depth
+    if _native.filter_rows(given, length, allocate, context.isa, context.thread_count) == length:
         return None
     return np.frombuffer(memoryview(found[0]), np.uint64)

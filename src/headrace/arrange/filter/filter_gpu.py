@@ -20,7 +20,6 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher
 
 _PROGRAM = layout("FilterProgram")
 _PACKED_PROGRAM = _PROGRAM.packer()
-_STEP_BYTES = layout("FilterStep").size
 _MARK = Entry("arrange/filter/filter.cu", "mark_rows", f"{_PROGRAM.argument}QPP")
 
 
@@ -46,8 +45,7 @@ def filter_with(
     if not rows:
         return dict(columns)
     steps, described, constants = launcher.put(program.steps), *_described(launcher, columns, program)
-    count = len(program.steps) // _STEP_BYTES
-    given = _PACKED_PROGRAM.pack(steps.address, described[0].address, constants.address, count, program.depth)
+    given = _PACKED_PROGRAM.pack(steps.address, described[0].address, constants.address, program.step_count, program.depth)
     depth = next(depth for depth in DEPTHS if program.depth <= depth)
     marks = RowMarks.of(launcher, rows, threads)
     launcher.launch(_MARK, marks.shape(HR_DEPTH=depth), (given, rows, marks.bits, marks.counts))

@@ -24,6 +24,7 @@ DOMAINS = ("i64", "u64", "f32", "f64", "i128", "text", "truth")
 FLOATS = ("f32", "f64")
 FORMATS = {"i64": "<q", "u64": "<Q", "f32": "<f", "f64": "<d"}
 RANGES = {"i64": (-(2**63), 2**63 - 1), "u64": (0, 2**64 - 1), "i128": (-(2**127), 2**127 - 1)}
+STEP_BYTES = layout("FilterStep").size
 _STEP = layout("FilterStep").packer()
 
 

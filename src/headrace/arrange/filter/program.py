@@ -14,6 +14,7 @@ from headrace.arrange.filter.operands import (
     FLOATS,
     FORMATS,
     RANGES,
+    STEP_BYTES,
     FilterOperand,
     as_float,
     bounded,
@@ -47,6 +48,11 @@ class CompiledFilter:
     columns: tuple[str, ...]
     constants: bytes
     depth: int
+
+    @property
+    def step_count(self) -> int:
+        """Number of steps."""
+        return len(self.steps) // STEP_BYTES
 
 
 def compiled(expression: ColumnExpression, schema: Mapping[str, DataType]) -> CompiledFilter:

@@ -252,7 +252,7 @@ def _take_bits(bits: Buffer, first: int, at: tuple[int, int], threads: int) -> t
 def _take_texts(column: Column, at: tuple[int, int], threads: int) -> tuple[Buffer, Buffer]:
     assert column.offsets is not None
     width = column.type.bits // 8
-    texts = address_of(column.offsets), address_of(column.values), column.offset, width
+    texts = address_of(column.offsets), address_of(column.values), column.offset, width, 0
     offsets = empty_buffer((at[1] + 1) * width)
     nbytes = _native.place_texts(at, texts, address_of(offsets), threads)
     if width == 4 and nbytes > MAX_INT32:

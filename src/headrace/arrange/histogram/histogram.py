@@ -186,8 +186,9 @@ def _on_cpu(source: Array, result: Array, how: bytes | Edges | Expression, conte
         description, edges = how.cells(_CELLS), how.wide.__array_interface__["data"][0]
     else:
         description = how.as_program() if isinstance(how, Expression) else how
-    counted = source.address, source.length, result.length, description, edges, isinstance(how, Expression), result.address
-    _native.histogram(KEYS[source.typestr], *counted, context.thread_count, context.isa)
+    keys = KEYS[source.typestr], source.address, source.length
+    given = result.length, description, edges, isinstance(how, Expression), result.address
+    _native.histogram(keys, given, context.isa, context.thread_count)
 
 
 def launcher(

@@ -185,7 +185,7 @@ def _on_cpu(arrays: Sequence[Array], rule: Rule, context: Context, budget: Budge
     name = word_of(key_type(source.typestr)) if rule.name == "Computed" else key_type(source.typestr)
     passes = max(1, -(-(rule.count - 1).bit_length() // _DIGIT_BITS))
     starts = offsets if passes == 1 else empty_like(source, (1 << _DIGIT_BITS) + 1, "<i8", budget)
-    limits = context.thread_count, context.isa
+    limits = context.isa, context.thread_count
     for number in range(passes):
         results = [new_like(array, budget) for array in arrays]
         moved = [(array.address, result.address, array.width) for array, result in zip(arrays, results, strict=True)]

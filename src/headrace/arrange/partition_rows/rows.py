@@ -58,7 +58,7 @@ def row_hashes(columns: Mapping[str, Column], by: Iterable[str], context: Contex
     for name in by:
         if rows:
             described, _held = _hashed(columns[name], context)
-            _native.hash_rows(described, rows, hashes.__array_interface__["data"][0], False, context.thread_count)
+            _native.hash_rows(described, rows, hashes.__array_interface__["data"][0], context.thread_count)
     return hashes
 
 
@@ -129,6 +129,6 @@ def _hashed(column: Column, context: Context) -> tuple[tuple[int, int, int, int,
     if column.dictionary is not None:
         words = np.zeros(len(column.dictionary), np.uint64)
         described, _held = _hashed(column.dictionary, context)
-        _native.hash_rows(described, len(words), words.__array_interface__["data"][0], True, context.thread_count)
+        _native.hash_words(described, len(words), words.__array_interface__["data"][0], context.thread_count)
     held = column.values, column.offsets, column.validity, data, words
     return (*map(address_of, held), column.offset, *hashed_width(column)), held  # type: ignore[return-value]

@@ -31,8 +31,9 @@ def positions_of(sorted_keys: Array, keys: Array, options: tuple[bool, bool], co
     result = empty_like(keys, keys.length, "<i8", budget)
     rule = KeyOrder.of(keys.typestr).packed
     if keys.device.kind == "cpu":
-        arrays = (sorted_keys.address, sorted_keys.length), (keys.address, keys.length)
-        _native.search_keys(*arrays, rule, options, result.address, context.thread_count)
+        ascending = sorted_keys.address, sorted_keys.length, keys.width, rule
+        wanted = keys.address, keys.length, keys.width, rule
+        _native.search_keys(ascending, wanted, options, result.address, context.thread_count)
         return result
     if keys.length:
         args = (sorted_keys, sorted_keys.length, keys, keys.length, rule, _SEARCH_OPTIONS.pack(*options), result)
@@ -45,7 +46,7 @@ def marks_of(keys: Array, context: Context, budget: Budget) -> Array:
     result = empty_like(keys, keys.length, "|u1", budget)
     rule = KeyOrder.of(keys.typestr).packed
     if keys.device.kind == "cpu":
-        _native.mark_runs((keys.address, keys.length), rule, result.address, context.thread_count)
+        _native.mark_runs((keys.address, keys.length, keys.width, rule), result.address, context.thread_count)
     elif keys.length:
         _launch(_Launch("mark_runs", keys, (keys, keys.length, rule, result), (result,)), context, budget)
     return result

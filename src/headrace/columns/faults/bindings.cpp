@@ -92,11 +92,7 @@ nb::list fields_from(const PythonSource& source, const PythonDialect& dialect, n
         const nb::handle guess = guesses[columns.size()];
         columns.push_back({type, guess.is_none() ? std::nullopt : std::optional(nb::cast<u8>(guess))});
     }
-    std::vector<ResolvedField> resolved;
-    {
-        const GilRelease release;
-        resolved = resolve_fields(listed, columns);
-    }
+    const auto resolved = released([&] { return resolve_fields(listed, columns); });
     nb::list rows;
     for (const ResolvedField& field : resolved) {
         rows.append(nb::make_tuple(static_cast<unsigned>(field.outcome), field.kind, field.at, field.value[0],
@@ -115,11 +111,7 @@ nb::tuple sort_listed(nb::handle faults, nb::ndarray<u8, nb::ndim<1>, nb::c_cont
     std::copy(ranks.begin(), ranks.end(), all.begin());
     const std::span<const FieldFault> items = items_of<FieldFault>(bytes);
     const std::span<FieldFault> to(reinterpret_cast<FieldFault*>(sorted.data()), items.size());
-    ListedKinds kinds;
-    {
-        const GilRelease release;
-        kinds = sort_faults(items, to, all, records, threads);
-    }
+    const auto kinds = released([&] { return sort_faults(items, to, all, records, threads); });
     return nb::make_tuple(kinds.of_records, kinds.of_fields, kinds.has_repeats);
 }
 

@@ -17,10 +17,6 @@ namespace nb = nanobind;
 namespace headrace {
 namespace {
 
-const Region* region_or_null(nb::handle buffer) {
-    return buffer.is_none() ? nullptr : nb::cast<HostBuffer*>(buffer)->region.get();
-}
-
 // `given` is a number of nulls, a Column, or (Column, row, times).
 JoinPart join_part(nb::handle given) {
     JoinPart part;
@@ -50,11 +46,7 @@ nb::tuple join_columns(nb::list given, nb::handle type, const LoadShare& share, 
     plan.shrink = shrink;
     plan.threads = threads;
     plan.budget = share.budget;
-    Joined joined;
-    {
-        const GilRelease release;
-        joined = join_parts(parts, plan);
-    }
+    auto joined = released([&] { return join_parts(parts, plan); });
     const nb::object deciding_row = joined.deciding_row == NO_ROW ? nb::none() : nb::cast(joined.deciding_row);
     return nb::make_tuple(column_tuple(joined.column), deciding_row);
 }

@@ -90,7 +90,7 @@ nb::list implied_types(const std::vector<nb::bytes>& texts, nb::handle marks, nb
         formats.push_back({reinterpret_cast<const DateStep*>(steps.data()), steps.size() / sizeof(DateStep), true});
     }
     const DateFormats dates = {formats.data(), formats.size(), set.iso_first, set.before_numbers};
-    const NumberMarks number_form = number_marks(marks);
+    const NumberMarks number_form = Argument<NumberMarks>::of(marks);
     std::vector<u8> number;
     nb::list types;
     for (const nb::bytes& text : texts) {

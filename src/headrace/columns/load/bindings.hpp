@@ -53,46 +53,25 @@ inline std::string_view outcome_name(Outcome outcome) {
     return "raise";
 }
 
-inline std::vector<std::string> texts(nanobind::handle list) {
-    std::vector<std::string> result;
-    for (const nanobind::handle text : list) {
-        const auto bytes = nanobind::cast<nanobind::bytes>(text);
-        result.emplace_back(bytes.c_str(), bytes.size());
-    }
-    return result;
-}
-
+template <>
+struct Argument<OnError> {
+    static OnError of(nanobind::handle given) { return policy(nanobind::cast<std::string>(given)); }
+};
+template <>
+struct Argument<Outcome> {
+    static Outcome of(nanobind::handle given) { return outcome(nanobind::cast<std::string>(given)); }
+};
 // `given` is (decimal, thousands or None), each a byte.
-inline NumberMarks number_marks(nanobind::handle given) {
-    const nanobind::object thousands = given[1];
-    NumberMarks marks;
-    marks.decimal = nanobind::cast<u8>(given[0]);
-    if (!thousands.is_none()) marks.thousands = nanobind::cast<u8>(thousands);
-    return marks;
-}
-
-template <class T>
-T value_of(nanobind::handle given) {
-    if constexpr (std::is_same_v<T, OnError>) {
-        return policy(nanobind::cast<std::string>(given));
-    } else if constexpr (std::is_same_v<T, Outcome>) {
-        return outcome(nanobind::cast<std::string>(given));
-    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-        return texts(given);
-    } else if constexpr (std::is_same_v<T, NumberMarks>) {
-        return number_marks(given);
-    } else {
-        return nanobind::cast<T>(given);
+template <>
+struct Argument<NumberMarks> {
+    static NumberMarks of(nanobind::handle given) {
+        const nanobind::object thousands = given[1];
+        NumberMarks marks;
+        marks.decimal = nanobind::cast<u8>(given[0]);
+        if (!thousands.is_none()) marks.thousands = nanobind::cast<u8>(thousands);
+        return marks;
     }
-}
-
-// Returns a function that sets a member from the attribute of this name. An attribute that is None leaves the default.
-inline auto reader_of(nanobind::handle given) {
-    return [given](const char* name, auto& member) {
-        const nanobind::object value = given.attr(name);
-        if (!value.is_none()) member = value_of<std::remove_reference_t<decltype(member)>>(value);
-    };
-}
+};
 
 // `given` has the attributes of columns/plan/row_policy.py's RowRules.
 inline RowRules row_rules(nanobind::handle given) {
@@ -123,8 +102,7 @@ inline auto poll_of(nanobind::handle progress) {
 inline DateFormatSet date_formats(nanobind::handle given) {
     DateFormatSet set;
     for (const nanobind::handle format : given.attr("formats")) {
-        const auto steps = nanobind::cast<nanobind::bytes>(format.attr("steps"));
-        set.programs.emplace_back(steps.c_str(), steps.size());
+        set.programs.push_back(Argument<std::string>::of(format.attr("steps")));
         set.may_be_number.push_back(nanobind::cast<bool>(format.attr("may_be_number")));
     }
     set.iso_first = nanobind::cast<bool>(given.attr("iso_first"));
@@ -150,9 +128,9 @@ inline void plan_forms(nanobind::handle given, LoadPlan& result) {
     const nanobind::object forms = given.attr("forms");
     result.forms.clear();
     for (const nanobind::handle own : forms.attr("several")) {
-        const auto escape = nanobind::cast<nanobind::bytes>(own.attr("escape"));
+        const auto texts = Argument<std::vector<std::string>>::of;
         result.forms.push_back({texts(own.attr("null_texts")), texts(own.attr("null_words")),
-                                date_formats(own.attr("dates")), std::string(escape.c_str(), escape.size())});
+                                date_formats(own.attr("dates")), Argument<std::string>::of(own.attr("escape"))});
     }
     for (const auto [position, number] : nanobind::cast<nanobind::dict>(forms.attr("of_columns"))) {
         result.columns[nanobind::cast<usize>(position)].forms = nanobind::cast<usize>(number);
@@ -194,7 +172,7 @@ inline LoadPlan plan_from(nanobind::handle plan) {
     read("memory_limit", result.memory_limit);
     read("exact_memory", result.exact_memory);
     read("file", result.file);
-    result.isa = choose_isa(nanobind::cast<std::string>(plan.attr("isa")));
+    read("isa", result.isa);
     result.rows = row_rules(plan.attr("rows"));
     if (const nanobind::object part = plan.attr("part"); !part.is_none()) plan_part(part, result);
     visit_values(result, reader_of(plan.attr("values")));

@@ -14,11 +14,9 @@ from headrace.core.errors import OptionError
 from headrace.core.options import choice
 from headrace.index.hash_map.backend import MapBackend, new_map
 from headrace.index.hash_map.container import HashContainer
-from headrace.index.hash_map.operations import MAP_KINDS, ORDERS, OperationBatch, operations_of
+from headrace.index.hash_map.operations import MAP_KINDS, ORDERS, REDUCTIONS, OperationBatch, operations_of
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.index.hash_map.results import FoundValues, Items
-
-REDUCTIONS = ("last", "first", "sum", "min", "max")
 
 
 class HashMap(HashContainer[MapBackend]):

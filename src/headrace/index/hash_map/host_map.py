@@ -11,7 +11,7 @@ from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import UnsupportedDeviceError
-from headrace.index.hash_map.operations import OperationBatch
+from headrace.index.hash_map.operations import REDUCTIONS, OperationBatch
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.results import DeviceRef
 
@@ -91,12 +91,12 @@ class HostMap(HostTable[_native.HostHashMap]):
 
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added."""
-        return self._map.upsert(batch_of(keys), address_of(values), (reduce, self._types.value_kind), self._threads)
+        return self._map.upsert(pairs_of(keys, values), (REDUCTIONS.index(reduce), self._types.value_kind), self._threads)
 
     def replace(self, keys: Array, values: Array) -> Array:
         """Replace values of keys that are present, and return a flag for each key: whether it is."""
         found = empty_like(keys, keys.length, "|b1")
-        self._map.replace(batch_of(keys), values.address, found.address, self._threads)
+        self._map.replace(pairs_of(keys, values), found.address, self._threads)
         return found
 
     def erase(self, keys: Array) -> Array:
@@ -111,9 +111,8 @@ class HostMap(HostTable[_native.HostHashMap]):
 
     def apply(self, batch: OperationBatch, order: str) -> None:
         """Run mixed operations in their order, which any `order` allows."""
-        given = batch.operations.address, address_of(batch.values)
-        results = address_of(batch.held), batch.found.address
-        self._map.apply(batch_of(batch.keys), given, results, self._types.value_kind, self._threads)
+        given = batch.operations.address, pairs_of(batch.keys, batch.values), self._types.value_kind
+        self._map.apply(given, (address_of(batch.held), batch.found.address), self._threads)
 
     def contains(self, keys: Array, budget: Budget) -> Array:
         """Return whether each key is present."""
@@ -125,6 +124,11 @@ class HostMap(HostTable[_native.HostHashMap]):
 def batch_of(keys: Array) -> tuple[int, int]:
     """Return the address and the number of keys."""
     return keys.address, keys.length
+
+
+def pairs_of(keys: Array, values: Array | None) -> tuple[int, int, int]:
+    """Return the addresses of keys and values, and the number of keys."""
+    return keys.address, address_of(values), keys.length
 
 
 def address_of(values: Array | None) -> int:

@@ -7,7 +7,7 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like
 from headrace.core.budget import Budget
 from headrace.core.context import Context
-from headrace.index.hash_map.host_map import HostTable, batch_of
+from headrace.index.hash_map.host_map import HostTable, batch_of, pairs_of
 from headrace.index.hash_map.operations import ListBatch
 from headrace.index.hash_map.pair_types import PairTypes
 
@@ -33,7 +33,7 @@ class HostMultiMap(HostTable[_native.HostMultiMap]):
 
     def insert(self, keys: Array, values: Array) -> None:
         """Insert pairs."""
-        self._map.insert(batch_of(keys), values.address, self._threads)
+        self._map.insert(pairs_of(keys, values), self._threads)
 
     def erase(self, keys: Array) -> Array:
         """Erase the pair of each key whose value is first, and return a flag for each: whether there was one."""
@@ -49,8 +49,9 @@ class HostMultiMap(HostTable[_native.HostMultiMap]):
 
     def apply(self, batch: ListBatch) -> None:
         """Run mixed operations in their order, and write their results."""
-        given = batch.operations.address, batch.values.address, self._types.value_rule
-        self._map.apply(batch_of(batch.keys), given, (batch.firsts.address, batch.counts.address), self._threads)
+        given = batch.operations.address, pairs_of(batch.keys, batch.values), "u"  # values are not computed with
+        results = batch.firsts.address, batch.counts.address
+        self._map.apply(given, self._types.value_rule, results, self._threads)
 
     def contains(self, keys: Array, budget: Budget) -> Array:
         """Return whether each key has a value."""
@@ -74,5 +75,5 @@ class HostMultiMap(HostTable[_native.HostMultiMap]):
             values = empty_like(keys, count, self._types.value, budget)
             return values.address
 
-        self._map.find_all(batch_of(keys), self._types.value_rule, (offsets.address, allocate), self._threads)
+        self._map.find_all(batch_of(keys), self._types.value_rule, offsets.address, allocate, self._threads)
         return offsets, values

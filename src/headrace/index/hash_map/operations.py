@@ -17,6 +17,8 @@ from headrace.index.arrow_file import on_host
 from headrace.primitives.scan import reduce
 
 ORDERS = ("sequential", "any")
+REDUCTIONS = ("last", "first", "sum", "min", "max")
+"""In the order of ``Reduce`` (hash_map_host.hpp)."""
 
 
 class MapOperation(IntEnum):

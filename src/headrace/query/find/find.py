@@ -93,7 +93,7 @@ def find(
         return result[0].address
 
     given = (source.address, source.length)
-    _native.pattern_positions(wanted.native, given, overlapping, buffer, context.thread_count, context.isa)
+    _native.pattern_positions(wanted.native, given, overlapping, buffer, (context.isa, context.thread_count))
     return result[0].owner
 
 
@@ -135,7 +135,7 @@ def count(
 
         return count_on_gpu(source, wanted, overlapping, context, budget)
     given = (source.address, source.length)
-    return _native.pattern_count(wanted.native, given, overlapping, context.thread_count, context.isa)
+    return _native.pattern_count(wanted.native, given, overlapping, (context.isa, context.thread_count))
 
 
 def find_first(text: Any, pattern: Any, *, ignore_case: bool = False, context: Context | None = None) -> int | None:
@@ -163,7 +163,7 @@ def find_first(text: Any, pattern: Any, *, ignore_case: bool = False, context: C
         from headrace.query.find.gpu.find_gpu import first_on_gpu
 
         return first_on_gpu(source, wanted, context, budget)
-    return _native.first_pattern(wanted.native, (source.address, source.length), context.thread_count, context.isa)
+    return _native.first_pattern(wanted.native, (source.address, source.length), (context.isa, context.thread_count))
 
 
 def contains(text: Any, pattern: Any, *, ignore_case: bool = False, context: Context | None = None) -> bool:

@@ -60,5 +60,5 @@ def replace(text: Any, pattern: Any, replacement: Any, *, ignore_case: bool = Fa
         return result[0].address
 
     at = (source.address, source.length)
-    _native.pattern_replace(wanted.native, at, given, buffer, context.thread_count, context.isa)
+    _native.pattern_replace(wanted.native, at, given, buffer, (context.isa, context.thread_count))
     return result[0].owner

@@ -4,9 +4,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <array>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -22,20 +20,14 @@ using namespace nb::literals;
 namespace headrace {
 namespace {
 
-std::string text(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+using Texts = std::vector<std::string>;
 
-std::vector<std::string> texts(const std::vector<nb::bytes>& all) {
-    std::vector<std::string> found;
-    std::transform(all.begin(), all.end(), std::back_inserter(found), text);
-    return found;
-}
-
-LineOptions line_options(const nb::bytes& name, const nb::bytes& mark, const nb::bytes& unmark) {
+LineOptions line_options(nb::handle name, nb::handle mark, nb::handle unmark) {
     LineOptions options{};
     options.max_count = no_limit;
-    options.name = text(name);
-    options.mark = text(mark);
-    options.unmark = text(unmark);
+    options.name = Argument<std::string>::of(name);
+    options.mark = Argument<std::string>::of(mark);
+    options.unmark = Argument<std::string>::of(unmark);
     return options;
 }
 
@@ -47,8 +39,8 @@ nb::list list_of(const std::vector<std::optional<Value>>& values, const Convert&
     return result;
 }
 
-nb::list count_in_files(SmallFiles& files, const std::vector<nb::bytes>& paths) {
-    const std::vector<std::string> given = texts(paths);
+nb::list count_in_files(SmallFiles& files, nb::handle paths) {
+    const auto given = Argument<Texts>::of(paths);
     const auto found = [&] {
         const LongCall call;
         return files.count(given);
@@ -56,9 +48,9 @@ nb::list count_in_files(SmallFiles& files, const std::vector<nb::bytes>& paths) 
     return list_of(found, [](u64 count) { return nb::int_(count); });
 }
 
-nb::list write_files(SmallFiles& files, const std::vector<nb::bytes>& paths, const std::vector<nb::bytes>& names) {
-    if (paths.size() != names.size()) throw std::invalid_argument("each path needs a name");
-    const std::vector<std::string> given = texts(paths), prefixes = texts(names);
+nb::list write_files(SmallFiles& files, nb::handle paths, nb::handle names) {
+    const auto given = Argument<Texts>::of(paths), prefixes = Argument<Texts>::of(names);
+    if (given.size() != prefixes.size()) throw std::invalid_argument("each path needs a name");
     const auto found = [&] {
         const LongCall call;
         return files.write(given, prefixes);
@@ -74,7 +66,7 @@ auto with_block(LineSearch& search, const nb::handle& block, const Use& use) {
     return use(search, std::string_view(static_cast<const char*>(bytes.data()), bytes.size()));
 }
 
-LineWindows line_windows(const std::vector<nb::bytes>& sets, bool has_lead, bool has_tail) {
+LineWindows line_windows(const Texts& sets, bool has_lead, bool has_tail) {
     LineWindows windows{};
     if (sets.empty() || sets.size() > max_window) throw std::invalid_argument("a window has 1 to 4 sets of bytes");
     windows.width = static_cast<u32>(sets.size());
@@ -83,7 +75,7 @@ LineWindows line_windows(const std::vector<nb::bytes>& sets, bool has_lead, bool
     for (usize i = 0; i < sets.size(); ++i) {
         if (sets[i].size() != 256) throw std::invalid_argument("a set of bytes has an entry for each of 256 bytes");
         for (u32 byte = 0; byte < 256; ++byte) {
-            const u8 buckets = static_cast<u8>(sets[i].c_str()[byte]);
+            const u8 buckets = static_cast<u8>(sets[i][byte]);
             windows.sets[i][byte] = buckets;
             windows.low[i][byte & 15] |= buckets;
             windows.high[i][byte >> 4] |= buckets;
@@ -107,8 +99,8 @@ void bind_lines(nb::module_& m) {
     nb::class_<LineWindows>(m, "LineWindows")
         .def(
             "__init__",
-            [](LineWindows* self, const std::vector<nb::bytes>& sets, bool has_lead, bool has_tail) {
-                new (self) LineWindows(line_windows(sets, has_lead, has_tail));
+            [](LineWindows* self, nb::handle sets, bool has_lead, bool has_tail) {
+                new (self) LineWindows(line_windows(Argument<Texts>::of(sets), has_lead, has_tail));
             },
             "sets"_a, "has_lead"_a, "has_tail"_a);
     nb::class_<LineSelector>(m, "LineSelector")
@@ -122,8 +114,8 @@ void bind_lines(nb::module_& m) {
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "pattern"_a.none(),
             "windows"_a.none() = nb::none(), "automaton"_a.none() = nb::none(), "max_items"_a = 0, "is_word"_a = false);
     nb::class_<LineOptions>(m, "LineOptions")
-        .def("__init__", [](LineOptions* self, const nb::bytes& name, const nb::bytes& mark,
-                            const nb::bytes& unmark) { new (self) LineOptions(line_options(name, mark, unmark)); })
+        .def("__init__", [](LineOptions* self, nb::handle name, nb::handle mark,
+                            nb::handle unmark) { new (self) LineOptions(line_options(name, mark, unmark)); })
         .def_rw("is_inverted", &LineOptions::is_inverted)
         .def_rw("only_matching", &LineOptions::only_matching)
         .def_rw("is_numbered", &LineOptions::is_numbered)
@@ -156,9 +148,9 @@ void bind_lines(nb::module_& m) {
     nb::class_<SmallFiles>(m, "SmallFiles")
         .def(
             "__init__",
-            [](SmallFiles* self, const LineSelector& selector, const LineOptions& options,
-               const std::vector<nb::bytes>& marks, unsigned threads, std::string_view isa) {
-                new (self) SmallFiles(selector, options, {choose_isa(isa), threads}, texts(marks));
+            [](SmallFiles* self, const LineSelector& selector, const LineOptions& options, nb::handle marks,
+               unsigned threads, std::string_view isa) {
+                new (self) SmallFiles(selector, options, {choose_isa(isa), threads}, Argument<Texts>::of(marks));
             },
             nb::keep_alive<1, 2>(), "selector"_a, "options"_a, "marks"_a, "threads"_a, "isa"_a = "")
         .def("count", count_in_files, "paths"_a)

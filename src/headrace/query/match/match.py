@@ -87,7 +87,7 @@ def match(text: Any, dfa: Dfa, *, context: Context | None = None) -> Matches:
         return found[0].address, found[1].address
 
     given = (source.address, source.length)
-    resources = (CHUNK_BYTES, context.thread_count, context.isa)
+    resources = (context.isa, context.thread_count, CHUNK_BYTES)
     _native.find_matches(native_automaton(dfa), given, buffers, resources)
     return Matches(found[0].owner, found[1].owner)
 
@@ -118,5 +118,5 @@ def count_matches(text: Any, dfa: Dfa, *, context: Context | None = None) -> int
         from headrace.query.match.gpu.match_gpu import count_on_gpu
 
         return count_on_gpu(source, tables, context, budget)
-    resources = (CHUNK_BYTES, context.thread_count, context.isa)
+    resources = (context.isa, context.thread_count, CHUNK_BYTES)
     return _native.count_matches(native_automaton(dfa), (source.address, source.length), resources)

@@ -138,9 +138,9 @@ def _texts_of_codes(source: bytes, length: int, dictionary: Column, context: Con
         created.extend((empty_buffer((length + 1) * needed), empty_buffer(nbytes)))
         return created[0].address, created[1].address, needed
 
-    texts = address_of(dictionary.offsets), address_of(dictionary.values)
-    extents = len(dictionary), dictionary.values.nbytes, width
-    _check_codes(_native.decode_texts(source, texts, extents, allocated, context.thread_count), len(dictionary))
+    addresses = address_of(dictionary.offsets), address_of(dictionary.values)
+    texts = *addresses, len(dictionary), dictionary.values.nbytes, width
+    _check_codes(_native.decode_texts(source, texts, allocated, context.thread_count), len(dictionary))
     offsets, values = created
     is_large = offsets.nbytes == (length + 1) * 8
     type_ = dictionary.type

@@ -124,10 +124,10 @@ def _merged_numbers(main: NumberItems, delta: NumberItems, context: Context) -> 
 
     merged = np.empty(len(main) + len(delta), main.items.dtype)
     tables = new_table(len(main)), new_table(len(delta))
-    given = (address_of(main.items), len(main)), (address_of(delta.items), len(delta)), main.order.packed
-    count = _native.merge_numbers(
-        *given, address_of(merged), (address_of(tables[0]), address_of(tables[1])), context.thread_count
-    )
+    addresses, counts = (address_of(main.items), address_of(delta.items)), (len(main), len(delta))
+    given = *addresses, counts, main.items.dtype.itemsize, main.order.packed
+    to = address_of(tables[0]), address_of(tables[1])
+    count = _native.merge_numbers(given, address_of(merged), to, context.thread_count)
     return _Merge(replace(main, items=merged[:count]), *tables)
 
 
@@ -161,7 +161,8 @@ def _merged_texts(main: TextItems, delta: TextItems, type_: DataType, context: C
         return created[0].address, created[1].address, width
 
     addresses = address_of(tables[0]), address_of(tables[1])
-    _native.merge_texts(main.given, delta.given, addresses, allocated, context.thread_count)
+    given = (main.addresses, delta.addresses), (len(main), len(delta))
+    _native.merge_texts(given, addresses, allocated, context.thread_count)
     offsets, values = created
     count = offsets.nbytes // width - 1
     if is_decimal:

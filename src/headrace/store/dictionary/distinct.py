@@ -150,7 +150,7 @@ def _numbered_items(items: NumberItems, limit: int, context: Context) -> tuple[N
 
     numbers: Any = np.empty(len(items), np.uint32)
     at, width = address_of(items.items), items.items.dtype.itemsize
-    found = _native.number_items((at, len(items)), width, limit, address_of(numbers), context.thread_count)
+    found = _native.number_items((at, len(items), width), limit, address_of(numbers), context.thread_count)
     if found is None:
         return None
     distinct = replace(items, items=np.frombuffer(found, items.items.dtype))
@@ -166,7 +166,7 @@ def _sorted_items(items: NumberItems, context: Context) -> tuple[NumberItems, An
     keys, places = sort_pairs(sortable, np.arange(count, dtype=np.uint32), context=context)
     distinct, numbers = np.empty(count, sortable.dtype), np.empty(count, np.uint32)
     given = address_of(keys), address_of(places), count, sortable.dtype.itemsize
-    found = _native.number_sorted(given, (address_of(distinct), address_of(numbers)), context.thread_count)
+    found = _native.number_sorted(given, address_of(distinct), address_of(numbers), context.thread_count)
     return items.of_sortable(distinct[:found]), numbers
 
 
@@ -212,7 +212,7 @@ def _numbered_texts(column: Column, validity: Validity, context: Context) -> Num
     texts = items_of(first)
     assert isinstance(texts, TextItems)
     order: Any = np.empty(len(first), np.uint32)
-    _native.sort_texts(texts.given, address_of(order), threads)
+    _native.sort_texts(texts.addresses, len(first), address_of(order), threads)
     values = take_rows(first, order, threads)
     if values.type.bits == column.type.bits:
         values = replace(values, type=column.type)

@@ -135,9 +135,9 @@ class TextItems:
         return len(self.offsets) - 1
 
     @property
-    def given(self) -> tuple[int, int, int]:
-        """Addresses of offsets and bytes, and the number of texts."""
-        return address_of(self.offsets), address_of(self.data), len(self)
+    def addresses(self) -> tuple[int, int]:
+        """Addresses of offsets and bytes."""
+        return address_of(self.offsets), address_of(self.data)
 
 
 def items_of(column: Column) -> NumberItems | TextItems:

@@ -72,7 +72,7 @@ def pack(codes: Any, bits: int, *, context: Context | None = None) -> Buffer:
         raise OptionError(f"codes are not all in the range from 0 to {(1 << bits) - 1}, which {bits} bits can represent")
     codes = np.ascontiguousarray(codes, "<u4")
     words = empty_buffer(8 * words_of_codes(len(codes), bits))
-    _native.pack_codes((address_of(codes), len(codes)), (words.address, bits), context_of(context).thread_count)
+    _native.pack_codes(address_of(codes), len(codes), (words.address, bits), context_of(context).thread_count)
     return words
 
 
@@ -121,5 +121,5 @@ def codes_of(column: EncodedColumn, rows: Any = None, *, context: Context | None
         return unpack(column.words, column.bits, column.length, context=context)
     codes: Any = np.empty(len(rows), np.uint32)
     source = packed_source(column.words, column.length, column.bits)
-    _native.take_codes(source, (address_of(rows), len(rows)), address_of(codes), context_of(context).thread_count)
+    _native.take_codes(source, address_of(rows), len(rows), address_of(codes), context_of(context).thread_count)
     return codes

@@ -33,10 +33,11 @@ def sort_keys_on_cpu(task: SortTask) -> None:
     """Sort keys alone. Ctrl-C ends the sort unless it is in place: the array would have lost keys."""
     keys, target = task.keys, task.target
     assert target is not None
-    threads, isa = task.context.thread_count, task.context.isa
-    spare = _Scratch(task, _native.sort_spare(keys.width, keys.length, threads, isa))
+    how = task.context.isa, task.context.thread_count
+    spare = _Scratch(task, _native.sort_spare(keys.width, keys.length, how))
     given, _held = _native_keys(task)
-    _native.sort_keys(given, target.address, spare.address, threads, isa, interruptible=keys.address != target.address)
+    sort = _native.sort_keys_in_place if keys.address == target.address else _native.sort_keys
+    sort(given, target.address, spare.address, how)
 
 
 def argsort_on_cpu(task: SortTask) -> None:
@@ -59,11 +60,12 @@ def sort_pairs_on_cpu(task: SortTask) -> None:
     between = _Scratch(task, max(in_place, default=0))
     order, index_bits, _held = _order(task)
     count, threads = task.keys.length, task.context.thread_count
+    take = _native.take_in_order_in_place if in_place else _native.take_in_order
     for move in moves:
         is_in_place = move.source.address == move.target.address
         to = between.address if is_in_place else move.target.address
         items = (move.source.address, to, move.source.width)
-        _native.take_in_order(order.address, index_bits, count, items, threads, interruptible=not in_place)
+        take(order.address, index_bits, count, items, threads)
         if is_in_place:
             _native.copy_parts([(to, move.target.address, move.source.nbytes)], threads)
 
@@ -71,7 +73,7 @@ def sort_pairs_on_cpu(task: SortTask) -> None:
 def is_sorted_on_cpu(task: SortTask) -> bool:
     """Return whether keys are in order."""
     given, _held = _native_keys(task)
-    return _native.is_in_order(given, task.context.thread_count, task.context.isa)
+    return _native.is_in_order(given, (task.context.isa, task.context.thread_count))
 
 
 def top_k_on_cpu(task: SortTask) -> None:
@@ -79,23 +81,24 @@ def top_k_on_cpu(task: SortTask) -> None:
     assert task.target is not None
     assert task.indices is not None
     k, width, context = task.indices.length, task.keys.width, task.context
-    spare_bytes = _native.sort_spare(_WORD, k, context.thread_count, context.isa)
+    how = context.isa, context.thread_count
+    spare_bytes = _native.sort_spare(_WORD, k, how)
     found, first, order, spare = (_Scratch(task, nbytes) for nbytes in (k * _WORD, k * width, k * _WORD, spare_bytes))
     given, _held = _native_keys(task)
-    _native.find_first(given, k, found.address, context.thread_count, context.isa)
+    _native.find_first(given, k, found.address, how)
     _native.take_in_order(found.address, _ALL_BITS, k, (given[0], first.address, width), context.thread_count)
     chosen = first.address, k, width, task.order.packed
-    index_bits = _native.sort_order(chosen, order.address, spare.address, context.thread_count, context.isa)
+    index_bits = _native.sort_order(chosen, order.address, spare.address, how)
     for items in ((first.address, task.target.address, width), (found.address, task.indices.address, _WORD)):
         _native.take_in_order(order.address, index_bits, k, items, context.thread_count)
 
 
 def _order(task: SortTask) -> tuple[_Scratch, int, Any]:
     """Return words whose lowest bits are indices, the number of these bits, and the owner of copied keys."""
-    count, threads, isa = task.keys.length, task.context.thread_count, task.context.isa
-    order, spare = _Scratch(task, count * _WORD), _Scratch(task, _native.sort_spare(_WORD, count, threads, isa))
+    count, how = task.keys.length, (task.context.isa, task.context.thread_count)
+    order, spare = _Scratch(task, count * _WORD), _Scratch(task, _native.sort_spare(_WORD, count, how))
     given, held = _native_keys(task)
-    index_bits = _native.sort_order(given, order.address, spare.address, threads, isa)
+    index_bits = _native.sort_order(given, order.address, spare.address, how)
     return order, index_bits, held
 
 

@@ -53,8 +53,9 @@ class CpuEngine:
 
     def write_codes(self, batch: Batch, to: Level, mixed: int = 1) -> None:
         """See `Engine.write_codes`."""
-        given = address_of(batch.values), address_of(batch.deletes), self._call.types.value_width, mixed
-        _native.reverse_batch(self._keys(batch.keys), given, to.addresses, self._threads)
+        addresses = address_of(batch.values), address_of(batch.deletes)
+        given = self._keys(batch.keys), *addresses, self._call.types.value_width, mixed
+        _native.reverse_batch(given, to.addresses, self._threads)
 
     def _level_of(self, batch: Batch) -> Level:
         call, count = self._call, batch.keys.length
@@ -68,8 +69,7 @@ class CpuEngine:
         if batch.is_delete:  # all statuses are equal
             return replace(self._sorted(replace(level, tombstones=None)), tombstones=level.tombstones)
         found, tombstones = self._sorted(level), self.no_tombstones(count)
-        sorted_at = found.codes.address, count, found.codes.width, address_of(found.tombstones)
-        _native.mark_deleted(*sorted_at, tombstones.address, self._threads)
+        _native.mark_deleted(found.packed, found.codes.width, tombstones.address, self._threads)
         return replace(found, tombstones=tombstones)
 
     def _sorted(self, level: Level) -> Level:
@@ -97,8 +97,8 @@ class CpuEngine:
             found[0] = call.new_level(count, has_tombstones=False)
             return found[0].addresses
 
-        packed = Levels(call.types, (level,)).packed
-        _native.compact_level(packed, call.types.key_width, allocated, self._threads)
+        widths = call.types.key_width, call.types.value_width
+        _native.compact_level(level.packed, *widths, allocated, self._threads)
         return replace(found[0], is_clean=True) if found[0].count else None
 
     def prepared(self, levels: Levels, searches: int = 0, ranges: int = 0) -> Levels:
@@ -115,8 +115,8 @@ class CpuEngine:
     def neighbours(self, levels: Levels, keys: Array, options: tuple[bool, bool]) -> FoundItems:
         """See `Engine.neighbours`."""
         found = self._call.results(keys, has_keys=True)
-        to = address_of(found.keys), address_of(found.values), found.is_present.address
-        _native.find_neighbours(levels.packed, self._keys(keys), options, to, self._threads)
+        to = address_of(found.keys), address_of(found.values), 0
+        _native.find_neighbours(levels.packed, self._keys(keys), options, to, found.is_present.address, self._threads)
         return found
 
     def counts(self, levels: Levels, ranges: KeyRanges) -> Array | None:
@@ -125,7 +125,7 @@ class CpuEngine:
         given = self._keys(ranges.lows), ranges.highs.address
         is_limited = self._call.context.memory_limit is not None
         limit = _NO_LIMIT if is_limited else max(levels.count // _ITEMS_OF_VISIT, _FEW_VISITS)
-        return result if _native.count_ranges(levels.packed, *given, result.address, limit, self._threads) else None
+        return result if _native.count_ranges(levels.packed, given, result.address, limit, self._threads) else None
 
     def short_ranges(self, levels: Levels, ranges: KeyRanges) -> None:
         """See `Engine.short_ranges`."""
@@ -136,7 +136,8 @@ class CpuEngine:
         keys = empty_like(ranges.lows, total, budget=call.budget)
         values = None if call.types.value is None else empty_like(ranges.lows, total, call.types.value, call.budget)
         to = keys.address, address_of(values), 0
-        _native.copy_ranges(levels.packed, self._keys(ranges.lows), ranges.highs.address, offsets.address, to, self._threads)
+        given = self._keys(ranges.lows), ranges.highs.address
+        _native.copy_ranges(levels.packed, given, offsets.address, to, self._threads)
         return keys, values
 
     def keys_of(self, codes: Array, key_type: str) -> Array:
@@ -149,5 +150,5 @@ class CpuEngine:
         """See `Engine.on_device`."""
         return take(items)
 
-    def _keys(self, keys: Array) -> tuple[int, int, bytes]:
-        return keys.address, keys.length, self._call.types.order.packed
+    def _keys(self, keys: Array) -> tuple[int, int, int, bytes]:
+        return keys.address, keys.length, keys.width, self._call.types.order.packed

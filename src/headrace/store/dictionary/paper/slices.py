@@ -32,7 +32,8 @@ def merge_by_slices(main: Any, delta: Any, context: Context, slices: int | None 
     sections: Any = np.empty(len(main) + len(delta), main.dtype)
     merged: Any = np.empty_like(sections)
     tables: list[Any] = [np.empty(len(part), np.uint32) for part in (main, delta)]
-    given = (address_of(main), len(main)), (address_of(delta), len(delta)), KeyOrder.of(main.dtype.str).packed
-    sliced, to = (address_of(sections), count), (address_of(tables[0]), address_of(tables[1]))
-    found = _native.merge_in_slices(*given, sliced, address_of(merged), to, context.thread_count)
+    order = KeyOrder.of(main.dtype.str).packed
+    given = address_of(main), address_of(delta), (len(main), len(delta)), main.dtype.itemsize, order
+    to = address_of(tables[0]), address_of(tables[1])
+    found = _native.merge_in_slices(given, count, address_of(sections), address_of(merged), to, context.thread_count)
     return MergedNumbers(merged[:found], *tables)
