@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const u8 choice = input.take();
     const unsigned threads = choice < 250 ? 1 : choice - 248u;
     const MatchParts parts{tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after};
-    const MatchSearcher searcher{MatchAutomaton(parts, static_cast<u32>(tables.idles)), {}};
+    const MatchSearcher searcher(parts, static_cast<u32>(tables.idles));
     const MatchText text{input.data(), input.size()};
     std::vector<u64> begins, ends;
     const auto allocate = [&](u64 count) {

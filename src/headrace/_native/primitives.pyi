@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import TypeAlias
 
 _Operator: TypeAlias = tuple[str, str]
 _ArrayPair: TypeAlias = tuple[int, int, int]

@@ -1,8 +1,6 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from headrace._native.core import KeysAt
-
 _NumberDictionaries: TypeAlias = tuple[int, int, tuple[int, int], int, bytes]
 _TextValues: TypeAlias = tuple[int, int]
 _TextDictionaries: TypeAlias = tuple[tuple[_TextValues, _TextValues], tuple[int, int]]

@@ -1,8 +1,9 @@
+#include <bit>
 #include <cstring>
 #include <vector>
 
-#include "arrange/gather/item16.hpp"
 #include "arrange/gather/take_host.hpp"
+#include "arrange/gather/widths.hpp"
 #include "core/cpu/cache_blocks.hpp"
 #include "core/cpu/vectors.hpp"
 
@@ -84,20 +85,8 @@ u64 put_offsets(const RowNumbers& rows, const Texts& texts, Offset* to, unsigned
 }  // namespace
 
 void take_items(const RowNumbers& rows, const void* from, void* to, unsigned width, unsigned threads) {
-    switch (width) {
-        case 1:
-            return take_of<u8>(rows, from, to, threads);
-        case 2:
-            return take_of<u16>(rows, from, to, threads);
-        case 4:
-            return take_of<u32>(rows, from, to, threads);
-        case 8:
-            return take_of<u64>(rows, from, to, threads);
-        case 16:
-            return take_of<Item16>(rows, from, to, threads);
-        default:
-            return take_bytes(rows, from, to, width, threads);
-    }
+    if (!std::has_single_bit(width) || width > 16) return take_bytes(rows, from, to, width, threads);
+    with_width<u8, u16, u32, u64, Item16>(width, [&]<class Item>(Item) { take_of<Item>(rows, from, to, threads); });
 }
 
 u64 take_bits(const RowNumbers& rows, const u8* bits, u64 first, u8* to, unsigned threads) {

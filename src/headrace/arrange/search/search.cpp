@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <stdexcept>
 #include <vector>
 
+#include "arrange/gather/widths.hpp"
 #include "arrange/search/search_host.hpp"
 #include "core/cpu/cache_blocks.hpp"
 
@@ -14,16 +14,6 @@ constexpr u64 lanes = 16;
 template <class Bits>
 KeyRule<Bits> rule_of(const SortedKeys& keys) {
     return *static_cast<const KeyRule<Bits>*>(keys.rule);
-}
-
-// Calls work(Bits{}) with the unsigned type of a width.
-template <class Work>
-void with_width(unsigned width, const Work& work) {
-    if (width == 1) return work(u8{});
-    if (width == 2) return work(u16{});
-    if (width == 4) return work(u32{});
-    if (width == 8) return work(u64{});
-    throw std::invalid_argument("no such width of keys");
 }
 
 // Sorted keys that are codes already.
@@ -71,7 +61,7 @@ struct Search {
 
 void search_keys(const SortedKeys& sorted, const SortedKeys& keys, const SearchOptions& options, i64* positions,
                  unsigned threads) {
-    with_width(sorted.width, [&]<class Bits>(Bits) {
+    with_width<u8, u16, u32, u64>(sorted.width, [&]<class Bits>(Bits) {
         const Bits* const from = static_cast<const Bits*>(sorted.keys);
         const Bits* const in = static_cast<const Bits*>(keys.keys);
         const KeyRule<Bits> rule = rule_of<Bits>(sorted);
@@ -88,7 +78,7 @@ void search_keys(const SortedKeys& sorted, const SortedKeys& keys, const SearchO
 }
 
 void mark_runs(const SortedKeys& keys, u8* marks, unsigned threads) {
-    with_width(keys.width, [&]<class Bits>(Bits) {
+    with_width<u8, u16, u32, u64>(keys.width, [&]<class Bits>(Bits) {
         const Bits* const in = static_cast<const Bits*>(keys.keys);
         const KeyRule<Bits> rule = rule_of<Bits>(keys);
         const Pieces pieces(keys.count, sizeof(Bits));
@@ -101,7 +91,7 @@ void mark_runs(const SortedKeys& keys, u8* marks, unsigned threads) {
 
 void count_integers(const SmallIntegers& integers, i64* counts) {
     std::fill_n(counts, integers.limit, 0);
-    with_width(integers.width, [&]<class Bits>(Bits) {
+    with_width<u8, u16, u32, u64>(integers.width, [&]<class Bits>(Bits) {
         const Bits* const in = static_cast<const Bits*>(integers.items);
         for (u64 i = 0; i < integers.count; ++i) ++counts[in[i]];
     });
@@ -109,7 +99,7 @@ void count_integers(const SmallIntegers& integers, i64* counts) {
 
 void sum_weights(const SmallIntegers& integers, const double* weights, double* sums) {
     std::fill_n(sums, integers.limit, 0.0);
-    with_width(integers.width, [&]<class Bits>(Bits) {
+    with_width<u8, u16, u32, u64>(integers.width, [&]<class Bits>(Bits) {
         const Bits* const in = static_cast<const Bits*>(integers.items);
         for (u64 i = 0; i < integers.count; ++i) sums[in[i]] += weights[i];
     });

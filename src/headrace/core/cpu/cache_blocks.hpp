@@ -53,10 +53,14 @@ void for_each_piece(u64 number, unsigned threads, const Begin& begin, const Work
     });
 }
 
+template <class Begin, class Work>
+void for_each_piece(u64 number, unsigned threads, const Begin& begin, const Work& work) {
+    for_each_piece(number, threads, begin, work, [](auto&) {});
+}
+
 template <class Work>
 void for_each_piece(u64 number, unsigned threads, const Work& work) {
-    const auto none = [] { return 0; };
-    for_each_piece(number, threads, none, [&](int, u64 piece) { work(piece); }, [](int) {});
+    for_each_piece(number, threads, [] { return 0; }, [&](int, u64 piece) { work(piece); });
 }
 
 // Touch the pages of a large result before several threads write to it. Each huge page is then cleared once, in

@@ -21,7 +21,7 @@ void bind_match(nb::module_& m) {
                 const auto view = Argument<std::string_view>::of;
                 const MatchParts parts{view(tables[0]), view(tables[1]), view(tables[2]), view(tables[3]),
                                        view(tables[4])};
-                new (self) MatchSearcher{MatchAutomaton(parts, idles), {}};
+                new (self) MatchSearcher(parts, idles);
                 if (pattern != nullptr) self->filter.pattern = *pattern;
                 if (windows != nullptr) self->filter.windows = *windows;
             },

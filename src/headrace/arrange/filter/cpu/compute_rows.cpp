@@ -21,7 +21,7 @@ void compute_rows(const FilterProgram& program, u64 rows, const ComputedRows& to
             std::memcpy(to.valid + at, found.valid, count);
         }
     };
-    for_each_piece(pieces.number(), threads, begin, compute, [](FilterEvaluation&) {});
+    for_each_piece(pieces.number(), threads, begin, compute);
 }
 
 }  // namespace headrace

@@ -66,7 +66,7 @@ u64 filter_rows(const FilterProgram& program, u64 rows, const std::function<u64*
         const RowBlock part{pieces.begin(piece), pieces.size(piece)};
         begins[piece + 1] = mark_rows(evaluation, part, bits.data() + part.begin / 8);
     };
-    for_each_piece(pieces.number(), threads, begin, mark, [](FilterEvaluation&) {});
+    for_each_piece(pieces.number(), threads, begin, mark);
     for (u64 piece = 0; piece < pieces.number(); ++piece) begins[piece + 1] += begins[piece];
     const u64 selected = begins.back();
     if (selected == rows) return selected;

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstring>
 
+#include "arrange/gather/widths.hpp"
 #include "arrange/sort/cpu/shares.hpp"
 #include "arrange/sort/sort_key.hpp"
 #include "core/cpu/cache_blocks.hpp"
@@ -71,16 +72,12 @@ void sort_counted(const SortedKeys& by, Bits* to, unsigned threads) {
 
 }  // namespace
 
-void reverse_items(void* items, u64 count, u64 width, unsigned threads) {
-    if (width == 1) return reverse(static_cast<u8*>(items), count, threads);
-    if (width == 2) return reverse(static_cast<u16*>(items), count, threads);
-    if (width == 4) return reverse(static_cast<u32*>(items), count, threads);
-    reverse(static_cast<u64*>(items), count, threads);
+void reverse_items(void* items, u64 count, unsigned width, unsigned threads) {
+    with_width<u8, u16, u32, u64>(width, [&]<class Item>(Item) { reverse(static_cast<Item*>(items), count, threads); });
 }
 
 void sort_by_counting(const SortedKeys& by, void* to, const SortWith& how) {
-    if (by.width == 1) return sort_counted(by, static_cast<u8*>(to), how.threads);
-    sort_counted(by, static_cast<u16*>(to), how.threads);
+    with_width<u8, u16>(by.width, [&]<class Bits>(Bits) { sort_counted(by, static_cast<Bits*>(to), how.threads); });
 }
 
 }  // namespace headrace

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "arrange/gather/item16.hpp"
+#include "arrange/gather/widths.hpp"
 #include "arrange/sort/cpu/shares.hpp"
 #include "arrange/sort/sort_key.hpp"
 #include "core/cpu/cache_blocks.hpp"

@@ -78,7 +78,7 @@ inline std::vector<u64> scan_shares(std::vector<u64>& counts, u64 shares, u64 di
     return begins;
 }
 
-void reverse_items(void* items, u64 count, u64 width, unsigned threads);
+void reverse_items(void* items, u64 count, unsigned width, unsigned threads);
 
 // Sorts as sort_keys, keys of at least 2 bytes. The lowest `ordered` bits of codes ascend with their positions.
 void sort_words(const SortedKeys& by, void* to, void* spare, const SortWith& how, int ordered);

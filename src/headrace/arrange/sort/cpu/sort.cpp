@@ -140,7 +140,7 @@ private:
                 std::memmove(target + at, part.keys + at, pieces.size(i) * width_);
             });
         }
-        if (!seen.rises) reverse_items(target, part.count, width_, threads_);
+        if (!seen.rises) reverse_items(target, part.count, static_cast<unsigned>(width_), threads_);
         if (part.rule != rule_) decode_part(part.begin, part.count);
     }
 

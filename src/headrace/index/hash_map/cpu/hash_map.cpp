@@ -1,8 +1,8 @@
 #include <atomic>
 #include <mutex>
 #include <span>
-#include <stdexcept>
 
+#include "arrange/gather/widths.hpp"
 #include "core/operators.hpp"
 #include "index/hash_map/cpu/flat_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
@@ -350,20 +350,16 @@ private:
     std::vector<Table> shards_;
 };
 
-template <class Key>
-std::unique_ptr<HostHashMap> map_of(u32 value_width, const std::shared_ptr<Budget>& budget, u64 seed) {
-    if (value_width == 0) return std::make_unique<ShardedMap<Key, NoValue>>(budget, seed);
-    if (value_width == 4) return std::make_unique<ShardedMap<Key, u32>>(budget, seed);
-    if (value_width == 8) return std::make_unique<ShardedMap<Key, u64>>(budget, seed);
-    throw std::invalid_argument("no such width of values");
-}
-
 }  // namespace
 
 std::unique_ptr<HostHashMap> new_hash_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget, u64 seed) {
-    if (widths.key == 4) return map_of<u32>(widths.value, budget, seed);
-    if (widths.key == 8) return map_of<u64>(widths.value, budget, seed);
-    throw std::invalid_argument("no such width of keys");
+    using Result = std::unique_ptr<HostHashMap>;
+    return with_width<u32, u64>(widths.key, [&]<class Key>(Key) -> Result {
+        if (widths.value == 0) return std::make_unique<ShardedMap<Key, NoValue>>(budget, seed);
+        return with_width<u32, u64>(widths.value, [&]<class Value>(Value) -> Result {
+            return std::make_unique<ShardedMap<Key, Value>>(budget, seed);
+        });
+    });
 }
 
 }  // namespace headrace

@@ -1,5 +1,4 @@
-#include <stdexcept>
-
+#include "arrange/gather/widths.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
 #include "index/hash_map/cpu/sharded_rows.hpp"
 #include "index/hash_map/cpu/value_lists.hpp"
@@ -246,19 +245,14 @@ private:
     std::vector<Shard> shards_;
 };
 
-template <class Key>
-std::unique_ptr<HostMultiMap> multi_map_of(u32 value_width, const std::shared_ptr<Budget>& budget, u64 seed) {
-    if (value_width == 4) return std::make_unique<ShardedMultiMap<Key, u32>>(budget, seed);
-    if (value_width == 8) return std::make_unique<ShardedMultiMap<Key, u64>>(budget, seed);
-    throw std::invalid_argument("no such width of values");
-}
-
 }  // namespace
 
 std::unique_ptr<HostMultiMap> new_multi_map(const PairWidths& widths, const std::shared_ptr<Budget>& budget, u64 seed) {
-    if (widths.key == 4) return multi_map_of<u32>(widths.value, budget, seed);
-    if (widths.key == 8) return multi_map_of<u64>(widths.value, budget, seed);
-    throw std::invalid_argument("no such width of keys");
+    return with_width<u32, u64>(widths.key, [&]<class Key>(Key) {
+        return with_width<u32, u64>(widths.value, [&]<class Value>(Value) -> std::unique_ptr<HostMultiMap> {
+            return std::make_unique<ShardedMultiMap<Key, Value>>(budget, seed);
+        });
+    });
 }
 
 }  // namespace headrace

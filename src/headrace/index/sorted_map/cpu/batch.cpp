@@ -1,12 +1,12 @@
+#include "arrange/gather/widths.hpp"
 #include "core/cpu/cache_blocks.hpp"
 #include "index/sorted_map/cpu/sorted_map.hpp"
-#include "index/sorted_map/cpu/widths.hpp"
 
 namespace headrace {
 
 void reverse_batch(const MapBatch& batch, const NewLevel& to, unsigned threads) {
     const u64 count = batch.keys.count;
-    with_code(batch.keys.width, [&]<class Code>(Code) {
+    with_width<u32, u64>(batch.keys.width, [&]<class Code>(Code) {
         const Code* const keys = static_cast<const Code*>(batch.keys.keys);
         Code* const codes = static_cast<Code*>(to.codes);
         const KeyRule<Code> rule = *static_cast<const KeyRule<Code>*>(batch.keys.rule);
@@ -26,7 +26,7 @@ void reverse_batch(const MapBatch& batch, const NewLevel& to, unsigned threads) 
 }
 
 void mark_deleted(const MapLevel& sorted, unsigned code_width, u8* tombstones, unsigned threads) {
-    with_code(code_width, [&]<class Code>(Code) {
+    with_width<u32, u64>(code_width, [&]<class Code>(Code) {
         const Code* const codes = codes_of<Code>(sorted);
         const u8* const statuses = sorted.tombstones;
         const Pieces pieces(sorted.count, sizeof(Code));
@@ -44,7 +44,7 @@ void mark_deleted(const MapLevel& sorted, unsigned code_width, u8* tombstones, u
 }
 
 void keys_of_codes(const MapKeys& codes, void* keys, unsigned threads) {
-    with_code(codes.width, [&]<class Code>(Code) {
+    with_width<u32, u64>(codes.width, [&]<class Code>(Code) {
         const Code* const from = static_cast<const Code*>(codes.keys);
         const KeyRule<Code> rule = *static_cast<const KeyRule<Code>*>(codes.rule);
         const Pieces pieces(codes.count, sizeof(Code));

@@ -1,6 +1,6 @@
+#include "arrange/gather/widths.hpp"
 #include "index/sorted_map/cpu/sorted_map.hpp"
 #include "index/sorted_map/cpu/walks.hpp"
-#include "index/sorted_map/cpu/widths.hpp"
 
 namespace headrace {
 namespace {
@@ -111,7 +111,7 @@ KeyRule<Code> rule_of(const MapKeys& keys) {
 }  // namespace
 
 void find_in_levels(const MapLevels& levels, const MapKeys& keys, void* values, u8* is_present, unsigned threads) {
-    with_code(keys.width, [&]<class Code>(Code) {
+    with_width<u32, u64>(keys.width, [&]<class Code>(Code) {
         const KeyRule<Code> rule = rule_of<Code>(keys);
         // A key moves about 8 bytes, and several lines of the levels.
         for_each_group(
@@ -139,7 +139,7 @@ void find_in_levels(const MapLevels& levels, const MapKeys& keys, void* values, 
 
 void find_neighbours(const MapLevels& levels, const MapKeys& keys, const NeighbourOptions& options, const NewLevel& to,
                      u8* is_present, unsigned threads) {
-    with_code(keys.width, [&]<class Code>(Code) {
+    with_width<u32, u64>(keys.width, [&]<class Code>(Code) {
         const KeyRule<Code> rule = rule_of<Code>(keys);
         for_each_group(keys.count, 256, threads, [&](u64 first, u32 count) {
             Code codes[walk_lanes];

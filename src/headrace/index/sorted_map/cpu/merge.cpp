@@ -6,10 +6,10 @@
 #include <atomic>
 #include <vector>
 
+#include "arrange/gather/widths.hpp"
 #include "core/cpu/cache_blocks.hpp"
 #include "index/sorted_map/cpu/merge_parts.hpp"
 #include "index/sorted_map/cpu/sorted_map.hpp"
-#include "index/sorted_map/cpu/widths.hpp"
 
 namespace headrace {
 namespace {
@@ -120,8 +120,7 @@ void merge_all(const MapLevels& levels, const NewLevel& to, unsigned threads) {
                            merger.piece(begin, end, place);
                            begin = end;
                        }
-                   },
-                   [](Merger<Code>&) {});
+                   });
 }
 
 template <class Code>
@@ -151,12 +150,12 @@ struct Compaction {
 }  // namespace
 
 void merge_levels(const MapLevels& levels, unsigned code_width, const NewLevel& to, unsigned threads) {
-    with_code(code_width, [&]<class Code>(Code) { merge_all<Code>(levels, to, threads); });
+    with_width<u32, u64>(code_width, [&]<class Code>(Code) { merge_all<Code>(levels, to, threads); });
 }
 
 void compact_level(const MapLevel& level, unsigned code_width, unsigned value_width,
                    const std::function<NewLevel(u64)>& allocate, unsigned threads) {
-    with_code(code_width, [&]<class Code>(Code) {
+    with_width<u32, u64>(code_width, [&]<class Code>(Code) {
         const Compaction<Code> work{level, value_width, Pieces(level.count, sizeof(Code) + value_width)};
         std::vector<u64> begins(work.pieces.number() + 1);
         for_each_piece(work.pieces.number(), threads, [&](u64 piece) { begins[piece + 1] = work.count(piece); });

@@ -1,9 +1,9 @@
 #include <atomic>
 
+#include "arrange/gather/widths.hpp"
 #include "index/sorted_map/cpu/merge_parts.hpp"
 #include "index/sorted_map/cpu/sorted_map.hpp"
 #include "index/sorted_map/cpu/walks.hpp"
-#include "index/sorted_map/cpu/widths.hpp"
 
 namespace headrace {
 namespace {
@@ -79,7 +79,7 @@ void copy_clean_range(const MapLevels& levels, const KeyRule<Code>& rule, u64 at
 
 bool count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts, u64 limit, unsigned threads) {
     std::atomic<u64> visited{0};
-    with_code(ranges.lows.width, [&]<class Code>(Code) {
+    with_width<u32, u64>(ranges.lows.width, [&]<class Code>(Code) {
         const auto merger = [] { return PartMerger<Code>(); };
         for_each_group(ranges.lows.count, bytes_of_range, threads, merger,
                        [&](PartMerger<Code>& parts, u64 first, u32 count) {
@@ -111,7 +111,7 @@ bool count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts,
 
 void copy_ranges(const MapLevels& levels, const MapRanges& ranges, const i64* offsets, const NewLevel& to,
                  unsigned threads) {
-    with_code(ranges.lows.width, [&]<class Code>(Code) {
+    with_width<u32, u64>(ranges.lows.width, [&]<class Code>(Code) {
         const auto merger = [] { return PartMerger<Code>(); };
         for_each_group(
             ranges.lows.count, bytes_of_range, threads, merger, [&](PartMerger<Code>& parts, u64 first, u32 count) {

@@ -41,7 +41,7 @@ void for_each_group(u64 count, u64 bytes, unsigned threads, const Begin& begin, 
             work(state, first, static_cast<u32>(std::min<u64>(walk_lanes, end - first)));
         }
     };
-    for_each_piece(pieces.number(), threads, begin, groups, [](auto&) {});
+    for_each_piece(pieces.number(), threads, begin, groups);
 }
 
 template <class Work>

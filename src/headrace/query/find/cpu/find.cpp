@@ -81,14 +81,11 @@ public:
         const auto scratch = [&] {
             return PieceScratch{std::vector<u64>(std::min(starts_.count, starts_.length / stored_share))};
         };
-        for_each_piece(
-            starts_.number(), threads_, scratch,
-            [&](PieceScratch& own, u64 piece) {
-                search_piece(piece, own.next_piece == piece ? own.exit : 0, own.out);
-                own.next_piece = piece + 1;
-                own.exit = found_[piece].exit;
-            },
-            [](const PieceScratch&) {});
+        for_each_piece(starts_.number(), threads_, scratch, [&](PieceScratch& own, u64 piece) {
+            search_piece(piece, own.next_piece == piece ? own.exit : 0, own.out);
+            own.next_piece = piece + 1;
+            own.exit = found_[piece].exit;
+        });
         PieceScratch spare = scratch();
         u64 total = 0, entry = 0;
         for (u64 i = 0; i < found_.size(); ++i) {

@@ -32,6 +32,8 @@ struct MatchArrays {
 
 // An automaton, and a filter for its matches, which may be empty.
 struct MatchSearcher {
+    MatchSearcher(const MatchParts& parts, u32 idles) : automaton(parts, idles) {}
+
     MatchAutomaton automaton;
     MatchFilter filter;
 };

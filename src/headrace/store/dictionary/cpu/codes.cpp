@@ -234,7 +234,7 @@ u32 gather_piece(const CodeSource& source, u64 first, u64 count, const CodedItem
 template u32 gather_piece<u8>(const CodeSource&, u64, u64, const CodedItems&, u8*);
 template u32 gather_piece<u16>(const CodeSource&, u64, u64, const CodedItems&, u8*);
 template u32 gather_piece<u32>(const CodeSource&, u64, u64, const CodedItems&, u8*);
-template u32 gather_piece<Bytes16>(const CodeSource&, u64, u64, const CodedItems&, u8*);
+template u32 gather_piece<Item16>(const CodeSource&, u64, u64, const CodedItems&, u8*);
 template u32 gather_piece<u64>(const CodeSource&, u64, u64, const CodedItems&, u8*);
 
 void translate_codes(const CodeSource& first, const CodeSource& second, const PackedCodes& to, unsigned threads) {
@@ -251,8 +251,7 @@ void translate_codes(const CodeSource& first, const CodeSource& second, const Pa
             if (piece < pieces && stays) return copy_range(source, begin, count, to);
             translate_range(source, source.first + begin, count, codes.data());
             pack_range(codes.data(), count, (piece < pieces ? 0 : first.count) + begin, to);
-        },
-        [](std::vector<u32>&) {});
+        });
 }
 
 void pack_codes(const u32* codes, u64 count, const PackedCodes& to, unsigned threads) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <stdexcept>
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
@@ -66,8 +65,7 @@ void for_each_codes(const CodeSource& source, unsigned threads, const Work& work
                            piece.codes = piece.unpacked.data();
                        }
                        work(piece);
-                   },
-                   [](DecodedPiece&) {});
+                   });
 }
 
 template <class Item>
@@ -176,12 +174,8 @@ private:
 
 u64 decode_numbers(const CodeSource& source, const NumberArray& values, void* to, unsigned threads) {
     if (values.count == 0) return 0;
-    if (values.width == 1) return decode_items<u8>(source, values, to, threads);
-    if (values.width == 2) return decode_items<u16>(source, values, to, threads);
-    if (values.width == 4) return decode_items<u32>(source, values, to, threads);
-    if (values.width == 8) return decode_items<u64>(source, values, to, threads);
-    if (values.width == 16) return decode_items<Bytes16>(source, values, to, threads);
-    throw std::invalid_argument("values have 1, 2, 4, 8 or 16 bytes");
+    return with_width<u8, u16, u32, u64, Item16>(
+        values.width, [&]<class Item>(Item) { return decode_items<Item>(source, values, to, threads); });
 }
 
 u64 decode_texts(const CodeSource& source, const EncodedTextValues& texts, const std::function<NewTexts(u64)>& allocate,

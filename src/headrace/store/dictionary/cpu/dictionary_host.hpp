@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "arrange/gather/widths.hpp"
 #include "store/dictionary/rules/codes.hpp"
 #include "store/dictionary/rules/merge.hpp"
 
@@ -93,10 +94,6 @@ void unpack_codes(const CodeSource& source, u32* codes, unsigned threads);
 
 // Writes codes [first, first + count) of the words as u32, without translation.
 void unpack_piece(const CodeSource& source, u64 first, u64 count, u32* codes);
-
-struct Bytes16 {
-    u8 byte[16];
-};
 
 // Items by code, up to code `last`.
 struct CodedItems {

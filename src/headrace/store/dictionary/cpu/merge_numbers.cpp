@@ -3,8 +3,8 @@
 // number of distinct values of all preceding pieces, and the position in the piece.
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
 
+#include "arrange/gather/widths.hpp"
 #include "core/cpu/cache_blocks.hpp"
 #include "core/cpu/ordered_gate.hpp"
 #include "store/dictionary/cpu/dictionary_host.hpp"
@@ -41,8 +41,7 @@ public:
         const u64 pieces = (counts_.main + counts_.delta + piece_values - 1) / piece_values;
         for_each_piece(
             pieces, threads, [] { return std::make_unique<MergedPiece<Bits>>(); },
-            [&](std::unique_ptr<MergedPiece<Bits>>& scratch, u64 piece) { merge(*scratch, piece); },
-            [](std::unique_ptr<MergedPiece<Bits>>&) {});
+            [&](const std::unique_ptr<MergedPiece<Bits>>& scratch, u64 piece) { merge(*scratch, piece); });
         return found_;
     }
 
@@ -107,11 +106,9 @@ private:
 }  // namespace
 
 u64 merge_numbers(const NumberDictionaries& dictionaries, void* merged, const CodeTables& tables, unsigned threads) {
-    if (dictionaries.width == 1) return NumberMerge<u8>(dictionaries, merged, tables).run(threads);
-    if (dictionaries.width == 2) return NumberMerge<u16>(dictionaries, merged, tables).run(threads);
-    if (dictionaries.width == 4) return NumberMerge<u32>(dictionaries, merged, tables).run(threads);
-    if (dictionaries.width == 8) return NumberMerge<u64>(dictionaries, merged, tables).run(threads);
-    throw std::invalid_argument("numbers have 1, 2, 4 or 8 bytes");
+    return with_width<u8, u16, u32, u64>(dictionaries.width, [&]<class Bits>(Bits) {
+        return NumberMerge<Bits>(dictionaries, merged, tables).run(threads);
+    });
 }
 
 }  // namespace headrace

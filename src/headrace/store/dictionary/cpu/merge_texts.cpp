@@ -157,7 +157,7 @@ public:
     void run(const std::function<NewTexts(u64, u64)>& allocate, unsigned threads) {
         for_each_piece(
             pieces_.size(), threads, [&] { return PieceMerge(main_, delta_); },
-            [&](PieceMerge& merge, u64 i) { find(merge, i); }, [](PieceMerge&) {});
+            [&](PieceMerge& merge, u64 i) { find(merge, i); });
         firsts_.resize(pieces_.size() + 1);
         begins_.resize(pieces_.size() + 1);
         for (usize i = 0; i < pieces_.size(); ++i) {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstring>
 #include <random>
-#include <stdexcept>
 
 #include "core/cpu/cache_blocks.hpp"
 #include "core/cpu/thread_pool.hpp"
@@ -142,19 +141,14 @@ u64 number_of_sorted(const SortedNumbers& sorted, Bits* distinct, u32* numbers, 
 }  // namespace
 
 u64 number_sorted(const SortedNumbers& sorted, void* distinct, u32* numbers, unsigned threads) {
-    if (sorted.width == 1) return number_of_sorted(sorted, static_cast<u8*>(distinct), numbers, threads);
-    if (sorted.width == 2) return number_of_sorted(sorted, static_cast<u16*>(distinct), numbers, threads);
-    if (sorted.width == 4) return number_of_sorted(sorted, static_cast<u32*>(distinct), numbers, threads);
-    if (sorted.width == 8) return number_of_sorted(sorted, static_cast<u64*>(distinct), numbers, threads);
-    throw std::invalid_argument("numbers have 1, 2, 4 or 8 bytes");
+    return with_width<u8, u16, u32, u64>(sorted.width, [&]<class Bits>(Bits) {
+        return number_of_sorted(sorted, static_cast<Bits*>(distinct), numbers, threads);
+    });
 }
 
 std::optional<std::vector<u8>> number_items(const NumberArray& items, u64 limit, u32* numbers, unsigned threads) {
-    if (items.width == 1) return number_all<u8>(items, limit, numbers, threads);
-    if (items.width == 2) return number_all<u16>(items, limit, numbers, threads);
-    if (items.width == 4) return number_all<u32>(items, limit, numbers, threads);
-    if (items.width == 8) return number_all<u64>(items, limit, numbers, threads);
-    throw std::invalid_argument("numbers have 1, 2, 4 or 8 bytes");
+    return with_width<u8, u16, u32, u64>(
+        items.width, [&]<class Bits>(Bits) { return number_all<Bits>(items, limit, numbers, threads); });
 }
 
 }  // namespace headrace

@@ -1,7 +1,6 @@
 #include "store/dictionary/paper/slices.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
@@ -31,16 +30,13 @@ u64 merge_all_slices(const SlicedPair<Bits>& all, const SliceTarget<Bits>& to, B
 
 u64 merge_in_slices(const NumberDictionaries& given, u64 slices, void* sections, void* merged, const CodeTables& tables,
                     unsigned threads) {
-    const auto merge = [&]<class Bits>(Bits) {
+    return with_width<u32, u64>(given.width, [&]<class Bits>(Bits) {
         const NumberPair<Bits> pair{static_cast<const Bits*>(given.main), static_cast<const Bits*>(given.delta),
                                     *static_cast<const KeyRule<Bits>*>(given.rule)};
         const SlicedPair<Bits> all{pair, given.counts.main, given.counts.delta, slices};
         const SliceTarget<Bits> to{static_cast<Bits*>(sections), tables.main, tables.delta};
         return merge_all_slices(all, to, static_cast<Bits*>(merged), threads);
-    };
-    if (given.width == 4) return merge(u32{});
-    if (given.width == 8) return merge(u64{});
-    throw std::invalid_argument("numbers have 4 or 8 bytes");
+    });
 }
 
 }  // namespace headrace
