@@ -61,6 +61,14 @@ def run(*arguments: str, **keywords: object) -> subprocess.CompletedProcess[byte
     return subprocess.run(command, capture_output=True, timeout=60, **keywords)  # type: ignore[call-overload,no-any-return]
 
 
+@pytest.mark.parametrize("kind", ["int", "bigint", "category", "float", "str", "i4"])
+def test_types_have_the_names_of_the_library(tmp_path: Path, kind: str) -> None:
+    source, out = tmp_path / "in.csv", tmp_path / "o.parquet"
+    source.write_text("a\n1\n2\n1\n")
+    assert main(["load", str(source), "--to", str(out), "--dtypes", f"a={kind}", "-q"]) == 0
+    assert headrace.Table.from_arrow(pq.read_table(out)).equals(headrace.read_csv(source, dtypes={"a": kind}))
+
+
 def test_a_minus_writes_csv_to_standard_output_alone(source: str) -> None:
     done = run("load", source, "--to", "-", *TYPES)
     assert done.stdout == headrace.write_csv(headrace.read_csv(source, dtypes={"a": "int64"}, on_error="reject"))

@@ -22,6 +22,7 @@ from headrace.cli.row_stream import STDOUT, RejectSpool, RowCutter, RowStream
 from headrace.core.errors import OptionError
 
 _COLUMNS_SHOWN = 30
+_DICTIONARY = DataType("dictionary")
 _EXAMPLES = """\
 examples:
   headrace load trips.csv --to trips.parquet
@@ -92,7 +93,7 @@ def _needs_whole(given: argparse.Namespace) -> bool:
     kinds = [dtypes] if isinstance(dtypes, str) else list(dtypes.values())
     if getattr(given, "strings", "") == "dictionary":
         return True
-    return getattr(given, "shrink", False) or any(DataType(kind).name == "dictionary" for kind in kinds)
+    return getattr(given, "shrink", False) or any(_DICTIONARY == kind for kind in kinds)
 
 
 def _whole(given: argparse.Namespace, progress: Any) -> _Source:
