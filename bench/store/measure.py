@@ -6,7 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,22 @@ def timed(call: Callable[[], object], *, cpu_time: bool = False) -> float:
     began = clock()
     call()
     return clock() - began
+
+
+class Spent(NamedTuple):
+    """Elapsed seconds, and those of CPU of all threads of the process."""
+
+    seconds: float
+    cpu: float
+
+    def __add__(self, other: Spent) -> Spent:  # type: ignore[override]  # not the concatenation of tuples
+        return Spent(self.seconds + other.seconds, self.cpu + other.cpu)
+
+
+def spent(call: Callable[[], object]) -> Spent:
+    """Return the elapsed seconds of a call, and those of CPU."""
+    cpu = time.process_time()
+    return Spent(timed(call), time.process_time() - cpu)
 
 
 def in_turns(measures: Mapping[str, Callable[[], float]], repeat: int = 3) -> dict[str, float]:

@@ -5,10 +5,10 @@ usage: python -m bench.store.store_merge [--rows N] [--columns N] [--delta PERCE
 
 The store has a key of int64, and columns of integers, floats, days and texts with 1,000 to 500,000 distinct values. A tenth of
 the distinct values of a delta is new. A delta is merged with the main in another thread, for each device in turn. Meanwhile
-queries are made one after another: lookups of 100 keys, a read of one column of integers of a snapshot, and appends of 100 rows.
-Their latencies are compared with those before the merge. The rows after the merge are compared with those before it, in the
-key, and a column of integers and one of texts. NumPy merges the same columns of numbers on one thread, and its codes stay
-unpacked.
+queries are made one after another: lookups of 100 keys, reads of a column of integers, SQL that groups all rows by a text, and
+appends of 100 rows. Their latencies are compared with those before the merge. The rows after the merge are compared with those
+before it, in the key, and a column of integers and one of texts. NumPy merges the same columns of numbers on one thread, and its
+codes stay unpacked.
 Tables that are appended repeat one of 2 million rows with other keys. 100 million rows of 20 columns need 60 GB of memory.
 """
 
@@ -19,7 +19,6 @@ import resource
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +30,7 @@ import pyarrow as pa
 
 import headrace
 from bench.machine import description_line
-from bench.store.measure import column_of, timed, values_of
+from bench.store.measure import Spent, column_of, spent, timed, values_of
 from bench.tables import Page
 from headrace import Context
 
@@ -41,7 +40,7 @@ _BATCH_ROWS = 1 << 21
 _KEYS = 100
 _QUIET_TURNS = 12
 _SHORT_TURNS = 20
-"""Lookups and appends for each read of a column during a merge."""
+"""Lookups and appends for each read of a column and query of SQL during a merge."""
 _MAX_DISTINCT = {"date32": 3650, "name": 1 << 16}
 
 
@@ -77,7 +76,12 @@ class Queries:
 
     def calls(self) -> dict[str, Callable[[], None]]:
         """Return the queries by name."""
-        return {"lookup of 100 keys": self.lookup, "read of a column": self.read, "append of 100 rows": self.append}
+        return {
+            "lookup of 100 keys": self.lookup,
+            "read of a column": self.read,
+            "SQL aggregate by a text": self.aggregate,
+            "append of 100 rows": self.append,
+        }
 
     def lookup(self) -> None:
         """Look up keys that are there."""
@@ -87,6 +91,10 @@ class Queries:
         """Read a column."""
         assert len(self._store.snapshot().table(["c0"])) >= self._rows
 
+    def aggregate(self) -> None:
+        """Group all rows by a column of texts."""
+        assert len(self._store.sql("select c3, count(*) as n, max(c4) as c4 from store group by c3")) > 1
+
     def append(self) -> None:
         """Append rows of which all columns but the key are null."""
         keys = pa.array(np.arange(self._appended, self._appended + _KEYS))
@@ -94,38 +102,41 @@ class Queries:
         self._store.append(pa.table({"key": keys, **self._nulls}))
 
 
-def merge_of_numpy(main: pa.Table, delta: pa.Table) -> float:
+def merge_of_numpy(main: pa.Table, delta: pa.Table) -> Spent:
     """Return the seconds in which NumPy merges the columns of numbers, whose dictionaries and codes are there."""
-    seconds = 0.0
+    total = Spent(0, 0)
     for name in main.column_names:
         if pa.types.is_string(main[name].type):
             continue
         parts = [np.unique(part[name].to_numpy(), return_inverse=True) for part in (main, delta)]
-        began = time.perf_counter()
-        merged = np.unique(np.concatenate([parts[0][0], parts[1][0]]))
-        tables = [np.searchsorted(merged, values).astype(np.uint32) for values, _ in parts]
-        np.concatenate([table[codes] for table, (_, codes) in zip(tables, parts, strict=True)])
-        seconds += time.perf_counter() - began
-    return seconds
+        total += spent(partial(_merged_by_numpy, parts))
+    return total
 
 
-def measured(page: Page, store: headrace.Store, rows: int, where: str) -> float:
-    """Add the rows of latencies with `rows` keys, and return the seconds of the merge. `where`: the device."""
+def _merged_by_numpy(parts: Any) -> None:
+    merged = np.unique(np.concatenate([parts[0][0], parts[1][0]]))
+    tables = [np.searchsorted(merged, values).astype(np.uint32) for values, _ in parts]
+    np.concatenate([table[codes] for table, (_, codes) in zip(tables, parts, strict=True)])
+
+
+def measured(page: Page, store: headrace.Store, rows: int, where: str) -> tuple[Spent, int]:
+    """Add the rows of latencies with `rows` keys; return the seconds of the merge, and the peak. `where`: the device."""
     queries = Queries(store, rows)
     calls = queries.calls()
     quiet: dict[str, list[float]] = {name: [timed(call) for _ in range(_QUIET_TURNS)][1:] for name, call in calls.items()}
     before = store.snapshot()
-    seconds: list[float] = []
-    thread = threading.Thread(target=lambda: seconds.append(timed(partial(store.merge))))
+    found: list[Spent] = []
+    thread = threading.Thread(target=lambda: found.append(spent(store.merge)))
     busy: dict[str, list[float]] = {name: [] for name in calls}
     thread.start()
     while thread.is_alive():
         for name, call in calls.items():
-            busy[name] += [timed(call) for _ in range(1 if call == queries.read else _SHORT_TURNS)]
+            busy[name] += [timed(call) for _ in range(_SHORT_TURNS if call in (queries.lookup, queries.append) else 1)]
     thread.join()
-    for name in ("key", "c0", "c3"):  # one after another, so that the peak is that of the merge
-        found, expected = (pa.table(part.table([name])).slice(0, rows) for part in (store.snapshot(), before))
-        assert found.equals(expected)
+    peak = peak_bytes()
+    for name in ("key", "c0", "c3"):
+        after, expected = (pa.table(part.table([name])).slice(0, rows) for part in (store.snapshot(), before))
+        assert after.equals(expected)
     heads = ["p50", "p50, merge", "p99, merge", "longest, merge", "queries, merge"]
     page.head(f"Queries, merge on {where}", "Milliseconds before the merge and during it.", heads)
     for name in calls:
@@ -133,12 +144,12 @@ def measured(page: Page, store: headrace.Store, rows: int, where: str) -> float:
         marks = [np.median(quiet[name]) * 1e3, *np.percentile(times, (50, 99)), times.max()]
         page.say(f"| {name} | {' | '.join(f'{mark:,.2f}' for mark in marks)} | {len(times)} |")
         page.figure(device=where, query=name, quiet=quiet[name], busy=busy[name])
-    return seconds[0]
+    return found[0], peak
 
 
-def appended(store: headrace.Store, parts: Iterable[Any]) -> float:
+def appended(store: headrace.Store, parts: Iterable[Any]) -> Spent:
     """Append tables, and return the seconds of the appends alone."""
-    return sum(timed(partial(store.append, part)) for part in parts)
+    return sum((spent(partial(store.append, part)) for part in parts), Spent(0, 0))
 
 
 def peak_bytes() -> int:
@@ -163,31 +174,31 @@ class Sizes:
         return self.rows + number * self.delta
 
 
-def merges(page: Page, sizes: Sizes, path: Path | None, contexts: list[Context]) -> dict[str, tuple[float, int]]:
+def merges(page: Page, sizes: Sizes, path: Path | None, contexts: list[Context]) -> dict[str, tuple[Spent, int]]:
     """Merge a delta in each context, and return the seconds and the rows of each step. Without a path there is one context."""
     schema = headrace.Table.from_arrow(next(batches(1, sizes.columns, 0))).schema
     open_store = partial(headrace.Store, path, schema=schema, key="key", sync="never", merge_bytes=None)
     store, steps = open_store(context=contexts[0]), {}
 
-    def step(name: str, rows: int, seconds: float) -> None:
-        steps[name] = seconds, rows
-        print(f"{name}: {seconds:.3f} s", flush=True)  # steps take long
+    def step(name: str, rows: int, taken: Spent) -> None:
+        steps[name] = taken, rows
+        print(f"{name}: {taken.seconds:.3f} s, {taken.cpu:.3f} s of CPU", flush=True)  # steps take long
 
     step("append of the main's rows", sizes.rows, appended(store, sizes.parts(0)))
-    step("their merge", sizes.rows, timed(store.merge))
+    step("their merge", sizes.rows, spent(store.merge))
     for number, context in enumerate(contexts, 1):
         where = context.device.kind
         if number > 1:
-            step("close", 0, timed(store.close))
-            began = time.perf_counter()
+            step("close", 0, spent(store.close))
+            step(f"open and close, {where}", sizes.keys(number - 1), spent(lambda: open_store().close()))
             store = open_store(context=context)
-            step(f"open, {where}", sizes.keys(number - 1), time.perf_counter() - began)
         step(f"append of a delta, {where}", sizes.delta, appended(store, sizes.parts(number)))
         found = store.statistics
         before = {"main, before": found.main_bytes, "delta": found.delta_bytes, "peak of the process before": peak_bytes()}
-        step(f"merge of both on {where}, with queries", sizes.keys(number), measured(page, store, sizes.keys(number), where))
+        taken, peak = measured(page, store, sizes.keys(number), where)
+        step(f"merge of both on {where}, with queries", sizes.keys(number), taken)
         page.head(f"Memory, merge on {where}", "The peak has the main and the delta of before, which a snapshot keeps.", ["MB"])
-        for name, nbytes in (before | {"peak with it": peak_bytes(), "main, after": store.statistics.main_bytes}).items():
+        for name, nbytes in (before | {"peak with it": peak, "main, after": store.statistics.main_bytes}).items():
             page.say(f"| {name} | {nbytes / 1e6:,.0f} |")
     store.close()
     return steps
@@ -218,10 +229,10 @@ def main() -> int:
         steps["merge of NumPy, numbers alone"] = alone, sizes.keys(1)
     place = "in files" if given.folder else "in memory"
     note = f"{sizes.rows:,} rows of {sizes.columns} columns, {sizes.delta:,} new ones, {place}."
-    page.head("Steps", note, ["s", "10^6 values/s"])
-    for name, (spent, rows) in steps.items():
-        page.say(f"| {name} | {spent:.3f} | {rows * sizes.columns / spent / 1e6:,.1f} |")
-        page.figure(step=name, seconds=spent, rows=rows, columns=sizes.columns, delta=sizes.delta)
+    page.head("Steps", note, ["s", "CPU s", "10^6 values/CPU s"])
+    for name, (taken, rows) in steps.items():
+        page.say(f"| {name} | {taken.seconds:.3f} | {taken.cpu:.3f} | {rows * sizes.columns / max(taken.cpu, 1e-3) / 1e6:,.1f} |")
+        page.figure(step=name, seconds=taken.seconds, cpu=taken.cpu, rows=rows, columns=sizes.columns, delta=sizes.delta)
     page.keep(given.out)
     return 0
 
