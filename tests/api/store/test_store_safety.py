@@ -290,6 +290,20 @@ def test_a_damaged_main_leaves_the_rows_of_the_log(tmp_path):
     assert Store(tmp_path / "copy").table().to_pydict() == {"n": [4], "t": ["z"]}
 
 
+@pytest.mark.parametrize(("lost", "rows"), [("main-*", {"n": [3], "t": ["z"]}), ("log-*", {"n": [1, 2], "t": ["x", "y"]})])
+def test_a_missing_file_leaves_the_rows_of_the_others(lost, rows, tmp_path):
+    with Store(tmp_path / "s", schema=SCHEMA, key="n") as store:
+        store.append(b"n,t\n1,x\n2,y\n")
+        store.merge()
+        store.append(b"n,t\n3,z\n")
+    path = next((tmp_path / "s").glob(lost))
+    path.unlink()
+    with pytest.raises(SourceError, match=f"{path.name} at byte 0: the file is missing"):
+        Store(tmp_path / "s")
+    assert Store.salvage(tmp_path / "s", tmp_path / "copy").file == path.name
+    assert Store(tmp_path / "copy").table().to_pydict() == rows
+
+
 def test_a_damaged_manifest_is_refused(tmp_path):
     Store(tmp_path / "s", schema=SCHEMA).close()
     damaged(tmp_path / "s", "manifest", 50)

@@ -19,3 +19,15 @@ def test_an_error_of_a_full_disk_names_the_file(tmp_path):
         file.write(b"more")
     file.close()
     assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(tmp_path / "log"))
+
+
+def test_a_file_that_another_machine_has_removed_is_not_there(tmp_path, monkeypatch):
+    """NFS reports a removed file that is still in its cache as a stale handle. A reader then reads the manifest again."""
+
+    def stale(*_args, **_options):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    monkeypatch.setattr("builtins.open", stale)
+    with pytest.raises(FileNotFoundError) as found:
+        HostFiles(str(tmp_path)).read("main")
+    assert found.value.filename == str(tmp_path / "main")

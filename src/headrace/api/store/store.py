@@ -415,7 +415,7 @@ class Store(ForeignNames):
     def salvage(cls, path: str | os.PathLike[str], copy: str | os.PathLike[str], *, context: Context | None = None) -> Salvaged:
         """Copy the rows of a damaged store, up to the damage, to a new store.
 
-        If the main is damaged, the copy has the rows of the log alone. The damaged store is not changed.
+        If the main is damaged or missing, the copy has the rows of the log alone. The damaged store is not changed.
 
         Parameters
         ----------

@@ -5,6 +5,7 @@ The interface is small, so that tests can replace the file system by one that fa
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -104,8 +105,13 @@ class HostFiles:
 
     def read(self, name: str) -> bytes:
         """Return the bytes of a file."""
-        with open(self._at(name), "rb") as file:
-            return file.read()
+        try:
+            with open(self._at(name), "rb") as file:
+                return file.read()
+        except OSError as error:
+            if error.errno != errno.ESTALE:  # of NFS: another machine has removed the file
+                raise
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._at(name)) from None
 
     def open_append(self, name: str) -> AppendFile:
         """Open a file for appending, and create it if it does not exist."""

@@ -6,6 +6,7 @@ another log, writes a main of all before it, and replaces the manifest. From the
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -60,7 +61,7 @@ class Damage:
         """Return the error for a store that cannot be opened; `where` names its folder."""
         return SourceError(
             f"{where!r} is damaged: {self.file} at byte {self.fault.offset}: {self.fault.reason}; "
-            "headrace.Store.salvage(path, copy) copies all rows up to there"
+            "headrace.Store.salvage(path, copy), or headrace store verify PATH --copy COPY, copies all rows up to there"
         )
 
 
@@ -99,23 +100,39 @@ def read_undamaged(files: FileSystem, where: str) -> Undamaged:
         try:
             return _read(files, manifest)
         except FileNotFoundError as error:
-            lost = error
+            lost = os.path.basename(error.filename)
         if read_manifest(files, where) == manifest:
-            raise SourceError(f"{where!r} is damaged: its manifest names the file {lost.filename}, which is missing")
+            return _without(files, manifest, lost)
     raise SourceError(f"{where!r} is merged again and again while it is opened; open it once more")
 
 
 def _read(files: FileSystem, manifest: Manifest) -> Undamaged:
+    start, damage = _with_main(files, manifest)
+    found = _with_logs(files, start)
+    return found if damage is None else replace(found, damage=damage)
+
+
+def _without(files: FileSystem, manifest: Manifest, lost: str) -> Undamaged:
+    """Return the content without a file that the manifest names, and that is missing: the main, or the first log."""
+    damage = Damage(lost, Fault(0, 0, "the file is missing", is_damage=True))
     start = Content(manifest, (), (), manifest.first_sequence, manifest.first_sequence)
-    if manifest.main is not None:
-        found = read_records(files.read(manifest.main), 1)
-        fault = found.fault
-        if fault is None and not found.is_sealed:
-            fault = Fault(found.end, 0, "the file ends before its last record", is_damage=True)
-        if fault is not None:
-            return Undamaged(_with_logs(files, start).content, Damage(manifest.main, fault))
-        start = replace(start, main=tuple(MainRecord(record.kind, (record.payload,)) for record in found.records[:-1]))
-    return _with_logs(files, start)
+    with suppress(FileNotFoundError):
+        return Undamaged(_with_logs(files, start).content if lost == manifest.main else _with_main(files, manifest)[0], damage)
+    return Undamaged(start, damage)
+
+
+def _with_main(files: FileSystem, manifest: Manifest) -> tuple[Content, Damage | None]:
+    """Return the content of the main alone; if it is damaged, none."""
+    start = Content(manifest, (), (), manifest.first_sequence, manifest.first_sequence)
+    if manifest.main is None:
+        return start, None
+    found = read_records(files.read(manifest.main), 1)
+    fault = found.fault
+    if fault is None and not found.is_sealed:
+        fault = Fault(found.end, 0, "the file ends before its last record", is_damage=True)
+    if fault is not None:
+        return start, Damage(manifest.main, fault)
+    return replace(start, main=tuple(MainRecord(record.kind, (record.payload,)) for record in found.records[:-1])), None
 
 
 def _with_logs(files: FileSystem, start: Content) -> Undamaged:
@@ -190,7 +207,7 @@ class StoreFolder:
         try:
             names = files.names()
             if MANIFEST in names:
-                raise OptionError(f"{where!r} has a store already; name another folder, or open it without schema")
+                raise OptionError(f"{where!r} has a store already; name another folder, or open it without schema=")
             if any(_MAIN.fullmatch(name) or (_LOG.fullmatch(name) and files.read(name)) for name in names):
                 raise OptionError(f"{where!r} has files of a store without a manifest; restore that file")
             first = files.open_append(log_name(manifest.first_sequence))
