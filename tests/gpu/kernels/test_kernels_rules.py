@@ -90,7 +90,7 @@ FIRST_USE = (
     ("arrange/histogram/histogram.cu", {"HR_KEY": "u16", "HR_THREADS": 1024, "HR_ROWS": 4}),
     ("arrange/multisplit/gpu/label.cu", {"HR_KEY": "u32", "HR_THREADS": 256, "HR_BUCKET": "(key >> 24u)"}),
     ("arrange/partition_rows/equal_rows.cu", {"HR_ROW": "u64", "HR_THREADS": 256}),
-    ("arrange/search/search.cu", {"HR_KEY": "u8", "HR_THREADS": 256}),
+    ("arrange/search/search.cu", {"HR_KEY": "u8", "HR_THREADS": 256, "HR_TURNS": 4}),
     ("index/hash_map/gpu/mixed.cu", {"HR_KEY_WIDTH": 4, "HR_VALUE_WIDTH": 8, "HR_THREADS": 128}),
     ("index/hash_map/gpu/row_groups.cu", {"HR_ROW": "u64", "HR_THREADS": 256}),
     ("primitives/scan.cu", {"HR_OPERATOR": "Max", "HR_ITEM": "double", **SCAN_LARGE}),

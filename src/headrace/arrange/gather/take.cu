@@ -11,7 +11,7 @@ using namespace headrace;
 
 using Row = HR_ROW;
 constexpr u32 threads = HR_THREADS;
-constexpr u32 turns = 8;
+constexpr u32 turns = HR_TURNS;
 constexpr u32 block_rows = threads * turns;
 
 static __device__ __forceinline__ u64 row_of_turn(u32 turn) {

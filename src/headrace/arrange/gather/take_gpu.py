@@ -13,7 +13,7 @@ import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
 from headrace.arrange.gather.take import MAX_INT32, WIDTHS, check_numbers, check_outside, row_limit, too_long
-from headrace.arrange.gather.tuning import TAKE_THREADS
+from headrace.arrange.gather.tuning import TAKE_THREADS, TAKE_TURNS
 from headrace.arrays.arrays import Array, width_of
 from headrace.arrays.placement import in_stream_of
 from headrace.columns.column import Column
@@ -36,8 +36,6 @@ _BITS = Entry(_FILE, "take_bits", "PQPQPP")
 _MEASURE = Entry(_FILE, "measure_texts", f"PQ{_TEXTS_LAYOUT.argument}P")
 _PLACE = Entry(_FILE, "place_texts", f"PQ{_TEXTS_LAYOUT.argument}PP")
 _TEXTS = Entry(_FILE, "take_texts", f"PQ{_TEXTS_LAYOUT.argument}{_TEXTS_LAYOUT.argument}PQ")
-_TURNS = 8
-"""Rows per thread (take.cu)."""
 _CHUNK_BYTES = 16
 """Bytes of text per thread (take.cu)."""
 
@@ -81,24 +79,14 @@ class Texts(NamedTuple):
 
 
 class Taker:
-    """Gathers rows by their numbers.
-
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    rows, count, width
-        Row numbers, their count, and bytes per number, 4 or 8.
-    threads
-        Threads per block; tests use fewer.
-    """
+    """Gathers rows by their numbers. `width`: bytes of a row number, 4 or 8. Tests pass fewer threads."""
 
     def __init__(self, launcher: Launcher, rows: DeviceBuffer, count: int, width: int, *, threads: int = TAKE_THREADS) -> None:
         self.launcher = launcher
         self.rows = rows
         self.count = count
         self.width = width
-        self._blocks = -(-count // (threads * _TURNS))
+        self._blocks = -(-count // (threads * TAKE_TURNS))
         self._threads = threads
         self._defines = _known_defines(width, threads)
 
@@ -134,7 +122,7 @@ class Taker:
         elif self.count:
             word = math.gcd(width, 16, source.address, result.address)
             each = width // word
-            shape = Shape(self._defines, -(-self.count * each // (self._threads * _TURNS)), self._threads)
+            shape = Shape(self._defines, -(-self.count * each // (self._threads * TAKE_TURNS)), self._threads)
             self.launcher.launch(_LONG, shape, (self.rows, self.count, source, result, each, word))
         return result
 
@@ -313,4 +301,4 @@ def _texts_of(column: Column) -> Texts:
 
 @cache
 def _known_defines(width: int, threads: int) -> dict[str, Any]:
-    return {"HR_ROW": f"u{8 * width}", "HR_THREADS": threads}
+    return {"HR_ROW": f"u{8 * width}", "HR_THREADS": threads, "HR_TURNS": TAKE_TURNS}

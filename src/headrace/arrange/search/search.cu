@@ -10,7 +10,7 @@ using namespace headrace;
 
 using Key = HR_KEY;
 constexpr u32 threads = HR_THREADS;
-constexpr u32 turns = 4;
+constexpr u32 turns = HR_TURNS;
 
 extern "C" __global__ void __launch_bounds__(threads)
     search_keys(const Key* sorted, u64 sorted_count, const Key* keys, u64 count, KeyRule<Key> rule,

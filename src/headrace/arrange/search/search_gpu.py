@@ -34,4 +34,4 @@ def _entry(name: str, width: int) -> Entry:
 
 @cache
 def _known_defines(width: int, threads: int) -> dict[str, Any]:
-    return {"HR_KEY": KEY_TYPES[width], "HR_THREADS": threads}
+    return {"HR_KEY": KEY_TYPES[width], "HR_THREADS": threads, "HR_TURNS": TURNS}

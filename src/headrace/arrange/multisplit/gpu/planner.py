@@ -16,7 +16,7 @@ from headrace.arrange.gather.byte_items import new_like
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.gather.take import WIDTHS
 from headrace.arrange.gather.take_gpu import Taker
-from headrace.arrange.gather.tuning import TAKE_THREADS
+from headrace.arrange.gather.tuning import TAKE_THREADS, TAKE_TURNS
 from headrace.arrange.multisplit.gpu.labels import DigitRule, computed_digit, find_buckets, labelled, text_of
 from headrace.arrange.multisplit.gpu.launches import Pass, Splitter, bits_pass, digit_bytes
 from headrace.arrange.multisplit.gpu.strategy import BLOCK_STRATEGY, BlockStrategy, Bucketing, Run
@@ -31,7 +31,7 @@ from headrace.gpu.kernels.launch_plan import LaunchPlan, PlanRecorder, RecordedB
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 
 _PAD = Entry("arrange/gather/take.cu", "pad_items", "PQIP")
-_PAD_DEFINES: dict[str, Any] = {"HR_ROW": "u32", "HR_THREADS": TAKE_THREADS}
+_PAD_DEFINES: dict[str, Any] = {"HR_ROW": "u32", "HR_THREADS": TAKE_THREADS, "HR_TURNS": TAKE_TURNS}
 
 
 def split_on_gpu(
