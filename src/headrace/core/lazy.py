@@ -115,11 +115,6 @@ class LazyAttribute(Generic[ValueT_co]):
 
     It works as ``functools.cached_property``, which before Python 3.12 holds one lock for all objects of a class. Two
     threads that access the attribute at once may both compute it.
-
-    Parameters
-    ----------
-    compute
-        The method.
     """
 
     def __init__(self, compute: Callable[[Any], ValueT_co]) -> None:

@@ -136,13 +136,7 @@ class PoolBuffer(DeviceBytes):
 
 
 class DevicePool:
-    """Device memory of this process. `device_pool` returns the pool of a device.
-
-    Parameters
-    ----------
-    gpu
-        The device.
-    """
+    """Device memory of this process. `device_pool` returns the pool of a device."""
 
     def __init__(self, gpu: Gpu) -> None:
         functions = driver()

@@ -79,13 +79,7 @@ class FileSystem(Protocol):
 
 
 class HostFiles:
-    """The files of a folder of the host.
-
-    Parameters
-    ----------
-    path
-        The folder.
-    """
+    """The files of a folder of the host."""
 
     def __init__(self, path: str) -> None:
         self.path = path

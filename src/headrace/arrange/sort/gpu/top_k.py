@@ -40,11 +40,6 @@ class TopKSearch:
     """Finds the first k keys, in the order of their positions, for 0 < k < `SortContext.count`.
 
     It takes 2 KiB, and 16 bytes for each block of a grid.
-
-    Parameters
-    ----------
-    context, keys, tuning
-        The selection, its keys, and sizes of kernels.
     """
 
     def __init__(self, context: SortContext, keys: KeyType, tuning: TopKTuning) -> None:

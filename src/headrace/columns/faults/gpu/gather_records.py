@@ -41,15 +41,6 @@ class RecordPlaces:
     """The places of records on a device: a word for the line, and one for the offset of the text, of each record.
 
     A word for the bytes of all texts follows, and a zeroed tail of the caller.
-
-    Parameters
-    ----------
-    launcher
-        Execution context of the kernels.
-    count
-        Number of records.
-    tail_bytes
-        Bytes of the tail.
     """
 
     def __init__(self, launcher: Launcher, count: int, tail_bytes: int) -> None:

@@ -73,19 +73,7 @@ class MergeTarget:
 
 
 class MapKernels:
-    """Launches kernels for codes of one width.
-
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    code_width
-        Bytes of a code: 4 or 8.
-    threads
-        Threads per block; tests use fewer.
-    merge
-        Sizes of merges, likewise.
-    """
+    """Launches kernels for codes of one width. Tests pass fewer threads, and smaller sizes of merges."""
 
     def __init__(self, launcher: Launcher, code_width: int, *, threads: int = THREADS, merge: MergeTuning = MERGE) -> None:
         self._launcher = launcher

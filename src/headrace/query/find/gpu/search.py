@@ -44,19 +44,7 @@ _MAX_PAIRS = 4096
 
 
 class DeviceSearch:
-    """Finds one pattern in one text of at least its length.
-
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    text
-        The text.
-    pattern
-        The pattern.
-    tuning
-        Sizes of the kernels; tests use smaller ones.
-    """
+    """Finds one pattern in one text of at least its length. Tests pass smaller sizes of kernels."""
 
     def __init__(self, launcher: Launcher, text: DeviceText, pattern: Pattern, *, tuning: FindTuning = TUNING) -> None:
         self._launcher = launcher
@@ -167,21 +155,7 @@ def _shape_of(hits: int) -> Shape:
 
 
 class DeviceReplacement:
-    """Replaces hits of a pattern in one text of 1 byte or more.
-
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    text
-        The text.
-    pattern
-        The pattern.
-    replacement
-        The bytes that replace it.
-    tuning
-        Sizes of the kernels; tests use smaller ones.
-    """
+    """Replaces hits of a pattern in one text of 1 byte or more. Tests pass smaller sizes of kernels."""
 
     def __init__(
         self, launcher: Launcher, text: DeviceText, pattern: Pattern, replacement: bytes, *, tuning: FindTuning = TUNING

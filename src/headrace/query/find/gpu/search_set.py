@@ -24,19 +24,7 @@ _EXPECTED_SHARE, _EXPECTED = 1024, 1 << 16
 
 
 class DeviceSetSearch:
-    """Finds many patterns in one text of 1 byte or more.
-
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    text
-        The text.
-    patterns
-        The patterns.
-    tuning
-        Sizes of the kernels; tests use smaller ones.
-    """
+    """Finds many patterns in one text of 1 byte or more. Tests pass smaller sizes of kernels."""
 
     def __init__(self, launcher: Launcher, text: DeviceText, patterns: PatternSet, *, tuning: FindTuning = TUNING) -> None:
         self._launcher = launcher

@@ -29,19 +29,7 @@ def _defines(tuning: MatchTuning, form: SymbolForm) -> dict[str, int]:
 
 
 class DeviceMatch:
-    """Finds the matches of an automaton in one text of 1 byte or more.
-
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    text
-        The text.
-    tables
-        Tables of the automaton.
-    tuning
-        Sizes of the kernels; tests use smaller ones.
-    """
+    """Finds the matches of an automaton in one text of 1 byte or more. Tests pass smaller sizes of kernels."""
 
     def __init__(self, launcher: Launcher, text: DeviceText, tables: MatchTables, *, tuning: MatchTuning = TUNING) -> None:
         self._launcher = launcher

@@ -75,17 +75,7 @@ def row_bytes(count: int) -> int:
 
 
 class SortContext:
-    """The launcher and sizes that all parts of one sort share, and launches over all its items.
-
-    Parameters
-    ----------
-    launcher
-        Runs the kernels.
-    count
-        Number of keys.
-    multiprocessors
-        Number of multiprocessors of the device.
-    """
+    """The launcher and sizes that all parts of one sort share, and launches over all its items. `count`: number of keys."""
 
     def __init__(self, launcher: Launcher, count: int, multiprocessors: int) -> None:
         self.launcher = launcher
