@@ -210,10 +210,16 @@ def _compile(form: str, steps: list[_DateStep]) -> DateFormat:
 
 
 def _may_be_number(form: str) -> bool:
-    """Return whether texts of the format may also be numbers: signs, digits, marks and an exponent. Errs towards true."""
-    letters = {letter for letter, _ in _steps(form)}
-    literals = bytes(byte for letter, byte in _steps(form) if letter == "%")
-    return not letters & set("BbpzZ") and not any(byte in b"/:T" or byte >= 0x80 for byte in literals)
+    """Return whether texts of the format may also be numbers: signs, digits, marks and an exponent. Errs towards true.
+
+    A mark with two digits up to the same mark is in no number, since thousands are groups of three: ``01.02.2020``.
+    """
+    steps = list(_steps(form))
+    literals = bytes(byte for letter, byte in steps if letter == "%")
+    for (before, mark), (between, _), (after, again) in zip(steps, steps[1:], steps[2:], strict=False):
+        if before == after == "%" and mark == again and not chr(mark).isalnum() and _NUMBERS.get(between) == 2:
+            return False
+    return not {letter for letter, _ in steps} & set("BbpzZ") and not any(byte in b"/:T" or byte >= 0x80 for byte in literals)
 
 
 def _dayfirst_steps(form: str) -> list[_DateStep]:

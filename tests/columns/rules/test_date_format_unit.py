@@ -67,7 +67,20 @@ def test_what_is_no_format(form: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "may"), [("%Y%m%d", True), ("%s", True), ("%d.%m.%Y", True), ("%d/%m/%Y", False), ("%d %b %Y", False)]
+    ("form", "may"),
+    [
+        ("%Y%m%d", True),
+        ("%s", True),
+        ("%d.%m%Y", True),
+        ("%Y.%j", True),
+        ("%d0%m0%Y", True),
+        ("%d.%m,%Y", True),
+        ("%d.%m.%Y", False),
+        ("%Y-%m-%d", False),
+        ("%d %m %y", False),
+        ("%d/%m/%Y", False),
+        ("%d %b %Y", False),
+    ],
 )
 def test_whether_a_number_may_have_the_format(form: str, may: bool) -> None:
     assert parse_date_format(form).may_be_number is may
