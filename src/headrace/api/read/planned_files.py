@@ -17,6 +17,7 @@ from headrace.columns.finish.concat import SharedLoads
 from headrace.columns.finish.header_faults import check_header
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.row_policy import COLLECTED
+from headrace.columns.plan.value_forms import PlannedForms
 from headrace.columns.records.data_range import decide_header, find_data_range
 from headrace.columns.schema import PlannedColumns, explained_by
 from headrace.columns.schema_files import absent_names, name_files, unite
@@ -61,6 +62,9 @@ class PlannedFiles:
             self.forms = options.values.forms.without_dates_of(self.partitions).plan(self.planned.names)
         self.shared = SharedLoads.of(len(self.planned.names), options.context)
         self.schema, self._asked = schema, asked
+        self._columns: dict[tuple[tuple[int, ...], int], tuple[PlannedColumns, PlannedForms]] = {}
+        self._values = replace(options.values, shrink=False)  # the values of all files decide
+        self._extent = replace(options.extent, widest=False)
 
     def _look_below_the_first(self) -> None:
         """Read the records that the header is compared with, of the first file that has a record; it decides for all files."""
@@ -92,26 +96,36 @@ class PlannedFiles:
         limited
             Whether `n_rows` limits the load; if not, the end of the wanted records is not searched.
         """
-        options, planned, file = self.options, self.planned, self.files[number]
-        limit = options.extent.n_rows if limited else None
-        extent = replace(options.extent, n_rows=None if limit is None else max(limit - records, 0), widest=False)
-        places, wanted = planned.files[number], set(planned.wanted)
-        columns = PlannedColumns(
-            tuple(planned.names[place] for place in places),
-            tuple(planned.types[place] for place in places),
-            planned.bases[number],
-            tuple(position for position, place in enumerate(places) if place in wanted),
-            {},
-        )
+        options, file = self.options, self.files[number]
+        extent = self._extent
+        if extent.n_rows is not None:
+            extent = replace(extent, n_rows=max(extent.n_rows - records, 0) if limited else None)
+        columns, forms = self._columns_of(number)
         header = 0 if file.beginning.header is None else len(extent.header or (0,))
         found = find_data_range(opened, options.dialect, file.beginning, extent, options.context)
         prepared = Prepared(beginning=file.beginning, extent=found, columns=columns, header=header)
-        plan = load_plan(opened, prepared, options, self.forms.at(places))
-        values = replace(plan.values, shrink=False)  # the values of all files decide
+        plan = load_plan(opened, prepared, options, forms)
         threads = 1 if file.size <= plan.tile_bytes else plan.threads  # waking a thread takes longer than loading a small file
         index = None if plan.row_index is None else plan.row_index + records
-        own = replace(plan, values=values, threads=threads, row_index=index)
-        return prepared, replace(own, file=number, share_columns=places)
+        places = self.planned.files[number]
+        own = replace(plan, values=self._values, threads=threads, row_index=index, file=number, share_columns=places)
+        return prepared, own
+
+    def _columns_of(self, number: int) -> tuple[PlannedColumns, PlannedForms]:
+        """Return the columns of a file and their forms; the same objects for files with the same columns."""
+        planned = self.planned
+        places, base = planned.files[number], planned.bases[number]
+        if (places, base) not in self._columns:
+            wanted = set(planned.wanted)
+            columns = PlannedColumns(
+                tuple(planned.names[place] for place in places),
+                tuple(planned.types[place] for place in places),
+                base,
+                tuple(position for position, place in enumerate(places) if place in wanted),
+                {},
+            )
+            self._columns[places, base] = columns, self.forms.at(places)
+        return self._columns[places, base]
 
     def of_paths(self, parts: Sequence[FilePart]) -> Iterator[tuple[str, Column, Evidence | None, bool]]:
         """Yield the columns from the paths, for the rows of `parts`: name, column, evidence, whether the type is given."""
