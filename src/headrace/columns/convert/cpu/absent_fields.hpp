@@ -53,6 +53,11 @@ private:
         const usize start_stride = fields_.start_stride(), stride = fields_.stride();
         const u32 distance = fields_.start_offset() + fields_.back();  // of the entries of an empty field
         const u64 sizes = sizes_;
+        if (sizes == 1) {
+            for (usize i = 0; i < count; ++i, start += start_stride, end += stride)
+                empty |= u64{*end - *start == distance} << i;
+            return empty;
+        }
         u64 found = 0;
         for (usize i = 0; i < count; ++i, start += start_stride, end += stride) {
             const u32 size = *end - *start - distance;
