@@ -69,6 +69,16 @@ def test_kinds_of_inferred_columns(quoted):
     check(data.replace(b"n/a", b"1.5"), header=False, null_values=["", "-"])
 
 
+@pytest.mark.parametrize("text", ["1e400", "-1e400", "1.8e308"])
+def test_a_number_beyond_float64_is_text_if_inferred_and_an_overflow_if_not(text):
+    data = "".join(f"{row}.5,x\n" for row in range(200)).encode() + f"{text},x\n".encode()
+    check(data, header=False, shape=LARGER_SHAPE)
+    assert headrace.read_csv(data, header=False)["column_1"].to_pylist()[-1] == text
+    check(data, header=False, schema=["float64", "string"], on_error="null", shape=LARGER_SHAPE)
+    given = headrace.read_csv(data, header=False, schema=["float64", "string"], on_error="null")
+    assert (given["column_1"].to_pylist()[-1], given.rejects["kind"].to_pylist()) == (None, ["overflow"])
+
+
 def test_raised_faults():
     data = text_of(random.Random(5), 300, 0.01, unquoted(ODD))
     for columns in (None, [0, 2, 5]):
