@@ -51,7 +51,8 @@ def test_lines_and_their_neighbours(seed: int, block_bytes: int, tmp_path: Path)
     for word in (b"bb", b"aaaaaa", b"c"):
         for inverted in (False, True):
             for before, after in ((0, 0), (1, 0), (0, 2), (3, 3), (50, 1)):
-                output = LineOutput(is_inverted=inverted, is_numbered=True, before=before, after=after)
+                groups = {"before": before, "after": after, "is_grouped": before + after > 0}
+                output = LineOutput(is_inverted=inverted, is_numbered=True, **groups)
                 search = LineSearch(headrace.Pattern(word), output)
                 found = b"".join(search.write(block) for block in blocks_of(str(path), block_bytes))
                 assert found == expected(text, word, inverted, before, after)
@@ -60,7 +61,7 @@ def test_lines_and_their_neighbours(seed: int, block_bytes: int, tmp_path: Path)
                 assert not search.has_selected
                 again = b"".join(search.write(block) for block in blocks_of(str(path), block_bytes))
                 assert again == (b"--\n" if found and (before or after) else b"") + found
-                plain = LineSearch(headrace.Pattern(word), LineOutput(is_inverted=inverted, before=before, after=after))
+                plain = LineSearch(headrace.Pattern(word), LineOutput(is_inverted=inverted, **groups))
                 unnumbered = b"".join(plain.write(block) for block in blocks_of(str(path), block_bytes))
                 assert unnumbered == re.sub(rb"(?m)^\d+[:-]", b"", found)
             search = LineSearch(headrace.Pattern(word), LineOutput(is_inverted=inverted))

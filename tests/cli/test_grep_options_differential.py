@@ -22,13 +22,10 @@ COUNTS = ["-m", "-A", "-B", "-C"]
 
 
 def drawn_command(source: random.Random) -> list[str]:
-    """Return options and patterns that both programs read in the same way.
-
-    GNU grep also separates the lines of ``-o`` with context, and lines with a context of 0, by ``--``.
-    """
+    """Return options and patterns that both programs read in the same way. GNU grep separates matches of ``-o``, too."""
     words = source.sample(FLAGS, source.choice([0, 1, 1, 2, 3]))
     for name in source.sample(COUNTS[:1] if "-o" in words else COUNTS, source.choice([0, 0, 1])):
-        number = str(source.randint(name != "-m", 3))
+        number = str(source.randint(0, 3))
         words += [name + number] if source.random() < 0.5 else [name, number]
     is_expression = source.random() < 0.5
     patterns = [
@@ -64,6 +61,19 @@ def test_options_as_in_grep(seed: int, texts: list[str], tmp_path: Path, capfdbi
     source = random.Random(seed)
     for _ in range(4):
         check([*drawn_command(source), *texts[: source.randint(1, 3)]], tmp_path, capfdbinary)
+
+
+EMPTY = ["a*", "( a)?", "(a b)*", "b*|a", "^a?", "( |ab)*", "[^a]?", "(-a)*$", "(a|b-)?", "(b|^a-)*"]
+"""Expressions that match an empty text."""
+
+
+@pytest.mark.parametrize("pattern", EMPTY)
+def test_words_that_may_be_empty(pattern: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    source = random.Random(pattern)
+    lines = ["".join(source.choices("ab_- ", k=source.randint(0, 7))) for _ in range(200)]
+    (tmp_path / "text").write_text("\n".join(lines))
+    for words in ([], ["-v", "-n"], ["-c", "-i"], ["-e", "b"], ["-m", "5", "-A", "0"]):
+        check(["-E", "-w", *words, "-e", pattern, str(tmp_path / "text")], tmp_path, capfdbinary)
 
 
 def test_files_of_patterns(texts: list[str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

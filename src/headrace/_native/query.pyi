@@ -43,6 +43,7 @@ class LineOptions:
     is_numbered: bool
     before: int
     after: int
+    is_grouped: bool
     max_count: int
     def __init__(self, name: bytes, mark: bytes, unmark: bytes) -> None: ...
 

@@ -107,6 +107,7 @@ def _output(given: Any) -> LineOutput:
         is_numbered=given.line_number,
         before=min(before, sys.maxsize),
         after=min(after, sys.maxsize),
+        is_grouped=any(one is not None for one in (given.context, given.before_context, given.after_context)),
         max_count=None if given.max_count is None or given.max_count < 0 else min(given.max_count, sys.maxsize),
         mark=mark,
         unmark=unmark,
@@ -148,7 +149,7 @@ class _Search:
     def __init__(self, wanted: Any, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
         self._search, self._max_count = LineSearch(wanted, output), output.max_count
         # Lines of a file do not depend on earlier files, and each selected one is printed.
-        self._is_alone = not (output.only_matching or output.before or output.after)
+        self._is_alone = not (output.only_matching or output.is_grouped)
         self._errors, self._prefixes, self._is_terminal = errors, prefixes, sys.stdout.buffer.isatty()
 
     def read_ahead(self, files: Iterator[Any], *, is_counted: bool) -> Iterator[Any]:

@@ -121,6 +121,7 @@ void bind_lines(nb::module_& m) {
         .def_rw("is_numbered", &LineOptions::is_numbered)
         .def_rw("before", &LineOptions::before)
         .def_rw("after", &LineOptions::after)
+        .def_rw("is_grouped", &LineOptions::is_grouped)
         .def_rw("max_count", &LineOptions::max_count);
     nb::class_<LineSearch>(m, "LineSearch")
         .def(

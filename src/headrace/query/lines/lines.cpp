@@ -296,7 +296,7 @@ void LineSearch::show_preceding() {
     const bool has_all = near.begin == rest_.begin;
     const u64 earlier = has_all ? std::min<u64>(options_.before - count, preceding_.size()) : 0;
     const bool is_adjacent = has_all && earlier == preceding_.size() && !was_dropped_;
-    if ((options_.before != 0 || options_.after != 0) && has_written_ && !is_adjacent) out_ += "--\n";
+    if (options_.is_grouped && has_written_ && !is_adjacent) out_ += "--\n";
     for (u64 i = preceding_.size() - earlier; i < preceding_.size(); ++i) {
         begin_numbered(counted_ + 1 - (preceding_.size() - i), '-');
         out_ += preceding_[i];

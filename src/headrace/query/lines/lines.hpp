@@ -35,6 +35,7 @@ struct LineOptions {
     bool is_numbered;    // lines begin with their number, from 1 on
     u64 before;          // lines that are written before and after a selected one, unless only_matching
     u64 after;
+    bool is_grouped;   // a separator is written between lines that do not follow each other
     u64 max_count;     // lines that are selected at most; later ones are read as not selected
     std::string name;  // lines begin with it; empty for none
     std::string mark;  // written before each hit; empty for none

@@ -109,6 +109,8 @@ class LineOutput:
         Whether lines begin with their number, from 1 on.
     before, after
         Number of lines before and after a selected one that are written.
+    is_grouped
+        Whether a separator is written between lines that do not follow each other.
     max_count
         Maximum number of selected lines; None for no limit. Later lines are as if they were not selected.
     mark, unmark
@@ -120,6 +122,7 @@ class LineOutput:
     is_numbered: bool = False
     before: int = 0
     after: int = 0
+    is_grouped: bool = False
     max_count: int | None = None
     mark: bytes = b""
     unmark: bytes = b""
@@ -145,7 +148,7 @@ class LineSearch:
 
     def __init__(self, wanted: Pattern | LineExpression, output: LineOutput) -> None:
         options = _native.LineOptions(b"", output.mark, output.unmark)
-        for name in ("is_inverted", "only_matching", "is_numbered", "before", "after"):
+        for name in ("is_inverted", "only_matching", "is_numbered", "before", "after", "is_grouped"):
             setattr(options, name, getattr(output, name))
         if output.max_count is not None:
             options.max_count = output.max_count
