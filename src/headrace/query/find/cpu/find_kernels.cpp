@@ -1,10 +1,11 @@
 // Finds a pattern in one range of positions; compiled once per instruction set.
 //
-// Compares up to 16 bytes of the pattern, the rarest first, each at 64 positions at once. It stops when no position is
-// left, or soon if only one is. The method is Mula's ("SIMD-friendly algorithms for substring searching"), the choice
-// by rarity memchr's. If these are all bytes of the pattern, the positions left are hits. Otherwise words of 8 bytes
-// are compared, under a budget of bytes a position. Past the budget, a linear algorithm searches the rest of the range.
-// So no text takes quadratic time:
+// Compares up to 16 bytes of the pattern, the rarest first, each at 64 positions at once. The first ones, more if their
+// bytes are frequent, are compared without a branch. It then stops when no position is left, or soon if only one is.
+// The method is Mula's ("SIMD-friendly algorithms for substring searching"), the choice by rarity memchr's. If these
+// are all bytes of the pattern, the positions left are hits. Otherwise words of 8 bytes are compared, under a budget of
+// bytes a position. Past the budget, a linear algorithm searches the rest of the range. So no text takes quadratic
+// time:
 // - A pattern of period p <= length / 2 occurs only inside runs of text[i] == text[i + p]. In a run, hits are p apart.
 // - Others are found by Knuth, Morris and Pratt's automaton.
 // Bytes moved per position: 1, from memory.
@@ -46,6 +47,7 @@ class RangeSearch {
 public:
     RangeSearch(const FindPlan& plan, const FindRange& range, FoundPositions& found)
         : plan_(plan),
+          step_((plan.length + plan.period - 1) / plan.period * plan.period),
           text_(range.text),
           begin_(range.begin < found.entry ? found.entry : range.begin),
           end_(range.end),
@@ -75,14 +77,20 @@ public:
     }
 
 private:
+    template <u32 head>
+    HR_MEMBER u64 first_candidates(const u8* text) const {
+        Places places = probed<ignore_case>(plan_.probes[0], text);
+        for (u32 i = 1; i < head; ++i) places = places & probed<ignore_case>(plan_.probes[i], text);
+        return places.bits();
+    }
+
     // Sets `verify` if not all bytes of the pattern were compared.
     template <u32 head>
     HR_MEMBER u64 candidates(const u8* text, bool& verify) const {
-        Places places = probed<ignore_case>(plan_.probes[0], text);
-        for (u32 i = 1; i < head; ++i) places = places & probed<ignore_case>(plan_.probes[i], text);
-        u64 mask = places.bits();
+        u64 mask = first_candidates<head>(text);
         u32 i = head;
-        for (; mask != 0 && i < plan_.probe_count && i < head + probes_of_one; ++i) {
+        const u32 of_one = was_hit_ ? head : head + probes_of_one;
+        for (; mask != 0 && i < plan_.probe_count && i < of_one; ++i) {
             mask &= probed<ignore_case>(plan_.probes[i], text).bits();
         }
         for (; (mask & (mask - 1)) != 0 && i < plan_.probe_count; ++i) {
@@ -98,14 +106,13 @@ private:
     template <u32 head>
     HR_MEMBER void count() {
         u64 at = begin_, total = 0;
-        bool verify = false;
         for (; at + BLOCK <= end_; at += BLOCK) {
             read_ahead(text_ + at);
-            total += static_cast<u64>(count_ones(candidates<head>(text_ + at, verify)));
+            total += static_cast<u64>(count_ones(first_candidates<head>(text_ + at)));
         }
         if (at < end_) {
             const u64 block = end_ - BLOCK;
-            total += static_cast<u64>(count_ones(candidates<head>(text_ + block, verify) & ~low_bits(at - block)));
+            total += static_cast<u64>(count_ones(first_candidates<head>(text_ + block) & ~low_bits(at - block)));
         }
         found_.count += total;
     }
@@ -131,9 +138,20 @@ private:
                 }
                 const u64 equal = equal_bytes(text_ + position);
                 spent_ += candidate_cost + equal;
-                if (equal < plan_.length) continue;
+                was_hit_ = equal == plan_.length;
+                if (!was_hit_) continue;
             }
-            if (!add(position)) return false;
+            if (!add(position) || (found_.gap != 0 && !add_following(position))) return false;
+        }
+        return true;
+    }
+
+    // Adds the hits that follow one in a run of the pattern's period. No other hit between two of them counts: it would
+    // overlap the later one by more than the period allows.
+    bool add_following(u64 position) {
+        for (u64 next = position + step_; next < end_; next += step_) {
+            if (equal_bytes(text_ + next) < plan_.length) return true;
+            if (!add(next)) return false;
         }
         return true;
     }
@@ -213,7 +231,7 @@ private:
             return false;
         });
         if (first < found_.entry) first += (found_.entry - first + period - 1) / period * period;
-        const u64 step = found_.gap == 0 ? period : (found_.gap + period - 1) / period * period;
+        const u64 step = found_.gap == 0 ? period : step_;
         for (u64 position = first; position < end; position += step) {
             if (!add(position)) return false;
         }
@@ -221,18 +239,23 @@ private:
     }
 
     const FindPlan& plan_;
+    const u64 step_;  // distance of two hits in a run of the pattern's period that do not overlap
     const u8* const text_;
     const u64 begin_, end_;
     FoundPositions& found_;
     u64 spent_ = 0;
+    bool was_hit_ = false;  // the last verification
 };
 
 template <bool ignore_case>
 void find_in(const FindPlan& plan, const FindRange& range, FoundPositions& found) {
     RangeSearch<ignore_case> search(plan, range, found);
-    if (plan.probe_count == 1) return search.template run<1>();
-    if (plan.probe_count == 2) return search.template run<2>();
-    search.template run<3>();
+    if (plan.head == 1) return search.template run<1>();
+    if (plan.head == 2) return search.template run<2>();
+    if (plan.head == 3) return search.template run<3>();
+    if (plan.head <= 5) return search.template run<4>();
+    if (plan.head <= 7) return search.template run<6>();
+    search.template run<8>();
 }
 
 void find(const FindPlan& plan, const FindRange& range, FoundPositions& found) {

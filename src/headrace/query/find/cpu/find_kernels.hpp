@@ -21,6 +21,7 @@ struct FindPlan {
     const u32* borders;  // borders[i]: length of the longest proper border of the first i bytes, 0 <= i <= length
     bool ignore_case;
     u32 probe_count;  // min(length, max_probes)
+    u32 head;         // probes to compare before the first branch: most blocks have no position left after them
     Probe probes[max_probes];
 };
 

@@ -10,8 +10,9 @@ namespace headrace {
 namespace {
 
 constexpr u64 samples = 4096;
-constexpr u64 run_bytes = 64;  // sampled at one place, since each place costs a cache miss, or a page fault in a map
-constexpr u64 few_probes = 3;  // up to as many are compared before the first branch, in any order
+constexpr u64 run_bytes = 64;     // sampled at one place, since each place costs a cache miss, or a page fault in a map
+constexpr u64 few_probes = 3;     // up to as many are compared before the first branch, in any order
+constexpr double few_left = 0.1;  // positions of a block that the first probes should leave
 constexpr u64 compared_all = 256;  // longer patterns have their bytes' last offsets and a few even ones as candidates
 
 // Counts of the bytes of a sample: all bytes of a short text, otherwise runs. Places are not even, so that no period of
@@ -47,6 +48,17 @@ std::vector<u64> candidate_offsets(const std::vector<u8>& pattern) {
     return offsets;
 }
 
+// Number of probes that leave few positions of a block, if bytes are independent. The sample cannot tell how rare a
+// byte is that it does not have.
+u32 head_of(const FindPlan& plan, const std::array<u32, 256>& counts) {
+    double left = 64;
+    u32 head = 0;
+    for (; head < plan.probe_count && (head < few_probes || left > few_left); ++head) {
+        left *= std::max(counts[plan.probes[head].byte], 1u) / static_cast<double>(samples);
+    }
+    return head;
+}
+
 }  // namespace
 
 FindPlan find_plan(const FindPattern& pattern, const FindText& text) {
@@ -58,6 +70,7 @@ FindPlan find_plan(const FindPattern& pattern, const FindText& text) {
                   pattern.borders.data(),
                   pattern.ignore_case,
                   static_cast<u32>(std::min<u64>(length, max_probes)),
+                  0,
                   {}};
     std::array<u32, 256> counts{};
     if (length > few_probes) counts = sampled_counts(text, pattern.ignore_case);
@@ -77,6 +90,7 @@ FindPlan find_plan(const FindPattern& pattern, const FindText& text) {
         const u8 byte = bytes[offsets[i]];
         plan.probes[i] = {offsets[i], byte, pattern.ignore_case ? other_case(byte) : byte};
     }
+    plan.head = head_of(plan, counts);
     return plan;
 }
 
