@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Any
 
 from headrace.arrange.search.bincount import bincount
-from headrace.arrays.arrays import Array, needed_numpy, take
+from headrace.arrays.arrays import Array, needed_numpy, plain_array, take
 from headrace.arrays.inputs import as_line
 from headrace.arrays.placement import apart_error, placed
 from headrace.core.budget import Budget
@@ -129,14 +129,17 @@ def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Conte
     np = needed_numpy("apply()")
     if isinstance(given, (list, tuple)):
         given = np.array([_code_of(operation, kinds) for operation in given], np.uint8)
-    line = as_line(given, "operations")
-    source = take(line, "operations")
+    found = plain_array(given, "|u1", context.device)
+    line = as_line(given, "operations") if found is None else given
+    source = found or take(line, "operations")
     if source.typestr != "|u1":
         raise OptionError("operations must be a list of names or an array of uint8, the numbers of headrace.MapOperation")
     if source.length != keys.length:
         raise OptionError(f"operations has {source.length} items for {keys.length} keys")
     if source.length:
         _check_numbers(source, kinds, context)
+    if found is not None:
+        return found
     source = placed(line, "operations", context, budget)
     if source.device != context.device:
         raise apart_error(source.device, context.device)

@@ -94,11 +94,15 @@ public:
     [[gnu::always_inline]] Inserted insert(Key key, Key hash) {
         FlatSlot* const slot = find(key, hash);
         if (slot != nullptr) return {slot, false};
+        return {insert_absent(key, hash), true};
+    }
+    // Adds a key that is absent, without a value.
+    [[gnu::always_inline]] FlatSlot* insert_absent(Key key, Key hash) {
         if (!has_space_for(1)) grow();
         ++used_;
         const Added added = add(key, placing(hash));
-        if (added.passed_groups <= max_passed_groups || secret_ != 0 || !hide_places()) return {added.slot, true};
-        return {find(key, hash), true};
+        if (added.passed_groups <= max_passed_groups || secret_ != 0 || !hide_places()) return added.slot;
+        return find(key, hash);
     }
 
     // Grows for that many keys more, if the memory is there. A limit is not used up for keys that may not come.
@@ -114,11 +118,15 @@ public:
     bool erase(Key key, Key hash) {
         const FlatSlot* const slot = find(key, hash);
         if (slot == nullptr) return false;
+        erase_slot(slot, hash);
+        return true;
+    }
+    // Erases the key of a slot.
+    void erase_slot(const FlatSlot* slot, Key hash) {
         const u64 place = static_cast<u64>(slot - slots_), group = place / TagGroup::slot_count;
         for (u64 at = placing(hash) & mask_; at != group; at = (at + 1) & mask_) groups_[at].discount_passed();
         groups_[group].tags[place % TagGroup::slot_count] = TagGroup::empty;
         --used_;
-        return true;
     }
 
     // Calls visit(slot) for each pair, in the order of the slots.

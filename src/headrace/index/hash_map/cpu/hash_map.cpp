@@ -319,8 +319,10 @@ private:
         const auto next = operate(held, operation, batch.kind, value_at(batch.pairs.values, row));
         if (slot != nullptr && next.is_present) {
             slot->value = next.value;
-        } else if (held.is_present != next.is_present) {
-            write_state(table, key, next);
+        } else if (slot != nullptr) {
+            table.erase_slot(slot, key.hash);
+        } else if (next.is_present) {
+            table.insert_absent(key.key, key.hash)->value = next.value;
         }
         results.found[row] = held.is_present;
         if constexpr (sizeof(Value) >= 4) static_cast<Value*>(results.values)[row] = held.value;

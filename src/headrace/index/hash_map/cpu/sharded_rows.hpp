@@ -16,8 +16,8 @@ constexpr u32 shard_count = 64;
 constexpr u64 searches_in_flight = 16;
 // Batches of fewer operations run on one thread.
 constexpr u64 parallel_from = 8192;
-// Larger tables exceed the cache of a core.
-constexpr u64 cached_bytes = 1 << 20;
+// Larger tables exceed the cache of a core by so much that prefetches pay.
+constexpr u64 cached_bytes = 3 << 20;
 
 // The highest bits select the shard; a table's groups are selected by the lowest.
 template <class Key>
