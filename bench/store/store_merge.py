@@ -5,8 +5,8 @@ usage: python -m bench.store.store_merge [--rows N] [--columns N] [--delta PERCE
 
 The store has a key of int64, and columns of integers, floats, days and texts with 1,000 to 500,000 distinct values. A tenth of
 the distinct values of a delta is new. A delta is merged with the main in another thread, for each device in turn. Meanwhile
-queries are made one after another: lookups of 100 keys, reads of a column of integers, SQL that groups all rows by a text, and
-appends of 100 rows. Their latencies are compared with those before the merge. The rows after the merge are compared with those
+queries are made one after another. They look up 100 keys, read a column of integers, group all rows by a text in SQL, and
+append 100 rows. Their latencies are compared with those before the merge. The rows after the merge are compared with those
 before it, in the key, and a column of integers and one of texts. NumPy merges the same columns of numbers on one thread, and its
 codes stay unpacked.
 Tables that are appended repeat one of 2 million rows with other keys. 100 million rows of 20 columns need 60 GB of memory.

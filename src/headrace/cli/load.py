@@ -93,7 +93,7 @@ def _needs_whole(given: argparse.Namespace) -> bool:
     kinds = [dtypes] if isinstance(dtypes, str) else list(dtypes.values())
     if getattr(given, "strings", "") == "dictionary":
         return True
-    return getattr(given, "shrink", False) or any(_DICTIONARY == kind for kind in kinds)
+    return getattr(given, "shrink", False) or any(kind == _DICTIONARY for kind in kinds)
 
 
 def _whole(given: argparse.Namespace, progress: Any) -> _Source:

@@ -148,8 +148,7 @@ private:
     // Calls work(scratch, chunk).
     template <class Work>
     void for_each_chunk(const Work& work) const {
-        for_each_piece(
-            chunks_, threads_, [&] { return Scratch{std::vector<u16>(chunk_), {}}; }, work);
+        for_each_piece(chunks_, threads_, [&] { return Scratch{std::vector<u16>(chunk_), {}}; }, work);
     }
 
     u64 begin_of(u64 chunk) const { return std::min(chunk * chunk_, text_.size); }
