@@ -40,6 +40,21 @@ def test_across_pieces() -> None:
     check(b"a" * (2 * PIECE + 5), b"aa", b"b")
 
 
+def test_texts_of_equal_length_across_pieces() -> None:
+    text = bytearray(np.random.default_rng(2).integers(98, 123, PIECE + 70, np.uint8).tobytes())
+    for number, at in enumerate(range(PIECE // 8, len(text), PIECE // 8)):
+        text[at - number % 6 : at - number % 6 + 5] = b"Ax-yZ"
+    text[-5:] = b"Ax-yZ"
+    for pattern, replacement in (
+        (b"Ax-yZ", b"12345"),
+        (b"b", b"c"),
+        (b"de", b"ed"),
+        (b"c" * 3, b"xyz"),
+        (bytes(text[9:900]), b"." * 891),
+    ):
+        check(bytes(text), pattern, replacement)
+
+
 def test_arguments() -> None:
     array = np.frombuffer(b"abcab", np.uint8)
     assert headrace.replace(array, bytearray(b"ab"), memoryview(b"x")).tobytes() == b"xcx"

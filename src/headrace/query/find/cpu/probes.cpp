@@ -48,8 +48,7 @@ std::vector<u64> candidate_offsets(const std::vector<u8>& pattern) {
     return offsets;
 }
 
-// Number of probes that leave few positions of a block, if bytes are independent. A byte that the sample does not have
-// may be of any rarity.
+// Number of probes that leave few positions of a block, if bytes are independent.
 u32 head_of(const FindPlan& plan, const std::array<u32, 256>& counts) {
     double left = 64;
     u32 head = 0;
