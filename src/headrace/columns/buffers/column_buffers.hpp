@@ -38,4 +38,13 @@ bool is_string(const ColumnType& type);
 TypeId large_form(TypeId id);
 TypeId small_form(TypeId id);
 
+// Merge a word of bits into a bitmap, from any bit. Two writers may share a word at their border, hence the atomic or.
+inline void add_bits(u64* words, u64 at, u64 bits) {
+    const auto add = [](u64* word, u64 more) {
+        if (more != 0) __atomic_fetch_or(word, more, __ATOMIC_RELAXED);
+    };
+    add(words + at / 64, bits << (at % 64));
+    if (at % 64 != 0) add(words + at / 64 + 1, bits >> (64 - at % 64));
+}
+
 }  // namespace headrace

@@ -24,15 +24,6 @@ struct Piece {
 
 bool get_bit(const u64* words, u64 bit) { return words[bit / 64] >> (bit % 64) & 1; }
 
-// Two adjacent pieces may share a word, hence the atomic or.
-void add_bits(u64* words, u64 at, u64 bits) {
-    const auto add = [](u64* word, u64 more) {
-        if (more != 0) __atomic_fetch_or(word, more, __ATOMIC_RELAXED);
-    };
-    add(words + at / 64, bits << (at % 64));
-    if (at % 64 != 0) add(words + at / 64 + 1, bits >> (64 - at % 64));
-}
-
 u64 first_bits(u64 count) { return count >= 64 ? ~u64{0} : (u64{1} << count) - 1; }
 
 void copy_bits(const u64* from, u64 count, u64* to, u64 at) {

@@ -49,41 +49,23 @@ bool fits(i64 low, i64 high) {
            high <= static_cast<i64>(std::numeric_limits<To>::max());
 }
 
-// Return the narrowest type for integers from `low` to `high`.
-TypeId narrowest(i64 low, i64 high) {
-    if (fits<i8>(low, high)) return TypeId::int8;
-    if (fits<u8>(low, high)) return TypeId::uint8;
-    if (fits<i16>(low, high)) return TypeId::int16;
-    if (fits<u16>(low, high)) return TypeId::uint16;
-    if (fits<i32>(low, high)) return TypeId::int32;
-    if (fits<u32>(low, high)) return TypeId::uint32;
-    return TypeId::int64;
-}
+struct NarrowType {
+    TypeId id;
+    bool (*fits)(i64 low, i64 high);
+    void (*narrow)(Region& region, u64 rows);
+};
 
-void narrow_to(LoadedColumn& column, TypeId id, u64 rows) {
-    switch (id) {
-        case TypeId::int8:
-            narrow<i64, i8>(column.values, rows);
-            break;
-        case TypeId::uint8:
-            narrow<i64, u8>(column.values, rows);
-            break;
-        case TypeId::int16:
-            narrow<i64, i16>(column.values, rows);
-            break;
-        case TypeId::uint16:
-            narrow<i64, u16>(column.values, rows);
-            break;
-        case TypeId::int32:
-            narrow<i64, i32>(column.values, rows);
-            break;
-        case TypeId::uint32:
-            narrow<i64, u32>(column.values, rows);
-            break;
-        default:
-            return;
-    }
-    column.type.id = id;
+// The first that fits is the narrowest.
+constexpr NarrowType NARROW_TYPES[] = {
+    {TypeId::int8, fits<i8>, narrow<i64, i8>},      {TypeId::uint8, fits<u8>, narrow<i64, u8>},
+    {TypeId::int16, fits<i16>, narrow<i64, i16>},   {TypeId::uint16, fits<u16>, narrow<i64, u16>},
+    {TypeId::int32, fits<i32>, narrow<i64, i32>},   {TypeId::uint32, fits<u32>, narrow<i64, u32>},
+    {TypeId::int64, fits<i64>, [](Region&, u64) {}}};
+
+// Return the narrowest type for integers from `low` to `high`.
+const NarrowType& narrowest(i64 low, i64 high) {
+    return *std::find_if(std::begin(NARROW_TYPES), std::end(NARROW_TYPES),
+                         [&](const NarrowType& type) { return type.fits(low, high); });
 }
 
 // Shrink a column of int64. Nulls are zero in memory, which every type can represent. Return the first row that decides
@@ -91,17 +73,19 @@ void narrow_to(LoadedColumn& column, TypeId id, u64 rows) {
 u64 shrink_int(LoadedColumn& column, u64 rows) {
     const i64* values = column.values.as<i64>();
     const auto [least, most] = std::minmax_element(values, values + rows);
-    const TypeId id = rows == 0 ? TypeId::int8 : narrowest(*least, *most);
+    const NarrowType& type = rows == 0 ? NARROW_TYPES[0] : narrowest(*least, *most);
     u64 deciding_row = NO_ROW;
     i64 low = 0, high = 0;
-    for (u64 row = 0; row < rows && id != TypeId::int8; ++row) {
+    for (u64 row = 0; row < rows && type.id != TypeId::int8; ++row) {
+        if (low <= values[row] && values[row] <= high) continue;
         low = std::min(low, values[row]);
         high = std::max(high, values[row]);
-        if (narrowest(low, high) != id) continue;
+        if (&narrowest(low, high) != &type) continue;
         deciding_row = row;
         break;
     }
-    narrow_to(column, id, rows);
+    type.narrow(column.values, rows);
+    column.type.id = type.id;
     return deciding_row;
 }
 

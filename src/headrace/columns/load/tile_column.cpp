@@ -7,17 +7,9 @@
 namespace headrace {
 namespace {
 
-// Merge a tile's bits into a column's, from any bit. Two tiles may share a word at their border, hence the atomic or.
+// Merge a tile's bits into a column's, from any bit. The bits after the last one are 0.
 void merge_bits(const std::vector<u64>& from, usize count, u64* to, usize at) {
-    const auto add = [](u64* word, u64 bits) {
-        if (bits != 0) __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
-    };
-    const usize shift = at % 64;
-    u64* word = to + at / 64;
-    for (usize i = 0; i * 64 < count; ++i, ++word) {
-        add(word, from[i] << shift);
-        if (shift != 0 && from[i] >> (64 - shift) != 0) add(word + 1, from[i] >> (64 - shift));
-    }
+    for (usize i = 0; i * 64 < count; ++i) add_bits(to, at + 64 * i, from[i]);
 }
 
 template <class Offset>

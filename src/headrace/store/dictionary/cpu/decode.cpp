@@ -8,13 +8,13 @@
 
 #include "core/cpu/cache_blocks.hpp"
 #include "store/dictionary/cpu/dictionary_host.hpp"
+#include "store/dictionary/cpu/text_words.hpp"
 
 namespace headrace {
 namespace {
 
 constexpr u64 piece_codes = 1 << 13;
 static_assert(piece_codes % 64 == 0);
-constexpr u64 short_text = 32;   // bytes that are copied at once
 constexpr u64 texts_ahead = 16;  // texts between a prefetch and its copy
 
 // The largest code of pieces of several threads.
@@ -147,18 +147,13 @@ private:
         }
     }
 
-    // Copies texts to `out`, up to `end`. A short text is copied as 32 bytes where both sides have them; the next text
-    // overwrites those after it.
+    // Copies texts to `out`, up to `end`.
     void copy(const TextPlace* places, u64 number, u8* out, const u8* end) const {
         const u64 all = texts_.bytes_count;
         for (u64 i = 0; i < number; ++i) {
             if (i + texts_ahead < number) __builtin_prefetch(texts_.bytes + places[i + texts_ahead].begin);
             const auto [begin, size] = places[i];
-            if (size <= short_text && begin + short_text <= all && end - out >= static_cast<i64>(short_text)) {
-                std::memcpy(out, texts_.bytes + begin, short_text);
-            } else if (size != 0) {
-                std::memcpy(out, texts_.bytes + begin, size);
-            }
+            copy_text({texts_.bytes + begin, size, all - begin}, out, end);
             out += size;
         }
     }

@@ -18,7 +18,6 @@ namespace headrace {
 namespace {
 
 constexpr u64 piece_texts = 1 << 12;
-constexpr u64 short_text = 32;  // bytes that are copied at once
 constexpr u64 word_bytes = 8;
 
 // The dictionary of a merged text.
@@ -215,8 +214,9 @@ private:
             const u64 first = is_delta ? at.delta : at.main;
             const DictionaryTexts& from = is_delta ? delta_ : main_;
             put_offsets(from, first, count, byte, static_cast<Offset*>(to.offsets) + code);
-            const u64 bytes = from.begin(first + count) - from.begin(first);
-            copy(from, from.begin(first), bytes, to.bytes + byte, to.bytes + begins_[number + 1]);
+            const u64 begin = from.begin(first), bytes = from.begin(first + count) - begin;
+            copy_text({from.values.bytes + begin, bytes, from.end - begin}, to.bytes + byte,
+                      to.bytes + begins_[number + 1]);
             if (*origin != of_delta) at.main = put_codes(tables_.main, at.main, count, code);
             if (*origin != of_main) at.delta = put_codes(tables_.delta, at.delta, count, code);
             code += count;
@@ -244,17 +244,6 @@ private:
     static u64 put_codes(u32* table, u64 first, u64 count, u64 code) {
         for (u64 i = 0; i < count; ++i) table[first + i] = static_cast<u32>(code + i);
         return first + count;
-    }
-
-    // Copies bytes to `out`, of which 32 are written at once where both sides have them; the next text overwrites those
-    // after its begin. `end`: end of the piece.
-    static void copy(const DictionaryTexts& from, u64 begin, u64 bytes, u8* out, const u8* end) {
-        const u8* const source = from.values.bytes + begin;
-        if (bytes <= short_text && begin + short_text <= from.end && end - out >= static_cast<i64>(short_text)) {
-            std::memcpy(out, source, short_text);
-        } else if (bytes != 0) {
-            std::memcpy(out, source, bytes);
-        }
     }
 
     TextPair pair_;

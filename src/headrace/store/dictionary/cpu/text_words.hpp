@@ -1,6 +1,7 @@
 // Reads texts of a dictionary as words of 8 bytes, whose order as numbers is that of the bytes.
 #pragma once
 #include <algorithm>
+#include <cstring>
 
 #include "store/dictionary/rules/merge.hpp"
 
@@ -37,6 +38,17 @@ struct TextBytes {
         return size == other.size ? 0 : size < other.size ? -1 : 1;
     }
 };
+
+// Copies a text. A short one is copied as 32 bytes where both sides have them; the next text overwrites those after it.
+// `end`: of the memory at `out`.
+inline void copy_text(const TextBytes& text, u8* out, const u8* end) {
+    constexpr u64 short_text = 32;
+    if (text.size <= short_text && text.readable >= short_text && end - out >= static_cast<i64>(short_text)) {
+        std::memcpy(out, text.bytes, short_text);
+    } else if (text.size != 0) {
+        std::memcpy(out, text.bytes, text.size);
+    }
+}
 
 // The texts of a dictionary, with the end of their bytes.
 struct DictionaryTexts {
