@@ -102,3 +102,21 @@ def test_threads_give_one_result() -> None:
     expected.upsert(keys, values, "sum")
     found = table.items()
     assert list(zip(bits_of(found.keys), bits_of(found.values), strict=True)) == expected.items("float64")
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("searched", [1, 15, 16, 17, 20_000])
+def test_lists_of_all_lengths_are_found_side_by_side(threads: int, searched: int) -> None:
+    """Searches walk through 16 lists at once: of no value, of few, and of thousands."""
+    random = np.random.default_rng(searched)
+    lengths = random.choice([0, 1, 2, 17, 300], 500)
+    lengths[::97] = 3000
+    keys = random.permutation(np.repeat(np.arange(500), lengths))
+    values = random.integers(-1000, 1000, len(keys)).astype("i4")
+    table = HashMultiMap("int64", "int32", context=Context(threads=threads))
+    table.insert(keys, values)
+    wanted = random.integers(0, 500, searched)
+    found = table.find_all(wanted)
+    assert np.diff(found.offsets).tolist() == table.count(wanted).tolist() == lengths[wanted].tolist()
+    expected = {key: np.sort(values[keys == key]) for key in set(wanted.tolist())}
+    assert (found.values == np.concatenate([expected[key] for key in wanted.tolist()])).all()

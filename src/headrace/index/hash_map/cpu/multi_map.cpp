@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <span>
+
 #include "arrange/gather/widths.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
 #include "index/hash_map/cpu/sharded_rows.hpp"
@@ -78,17 +81,20 @@ public:
     }
 
     void count(const KeyBatch& batch, i64* counts, unsigned threads) const override {
-        each_list(batch, threads, [&](const Shard&, ValueList list, u64 row) { counts[row] = list.count; });
+        each_group(batch, threads, [&](std::span<const FoundList> found, u64 first) {
+            for (u64 i = 0; i < found.size(); ++i) counts[first + i] = found[i].list.count;
+        });
     }
 
     void find_all(const KeyBatch& batch, const void* rule, const i64* offsets, void* values,
                   unsigned threads) const override {
         const auto& order = *static_cast<const KeyRule<Value>*>(rule);
-        each_list(batch, threads, [&](const Shard& in, ValueList list, u64 row) {
-            Value* const begin = static_cast<Value*>(values) + offsets[row];
-            Value* end = begin;
-            for (u32 node = list.first; node != no_node; node = in.nodes[node].next) *end++ = in.nodes[node].value;
-            std::sort(begin, end, [&](Value a, Value b) { return order.code(a) < order.code(b); });
+        each_group(batch, threads, [&](std::span<const FoundList> found, u64 first) {
+            copy_values(found, offsets + first, static_cast<Value*>(values));
+            for (u64 i = first; i < first + found.size(); ++i) {
+                std::sort(static_cast<Value*>(values) + offsets[i], static_cast<Value*>(values) + offsets[i + 1],
+                          [&](Value a, Value b) { return order.code(a) < order.code(b); });
+            }
         });
     }
 
@@ -220,24 +226,61 @@ private:
                        [&](u64 part) { visit_part({keys, parts[part], seed_}, Prefetch::search, visit); });
     }
 
-    // Calls visit(shard, list, row) for each key, with an empty list for an absent one.
+    // The list of a key, empty for an absent one, and its shard.
+    struct FoundList {
+        const Shard* in;
+        ValueList list;
+    };
+
+    // Calls visit(lists, first) for each group of up to 16 keys, from key `first` on.
     template <class Visit>
-    void each_list(const KeyBatch& batch, unsigned threads, const Visit& visit_list) const {
+    void each_group(const KeyBatch& batch, unsigned threads, const Visit& visit) const {
         const Key* const keys = static_cast<const Key*>(batch.keys);
         const Shard* const shards = shards_.data();
         const Pieces pieces(batch.count, 64);
         for_each_piece(pieces.number(), threads_for(batch.count, threads), [&](u64 piece) {
             const RowList rows{nullptr, pieces.begin(piece), pieces.size(piece)};
-            const KeyRows<Key> part{keys, rows, seed_};
-            visit_rows(
-                part, prefetch_of(Prefetch::search, part),
-                [=](Key hash) -> auto& { return shards[shard_of(hash)].table; },
-                [&](Key hash, u64 row) {
-                    const Shard& in = shards[shard_of(hash)];
-                    const auto* const slot = in.table.find(keys[row], hash);
-                    visit_list(in, slot == nullptr ? no_values : slot->value, row);
-                });
+            const Prefetch prefetch = prefetch_of(Prefetch::search, {keys, rows, seed_});
+            for (u64 at = 0; at < rows.count; at += searches_in_flight) {
+                FoundList found[searches_in_flight];
+                const u64 first = rows[at], end = std::min(at + searches_in_flight, rows.count);
+                visit_rows(
+                    KeyRows<Key>{keys, rows.part(at, end), seed_}, prefetch,
+                    [=](Key hash) -> auto& { return shards[shard_of(hash)].table; },
+                    [&](Key hash, u64 row) {
+                        const Shard& in = shards[shard_of(hash)];
+                        const auto* const slot = in.table.find(keys[row], hash);
+                        found[row - first] = {&in, slot == nullptr ? no_values : slot->value};
+                    });
+                visit(std::span<const FoundList>(found, end - at), first);
+            }
         });
+    }
+
+    // Copies the values of list i from offsets[i] on, one of each list in turn, so that their cache misses overlap.
+    static void copy_values(std::span<const FoundList> found, const i64* offsets, Value* values) {
+        u64 lists[searches_in_flight], count = 0;  // those that have values left
+        u32 nodes[searches_in_flight];
+        for (u64 i = 0; i < found.size(); ++i) {
+            nodes[i] = found[i].list.first;
+            if (nodes[i] == no_node) continue;
+            __builtin_prefetch(&found[i].in->nodes[nodes[i]]);
+            lists[count++] = i;
+        }
+        for (u64 step = 0; count > 0; ++step) {
+            for (u64 at = 0; at < count;) {
+                const u64 i = lists[at];
+                const auto& node = found[i].in->nodes[nodes[i]];
+                values[static_cast<u64>(offsets[i]) + step] = node.value;
+                nodes[i] = node.next;
+                if (node.next == no_node) {
+                    lists[at] = lists[--count];
+                } else {
+                    __builtin_prefetch(&found[i].in->nodes[node.next]);
+                    ++at;
+                }
+            }
+        }
     }
 
     std::shared_ptr<Budget> budget_;
