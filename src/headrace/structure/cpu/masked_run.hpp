@@ -46,8 +46,15 @@ public:
         PlainCarry carry = carry_;
         usize separable_from = separable_from_;
         const u64 spaces = dialect_.skip_initial_space ? block.equals(' ') & valid : 0;
-        const Separators separators = find_separators(block, pos, valid, separable_from, spaces);
-        masks = find_masks<Quotes::bytes>(dialect_, block, valid, carry, quotes, separators);
+        // Without quotes, only spaces have to be followed from block to block.
+        const bool is_bare = (quotes | carry.inside | carry.after_closing) == 0 && !dialect_.skip_initial_space;
+        const Separators separators = find_separators(block, pos, valid, separable_from, spaces, is_bare);
+        if (is_bare) {
+            masks = find_masks<Quotes::none>(dialect_, block, valid, carry, 0, separators);
+            carry.after_separator = masks.separators >> 63;
+        } else {
+            masks = find_masks<Quotes::bytes>(dialect_, block, valid, carry, quotes, separators);
+        }
         if (masks.strays != 0) return BlockReading::malformed_quote;
         if (dialect_.comment >= 0 && (masks.starts & block.equals(static_cast<u8>(dialect_.comment))) != 0)
             return BlockReading::declined;
@@ -66,17 +73,20 @@ public:
     }
 
 private:
-    // Of separators that overlap, the leftmost counts.
-    Separators find_separators(const Block& block, usize pos, u64 valid, usize& separable_from, u64 spaces) const {
+    // Of separators that overlap, the leftmost counts. If the block `is_bare`, their first bytes are not needed.
+    Separators find_separators(const Block& block, usize pos, u64 valid, usize& separable_from, u64 spaces,
+                               bool is_bare) const {
         const usize length = dialect_.separator_length;
         const u64 padding = dialect_.strip ? spaces : 0;
         if (length == 1) {
             const u64 bytes = block.equals(dialect_.separator);
             return {bytes, bytes, spaces, padding};
         }
-        u64 found = valid, begins = valid, ends = 0;
+        u64 found = valid, begins = is_bare ? 0 : valid, ends = 0;
         for (usize i = 0; i < length; ++i) {
             found &= Block(text_ + pos + i - (length - 1)).equals(dialect_.separator_text[i]);
+        }
+        for (usize i = 0; begins != 0 && i < length; ++i) {
             begins &= Block(text_ + pos + i).equals(dialect_.separator_text[i]);
         }
         for (; found != 0; found &= found - 1) {
@@ -151,6 +161,16 @@ public:
             state_ = a.next[group][state_];
             done_ = at + 1;
         }
+    }
+
+    // Pass over text without quotes and escapes from `pos`, where the blocks that were read end, up to `to`, after a
+    // line end. Inside quotes nothing changes, and outside, all states are the same there. Then read on to `end`.
+    void skip(usize pos, usize to, usize end) {
+        if (is_masked_) begin(pos, masked_.state_at(pos));
+        step_over_others(to - 1);
+        state_ = dialect_.automaton.next[dialect_.automaton.class_of[text_[to - 1]]][state_];
+        done_ = to;
+        for (; to < end; to += BLOCK) read_by_automaton(to, low_bits(end - to));
     }
 
     // Return the state after all blocks, which end at `to`.
