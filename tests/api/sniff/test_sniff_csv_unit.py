@@ -129,6 +129,16 @@ def test_given_options_of_a_read_win():
     table.report.check()
 
 
+@pytest.mark.parametrize("name", [b"c%d", b"%d"])
+def test_a_header_that_is_longer_than_the_sample(name):
+    names = [b"id", *(name % place for place in range(60_000))]
+    text = b"\n".join([b",".join(names), b",".join([b"x", *[b"5"] * 60_000]), b""])
+    found = headrace.sniff_csv(text, sample_bytes=100_000)
+    assert found.header and len(names) * 4 > 100_000
+    table = headrace.read_csv(text, dialect="auto")
+    assert table.shape == (1, 60_001) and table.column_names[60_000] == names[-1].decode()
+
+
 def test_header_by_index_skips_as_it_says():
     table = headrace.read_csv(b"x\na;b\n1;2\n", dialect="auto", header=1, delimiter=";")
     assert table.to_pydict() == {"a": [1], "b": [2]}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headrace import Context, ParseError, Table, _native, read_csv, scan_csv
+from headrace import Context, MemoryLimitError, ParseError, Table, _native, read_csv, scan_csv
 from headrace.testing.compare import assert_same_table
 from headrace.testing.reference import ReferenceOptions
 from headrace.testing.reference import read as read_reference
@@ -40,6 +40,16 @@ def read(data: bytes, **options: Any) -> Table:
 def text_of(rng: random.Random, records: int, density: float) -> bytes:
     lines = [rng.choice(FAULTS) if rng.random() < density else GOOD for _ in range(records)]
     return HEADER + b"".join(line + rng.choice([b"\n", b"\r\n", b"\n\n"]) for line in lines)
+
+
+def test_the_texts_of_wide_records_count_in_the_limit() -> None:
+    """Each fault has the text of its record: 100 records of 3 KB with 1,000 faults each have 300 MB."""
+    data = b"".join(b",".join([b"NA"] * 1000) + b"\n" for _ in range(100))
+    options: Any = {"header": False, "dtypes": "float64", "on_error": "null"}
+    with pytest.raises(MemoryLimitError, match=r"299600100 more asked for.*fewer listed faults"):
+        read_csv(data, context=Context(memory_limit=100_000_000), **options)
+    table = read_csv(data, context=Context(memory_limit=100_000_000), max_rejects=1000, **options)
+    assert (table.report.faults, len(table.rejects)) == (100_000, 1000)
 
 
 @pytest.mark.parametrize("place", [0, 1, 2_500, 4_999])

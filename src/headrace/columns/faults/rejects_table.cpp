@@ -96,10 +96,13 @@ struct BlockPosition {
 
 class RejectsTable {
 public:
-    RejectsTable(const LoadPlan& plan, std::vector<FaultBlock> blocks, const std::vector<LoadedColumn>& columns,
-                 const std::vector<u64>& lines)
-        : plan_(plan), blocks_(std::move(blocks)), lines_(lines), places_(blocks_.size() + 1) {
-        for (const LoadedColumn& column : columns) types_.push_back(type_name(column.type));
+    RejectsTable(const LoadPlan& plan, LoadResult& result, const std::vector<u64>& lines)
+        : plan_(plan),
+          budget_(result.budget),
+          blocks_(std::exchange(result.faults, {})),
+          lines_(lines),
+          places_(blocks_.size() + 1) {
+        for (const LoadedColumn& column : result.columns) types_.push_back(type_name(column.type));
     }
 
     std::vector<NamedColumn> build() {
@@ -112,6 +115,7 @@ public:
                 places_[i].nulls[c] += places_[i - 1].nulls[c];
             }
         }
+        charge_copies();
         allocate();
         for_each_block([&](usize block) {
             const FaultBlock faults = std::move(blocks_[block]);
@@ -181,6 +185,17 @@ private:
     }
 
     u64 rows() const { return places_.back().row; }
+
+    // Faults of one record share its text, and the table has a copy for each. The first copy has been charged.
+    void charge_copies() const {
+        usize bytes = places_.back().bytes[TEXT];
+        for (const FaultBlock& block : blocks_) bytes -= std::min(bytes, block.texts.bytes());
+        if (budget_ && budget_->is_limited()) {
+            budget_->charge(bytes);
+        } else {
+            require_group_memory(bytes);
+        }
+    }
 
     // Each region has its own purpose, by which freed memory is reused.
     Region region_of(usize bytes, Region::Content content = Region::Content::any) {
@@ -264,6 +279,7 @@ private:
     static constexpr u32 FIRST_USE = u32{1} << 31;  // after those of the load's columns
 
     const LoadPlan& plan_;
+    const std::shared_ptr<Budget> budget_;
     std::vector<FaultBlock> blocks_;
     const std::vector<u64>& lines_;
     std::vector<BlockPosition> places_;  // of each block, and of the end
@@ -277,7 +293,7 @@ private:
 }  // namespace
 
 std::vector<NamedColumn> rejects_table(const LoadPlan& plan, LoadResult& result, const std::vector<u64>& lines) {
-    return RejectsTable(plan, std::exchange(result.faults, {}), result.columns, lines).build();
+    return RejectsTable(plan, result, lines).build();
 }
 
 }  // namespace headrace

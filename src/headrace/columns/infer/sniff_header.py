@@ -33,12 +33,15 @@ def find_header(layout: SampleLayout, first: int) -> tuple[bool, str]:
 
 def _why_data(layout: SampleLayout, first: int) -> str | None:
     names = plain_fields(layout, first)
-    filled = [name for name in names if name]
     below = range(first + 1, len(layout.starts))
+    ends_inside = layout.is_cut and not below  # the sample may end inside the last name, and has no record after it
+    if ends_inside:
+        names.pop()
+    filled = [name for name in names if name]
     sampled = (plain_fields(layout, record) for record in below[:: max(1, len(below) // _RECORDS_JUDGED)])
     has_values = any(map(is_typed, filled))
     rows = [row for row in sampled if row != names or not has_values]  # names with values may be repeated as a whole
-    if not below and has_values:
+    if not below and has_values and not ends_inside:
         return "it holds values, and as a header it would be one of no record"
     if value := next((name for name in filled if is_value(name) and not is_typed(name)), None):
         return f"the first record holds {_shown(value)}, which looks like a value"

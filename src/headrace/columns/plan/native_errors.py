@@ -39,5 +39,6 @@ def out_of_memory(message: str) -> MemoryLimitError:
     else:
         limit = "" if "memory_limit" in reason else " (see `ulimit -v` for the limit of the process)"
     return MemoryLimitError(
-        f"{reason}{limit}; read fewer columns (columns=), smaller types (dtypes=), batches (scan_csv), or with fewer threads"
+        f"{reason}{limit}; read fewer columns (columns=), smaller types (dtypes=), fewer listed faults, batches (scan_csv), "
+        "or with fewer threads"
     )
