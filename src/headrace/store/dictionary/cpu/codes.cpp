@@ -94,6 +94,20 @@ CodeRun run_of(const CodeSource& source, u64 first, u64 count) {
     return {from, first % group_codes == 0 ? fast / group_codes : 0};
 }
 
+// Writes 0 to the codes of rows [first, first + count) that are null, 8 rows of a byte at a time.
+void clear_nulls(const u8* validity, u64 first, u64 count, u32* codes) {
+    u64 i = 0;
+    const auto clear_up_to = [&](u64 end) {
+        for (; i < end; ++i) codes[i] &= -u32{validity[(first + i) / 8] >> (first + i) % 8 & 1u};
+    };
+    clear_up_to(std::min(count, -first % 8));
+    for (; i + 8 <= count; i += 8) {
+        const u32 byte = validity[(first + i) / 8];
+        for (u32 k = 0; k < 8; ++k) codes[i + k] &= (byte & 1u << k) != 0 ? ~u32{0} : 0;
+    }
+    clear_up_to(count);
+}
+
 // Writes the new codes of codes [first, first + count) of the words. Counts and bits are no faster than the table on a
 // CPU.
 void translate_range(const CodeSource& source, u64 first, u64 count, u32* codes) {
@@ -103,11 +117,7 @@ void translate_range(const CodeSource& source, u64 first, u64 count, u32* codes)
         const auto* const table = reinterpret_cast<const u8*>(source.blocks.table);
         gather_piece<u32>(source, first, count, {table, ~u32{0}}, reinterpret_cast<u8*>(codes));
     }
-    if (source.validity == nullptr) return;
-    for (u64 i = 0; i < count; ++i) {
-        const u64 row = first + i;
-        codes[i] = source.validity[row / 8] >> row % 8 & 1 ? codes[i] : 0;
-    }
+    if (source.validity != nullptr) clear_nulls(source.validity, first, count, codes);
 }
 
 void join_word(u64& word, u64 bits) { std::atomic_ref(word).fetch_or(bits, std::memory_order_relaxed); }
