@@ -5,8 +5,8 @@ usage: python -m bench.store.store_merge [--rows N] [--columns N] [--delta PERCE
 
 The store has a key of int64, and columns of integers, floats, days and texts with 1,000 to 500,000 distinct values. A tenth of
 the distinct values of a delta is new. A delta is merged with the main in another thread, for each device in turn. Meanwhile
-queries are made one after another. They look up 100 keys, read a column of integers, group all rows by a text in SQL, and
-append 100 rows. Their latencies are compared with those before the merge. The rows after the merge are compared with those
+queries run one after another: lookups of 100 keys, reads of a column, aggregates by a text in SQL, and appends of 100 rows.
+Their latencies are compared with those before the merge. The rows after the merge are compared with those
 before it, in the key, and a column of integers and one of texts. NumPy merges the same columns of numbers on one thread, and its
 codes stay unpacked.
 Tables that are appended repeat one of 2 million rows with other keys. 100 million rows of 20 columns need 60 GB of memory.
@@ -119,12 +119,12 @@ def _merged_by_numpy(parts: Any) -> None:
     np.concatenate([table[codes] for table, (_, codes) in zip(tables, parts, strict=True)])
 
 
-def measured(page: Page, store: headrace.Store, rows: int, where: str) -> tuple[Spent, int]:
-    """Add the rows of latencies with `rows` keys; return the seconds of the merge, and the peak. `where`: the device."""
+def measured(page: Page, store: headrace.Store, rows: int, where: str) -> tuple[Spent, tuple[int, int]]:
+    """Add the rows of latencies with `rows` keys; return the seconds of the merge, and the peaks without it and with it."""
     queries = Queries(store, rows)
     calls = queries.calls()
     quiet: dict[str, list[float]] = {name: [timed(call) for _ in range(_QUIET_TURNS)][1:] for name, call in calls.items()}
-    before = store.snapshot()
+    before, quiet_peak = store.snapshot(), peak_bytes()
     found: list[Spent] = []
     thread = threading.Thread(target=lambda: found.append(spent(store.merge)))
     busy: dict[str, list[float]] = {name: [] for name in calls}
@@ -133,7 +133,7 @@ def measured(page: Page, store: headrace.Store, rows: int, where: str) -> tuple[
         for name, call in calls.items():
             busy[name] += [timed(call) for _ in range(_SHORT_TURNS if call in (queries.lookup, queries.append) else 1)]
     thread.join()
-    peak = peak_bytes()
+    peaks = quiet_peak, peak_bytes()
     for name in ("key", "c0", "c3"):
         after, expected = (pa.table(part.table([name])).slice(0, rows) for part in (store.snapshot(), before))
         assert after.equals(expected)
@@ -144,7 +144,7 @@ def measured(page: Page, store: headrace.Store, rows: int, where: str) -> tuple[
         marks = [np.median(quiet[name]) * 1e3, *np.percentile(times, (50, 99)), times.max()]
         page.say(f"| {name} | {' | '.join(f'{mark:,.2f}' for mark in marks)} | {len(times)} |")
         page.figure(device=where, query=name, quiet=quiet[name], busy=busy[name])
-    return found[0], peak
+    return found[0], peaks
 
 
 def appended(store: headrace.Store, parts: Iterable[Any]) -> Spent:
@@ -194,11 +194,13 @@ def merges(page: Page, sizes: Sizes, path: Path | None, contexts: list[Context])
             store = open_store(context=context)
         step(f"append of a delta, {where}", sizes.delta, appended(store, sizes.parts(number)))
         found = store.statistics
-        before = {"main, before": found.main_bytes, "delta": found.delta_bytes, "peak of the process before": peak_bytes()}
-        taken, peak = measured(page, store, sizes.keys(number), where)
+        before = {"main, before": found.main_bytes, "delta": found.delta_bytes, "peak of appends": peak_bytes()}
+        taken, peaks = measured(page, store, sizes.keys(number), where)
         step(f"merge of both on {where}, with queries", sizes.keys(number), taken)
         page.head(f"Memory, merge on {where}", "The peak has the main and the delta of before, which a snapshot keeps.", ["MB"])
-        for name, nbytes in (before | {"peak with it": peak, "main, after": store.statistics.main_bytes}).items():
+        for name, nbytes in (
+            before | {"peak with queries": peaks[0], "peak with the merge": peaks[1], "main, after": store.statistics.main_bytes}
+        ).items():
             page.say(f"| {name} | {nbytes / 1e6:,.0f} |")
     store.close()
     return steps
