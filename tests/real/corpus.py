@@ -15,6 +15,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -195,6 +196,7 @@ def _wrapped(paragraph: str) -> str:
     return "\n".join(textwrap.wrap(" ".join(paragraph.split()), 100, break_long_words=False, break_on_hyphens=False))
 
 
+@cache
 def versions() -> str:
     """Return the versions of the peers that are installed."""
     return ", ".join(f"{name} {version(package)}" for name, package in PACKAGES.items())

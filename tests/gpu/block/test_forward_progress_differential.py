@@ -19,7 +19,7 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.testing import fibers
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.multisplit import multisplit_cases as multisplit
-from tests.arrange.multisplit.multisplit_kernels_cases import launched
+from tests.arrange.multisplit.multisplit_kernels_cases import few_computed, launched
 from tests.arrange.sort import sort_gpu_cases as sort
 from tests.columns.load.load_gpu_cases import check as check_load
 
@@ -81,8 +81,8 @@ def test_selections(order: str) -> None:
 
 
 def test_multisplit() -> None:
-    keys = multisplit.keys_of("u4", "uniform", 2049)
-    for function, own in multisplit.cases(keys):
+    keys = multisplit.keys_of("f4", "uniform", 2049)
+    for function, own in few_computed(multisplit.cases(keys)):
         if function.count > 64:
             continue
         found = launched(keys, [np.arange(2049, dtype="u4")], function, resident=1)
