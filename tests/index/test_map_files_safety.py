@@ -84,7 +84,7 @@ def test_files_with_changed_bytes(name: str, step: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "times"),
     [
-        ("SortedMap", 30),
+        ("SortedMap", 12),
         ("HashMap", 12),
         *(pytest.param(name, 300, marks=pytest.mark.nightly) for name in ("SortedMap", "HashMap")),
     ],

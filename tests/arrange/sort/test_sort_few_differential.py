@@ -56,6 +56,7 @@ def uniform(dtype: str):
     return random.integers(0, 1 << 8 * int(dtype[1]), COUNT, f"u{dtype[1]}").view(dtype)
 
 
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("kind", ["uniform", "deep", "sorted"])
 @pytest.mark.parametrize("values", ["alone", "one", "two"])
 @pytest.mark.parametrize("dtype", ["u4", "u8", "f8"])

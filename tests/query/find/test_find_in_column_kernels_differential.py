@@ -75,6 +75,7 @@ def test_any_texts(pattern: bytes, type_: Any) -> None:
         check(column_of(texts, type_), pattern, launcher, ignore_case=ignore_case)
 
 
+@pytest.mark.long_except("aa", "abc*")
 @pytest.mark.parametrize("pattern", [b"aa", b"aba", b"ababababa", b"abc" * 13])
 def test_hits_across_rows(pattern: bytes) -> None:
     launcher = FiberLauncher("random", len(pattern))

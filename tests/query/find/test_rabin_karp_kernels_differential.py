@@ -57,7 +57,7 @@ def test_repetitive_texts(name: str) -> None:
         check(text * (TILE // len(text)), pattern, name, launcher)
 
 
-@pytest.mark.parametrize("name", ["crk", "drk", "drk-2s"])
+@pytest.mark.parametrize("name", ["crk", pytest.param("drk", marks=pytest.mark.long), "drk-2s"])
 def test_windows_that_exceed_shared_memory(name: str) -> None:
     launcher = FiberLauncher("forward", 0)
     pattern = symbols(4, 42_000, 1).tobytes()
