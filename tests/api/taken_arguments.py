@@ -288,6 +288,7 @@ TAKES_IN: dict[str, set[str]] = {
     "Store.merge_bytes": {"none", "one", "int64"},
     "Store.merge_ratio": {"none", "one", "float", "whole float", "int64", "float64"},
     "Store.merge_seconds": {"none", "one", "float", "whole float", "int64", "float64"},
+    "Store.ingest.atomic": FLAG,
     "Store.update.where": NONE,
     "Store.update.values": NONE,
     "Store.delete.keys": STORE_KEYS,
