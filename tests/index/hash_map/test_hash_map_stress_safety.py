@@ -67,6 +67,21 @@ def test_keys_of_one_bucket_take_no_quadratic_time(make: type[HashMap | HashMult
     assert seconds(chosen) < 30 * min(seconds(others) for _ in range(3))
 
 
+def test_random_keys_are_not_placed_by_a_secret() -> None:
+    """Full tables have runs of more than 16 full groups by chance. A secret would give two equal maps two inner orders."""
+    count = 900_000  # the first tables are full just before that, and have 1,024 groups
+    keys = np.random.default_rng(2).permutation(count).astype(np.uint64)
+
+    def inner_order() -> bytes:
+        table = HashSet("uint64", context=Context(threads=1))
+        for begin in range(0, count, 100_000):
+            table.insert(keys[begin : begin + 100_000])
+        found, _ = table._backend.items()
+        return found.owner.tobytes()
+
+    assert inner_order() == inner_order()
+
+
 def test_a_value_of_many_is_erased_in_little_time() -> None:
     """The values of a key are sorted once, not searched for the smallest one by each erasure."""
     count, random = 200_000, np.random.default_rng(5)
