@@ -301,7 +301,8 @@ class StoreEngine:
         if (thread is not None and thread.is_alive()) or self._merge_error is not None:
             return
         if self.rules.triggers.are_reached(self.state, self._merged_at):
-            thread = threading.Thread(target=self._merge_in_thread, name="headrace-merge")
+            # A process that ends waits for the merge, also if the timer's thread, which is a daemon, begins it.
+            thread = threading.Thread(target=self._merge_in_thread, name="headrace-merge", daemon=False)
             with suppress(RuntimeError):  # no more threads, or the process ends: the next change tries again
                 thread.start()
                 self._merge_thread = thread
@@ -309,7 +310,7 @@ class StoreEngine:
     def _start_timer(self) -> None:
         """Wait for the time at which a merge is due, if there is one; the write lock is held."""
         wait = self.rules.triggers.wait(self.state, self._merged_at)
-        if wait is not None and self._merge_error is None:
+        if wait is not None and self._merge_error is None and not self._is_closed:
             self._timer.start(wait)
 
     def _merge_when_due(self) -> None:
@@ -328,6 +329,8 @@ class StoreEngine:
     def _raise_merge_error(self) -> None:
         error, self._merge_error = self._merge_error, None
         if error is not None:
+            with self._write_lock:
+                self._start_timer()
             raise error
 
     def _merge(self) -> bool:

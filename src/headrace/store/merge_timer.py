@@ -23,12 +23,11 @@ class MergeTimer:
 
     def start(self, seconds: float) -> None:
         """Begin to wait, unless a wait has begun and not ended."""
-        if self._timer is None:
-            timer = Timer(min(seconds, TIMEOUT_MAX), self._end)
+        if self._timer is None or not self._timer.is_alive():  # a fork ends the thread
+            self._timer = timer = Timer(min(seconds, TIMEOUT_MAX), self._end)  # before a short wait ends
             timer.name, timer.daemon = "headrace-merge-timer", True
             with suppress(RuntimeError):  # no more threads: the next change tries again
                 timer.start()
-                self._timer = timer
 
     def stop(self) -> None:
         """End the wait without a call."""

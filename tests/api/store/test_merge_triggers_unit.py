@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import threading
 import time
 import weakref
 
 import pytest
 
 from headrace import Store
+from headrace.store.files.folder import StoreFolder
+from headrace.store.merge_timer import MergeTimer
 
 pytest.importorskip("pyarrow")
 
@@ -60,3 +63,81 @@ def test_a_timer_neither_keeps_a_store_nor_merges_a_closed_one():
     closed.close()
     time.sleep(0.5)
     assert closed.statistics.delta_rows == 1
+
+
+class Counter:
+    """Counts the ends of waits, each of which begins another one."""
+
+    def __init__(self, seconds):
+        self.count, self.seconds, self.lock = 0, seconds, threading.Lock()
+        self.timer = MergeTimer(self.end)
+
+    def begin(self):
+        with self.lock:
+            self.timer.start(self.seconds)
+
+    def end(self):
+        self.count += 1
+        if self.count < 2000:
+            self.begin()
+
+    def counts_to(self, number):
+        ends = time.monotonic() + 60
+        while self.count < number and time.monotonic() < ends:
+            time.sleep(0.01)
+        return self.count == number
+
+
+def test_a_wait_that_ends_at_once_is_not_the_last_one():
+    counter = Counter(1e-9)
+    counter.begin()
+    assert counter.counts_to(2000)
+
+
+def test_a_wait_whose_thread_has_ended_is_begun_again():
+    """A fork ends the thread; a stop does here."""
+    counter = Counter(3600)
+    counter.begin()
+    counter.timer.stop()
+    counter.timer._timer.join()
+    counter.count, counter.seconds = 1999, 0.01
+    counter.begin()
+    assert counter.counts_to(2000)
+
+
+def due_merge(store):
+    """Begin a merge as the timer does, in a thread that is a daemon, and return the merge's thread."""
+    engine = store._opened.engine
+    engine._merged_at -= 3600
+    timer = threading.Thread(target=engine._merge_when_due, daemon=True)
+    timer.start()
+    timer.join()
+    return engine._merge_thread
+
+
+def test_a_process_waits_for_a_merge_that_the_timer_began():
+    store = Store(schema={"n": "int64"}, merge_seconds=3600)
+    store.append(b"n\n1\n")
+    merge = due_merge(store)
+    assert not merge.daemon
+    merge.join()
+    assert store.statistics.merges == 1
+
+
+def test_the_timer_goes_on_after_an_error_that_was_raised(tmp_path):
+    store = Store(tmp_path / "s", schema={"n": "int64"}, merge_seconds=0.3)
+    engine = store._opened.engine
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StoreFolder, "write_main", refuse)
+        store.append(b"n\n1\n")
+        ends = time.monotonic() + 20
+        while engine._merge_error is None and time.monotonic() < ends:
+            time.sleep(0.01)
+    with pytest.raises(OSError, match="the disk is full"):
+        store.wait_for_merge()
+    assert merged_within(store)
+    store.close()
+
+
+def refuse(*_given):
+    raise OSError("the disk is full")
