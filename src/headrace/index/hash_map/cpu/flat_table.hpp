@@ -5,9 +5,9 @@
 // A table doubles when 66 to 87 of 100 slots are in use, by the number of its shard. So the tables of a map double one
 // after another. Bytes moved per search: a cache line of tags, and one of slots for a present key.
 //
-// In a table that is 7/8 full, a random key passes 16 full groups with a probability of 0.01, 64 with 10^-5, and 256 with
-// about 10^-16. If an insertion passes more, keys were chosen to share a group. Then the table places all keys by a hash
-// with a secret. So no keys take quadratic time.
+// In a table that is 7/8 full, a random key passes 16 full groups with a probability of 0.01, and 256 with about
+// 10^-16. If an insertion passes more, keys were chosen to share a group. Then the table places all keys by a hash with
+// a secret. So no keys take quadratic time.
 #pragma once
 #include <cstring>
 #include <memory>
