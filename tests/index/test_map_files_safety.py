@@ -134,6 +134,14 @@ def test_files_with_columns_of_others(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_paths_that_are_not_utf_8(name: str, tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/Stra\xdfe"))
+    folder.mkdir()
+    saved(name, folder / "map\udcff.arrow")
+    assert len(loaded(name, folder / "map\udcff.arrow")) == 40
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_a_pickle_names_the_way(name: str, tmp_path: Path) -> None:
     found = saved(name, tmp_path / "map.arrow")
     for call in (pickle.dumps, copy.deepcopy):

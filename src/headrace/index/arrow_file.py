@@ -50,7 +50,7 @@ def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> N
     table = table.replace_schema_metadata({_metadata_key(label): " ".join(content.words).encode()})
     with (
         moved_when_whole(final_path(path), is_durable=True) as temporary,
-        arrow.OSFile(str(temporary), "wb") as sink,
+        arrow.OSFile(os.fsencode(temporary), "wb") as sink,
         import_module("pyarrow.ipc").new_file(sink, table.schema) as writer,
     ):
         writer.write_table(table, max_chunksize=_BATCH_ROWS)
@@ -78,7 +78,7 @@ def read_items(path: str | os.PathLike[str], label: str, writer: str) -> MapFile
         The file cannot be read.
     """
     arrow, name = _arrow("reading Arrow files"), repr(os.fspath(path))
-    with arrow.OSFile(os.fspath(path), "rb") as source:
+    with arrow.OSFile(os.fsencode(path), "rb") as source:
         try:
             table = import_module("pyarrow.ipc").open_file(source).read_all()
             table.validate(full=True)

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import headrace
-from headrace import OptionError, SourceError, Table, read_csv
+from headrace import OptionError, ParseError, SourceError, Table, read_csv
 
 BIG = 200 << 20
 SMALL = b"a,b\n1,x\n2,y\n"
@@ -312,3 +312,13 @@ def test_a_file_without_a_size_is_read_to_its_end(read: str) -> None:
     else:
         table = headrace.read_csv(MOUNTS, **options)
     assert table["column_2"].to_pylist() == expected
+
+
+def test_a_file_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/Stra\xdfe.csv"
+    with open(path, "wb") as file:
+        file.write(b"a,b\n1,x\n")
+    for given in (os.fsdecode(path), Path(os.fsdecode(path)), str(tmp_path / "*.csv")):
+        assert read_csv(given).to_pydict() == {"a": [1], "b": ["x"]}
+    with pytest.raises(ParseError, match="column 'a'"):
+        read_csv(os.fsdecode(path), dtypes={"a": "bool"}, true_values=["yes"])

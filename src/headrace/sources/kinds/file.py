@@ -96,7 +96,8 @@ def _opened(path: str) -> Iterator[RangeReader]:
                 "with hive_partitioning=True"
             )
         identity = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-        yield NativeReader(_native.Source.from_file(descriptor, path), path=path, identity=identity)
+        name = os.fsencode(path).decode(errors="backslashreplace")  # of any bytes, for messages
+        yield NativeReader(_native.Source.from_file(descriptor, name), path=path, identity=identity)
     finally:
         os.close(descriptor)
 
