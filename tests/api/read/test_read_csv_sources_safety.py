@@ -236,6 +236,17 @@ def test_file_objects_that_cannot_be_read(tmp_path: Path) -> None:
         assert read(archive.open("a.csv")).to_pydict() == EXPECTED
 
 
+def test_file_object_that_does_not_say_whether_it_is_readable() -> None:
+    class Stream(io.RawIOBase):
+        def __init__(self) -> None:
+            self.rest = io.BytesIO(SMALL)
+
+        def readinto(self, buffer: Any) -> int:
+            return self.rest.readinto(buffer)
+
+    assert read(Stream()).to_pydict() == EXPECTED
+
+
 @pytest.mark.parametrize("given", [None, 5, 2.5, {"a": 1}, object()], ids=lambda given: type(given).__name__)
 @pytest.mark.parametrize("listed", [False, True])
 def test_unsupported_source(given: object, listed: bool) -> None:

@@ -49,7 +49,7 @@ def is_readable(source: object) -> TypeGuard[Readable]:
         return False
     if getattr(source, "closed", False) is True:
         raise OptionError("source is a file object that is closed; open it again, or pass its path")
-    if isinstance(source, IOBase) and not source.readable():
+    if isinstance(source, IOBase) and source.writable() and not source.readable():  # a class of its own may say neither
         raise OptionError("source is a file object that is open for writing only; open it with mode 'rb'")
     if hasattr(source, "namelist"):
         raise OptionError("source is an archive; pass one of its files: archive.open(name)")
