@@ -21,6 +21,7 @@ namespace {
 // Bytes that verification may read per position, and in addition per range and per pattern.
 constexpr u64 budget_per_position = 8, budget_per_range = 16384, budget_per_pattern = 2;
 constexpr u32 probes_of_one = 3;    // compared at one position that is left; verification of it takes less than more
+constexpr u64 followed_length = 8;  // masks find the hits of shorter patterns faster than comparisons one after another
 constexpr u64 candidate_cost = 16;  // bytes that could be compared in the time of starting a comparison
 
 template <bool ignore_case>
@@ -51,7 +52,8 @@ public:
           text_(range.text),
           begin_(range.begin < found.entry ? found.entry : range.begin),
           end_(range.end),
-          found_(found) {}
+          found_(found),
+          follows_(found.gap != 0 && plan.length >= followed_length) {}
 
     // `head`: probes that are compared before the first branch.
     template <u32 head>
@@ -88,6 +90,7 @@ private:
     template <u32 head>
     HR_MEMBER u64 candidates(const u8* text, bool& verify) const {
         u64 mask = first_candidates<head>(text);
+        if (mask == 0) return mask;
         u32 i = head;
         const u32 of_one = was_hit_ ? head : head + probes_of_one;
         for (; mask != 0 && i < plan_.probe_count && i < of_one; ++i) {
@@ -123,6 +126,12 @@ private:
             found_.count += static_cast<u64>(count_ones(mask));
             return true;
         }
+        return verify || follows_ ? add_each<true>(base, mask, verify) : add_each<false>(base, mask, false);
+    }
+
+    // `is_checked`: whether a position may have to be verified, or hits after it to be looked for.
+    template <bool is_checked>
+    bool add_each(u64 base, u64 mask, bool verify) {
         for (; mask != 0; mask &= mask - 1) {
             if (found_.gap != 0 && found_.entry > base) {
                 if (found_.entry >= base + BLOCK) break;
@@ -130,7 +139,7 @@ private:
                 if (mask == 0) break;
             }
             const u64 position = base + static_cast<u64>(trailing_zeros(mask));
-            if (verify) {
+            if (is_checked && verify) {
                 const u64 allowed = budget_per_range + budget_per_pattern * plan_.length;
                 if (spent_ > allowed + budget_per_position * (position - begin_)) {
                     search_linear(position);
@@ -141,7 +150,7 @@ private:
                 was_hit_ = equal == plan_.length;
                 if (!was_hit_) continue;
             }
-            if (!add(position) || (found_.gap != 0 && !add_following(position))) return false;
+            if (!add(position) || (is_checked && follows_ && !add_following(position))) return false;
         }
         return true;
     }
@@ -243,6 +252,7 @@ private:
     const u8* const text_;
     const u64 begin_, end_;
     FoundPositions& found_;
+    const bool follows_;  // whether hits in a run of the pattern's period are looked for after each hit
     u64 spent_ = 0;
     bool was_hit_ = false;  // the last verification
 };
