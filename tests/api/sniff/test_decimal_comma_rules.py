@@ -40,6 +40,8 @@ NOT_PROPOSED = {
     "a point in another column": b"a;b\n1,5;2.5\n2,5;3.5\n",
     "a point beside words for null": b"a;b\n1,5;2.5\n2,5;NA\n",
     "a point in the same column": b"a;b\n1,5;x\n2.5;y\n",
+    "millions beside pairs": b"a;b;c\n1,234,567;1,234;1,2\n5,678,901;5,678;3,4\n",
+    "thousands with a point beside pairs": b"a\tb\n1,234.50\t1,2\n5,678.25\t3,4\n",
     "a list": b"a;b\n1,2,3;x\n4,5,6;y\n",
     "a list of pairs and more": b"a;b\n1,2;x\n4,5,6;y\n",
     "text": b"a;b\n1,5;x\nabout 2;y\n",

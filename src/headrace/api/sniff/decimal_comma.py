@@ -13,6 +13,7 @@ SEPARATORS = (b";", b"\t")
 _VALUES_JUDGED = 200
 _NUMBER = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:,\d{3}|\.\d+)")
 
 
 def may_be_numbers(columns: Mapping[str, Column]) -> bool:
@@ -24,7 +25,7 @@ def decimal_evidence(points: Mapping[str, Column], commas: Mapping[str, Column])
     """Return the reason for a decimal comma; empty if there is none.
 
     A column of text becomes one of numbers with a comma that cannot separate thousands, as ``1,234`` may. No column of numbers
-    becomes text: ``1.5`` has a decimal point.
+    becomes text: ``1.5`` has a decimal point. No text is ``1,234,567`` or ``1,234.5``, in which commas separate thousands.
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ def decimal_evidence(points: Mapping[str, Column], commas: Mapping[str, Column])
         The columns of a sample, read with decimal points and with decimal commas.
     """
     if any(_has_type(column, ".") and not _has_type(commas[name], ",") for name, column in points.items()):
+        return ""
+    if any(_first_match(column, _GROUPED) for column in points.values() if column.type.is_string):
         return ""
     for name, column in points.items():
         number = _first_number(column) if column.type.is_string and _has_type(commas[name], ",") else None
@@ -47,5 +50,10 @@ def _has_type(column: Column, decimal: str) -> bool:
 
 def _first_number(column: Column) -> str | None:
     """Return the first text of a column that is a number with a decimal comma, and cannot be one with thousands."""
+    return _first_match(column, _NUMBER, _THOUSANDS)
+
+
+def _first_match(column: Column, form: re.Pattern[str], other: re.Pattern[str] | None = None) -> str | None:
+    """Return the first text of a column that has a form, and not the other one."""
     values = (value for value in column[:_VALUES_JUDGED] if value is not None)
-    return next((value for value in values if _NUMBER.fullmatch(value) and not _THOUSANDS.fullmatch(value)), None)
+    return next((value for value in values if form.fullmatch(value) and not (other and other.fullmatch(value))), None)

@@ -82,8 +82,8 @@ def sniff_csv(
       ``"truncate"``.
     - Fields padded before separators, or after closing quotes: ``strip=True``.
     - Malformed quotes: ``lenient_quotes=True``, or no quotes.
-    - Numbers like ``1,5`` between semicolons or tabs: ``decimal=","``, unless a column has numbers with a point. A column of
-      ``1,234`` alone may have thousands, so it stays text.
+    - Numbers like ``1,5`` between semicolons or tabs: ``decimal=","``, unless a column has numbers with a point or commas
+      between thousands (``1,234,567``). A column of ``1,234`` alone may have thousands, so it stays text.
     - Titles, pairs and padded lines before the table are a preamble. Notes after it are a footer if the sample is the whole
       text.
     - Two records of names (groups over names, or names over units) are joined: ``header=(0, 1)``.
