@@ -190,7 +190,7 @@ private:
     Table& table_of(Key hash) { return shards_[shard_of(hash)]; }
     // Other threads change the tables of other parts, which have about as many bytes.
     Prefetch prefetch_of(Prefetch wanted, const PartKeys& part) const {
-        const u64 bytes = part.has_one_table() ? shard_count * shards_[part.table()].bytes() : statistics().bytes;
+        const u64 bytes = part.has_all_tables() ? statistics().bytes : shard_count * shards_[part.table()].bytes();
         return prefetch_for(bytes, wanted);
     }
 

@@ -203,7 +203,8 @@ private:
 
     // Other threads change the tables of other parts, which have about as many bytes.
     Prefetch prefetch_of(Prefetch wanted, const KeyRows<Key>& part) const {
-        const u64 bytes = part.has_one_table() ? shard_count * shards_[part.table()].table.bytes() : statistics().bytes;
+        const u64 bytes =
+            part.has_all_tables() ? statistics().bytes : shard_count * shards_[part.table()].table.bytes();
         return prefetch_for(bytes, wanted);
     }
 
