@@ -206,12 +206,18 @@ def merges(page: Page, sizes: Sizes, path: Path | None, contexts: list[Context])
     return steps
 
 
-def main() -> int:
-    """Run the sizes of the command line and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def sizes_parser(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser of the options for the sizes of a main and a delta."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--columns", type=int, default=6)
     parser.add_argument("--delta", type=int, default=10, help="rows of the delta in percent of the main's")
+    return parser
+
+
+def main() -> int:
+    """Run the sizes of the command line and write the page."""
+    parser = sizes_parser(__doc__)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--folder", type=Path, help="a folder for the store; without it, the store is in memory")
     parser.add_argument("--devices", default="cpu", help="devices of merges, which take turns; several need a folder")

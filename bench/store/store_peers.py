@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.machine import description_line
 from bench.store.measure import Spent, spent
-from bench.store.store_merge import batches, peak_bytes
+from bench.store.store_merge import batches, peak_bytes, sizes_parser
 from bench.tables import Page
 
 
@@ -59,10 +59,7 @@ def of_polars(given: argparse.Namespace) -> dict[str, Spent]:
 
 def main() -> int:
     """Run the sizes of the command line and print the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--columns", type=int, default=6)
-    parser.add_argument("--delta", type=int, default=10, help="rows of the delta in percent of the main's")
+    parser = sizes_parser(__doc__)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
