@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headrace
-from headrace import Context, DeviceArray, UnsupportedDeviceError
+from headrace import Context, DeviceArray, OptionError, UnsupportedDeviceError
 from tests.arrange.search.search_cases import DTYPES, keys_of
 
 pytestmark = pytest.mark.gpu
@@ -34,7 +34,11 @@ def test_counts() -> None:
     context = Context(device="cuda")
     for limit in (1, 100, 70_000):
         keys = np.random.default_rng(1).integers(0, limit, 5000)
-        same(headrace.bincount(keys, context=context), np.bincount(keys))
+        for dtype in ("i8", "u8", "i4", "u4", "u2", "u1") if limit <= 100 else ("i8", "u8", "i4", "u4"):
+            same(headrace.bincount(keys.astype(dtype), context=context), np.bincount(keys))
+    same(headrace.bincount([], context=context), np.bincount(np.zeros(0, int)))
+    with pytest.raises(OptionError, match="a negative integer, -1"):
+        headrace.bincount(np.array([1, -1], "i2"), context=context)
     same(headrace.histogram(keys, 50, context=context).counts, np.histogram(keys, 50)[0])
     same(headrace.digitize(keys, [10, 100, 1000], context=context), np.digitize(keys, [10, 100, 1000]))
     with pytest.raises(UnsupportedDeviceError, match="weights are summed on the CPU"):

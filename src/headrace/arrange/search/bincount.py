@@ -63,12 +63,14 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, context: Contex
         x = converted(x, "uint8", "x")
     context = context_of(context)
     budget = context.new_budget()
-    source = placed(x, "x", context, budget)
+    source = placed(x, "x", Context(), budget)
     if source.length == 0 and source.typestr[1] == "f":
         source = empty_like(source, 0, "<i8", budget)  # an empty list
     if source.typestr[1] not in "iu":
         raise OptionError(f"x is of type {source.typestr!r}; integers from 0 on can be counted, histogram counts other numbers")
     count = max(minlength, _largest(source, context) + 1)
+    if source.device.kind == "cpu" and context.device.kind != "cpu":  # no library converts the copy on the GPU
+        source = placed(converted(source.owner, "int64", "x"), "x", context, budget)
     if weights is not None:
         return _weighted(source, weights, count, context)
     if 2 <= count <= min(MAX_BUCKETS, 1 << (8 * source.width - (source.typestr[1] == "i"))):

@@ -162,7 +162,8 @@ def _check_numbers(source: Array, kinds: OperationKinds, context: Context) -> No
     if kinds.has_all_numbers:
         wrong = [largest] if largest > kinds.operations[-1] else []
     else:
-        counts = on_host(bincount(source.owner, context=context)).tolist()
+        at_hand = Context() if source.device.kind == "cpu" else context
+        counts = on_host(bincount(source.owner, context=at_hand)).tolist()
         wrong = [number for number, count in enumerate(counts) if count and number not in kinds.operations]
     if wrong:
         name = MapOperation(wrong[0]).name.lower()
