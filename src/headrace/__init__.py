@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from headrace.api.store.snapshot import StoreSnapshot
     from headrace.api.store.store import Store
     from headrace.api.table import Table
-    from headrace.api.write_csv import write_csv
     from headrace.arrange.bucket import functions as buckets
     from headrace.arrange.gather.take import take
     from headrace.arrange.histogram.histogram import bucket_counts
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     )
     from headrace.core.expressions.column_expression import ColumnExpression, col
     from headrace.core.expressions.expression import Expression, key
+    from headrace.export.text.write_csv import write_csv
     from headrace.gpu.kernels.source import include_path
     from headrace.index.hash_map.hash_map import HashMap
     from headrace.index.hash_map.hash_multi_map import HashMultiMap
@@ -164,7 +164,7 @@ _MODULES = {
     "take": "headrace.arrange.gather.take",
     "top_k": "headrace.arrange.sort.sort",
     "unique": "headrace.arrange.search.unique",
-    "write_csv": "headrace.api.write_csv",
+    "write_csv": "headrace.export.text.write_csv",
 }
 """Modules of the public names, imported on first use: `import headrace` takes a tenth of the time of importing all."""
 

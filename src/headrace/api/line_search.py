@@ -17,13 +17,7 @@ __all__ = ["BLOCK_BYTES", "FEW_BYTES", "LineOutput", "LineSearch", "blocks_of", 
 
 
 def paths_of(file: str) -> Iterator[Any]:
-    """Yield the files that a path or a pattern names.
-
-    Raises
-    ------
-    NoMatchError
-        No file matches the pattern.
-    """
+    """Yield the files that a path or a pattern names. Raise NoMatchError if no file matches the pattern."""
     if os.path.isfile(file):
         yield file
         return
@@ -35,10 +29,7 @@ def paths_of(file: str) -> Iterator[Any]:
 def expression_of(patterns: Any, *, ignore_case: bool, is_literal: bool = False, edges: str = "") -> LineExpression:
     """Return regular expressions, prepared to select lines; the arguments are those of `LineExpression`.
 
-    Raises
-    ------
-    OptionError
-        An expression is malformed, not in the subset, or needs too many nodes.
+    Raise OptionError if an expression is malformed, not in the subset, or needs too many nodes.
     """
     from headrace.query.lines.line_expression import LineExpression  # takes time to import
 

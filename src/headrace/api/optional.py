@@ -11,6 +11,8 @@ from headrace.core.options import choice, instance
 def needed(package: str, extra: str | None, what: str) -> Any:
     """Import a package.
 
+    Raise MissingDependencyError if the package is not installed. The message says how to install it.
+
     Parameters
     ----------
     package
@@ -19,11 +21,6 @@ def needed(package: str, extra: str | None, what: str) -> Any:
         Extra of headrace that installs it; None if there is none.
     what
         The call that needs it, for the error message.
-
-    Raises
-    ------
-    MissingDependencyError
-        The package is not installed. The message says how to install it.
     """
     try:
         return __import__(package)
@@ -36,10 +33,7 @@ def needed(package: str, extra: str | None, what: str) -> Any:
 def pandas_types(pandas: Any, dtype_backend: object) -> Any:
     """Return the function from Arrow's types to those of pandas, for ``pyarrow.Table.to_pandas``.
 
-    Raises
-    ------
-    OptionError
-        There is no such backend.
+    Raise OptionError if there is no such backend.
     """
     if choice("dtype_backend", dtype_backend, ("numpy_nullable", "pyarrow")) == "pyarrow":
         return pandas.ArrowDtype
@@ -52,12 +46,7 @@ def pandas_types(pandas: Any, dtype_backend: object) -> Any:
 def duckdb_connection(given: object) -> Any:
     """Return the given connection of DuckDB; for None, DuckDB's module, which has a default connection.
 
-    Raises
-    ------
-    MissingDependencyError
-        DuckDB is not installed.
-    OptionError
-        The value is not a connection.
+    Raise MissingDependencyError if DuckDB is not installed. Raise OptionError if the value is not a connection.
     """
     module = needed("duckdb", "duckdb", "to_duckdb()")
     if given is None or given is module:

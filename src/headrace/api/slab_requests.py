@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 def slab_requests(device: str, allocator: str, count: int) -> Iterator[SlabRequests | MemoryRequests]:
     """Yield requests for slabs of 128 bytes, one a thread.
 
+    Raise UnsupportedDeviceError if there is no such GPU. Raise MemoryLimitError if the device has too little memory.
+
     Parameters
     ----------
     device
@@ -24,13 +26,6 @@ def slab_requests(device: str, allocator: str, count: int) -> Iterator[SlabReque
         ``"SlabAlloc"`` or ``"CUDA"``.
     count
         Number of slabs.
-
-    Raises
-    ------
-    UnsupportedDeviceError
-        There is no such GPU.
-    MemoryLimitError
-        The device has too little memory.
     """
     from headrace.index.hash_map.paper.allocation import MemoryRequests, SlabRequests, allocation_launcher
 

@@ -27,10 +27,7 @@ _TEXTS = "US"
 def needed_numpy(what: str) -> Any:
     """Import NumPy, an optional dependency. `what`: the purpose, for the error message.
 
-    Raises
-    ------
-    MissingDependencyError
-        NumPy is not installed.
+    Raise MissingDependencyError if NumPy is not installed.
     """
     try:
         import numpy as np
@@ -120,17 +117,15 @@ def integers_of_times(typestr: str) -> str:
 def take(value: Any, name: str = "array") -> Array:
     """Return the description of a caller's array.
 
+    Raise OptionError if `value` is not an array, has another number of dimensions, gaps between its items, nulls, or items of
+    another type.
+
     Parameters
     ----------
     value
         A contiguous array of one dimension.
     name
         Name of the array in error messages.
-
-    Raises
-    ------
-    OptionError
-        `value` is not an array, has another number of dimensions, gaps between its items, nulls, or items of another type.
 
     Examples
     --------

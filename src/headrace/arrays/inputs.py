@@ -25,10 +25,7 @@ _BYTES = {"b", "B", "c"}
 def as_array(value: Any, name: str = "array") -> Any:
     """Return a list, tuple, number, buffer or Series as a NumPy array, and other values as they are.
 
-    Raises
-    ------
-    OptionError
-        The value has nulls, or items that are not numbers.
+    Raise OptionError if the value has nulls, or items that are not numbers.
 
     Examples
     --------
@@ -100,10 +97,7 @@ def _without_nulls(column: Any, name: str) -> Any:
 def as_line(value: Any, name: str = "array") -> Any:
     """Return a value as `as_array` does, after a check that it has one dimension.
 
-    Raises
-    ------
-    OptionError
-        It has another number of dimensions, or is not an array.
+    Raise OptionError if it has another number of dimensions, or is not an array.
     """
     if library_of(value) == "torch" and hasattr(value, "data_ptr") and value.dim() == 1:
         return value  # the common case on a GPU, without the checks below
@@ -171,10 +165,7 @@ def type_of(value: Any) -> str:
 def named_type(dtype: Any, name: str = "dtype") -> str:
     """Return the name of a type in any spelling: of Python, NumPy, PyTorch, PyArrow, Polars, or a string.
 
-    Raises
-    ------
-    OptionError
-        The type is not a number or bool of up to 64 bits.
+    Raise OptionError if the type is not a number or bool of up to 64 bits.
 
     Examples
     --------
@@ -214,10 +205,7 @@ def _spelled(dtype: Any) -> str | None:
 def converted(value: Any, dtype: str, name: str = "array") -> Any:
     """Return an array with items of a type, by its own library.
 
-    Raises
-    ------
-    OptionError
-        The items are not numbers, or the array is of a library that converts no items.
+    Raise OptionError if the items are not numbers, or the array is of a library that converts no items.
     """
     if type_of(value) == dtype:
         return value
@@ -239,13 +227,7 @@ def dimensions(value: Any) -> int:
 
 
 def checked_axis(axis: Any, count: int, name: str = "array") -> int:
-    """Return an axis counted from the first dimension.
-
-    Raises
-    ------
-    OptionError
-        The array has no such axis.
-    """
+    """Return an axis counted from the first dimension. Raise OptionError if the array has no such axis."""
     if count == 0:
         raise OptionError(f"{name} must have one dimension or more, not 0")
     if not isinstance(axis, int) or isinstance(axis, bool) or not -count <= axis < count:
@@ -303,6 +285,8 @@ class Lines:
 def array_and_lines(value: Any, axis: int | None, name: str = "array") -> tuple[Any, Lines | None]:
     """Return an array and its lines; None instead of these if it is one line of items of a type that NumPy has.
 
+    Raise OptionError if the array has no such axis, or is of a library whose arrays have one dimension.
+
     Parameters
     ----------
     value
@@ -311,11 +295,6 @@ def array_and_lines(value: Any, axis: int | None, name: str = "array") -> tuple[
         The axis. None for all items, in the order of C.
     name
         Name of the array in error messages.
-
-    Raises
-    ------
-    OptionError
-        The array has no such axis, or is of a library whose arrays have one dimension.
 
     Examples
     --------

@@ -41,11 +41,6 @@ def placed(value: Any, name: str, context: Context, budget: Budget | None = None
         `Context.device` is the wanted device, and `Context.crossings` counts a copy.
     budget
         Budget that the memory of a copy is charged to.
-
-    Raises
-    ------
-    OptionError
-        As in `take`, or the array is on another GPU than the context's.
     """
     given = value if type(value) is DeviceArray else plain(value, name)
     source, wanted = take(given, name), context.device
@@ -152,10 +147,7 @@ def _ordered(source: Array, streams: set[int]) -> Iterator[None]:
 def same_device(*arrays: Array) -> Device:
     """Return the common device of all arrays.
 
-    Raises
-    ------
-    OptionError
-        The arrays are on several devices. Only the caller copies between devices.
+    Raise OptionError if the arrays are on several devices. Only the caller copies between devices.
     """
     first = arrays[0].device
     if any(array.device is not first and array.device != first for array in arrays):

@@ -40,13 +40,7 @@ class RowStream:
             raise
 
     def write(self, target: str) -> None:
-        """Write to a file, or to standard output as CSV.
-
-        Raises
-        ------
-        Exception
-            The failure of `tables`, or that of the writer.
-        """
+        """Write to a file, or to standard output as CSV. Errors are those of `tables` and of the writer."""
         try:
             if target == STDOUT:
                 write_csv(self, sys.stdout.buffer)

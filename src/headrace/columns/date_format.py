@@ -92,10 +92,7 @@ class DateOptions:
 def date_options(formats: object, dayfirst: bool) -> DateOptions:
     """Parse the options `date_format` and `dayfirst`.
 
-    Raises
-    ------
-    OptionError
-        A format is invalid; the message names the directive.
+    Raise OptionError if a format is invalid; the message names the directive.
     """
     shared = DateForms(tuple(_compile(form, _dayfirst_steps(form)) for form in _DAYFIRST)) if dayfirst else DateForms()
     if formats is None:
@@ -123,10 +120,7 @@ def _compile_all(formats: object, what: str) -> tuple[DateFormat, ...]:
 def parse_date_format(form: str) -> DateFormat:
     """Compile a format.
 
-    Raises
-    ------
-    OptionError
-        A directive is unknown, repeated, or requires another one; or the format has no complete date.
+    Raise OptionError if a directive is unknown, repeated, or requires another one; or the format has no complete date.
 
     Examples
     --------

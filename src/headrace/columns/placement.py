@@ -103,13 +103,7 @@ def moved_all(columns: Mapping[str, Column], device: Device | str, context: Cont
 
 
 def one_device(columns: Mapping[str, Column]) -> Device:
-    """Return the device of columns; the CPU for none.
-
-    Raises
-    ------
-    OptionError
-        They lie on several devices.
-    """
+    """Return the device of columns; the CPU for none. Raise OptionError if they lie on several devices."""
     devices = {column.device for column in columns.values()}
     if len(devices) > 1:
         raise OptionError(f"columns lie on {' and '.join(sorted(map(str, devices)))}; bring the table to one of them: table.to()")

@@ -111,6 +111,9 @@ def plan_columns(
 ) -> PlannedColumns:
     """Plan names and types.
 
+    Raise EmptyInputError if there is no record, and neither names nor a schema describe the columns. Raise OptionError if the
+    options contradict each other or the text.
+
     Parameters
     ----------
     first
@@ -121,13 +124,6 @@ def plan_columns(
         Minimum number of columns; unnamed ones are named by their position.
     collected
         Name of an additional last column of strings.
-
-    Raises
-    ------
-    EmptyInputError
-        There is no record, and neither names nor a schema describe the columns.
-    OptionError
-        The options contradict each other or the text.
     """
     decision = None if first is None else header_decision(first, options)
     has_header = decision is not None and decision.is_header
@@ -169,13 +165,7 @@ def _plan(
 
 
 def plan_names(first: FirstRecord | None, options: SchemaOptions) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the names of a complete record's fields, and those that were changed, as in `PlannedColumns`.
-
-    Raises
-    ------
-    EmptyInputError, OptionError
-        As in `plan_columns`.
-    """
+    """Return the names of a complete record's fields, and those that were changed, as in `PlannedColumns`."""
     given = _declared_names(options)
     if first is None and given is None and not isinstance(options.schema, Sequence):
         raise EmptyInputError("the input holds no record; pass schema= or names= to get an empty table")
@@ -331,10 +321,7 @@ def plan_types(names: tuple[str, ...], width: int, options: SchemaOptions, *, ha
 
     A schema has the types of a complete record's `width` columns. If it has names, they must be those of the header.
 
-    Raises
-    ------
-    OptionError
-        The options contradict each other or the names.
+    Raise OptionError if the options contradict each other or the names.
     """
     default = None if options.infer_schema else parse_type("string")
     types: list[DataType | None] = [default] * len(names)
@@ -384,10 +371,7 @@ def _check_same_names(names: tuple[str, ...], schema: Mapping[str, object]) -> N
 def positions_of(option: str, keys: Iterable[object], names: tuple[str, ...]) -> list[int]:
     """Return the positions of the columns that an option names, or counts from either end.
 
-    Raises
-    ------
-    OptionError
-        There is no such column.
+    Raise OptionError if there is no such column.
     """
     places = {name: place for place, name in enumerate(names)}
     return [_position_of(option, key, places) for key in keys]

@@ -58,12 +58,8 @@ def name_files(
 
     The first file with a record decides whether the files have headers. If names are given, each file is decided by itself.
 
-    Raises
-    ------
-    EmptyInputError
-        No file has a record, and neither names nor a schema describe the columns.
-    OptionError
-        The options contradict each other or a file.
+    Raise EmptyInputError if no file has a record, and neither names nor a schema describe the columns. Raise OptionError if
+    the options contradict each other or a file.
     """
     leader = next((number for number, first in enumerate(firsts) if first is not None), 0)
     record = firsts[leader]
@@ -119,6 +115,8 @@ def unite(
 ) -> UnitedColumns:
     """Plan the columns of the table that several files make.
 
+    Raise OptionError if the files' columns differ and `by_name` is false, or the options do not fit them.
+
     Parameters
     ----------
     found
@@ -129,11 +127,6 @@ def unite(
         Whether files may have different columns.
     widths, collected
         As in `plan_columns`, with a width for each file.
-
-    Raises
-    ------
-    OptionError
-        The files' columns differ and `by_name` is false, or the options do not fit them.
     """
     leader = next((file for file in found if file.names), found[0])
     if not by_name:

@@ -203,16 +203,13 @@ def _is_in(value: object, low: int, high: int | None) -> bool:
 def parse_type(value: object) -> DataType:
     """Return the type that `value` stands for.
 
+    Raise OptionError if there is no such type (the message names the nearest), or a decimal lacks its precision.
+
     Parameters
     ----------
     value
         A `DataType`, its text, a Python class, or a type object of Arrow, Polars or NumPy, which is parsed from its text. The
         classes are int, float, bool, str, bytes, date, datetime, time and timedelta.
-
-    Raises
-    ------
-    OptionError
-        There is no such type (the message names the nearest), or a decimal lacks its precision.
 
     Examples
     --------

@@ -40,10 +40,7 @@ class LocalTimes:
 def zone_named(name: str) -> datetime.tzinfo:
     """Return the zone, or fixed offset, of a name.
 
-    Raises
-    ------
-    OptionError
-        There is no such zone, or this machine has no data for it.
+    Raise OptionError if there is no such zone, or this machine has no data for it.
 
     Examples
     --------

@@ -36,13 +36,7 @@ class Budget:
         self._lock = threading.Lock()
 
     def charge(self, nbytes: int) -> None:
-        """Add allocated bytes.
-
-        Raises
-        ------
-        MemoryLimitError
-            They exceed the limit; nothing is added.
-        """
+        """Add allocated bytes. Raise MemoryLimitError if they exceed the limit; nothing is added."""
         with self._lock:
             used = self.used + nbytes
             if self.limit is not None and used > self.limit:

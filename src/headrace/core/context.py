@@ -86,10 +86,7 @@ class Context:
 def context_of(given: object) -> Context:
     """Return the context of a call: `given`, or a new one with the defaults if it is None.
 
-    Raises
-    ------
-    OptionError
-        The value is neither a `Context` nor None.
+    Raise OptionError if the value is neither a `Context` nor None.
     """
     if given is not None:
         return instance("context", given, Context)

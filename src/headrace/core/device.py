@@ -58,10 +58,7 @@ class Device:
 def parse_device(option: str, device: object) -> Device:
     """Return the device that the value of an option names; error messages call it `option`.
 
-    Raises
-    ------
-    OptionError
-        The value names no device.
+    Raise OptionError if the value names no device.
     """
     if not isinstance(device, Device | str):
         raise OptionError.wrong(option, "a text such as 'cpu' or 'cuda:1'", device)

@@ -100,10 +100,7 @@ class Schema(NamedItems[ValueT]):
 def foreign_attribute(thing: Any, name: str) -> Any:
     """Return the attribute that `name`, a word of another library, means.
 
-    Raises
-    ------
-    AttributeError
-        There is none. The message says what to use, if the name is one of another library.
+    Raise AttributeError if there is none. The message says what to use, if the name is one of another library.
     """
     kind = type(thing).__name__
     alias = ALIASES.get(kind, _NONE).get(name)

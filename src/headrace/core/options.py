@@ -29,6 +29,8 @@ def resolve_aliases(
 ) -> dict[str, object]:
     """Return the options of a call after aliases are resolved.
 
+    Raise OptionError if a name is unknown, or an option is given twice.
+
     Parameters
     ----------
     given
@@ -39,11 +41,6 @@ def resolve_aliases(
         Alias to option name.
     defaults
         Default values.
-
-    Raises
-    ------
-    OptionError
-        A name is unknown, or an option is given twice.
 
     Examples
     --------
@@ -60,6 +57,8 @@ def resolve_aliases(
 def assign_aliases(given: dict[str, object], meanings: Iterable[Meaning], defaults: Mapping[str, object]) -> dict[str, object]:
     """Return the options of a call with the values that were given under other names.
 
+    Raise OptionError if an option is given twice.
+
     Parameters
     ----------
     given
@@ -68,11 +67,6 @@ def assign_aliases(given: dict[str, object], meanings: Iterable[Meaning], defaul
         The arguments under other names.
     defaults
         Default values.
-
-    Raises
-    ------
-    OptionError
-        An option is given twice.
     """
     resolved = dict(given)
     seen: dict[str, str] = {}
@@ -98,13 +92,7 @@ _BOOLS = {"true": True, "false": False}
 
 
 def flag(name: str, value: object) -> bool:
-    """Return a bool of Python or NumPy; other truthy or falsy values are refused.
-
-    Raises
-    ------
-    OptionError
-        It is something else.
-    """
+    """Return a bool of Python or NumPy; other truthy or falsy values are refused."""
     if isinstance(value, bool):
         return value
     if is_bool(value):
@@ -115,11 +103,6 @@ def flag(name: str, value: object) -> bool:
 
 def integer(name: str, value: object, expected: str, least: int, most: int = MOST) -> int:
     """Return an integer of Python or NumPy from a range; bools are refused. `expected` describes the range in a message.
-
-    Raises
-    ------
-    OptionError
-        It is something else.
 
     Examples
     --------
@@ -165,37 +148,19 @@ def is_bool(value: object) -> bool:
 
 
 def positive(name: str, value: object) -> int:
-    """Return an integer from 1 on.
-
-    Raises
-    ------
-    OptionError
-        It is something else.
-    """
+    """Return an integer from 1 on."""
     return integer(name, value, "a positive integer or None", 1)
 
 
 def choice(name: str, value: object, valid: Iterable[str]) -> str:
-    """Return one of the valid texts.
-
-    Raises
-    ------
-    OptionError
-        It is something else.
-    """
+    """Return one of the valid texts."""
     if isinstance(value, str) and value in valid:
         return str(value)
     raise OptionError.unknown(name, value, valid)
 
 
 def number(name: str, value: object, expected: str) -> int | float:
-    """Return a real number of Python or NumPy; bools are refused.
-
-    Raises
-    ------
-    OptionError
-        It is something else.
-    """
+    """Return a real number of Python or NumPy; bools are refused."""
     whole = index_of(value)
     if whole is not None:
         return whole
@@ -206,26 +171,14 @@ def number(name: str, value: object, expected: str) -> int | float:
 
 
 def instance(name: str, value: object, kind: type[ValueT], expected: str = "") -> ValueT:
-    """Return an instance of a class.
-
-    Raises
-    ------
-    OptionError
-        It is something else.
-    """
+    """Return an instance of a class."""
     if not isinstance(value, kind):
         raise OptionError.wrong(name, expected or f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}", value)
     return value
 
 
 def texts(name: str, value: object) -> tuple[bytes, ...]:
-    """Return one text or several as UTF-8 bytes, without repetitions.
-
-    Raises
-    ------
-    OptionError
-        The value is something else.
-    """
+    """Return one text or several as UTF-8 bytes, without repetitions."""
     from collections.abc import Mapping  # takes time to import
 
     if isinstance(value, Mapping):

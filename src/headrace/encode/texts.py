@@ -20,12 +20,8 @@ def encoded(column: Column, given: DataType | None, inferred: DataType | None, t
 
     Other columns are returned as they are. Texts of 2^31 bytes and more have no views, so such a column stays ``large_string``.
 
-    Raises
-    ------
-    HeadraceError
-        The dictionary would have more texts or bytes than an Arrow dictionary of strings can have.
-    MemoryLimitError
-        Both forms together exceed the memory limit.
+    Raise HeadraceError if the dictionary would have more texts or bytes than an Arrow dictionary of strings can have. Raise
+    MemoryLimitError if both forms together exceed the memory limit.
     """
     form = wanted_form(column, given, inferred)
     if form == "string_view":
@@ -49,10 +45,7 @@ def as_views(column: Column, threads: int) -> Column:
 def as_dictionary(column: Column, threads: int) -> Column:
     """Return a text column as codes with a dictionary of distinct texts, in the order of their first rows.
 
-    Raises
-    ------
-    HeadraceError
-        The dictionary has too many texts or bytes.
+    Raise HeadraceError if the dictionary has too many texts or bytes.
     """
     with native_errors():
         codes, texts, count = _native.text_dictionary(column, threads)

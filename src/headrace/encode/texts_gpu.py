@@ -108,6 +108,9 @@ def encoded_on_gpu(
 ) -> list[Column]:
     """Encode columns that were just loaded on a GPU, as `headrace.encode.texts.encoded`.
 
+    Raise HeadraceError if the dictionary would have more texts or bytes than an Arrow dictionary of strings can have. Raise
+    MemoryLimitError if both forms together exceed the memory limit.
+
     Parameters
     ----------
     launcher
@@ -116,13 +119,6 @@ def encoded_on_gpu(
         The columns, and their types if they are given.
     inferred
         The type of other columns of strings, if it is not string.
-
-    Raises
-    ------
-    HeadraceError
-        The dictionary would have more texts or bytes than an Arrow dictionary of strings can have.
-    MemoryLimitError
-        Both forms together exceed the memory limit.
     """
     result: list[Column] = []
     for first in range(0, len(columns), _MAX_TOGETHER):
@@ -217,10 +213,7 @@ def text_dictionary(
     There are two steps, and one more for each hash table that was too small. Memory: 8 bytes per row, and 24 to 500 bytes
     per distinct text.
 
-    Raises
-    ------
-    HeadraceError
-        The dictionary has too many texts or bytes.
+    Raise HeadraceError if the dictionary has too many texts or bytes.
     """
     if not texts.rows:
         return launcher.allocate(0), StringColumnBuffers(launcher.put(np.zeros(1, np.int32)), launcher.allocate(0), None, 0, 4), 0

@@ -24,6 +24,10 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     The file is written under another name in the same folder and renamed when it is complete. A full disk or Ctrl-C leaves what
     was there before.
 
+    Raise OptionError if the suffix names no format, or the format does not support a column's type. An Arrow file cannot hold
+    batches with several dictionaries for a column. Raise MissingDependencyError if PyArrow, DuckDB or the compression's
+    package is not installed. Raise OSError if the file cannot be written.
+
     Parameters
     ----------
     table
@@ -32,16 +36,6 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
         ``.parquet``; ``.arrow`` or ``.feather`` for an Arrow IPC file (not compressed, so that readers can map it); ``.csv`` or
         ``.tsv`` as by `write_csv`, optionally followed by ``.gz``, ``.zst``, ``.bz2`` or ``.xz``; ``.duckdb`` for a database
         with one table, named after the file.
-
-    Raises
-    ------
-    OptionError
-        The suffix names no format, or the format does not support a column's type. An Arrow file cannot hold batches with
-        several dictionaries for a column.
-    MissingDependencyError
-        PyArrow, DuckDB or the compression's package is not installed.
-    OSError
-        The file cannot be written.
 
     Examples
     --------
@@ -59,14 +53,8 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
 def write_parquet(table: ArrowStream, path: str | os.PathLike[str], **options: object) -> None:
     """Write a table as a Parquet file, whatever its name is, as `write_table` does; `options` are those of PyArrow's writer.
 
-    Raises
-    ------
-    OptionError
-        The path is none.
-    MissingDependencyError
-        PyArrow is not installed.
-    OSError
-        The file cannot be written.
+    Raise OptionError if the path is none. Raise MissingDependencyError if PyArrow is not installed. Raise OSError if the file
+    cannot be written.
     """
     file_format = _FORMATS[".parquet"]
     if not is_path(path):
@@ -92,13 +80,7 @@ def suffixes() -> tuple[str, ...]:
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """Raise the errors that `write_table` raises before it writes, so that they precede a long read.
-
-    Raises
-    ------
-    OptionError, MissingDependencyError, OSError
-        As for `write_table`.
-    """
+    """Raise the errors that `write_table` raises before it writes, so that they precede a long read."""
     target, file_format = _resolve(path)
     file_format.load()
     if target.is_dir():

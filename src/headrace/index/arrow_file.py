@@ -27,6 +27,8 @@ class MapFile(NamedTuple):
 def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> None:
     """Write a column of keys, and one of values unless they are None. A crash leaves the old file or the new one.
 
+    Raise MissingDependencyError if PyArrow is not installed. Raise OSError if the file cannot be written.
+
     Parameters
     ----------
     path
@@ -35,13 +37,6 @@ def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> N
         Kind of the map, the name of the description in the file.
     content
         The map.
-
-    Raises
-    ------
-    MissingDependencyError
-        PyArrow is not installed.
-    OSError
-        The file cannot be written.
     """
     arrow = _arrow("writing Arrow files")
     columns = {_KEY: content.keys} if content.values is None else {_KEY: content.keys, _VALUE: content.values}
@@ -59,23 +54,15 @@ def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> N
 def read_items(path: str | os.PathLike[str], label: str, writer: str) -> MapFile:
     """Return the content of a file. Keys and values are of the types that Arrow has.
 
+    Raise OptionError if the file is no Arrow file of such a map, or is damaged. Raise MemoryLimitError if the file has more
+    items than memory. Raise MissingDependencyError if PyArrow is not installed. Raise OSError if the file cannot be read.
+
     Parameters
     ----------
     path, label
         As for `write_items`.
     writer
         Name of the method that writes such files, for errors.
-
-    Raises
-    ------
-    OptionError
-        The file is no Arrow file of such a map, or is damaged.
-    MemoryLimitError
-        The file has more items than memory.
-    MissingDependencyError
-        PyArrow is not installed.
-    OSError
-        The file cannot be read.
     """
     arrow, name = _arrow("reading Arrow files"), repr(os.fspath(path))
     with arrow.OSFile(os.fsencode(path), "rb") as source:

@@ -38,6 +38,8 @@ class Conformed:
 def conformed(value: Any, operator: str, dtype: Any, name: str = "items") -> Conformed:
     """Return items in a type that is combined.
 
+    Raise OptionError if `operator` is not the name of an operator.
+
     Parameters
     ----------
     value
@@ -48,11 +50,6 @@ def conformed(value: Any, operator: str, dtype: Any, name: str = "items") -> Con
         Type that the caller wants, in any spelling; None for a choice by the items.
     name
         Name of the array in error messages.
-
-    Raises
-    ------
-    OptionError
-        `operator` is not the name of an operator.
 
     Examples
     --------

@@ -67,10 +67,7 @@ def blocks_of(nbytes: int, tile: int) -> int:
 def copy(source: Array, target: Array) -> None:
     """Copy the items of an array to another of the same type and length, on the same device; they must not overlap.
 
-    Raises
-    ------
-    OptionError
-        The arrays differ in type, length or device, or the target is read-only.
+    Raise OptionError if the arrays differ in type, length or device, or the target is read-only.
     """
     if (source.typestr, source.length) != (target.typestr, target.length):
         raise OptionError(f"cannot copy {source.length} of {source.typestr!r} to {target.length} of {target.typestr!r}")
@@ -92,10 +89,8 @@ def copy(source: Array, target: Array) -> None:
 def fill(target: Array, value: bytes) -> None:
     """Set every item to `value`, the bytes of one item.
 
-    Raises
-    ------
-    OptionError
-        `value` has another width, the array is read-only, or on a GPU its address is not a multiple of the width.
+    Raise OptionError if `value` has another width, the array is read-only, or on a GPU its address is not a multiple of the
+    width.
     """
     if len(value) != target.width:
         raise OptionError(f"a value of {len(value)} bytes does not fit items of {target.width}")

@@ -30,10 +30,7 @@ class Joining:
     def of(cls, operator: str, items: Array) -> Joining:
         """Return the operator of a call.
 
-        Raises
-        ------
-        OptionError
-            The operator has no such name, or does not combine such items.
+        Raise OptionError if the operator has no such name, or does not combine such items.
 
         Examples
         --------

@@ -25,6 +25,9 @@ _KEY_VALUE = re.compile(r"([^=]+)=(.*)", re.DOTALL)
 def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] | None:
     """Return the sources that `source` names, in order; None if it is a single source.
 
+    Raise NoMatchError if no file matches a pattern, a folder has no files, or a path is a URL of no registered kind. Raise
+    OptionError if the list is empty.
+
     Parameters
     ----------
     source
@@ -35,13 +38,6 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
         Whether patterns are expanded.
     hive
         Whether a folder names all files below it whose names begin with neither ``.`` nor ``_``.
-
-    Raises
-    ------
-    NoMatchError
-        No file matches a pattern, a folder has no files, or a path is a URL of no registered kind.
-    OptionError
-        The list is empty.
     """
     kind = kind_of(source)
     if kind is not None:
@@ -60,13 +56,7 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
 
 
 def _sorted_paths(paths: AbstractSet[Any]) -> list[Any]:
-    """Return a set of paths in the order of their texts.
-
-    Raises
-    ------
-    OptionError
-        It holds something else, which has no order.
-    """
+    """Return a set of paths in the order of their texts. Raise OptionError if it holds something else, which has no order."""
     if other := next((one for one in paths if not is_path(one)), None):
         raise OptionError(f"source is a set, which has no order, with {shown(other)}; pass a list")
     return sorted(paths, key=os.fspath)
@@ -101,10 +91,7 @@ def match_files(pattern: str) -> list[str]:
 
     A name that begins with a dot matches only a pattern part that begins with a dot. ``**`` does not follow links, so it ends.
 
-    Raises
-    ------
-    NoMatchError
-        No file matches; the message names the nearest folder that exists.
+    Raise NoMatchError if no file matches; the message names the nearest folder that exists.
     """
     parts = [part for part in pattern.split("/") if part]
     root = "/" if pattern.startswith("/") else ""
@@ -178,17 +165,14 @@ def partition_keys(path: str) -> dict[str, str | None]:
 def partitions(paths: Sequence[str], wanted: bool | None) -> Mapping[str, list[str | None]]:
     """Return, for each key in the folders of the paths, its values for all files.
 
+    Raise OptionError if `wanted` is true, and a path states no keys or other keys than the first.
+
     Parameters
     ----------
     paths
         Paths of the files.
     wanted
         Whether paths must state keys; None: they may, and count if all paths state the same keys.
-
-    Raises
-    ------
-    OptionError
-        `wanted` is true, and a path states no keys or other keys than the first.
     """
     if wanted is False:
         return {}

@@ -20,13 +20,7 @@ FOREIGN_MARKS = tuple(_FOREIGN)
 
 
 def check_is_text(start: bytes, name: str) -> None:
-    """Raise if bytes that begin with `start` are a known format other than text.
-
-    Raises
-    ------
-    SourceError
-        They are.
-    """
+    """Raise if bytes that begin with `start` are a known format other than text."""
     if start.startswith(FOREIGN_MARKS):
         what = next(what for mark, what in _FOREIGN.items() if start.startswith(mark))
         raise SourceError(f"{name} is {what}")

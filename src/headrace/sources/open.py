@@ -97,17 +97,10 @@ def open_source(source: object, options: SourceOptions | None = None) -> Iterato
     kept. Pipes, devices and file objects are read to their end first. A file object is read from its current position; text that
     it returns as `str` is not decoded again.
 
-    Raises
-    ------
-    OptionError
-        `source` is not a source.
-    SourceError
-        It cannot be read: a directory, a zip archive of several files, truncated compressed bytes. A path that does not exist
-        raises `FileNotFoundError`, as `open` does.
-    MemoryLimitError
-        It has to be decompressed or decoded into memory, and does not fit.
-    MissingDependencyError
-        A package that decompresses it is not installed.
+    Raise OptionError if `source` is not a source. Raise SourceError if it cannot be read: a directory, a zip archive of
+    several files, truncated compressed bytes. A path that does not exist raises `FileNotFoundError`, as `open` does. Raise
+    MemoryLimitError if it has to be decompressed or decoded into memory, and does not fit. Raise MissingDependencyError if a
+    package that decompresses it is not installed.
     """
     options = options or SourceOptions()
     found = source_of(source)
@@ -134,13 +127,6 @@ def open_beginning(source: object, options: SourceOptions, max_bytes: int) -> It
     Only the first `max_bytes` bytes are available of a file object, of compressed bytes and of text that has to be decoded as a
     whole. A file object keeps its position. A source with byte ranges is available as a whole, and not read yet. Pipes and
     devices that a path names are read to their end.
-
-    Raises
-    ------
-    OptionError
-        As for `open_source`; or a file object cannot seek.
-    SourceError, MissingDependencyError
-        As for `open_source`.
     """
     found = source_of(source)
     if isinstance(found, StreamSource):
@@ -156,10 +142,7 @@ def comes_in_order(source: AnySource, options: SourceOptions) -> bool:
 
     That is so for a stream, for compressed bytes, and for a codec that decodes only from the beginning.
 
-    Raises
-    ------
-    SourceError, OSError
-        The source cannot be read.
+    Raise SourceError or OSError if the source cannot be read.
     """
     if isinstance(source, StreamSource):
         return True
@@ -175,10 +158,7 @@ def comes_in_order(source: AnySource, options: SourceOptions) -> bool:
 def compression_of(start: bytes, options: SourceOptions, name: str) -> Compression | None:
     """Return the format of a source that begins with `start`; None if it is not compressed.
 
-    Raises
-    ------
-    SourceError
-        It is compressed, and the options say that it is not; or it is a file that is not text.
+    Raise SourceError if it is compressed, and the options say that it is not; or it is a file that is not text.
     """
     found = recognised(start)
     if options.compression is None and found is not None:

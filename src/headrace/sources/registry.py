@@ -49,24 +49,13 @@ SOURCE_KINDS = (
 def kind_of(given: object) -> SourceKind | None:
     """Return the kind of source that `given` is, None if it is no source (a list of sources, or a mistake).
 
-    Raises
-    ------
-    OptionError
-        It is a file object that is closed.
+    Raise OptionError if it is a file object that is closed.
     """
     return next((kind for kind in SOURCE_KINDS if kind.matches(given)), None)
 
 
 def source_of(given: object) -> AnySource:
-    """Return the source that `given` is.
-
-    Raises
-    ------
-    OptionError
-        It is none.
-    FileNotFoundError, OSError
-        A path does not name an accessible file.
-    """
+    """Return the source that `given` is. Raise FileNotFoundError or OSError if a path does not name an accessible file."""
     kind = kind_of(given)
     if kind is None:
         raise OptionError(f"source must be a path, bytes or a file object, not {type(given).__name__}")

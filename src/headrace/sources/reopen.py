@@ -51,13 +51,7 @@ class ReopenedSource:
 
     @contextmanager
     def opened(self) -> Iterator[OpenSource]:
-        """Open the source; its bytes are the same each time.
-
-        Raises
-        ------
-        SourceError
-            The source changed.
-        """
+        """Open the source; its bytes are the same each time. Raise SourceError if the source changed."""
         if self._source_held is not None:
             yield self._source_held
             return

@@ -127,10 +127,7 @@ class TextStream:
         A text with byte ranges is one window. Otherwise the window may have bytes on both sides, and releases the bytes before
         it; a window never begins before the previous one.
 
-        Raises
-        ------
-        SourceError
-            The source is truncated or corrupt.
+        Raise SourceError if the source is truncated or corrupt.
         """
         if self._ranges is not None:
             return Window(self._ranges, 0, True, self._count)
@@ -172,10 +169,7 @@ class TextStream:
     def skip(self, begin: int) -> None:
         """Release the bytes before `begin`, at which a record begins. Must be called before everything else.
 
-        Raises
-        ------
-        OptionError
-            The text ends before `begin`.
+        Raise OptionError if the text ends before `begin`.
         """
         at, is_end = (0, False) if self._ranges is None else (min(begin, self._ranges.size), True)
         while at < begin and not is_end:

@@ -37,10 +37,7 @@ class _Slot:
 class CardBuffers:
     """Implements `headrace.api.scan.scan_sender.TextBuffers` for the context's GPU.
 
-    Raises
-    ------
-    MemoryLimitError
-        A buffer does not fit in the context's memory limit or in GPU memory.
+    Raises MemoryLimitError if a buffer does not fit in the context's memory limit or in GPU memory.
     """
 
     def __init__(self, context: Context) -> None:

@@ -45,10 +45,7 @@ class _Parts:
 def ipc_parts(columns: Mapping[str, Column]) -> list[memoryview]:
     """Return columns as the parts of an Arrow IPC stream of one batch. Large parts are the memory of the columns.
 
-    Raises
-    ------
-    MissingDependencyError
-        PyArrow is not installed.
+    Raise MissingDependencyError if PyArrow is not installed.
     """
     arrow = needed_arrow()
     reader = arrow.RecordBatchReader.from_stream(_Stream(columns))
@@ -61,25 +58,13 @@ def ipc_parts(columns: Mapping[str, Column]) -> list[memoryview]:
 
 
 def columns_of(data: memoryview | bytes) -> dict[str, Column]:
-    """Return the columns of an Arrow IPC stream, as copies.
-
-    Raises
-    ------
-    MissingDependencyError
-        PyArrow is not installed.
-    """
+    """Return the columns of an Arrow IPC stream, as copies. Raise MissingDependencyError if PyArrow is not installed."""
     arrow = needed_arrow()
     return columns_from_arrow(import_module("pyarrow.ipc").open_stream(arrow.py_buffer(data)).read_all())
 
 
 def needed_arrow() -> Any:
-    """Return PyArrow.
-
-    Raises
-    ------
-    MissingDependencyError
-        It is not installed.
-    """
+    """Return PyArrow. Raise MissingDependencyError if it is not installed."""
     try:
         return import_module("pyarrow")
     except ImportError:

@@ -22,6 +22,9 @@ Assignment: TypeAlias = Callable[[Mapping[str, Column]], dict[str, Column]]
 def assignment(values: object, schema: Mapping[str, DataType], context: Context) -> Assignment:
     """Return a function that computes new columns. It reads old values only, so the order of `values` does not matter.
 
+    Raise OptionError if `values` is no such mapping, or the type of a column does not have a literal, or an expression's type
+    of value. Raise UnknownColumnError if there is no such column.
+
     Parameters
     ----------
     values
@@ -30,13 +33,6 @@ def assignment(values: object, schema: Mapping[str, DataType], context: Context)
         Name and type of each column.
     context
         Threads that may be used.
-
-    Raises
-    ------
-    OptionError
-        `values` is no such mapping, or the type of a column does not have a literal, or an expression's type of value.
-    UnknownColumnError
-        There is no such column.
     """
     if not isinstance(values, Mapping) or not values:
         raise OptionError.wrong("values", "a mapping of names of columns to values or expressions", values)

@@ -68,12 +68,8 @@ class StoreEngine:
     def append(self, columns: Mapping[str, Column]) -> int:
         """Add rows by the policy for duplicates, and return the number of rows added.
 
-        Raises
-        ------
-        OptionError
-            A key is null, or with ``on_duplicate="raise"`` is present or twice in the rows. Nothing is added.
-        OSError, SourceError
-            The log cannot be written. Nothing is added.
+        Raise OptionError if a key is null, or with ``on_duplicate="raise"`` is present or twice in the rows. Nothing is
+        added. Raise OSError or SourceError if the log cannot be written. Nothing is added.
         """
         with self._write_lock:
             self._check_open()
@@ -134,12 +130,7 @@ class StoreEngine:
     def update(self, columns: Mapping[str, Column]) -> int:
         """Replace the given columns of the rows with given keys, and return the number of rows.
 
-        Raises
-        ------
-        OptionError
-            The store has no key, a key is absent, null or twice in the rows. Nothing is changed.
-        OSError, SourceError
-            As for `append`.
+        Raise OptionError if the store has no key, a key is absent, null or twice in the rows. Nothing is changed.
         """
         with self._write_lock:
             self._check_open()
@@ -161,12 +152,8 @@ class StoreEngine:
 
         The log gets the new rows, so that a replay evaluates nothing.
 
-        Raises
-        ------
-        OptionError
-            A computed value is out of range, or a new key is null, twice in the rows, or that of another row. Nothing is changed.
-        OSError, SourceError
-            As for `append`.
+        Raise OptionError if a computed value is out of range, or a new key is null, twice in the rows, or that of another
+        row. Nothing is changed.
         """
         with self._write_lock:
             self._check_open()
@@ -206,10 +193,8 @@ class StoreEngine:
     def merge(self) -> bool:
         """Merge main and delta, while reads and changes go on. Return whether there was anything to merge.
 
-        Raises
-        ------
-        OSError, SourceError, HeadraceError
-            The merge failed, or one before it in another thread. The rows are as before.
+        Raise OSError, SourceError or HeadraceError if the merge failed, or one before it in another thread. The rows are
+        as before.
         """
         self._raise_merge_error()
         with self._merge_lock:

@@ -48,10 +48,7 @@ def _code_of(type_: DataType) -> str:
 def keys_of(column: Column, name: str = "source") -> Any:
     """Return the keys of a column: an array of int64 or uint64, or an array of texts as objects; `name` is for messages.
 
-    Raises
-    ------
-    OptionError
-        A key is null.
+    Raise OptionError if a key is null.
     """
     check_not_null(column, name)
     code = _code_of(column.type)
@@ -66,10 +63,7 @@ def keys_of(column: Column, name: str = "source") -> Any:
 def keys_from(values: Any, type_: DataType, name: str) -> Any:
     """Return keys of a caller in the form of `keys_of`: a column, an array, a list or one key.
 
-    Raises
-    ------
-    OptionError
-        The values are not of the key's type.
+    Raise OptionError if the values are not of the key's type.
     """
     if isinstance(values, Column):
         if values.type != type_ and not (values.type.is_string and type_.is_string):
@@ -131,10 +125,7 @@ def _in_utc(value: Any) -> Any:
 def column_of_keys(keys: Any) -> Column:
     """Return keys, in the form of `keys_of`, as a column of int64, uint64 or large_string.
 
-    Raises
-    ------
-    OptionError
-        A text is not valid Unicode.
+    Raise OptionError if a text is not valid Unicode.
     """
     if keys.dtype != object:
         return Column(DataType(str(keys.dtype)), len(keys), 0, copy_of(np.ascontiguousarray(keys)))

@@ -52,10 +52,8 @@ class NewRows:
     def of(self, columns: Mapping[str, Column], first_row: int) -> Mapping[str, Column]:
         """Return the rows of the next part that remain; the first of them gets the number `first_row`.
 
-        Raises
-        ------
-        OptionError
-            A key is null, or with ``on_duplicate="raise"`` is in the store, in an earlier part, or twice in this one.
+        Raise OptionError if a key is null, or with ``on_duplicate="raise"`` is in the store, in an earlier part, or twice
+        in this one.
         """
         key, policy = self._rules.key, self._rules.on_duplicate
         if key is None:

@@ -50,14 +50,9 @@ class Source:
     def of(cls, path: Any, policy: SyncPolicy, triggers: MergeTriggers, context: Context) -> Source:
         """Return the source of a path or None.
 
-        Raises
-        ------
-        OptionError
-            `path` is no path.
-        UnsupportedDeviceError
-            The context names a GPU that is not there.
-        MissingDependencyError
-            There is a path, and PyArrow is not installed; or the context names a GPU, and CUDA's package is not installed.
+        Raise OptionError if `path` is no path. Raise UnsupportedDeviceError if the context names a GPU that is not there.
+        Raise MissingDependencyError if there is a path, and PyArrow is not installed; or the context names a GPU, and
+        CUDA's package is not installed.
         """
         host = context
         if context.device.kind != "cpu":
@@ -85,13 +80,7 @@ class StoreRequest:
 
     @classmethod
     def of(cls, schema: object, key: object, on_duplicate: object, is_read_only: bool) -> StoreRequest:
-        """Return the request of options.
-
-        Raises
-        ------
-        OptionError
-            An option is wrong.
-        """
+        """Return the request of options. Raise OptionError if an option is wrong."""
         found = None if schema is None else parsed_schema(schema)
         names = _names_of_key(key)
         if found is not None:
@@ -103,13 +92,7 @@ class StoreRequest:
         return cls(found, names, policy, is_read_only)
 
     def manifest(self, where: str) -> Manifest:
-        """Return the manifest of a new store.
-
-        Raises
-        ------
-        SourceError
-            No schema is given.
-        """
+        """Return the manifest of a new store. Raise SourceError if no schema is given."""
         if self.schema is None:
             raise SourceError(f"{where} is no store; pass schema= to create one")
         types = {name: str(type_) for name, type_ in self.schema.items()}
@@ -159,14 +142,9 @@ class OpenedStore:
 def opened(source: Source, request: StoreRequest) -> OpenedStore:
     """Open a store, or create it.
 
-    Raises
-    ------
-    OptionError
-        The store differs from what the caller passed, or is in memory and to be read only.
-    SourceError
-        There is no store and no schema, another writer has the store, or a file is damaged.
-    OSError
-        A file cannot be read or written.
+    Raise OptionError if the store differs from what the caller passed, or is in memory and to be read only. Raise SourceError
+    if there is no store and no schema, another writer has the store, or a file is damaged. Raise OSError if a file cannot be
+    read or written.
     """
     if source.files is None:
         if request.is_read_only:
@@ -211,14 +189,8 @@ def _key_of(manifest: Manifest, context: Context) -> StoreKey | None:
 def salvaged(source: Source, target: Source) -> tuple[int, str | None, int | None, str | None]:
     """Copy the rows up to the damage; return their number, and the damaged file, the offset and the reason.
 
-    Raises
-    ------
-    SourceError
-        There is no store, or its manifest is damaged.
-    OptionError
-        The target has a store.
-    OSError
-        A file cannot be read or written.
+    Raise SourceError if there is no store, or its manifest is damaged. Raise OptionError if the target has a store. Raise
+    OSError if a file cannot be read or written.
     """
     assert source.files is not None and target.files is not None
     found = read_undamaged(source.files, str(source.where))
@@ -270,12 +242,8 @@ def next_row_of(content: Content) -> int:
 def selection(condition: ColumnExpression, schema: Mapping[str, DataType], context: Context) -> Selection:
     """Return a function that returns the numbers of the rows of a state for which a condition is true.
 
-    Raises
-    ------
-    OptionError
-        The expression is no condition on columns of the schema.
-    UnknownColumnError
-        There is no such column.
+    Raise OptionError if the expression is no condition on columns of the schema. Raise UnknownColumnError if there is no such
+    column.
     """
     from headrace.arrange.filter.filter import selected_rows  # without NumPy its error names another call
     from headrace.arrange.filter.program import compiled

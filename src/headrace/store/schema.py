@@ -25,10 +25,7 @@ _MAX_OFFSET = 0x7FFFFFFF
 def parsed_schema(schema: object) -> dict[str, DataType]:
     """Return the schema of an option: a mapping of names to types.
 
-    Raises
-    ------
-    OptionError
-        The schema is no such mapping, is empty, or has a type of encoded texts.
+    Raise OptionError if the schema is no such mapping, is empty, or has a type of encoded texts.
     """
     if not isinstance(schema, Mapping) or not schema:
         raise OptionError.wrong("schema", "a mapping of names of columns to types, such as table.schema", schema)
@@ -53,12 +50,7 @@ def fitted(columns: Mapping[str, Column], schema: Mapping[str, DataType], contex
     Texts of one form become those of another. Numbers become those of another type if it has each of them. A column without type
     has nulls only, which every type has.
 
-    Raises
-    ------
-    OptionError
-        A type differs.
-    UnknownColumnError
-        A column is missing, or is not in the schema.
+    Raise OptionError if a type differs. Raise UnknownColumnError if a column is missing, or is not in the schema.
     """
     for name in columns:
         if name not in schema:
@@ -69,13 +61,7 @@ def fitted(columns: Mapping[str, Column], schema: Mapping[str, DataType], contex
 
 
 def whole_columns(columns: Mapping[str, Column], names: Iterable[str]) -> Mapping[str, Column]:
-    """Return columns that have all of the names.
-
-    Raises
-    ------
-    UnknownColumnError
-        A column is missing.
-    """
+    """Return columns that have all of the names. Raise UnknownColumnError if a column is missing."""
     missing = [name for name in names if name not in columns]
     if missing:
         raise UnknownColumnError(f"source has no column {shown(missing[0])}, and the store has it")

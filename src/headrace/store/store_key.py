@@ -61,13 +61,7 @@ class StoreKey:
         return None if others or type_.is_string else first
 
     def of(self, columns: Mapping[str, Column]) -> Keys:
-        """Return the keys of rows.
-
-        Raises
-        ------
-        OptionError
-            A key is null.
-        """
+        """Return the keys of rows. Raise OptionError if a key is null."""
         if self._number is not None:
             return keys_of(columns[self._number])
         for name in self.types:
@@ -77,10 +71,7 @@ class StoreKey:
     def given(self, values: Any, name: str) -> Keys:
         """Return keys of a caller: one key, or several in a list, an array or a column; of several columns tuples, or columns.
 
-        Raises
-        ------
-        OptionError
-            The values are not of the key's types, or columns have different lengths.
+        Raise OptionError if the values are not of the key's types, or columns have different lengths.
         """
         if self._number is not None:
             return keys_from(values, self.types[self._number], name)

@@ -31,13 +31,7 @@ class MergeTriggers:
 
     @classmethod
     def of(cls, rows: object, nbytes: object, ratio: object, seconds: object) -> MergeTriggers:
-        """Return the triggers of options.
-
-        Raises
-        ------
-        OptionError
-            An option is no positive number.
-        """
+        """Return the triggers of options. Raise OptionError if an option is no positive number."""
         return cls(
             None if rows is None else integer("merge_rows", rows, "a positive integer or None", 1),
             None if nbytes is None else integer("merge_bytes", nbytes, "a positive integer or None", 1),

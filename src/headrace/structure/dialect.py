@@ -173,6 +173,8 @@ class Dialect:
 def as_bytes(name: str, value: object, longest: int) -> bytes:
     """Return the option `value` as UTF-8 bytes.
 
+    Raise OptionError if the value has the wrong type or length, or UTF-8 cannot encode it.
+
     Parameters
     ----------
     name
@@ -181,11 +183,6 @@ def as_bytes(name: str, value: object, longest: int) -> bytes:
         ``str`` or ``bytes``.
     longest
         Greatest length, in bytes; the smallest is 1.
-
-    Raises
-    ------
-    OptionError
-        The value has the wrong type or length, or UTF-8 cannot encode it.
     """
     try:
         data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
@@ -205,17 +202,14 @@ _NO_NOTES: Mapping[str, str] = {}
 def check_distinct_bytes(roles: Mapping[str, bytes], notes: Mapping[str, str] = _NO_NOTES) -> None:
     """Check that no byte has two meanings.
 
+    Raise OptionError if two options share a byte.
+
     Parameters
     ----------
     roles
         Bytes of each option, by the option's name.
     notes
         Text to add to the message if the second of the two options is this one, by the option's name.
-
-    Raises
-    ------
-    OptionError
-        Two options share a byte.
     """
     for (one, first), (other, second) in combinations(roles.items(), 2):
         if shared := sorted(set(first) & set(second)):
@@ -228,10 +222,7 @@ def check_distinct_bytes(roles: Mapping[str, bytes], notes: Mapping[str, str] = 
 def check_no_letters(roles: Mapping[str, bytes]) -> None:
     """Check that no byte of an option is a letter of escape sequences; `roles` as for `check_distinct_bytes`.
 
-    Raises
-    ------
-    OptionError
-        An option has a letter.
+    Raise OptionError if an option has a letter.
     """
     for name, value in roles.items():
         if letters := bytes(sorted(set(value) & set(ESCAPE_LETTERS))):

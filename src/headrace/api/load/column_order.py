@@ -19,10 +19,7 @@ def text_columns(columns: object, first: str | None, last: Sequence[str]) -> tup
 
     `first`, `last`: those names before and after the columns of the text, in the order of a table. A set has that order.
 
-    Raises
-    ------
-    OptionError
-        A name of such a column is there more than once.
+    Raise OptionError if a name of such a column is there more than once.
     """
     given = [columns] if isinstance(columns, str) else columns
     if isinstance(given, bytes) or not isinstance(given, Sequence | AbstractSet):
@@ -53,6 +50,8 @@ def in_order(
 ) -> dict[str, ValueT]:
     """Return the columns that ``columns=`` asks for, in its order; all if `asked` is None.
 
+    Raise OptionError if the text has a column with the name of the row index.
+
     Parameters
     ----------
     asked, columns
@@ -61,11 +60,6 @@ def in_order(
         The columns of the text.
     index
         Name of the row index, which comes first if it is not asked for.
-
-    Raises
-    ------
-    OptionError
-        The text has a column with the name of the row index.
     """
     if asked is None:
         return dict(columns)

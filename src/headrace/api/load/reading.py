@@ -36,13 +36,7 @@ if TYPE_CHECKING:
 
 
 def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
-    """Read the beginning of a source, and decide on header, names and types.
-
-    Raises
-    ------
-    EmptyInputError, OptionError, ParseError, SourceError
-        As `read_csv`.
-    """
+    """Read the beginning of a source, and decide on header, names and types."""
     collected = COLLECTED if options.rows.long_records == "collect" else None
     beginnings = None
     if source.is_in_gpu_memory and source.codec == "utf-8":
@@ -105,12 +99,7 @@ def _plan_parts(planned: PlannedColumns, options: CsvOptions, forms: PlannedForm
 def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
     """Load on the device of the text or of the context; string columns become views or dictionaries if their types require it.
 
-    Raises
-    ------
-    ParseError, MemoryLimitError, SourceError
-        As `load`.
-    OptionError
-        The text is on another GPU than that of the context.
+    Raise OptionError if the text is on another GPU than that of the context.
     """
     loaded, beginning = _loaded_where_wanted(source, prepared, options), prepared.beginning
     if beginning.rejects is None:
@@ -153,13 +142,7 @@ def _encoded_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepa
 
 
 def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
-    """Return the device of the result.
-
-    Raises
-    ------
-    OptionError
-        The text is on another GPU than that of the context.
-    """
+    """Return the device of the result. Raise OptionError if the text is on another GPU than that of the context."""
     named = options.context.device
     if source.on_gpu is None or named == source.on_gpu.device:
         return named
@@ -186,10 +169,7 @@ def _encoded_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> L
 def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> Mapping[str, Column]:
     """Return the columns to read by name, in order, after the row index.
 
-    Raises
-    ------
-    OptionError
-        The row index has the name of a column.
+    Raise OptionError if the row index has the name of a column.
     """
     if loaded.described is not None and options.row_index is None:
         return LazyMapping(places_of(prepared.columns), cast("Sequence[Column]", loaded.columns))

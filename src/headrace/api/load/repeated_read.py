@@ -152,10 +152,7 @@ def repeat_read(source: object, call: ParsedCall, begun: float) -> Table | None:
 
     `begun`: time when the read began.
 
-    Raises
-    ------
-    OptionError
-        The array does not have bytes.
+    Raise OptionError if the array does not have bytes.
     """
     if not call.is_kept or call.progress is not None:
         return None

@@ -89,17 +89,14 @@ T = TypeVar("T")
 def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> tuple[Keywords, tuple[str, ...]]:
     """Return the value of each option, and notes on arguments without an effect.
 
+    Raise OptionError if a name is unknown, or an option is given twice. The message names the nearest valid name.
+
     Parameters
     ----------
     given
         Values by the options' names. Options that are missing get their default.
     others
         Values by other names: those that other readers use.
-
-    Raises
-    ------
-    OptionError
-        A name is unknown, or an option is given twice. The message names the nearest valid name.
     """
     values = dict(given) if len(given) == len(DEFAULTS) else {**DEFAULTS, **given}
     notes: tuple[str, ...] = ()
@@ -166,10 +163,7 @@ def parse_options(values: Keywords, notes: tuple[str, ...] = ()) -> CsvOptions:
 def parse_call(values: Keywords, notes: tuple[str, ...] = ()) -> ParsedCall:
     """Parse the options of a call; `notes` are for its report. The result is cached for calls with equal options.
 
-    Raises
-    ------
-    OptionError
-        An option does not take its value, or two options contradict each other.
+    Raise OptionError if an option does not take its value, or two options contradict each other.
     """
     context = _DEFAULT_CONTEXT if values["context"] is None else context_of(values["context"])
     # Each call has its own counter of host-device transfers, for its report.
@@ -243,13 +237,7 @@ def _context_of_call(parsed: Parsed, context: Context) -> Context:
 
 
 def source_options(parsed: Parsed, context: Context) -> SourceOptions:
-    """Return how a source's bytes become text.
-
-    Raises
-    ------
-    OptionError
-        There is no such encoding.
-    """
+    """Return how a source's bytes become text. Raise OptionError if there is no such encoding."""
     return SourceOptions(
         compression=parsed["compression"],
         encoding=TextEncoding.parse(parsed["encoding"], parsed["encoding_errors"]),
@@ -260,13 +248,7 @@ def source_options(parsed: Parsed, context: Context) -> SourceOptions:
 
 
 def parse_one(name: str, value: object) -> Any:
-    """Parse the value of one option.
-
-    Raises
-    ------
-    OptionError
-        The option does not take the value.
-    """
+    """Parse the value of one option. Raise OptionError if the option does not take the value."""
     return _PARSERS[name](name, value)
 
 

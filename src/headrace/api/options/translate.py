@@ -18,17 +18,14 @@ _MEANS_NONE = "quote_char", "compression"
 def translate(values: dict[str, object], words: Mapping[str, object]) -> tuple[dict[str, object], tuple[str, ...]]:
     """Return the value of each option, and a note for each word that changes nothing.
 
+    Raise OptionError if a name is unknown, a word is refused, or an option is given twice.
+
     Parameters
     ----------
     values
         The value of each option, given or default.
     words
         Arguments under other names.
-
-    Raises
-    ------
-    OptionError
-        A name is unknown, a word is refused, or an option is given twice.
 
     Examples
     --------

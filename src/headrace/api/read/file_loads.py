@@ -96,10 +96,7 @@ class LoadsOnGpu:
 def loads_for(plans: PlannedFiles) -> FileLoads:
     """Return the loads for the device of the files, or of the context.
 
-    Raises
-    ------
-    OptionError
-        The files are on several GPUs, or on another GPU than that of the context.
+    Raise OptionError if the files are on several GPUs, or on another GPU than that of the context.
     """
     files, options = plans.files, plans.options
     devices = {file.device for file in files if file.device is not None}

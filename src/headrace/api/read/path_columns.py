@@ -60,10 +60,8 @@ def find_partitions(
 def without_own(found: Partitions, names: Sequence[str], options: CsvOptions) -> Partitions:
     """Return the partitions whose keys are not columns of the files; `names` are those of the files.
 
-    Raises
-    ------
-    OptionError
-        ``hive_partitioning=True``, and a key is a column of the files; or the column of paths has the name of another column.
+    Raise OptionError if ``hive_partitioning=True``, and a key is a column of the files; or the column of paths has the name
+    of another column.
     """
     both = [key for key in found if key in names]
     if both and options.files.hive_partitioning:

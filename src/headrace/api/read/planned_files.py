@@ -29,10 +29,7 @@ from headrace.sources.open import OpenSource
 class PlannedFiles:
     """The plan for several files, after the first records of each were read.
 
-    Raises
-    ------
-    OptionError
-        The columns of the files differ, or a column from the paths has the name of another column.
+    Raises OptionError if the columns of the files differ, or a column from the paths has the name of another column.
     """
 
     def __init__(self, files: Sequence[SourceFile], options: CsvOptions) -> None:

@@ -38,12 +38,7 @@ FindDialect = Callable[..., tuple[Sniffed | None, CsvOptions]]
 def read_files(sources: Sequence[SourceLike], options: CsvOptions, find_dialect: FindDialect | None = None) -> Table:
     """Read all sources, in order, into one table; `find_dialect` finds how they are written, for ``dialect="auto"``.
 
-    Raises
-    ------
-    OptionError
-        The columns of the files differ, or a column from the paths has the name of another column.
-    HeadraceError
-        As for `read_csv`, with the name of the file.
+    Raise OptionError if the columns of the files differ, or a column from the paths has the name of another column.
     """
     begun = time.perf_counter()
     limit = options.context.memory_limit

@@ -44,10 +44,7 @@ _WHOLE_RECORD = compiled(col("column").is_null(), {"column": parse_type("string"
 class ChosenParts(CpuParts):
     """The parts of planned files with the rows for which a condition is true, loaded on the host.
 
-    Raises
-    ------
-    OptionError
-        The condition has columns that are not in the text.
+    Raises OptionError if the condition has columns that are not in the text.
     """
 
     def __init__(

@@ -152,10 +152,7 @@ class GpuParts(ScanParts):
     def _load(self, reading: FileReading, change: Change, sent: Sent, buffers: TextBuffers) -> tuple[Sent, Loaded]:
         """Load a part; return its requested text, and its columns.
 
-        Raises
-        ------
-        CutRecordError
-            It does not end at the end of a record.
+        Raise CutRecordError if it does not end at the end of a record.
         """
         try:
             with self._cut.timeline.span("converter", "wait for text"), native_errors():

@@ -35,11 +35,6 @@ def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:
     A pass begins with the types that earlier passes found. A type moves only up the lattice of kinds (rules/infer.hpp), which is
     finite. A pass that changes no type is the last. A column that is stale even then has a value that its type cannot hold.
     `SharedLoads` makes it a string column.
-
-    Raises
-    ------
-    SourceError, MemoryLimitError
-        As for a load.
     """
     planned = plans.planned
     passes = 0

@@ -64,13 +64,7 @@ class _Candidate:
 
 
 def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_bytes: int = DEFAULT_SAMPLE_BYTES) -> Sniffed:
-    """Propose how `source` is written.
-
-    Raises
-    ------
-    EmptyInputError, OptionError, SourceError
-        As `sniff_csv`.
-    """
+    """Propose how `source` is written."""
     Dialect(**{"sep": b"\x1f", "quote_char": None} | dict(wishes.dialect))  # contradictions raise here
     begin = source.begin
     lines = 0

@@ -233,10 +233,7 @@ def sniff_files(files: Sequence[ReopenedSource], values: Keywords, options: CsvO
 
     No footer is proposed for several sources, because records at the end of another file may be its data.
 
-    Raises
-    ------
-    OptionError
-        The preambles of the files have different lengths, so that `skip_rows` could leave out data.
+    Raise OptionError if the preambles of the files have different lengths, so that `skip_rows` could leave out data.
     """
     found_options: list[CsvOptions] = []
 

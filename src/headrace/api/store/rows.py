@@ -56,12 +56,8 @@ def rows_given(
 
     Text that need not have all columns (`is_whole` is false) is read twice, first its header.
 
-    Raises
-    ------
-    OptionError
-        A column has another type, `source` is a mapping, or options are given with a table.
-    UnknownColumnError
-        A column is not in the schema.
+    Raise OptionError if a column has another type, `source` is a mapping, or options are given with a table. Raise
+    UnknownColumnError if a column is not in the schema.
     """
     if isinstance(source, Table) or (hasattr(source, "__arrow_c_stream__") and not isinstance(source, type)):
         if options:

@@ -22,10 +22,7 @@ KEYS = {
 def check_bins(bins: object) -> int:
     """Return a number of buckets.
 
-    Raises
-    ------
-    OptionError
-        `bins` is not such a number. For edges, which NumPy accepts as `bins`, the message names `splitters`.
+    Raise OptionError if `bins` is not such a number. For edges, which NumPy accepts as `bins`, the message names `splitters`.
     """
     if not isinstance(bins, int | str | bytes) and hasattr(type(bins), "__len__"):
         raise OptionError(
@@ -35,13 +32,7 @@ def check_bins(bins: object) -> int:
 
 
 def range_of(given: object) -> tuple[float, float]:
-    """Return the lowest key of a range, and its end.
-
-    Raises
-    ------
-    OptionError
-        `given` is not a pair of numbers.
-    """
+    """Return the lowest key of a range, and its end. Raise OptionError if `given` is not a pair of numbers."""
     expected = "two numbers: the lowest key and the end, which is excluded"
     is_pair = isinstance(given, tuple | list) or (type(given).__module__ == "numpy" and getattr(given, "ndim", 0) == 1)
     if not is_pair or len(given) != 2:  # type: ignore[arg-type]
@@ -147,10 +138,7 @@ def between(dtype: Any, given: Any) -> Edges:
 def ascending(dtype: Any, given: Any) -> Any:
     """Edges as an array of the keys' type, which may reach from -inf to inf.
 
-    Raises
-    ------
-    OptionError
-        The edges do not ascend, are too few or too many, or are not numbers of the type.
+    Raise OptionError if the edges do not ascend, are too few or too many, or are not numbers of the type.
     """
     import numpy as np
 

@@ -15,10 +15,7 @@ RULE_KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}
 def described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) -> bytes:
     """Return the bytes of an ``AnyOf`` for keys of a type; voids are numbers of 16 bytes.
 
-    Raises
-    ------
-    OptionError
-        The type cannot represent these buckets.
+    Raise OptionError if the type cannot represent these buckets.
     """
     number, pack = RULE_KINDS[kind], rule_layout("AnyOf", dtype).pack
     if dtype.kind == "V":

@@ -14,13 +14,7 @@ _WIDEST = 16
 
 
 def key_type(typestr: str) -> str:
-    """Return the name of the keys' type in the kernels.
-
-    Raises
-    ------
-    OptionError
-        Keys of this type are not supported.
-    """
+    """Return the name of the keys' type in the kernels. Raise OptionError if keys of this type are not supported."""
     if typestr[1] == "V":
         width = int(typestr[2:])
         if width > _WIDEST:

@@ -36,12 +36,8 @@ def computed_column(columns: Mapping[str, Column], expression: ColumnExpression,
 
     Integers must be in the range of the type, and floats have its width, or become wider. Integers become float64.
 
-    Raises
-    ------
-    OptionError
-        The expression has values of another type, or integers outside of its range.
-    UnknownColumnError
-        There is no such column.
+    Raise OptionError if the expression has values of another type, or integers outside of its range. Raise UnknownColumnError
+    if there is no such column.
 
     Examples
     --------
@@ -67,10 +63,7 @@ def computed_column(columns: Mapping[str, Column], expression: ColumnExpression,
 def literal_column(value: object, type_: DataType, length: int, threads: int = 1) -> Column:
     """Return a column of one value; None is null.
 
-    Raises
-    ------
-    OptionError
-        The type does not have the value.
+    Raise OptionError if the type does not have the value.
 
     Examples
     --------

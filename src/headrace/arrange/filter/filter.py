@@ -25,12 +25,8 @@ except ImportError:
 def filter_columns(columns: Mapping[str, Column], expression: ColumnExpression, context: Context) -> dict[str, Column]:
     """Return the rows of columns for which a condition is true, in their order. All rows share the columns' memory.
 
-    Raises
-    ------
-    OptionError
-        The expression is no condition on these columns, or the columns lie on several devices.
-    UnknownColumnError
-        There is no such column.
+    Raise OptionError if the expression is no condition on these columns, or the columns lie on several devices. Raise
+    UnknownColumnError if there is no such column.
     """
     program = compiled(expression, {name: column.type for name, column in columns.items()})
     device = one_device(columns)

@@ -35,10 +35,7 @@ class Quantity:
     def literal(self, value: object) -> Fraction | float:
         """Return a literal in units of this quantity; an infinity or NaN as a float.
 
-        Raises
-        ------
-        OptionError
-            The literal has another meaning, such as a text that is no date.
+        Raise OptionError if the literal has another meaning, such as a text that is no date.
 
         Examples
         --------

@@ -192,13 +192,7 @@ def text_literal(part: FilterOperand, value: Any) -> bytes:
 
 
 def in_common_domain(left: FilterOperand, right: FilterOperand) -> tuple[FilterOperand, FilterOperand]:
-    """Return two values in a domain in which they can be compared.
-
-    Raises
-    ------
-    OptionError
-        They cannot be compared.
-    """
+    """Return two values in a domain in which they can be compared. Raise OptionError if they cannot be compared."""
     one, other = left.quantity, right.quantity
     families = {one.family, other.family}
     if left.domain == right.domain and (one == replace(other, name=one.name)):

@@ -58,12 +58,8 @@ class CompiledFilter:
 def compiled(expression: ColumnExpression, schema: Mapping[str, DataType]) -> CompiledFilter:
     """Return the program of a condition on columns of these types.
 
-    Raises
-    ------
-    OptionError
-        The expression is no condition, or an operator does not take such values.
-    UnknownColumnError
-        There is no such column.
+    Raise OptionError if the expression is no condition, or an operator does not take such values. Raise UnknownColumnError if
+    there is no such column.
     """
     if not isinstance(expression, ColumnExpression):
         raise OptionError.wrong("expression", "a condition on columns, such as headrace.col('price') > 3", expression)
@@ -81,12 +77,8 @@ class CompiledValue(NamedTuple):
 def compiled_value(expression: ColumnExpression, schema: Mapping[str, DataType], type_: DataType) -> CompiledValue:
     """Return the program of a condition or an expression of numbers, whose result is stored as a type.
 
-    Raises
-    ------
-    OptionError
-        The type cannot represent such values, or an operator does not take its operands.
-    UnknownColumnError
-        There is no such column.
+    Raise OptionError if the type cannot represent such values, or an operator does not take its operands. Raise
+    UnknownColumnError if there is no such column.
     """
     compiler = _Compiler.of(expression, schema)
     part = compiler.part(expression)

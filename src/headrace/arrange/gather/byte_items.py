@@ -29,11 +29,6 @@ def placed_items(value: Any, name: str, context: Context, budget: Budget) -> tup
     name, context, budget
         As `headrace.arrays.placement.placed` has them.
 
-    Raises
-    ------
-    OptionError
-        As `headrace.arrays.placement.placed`.
-
     Examples
     --------
     >>> import numpy as np

@@ -131,10 +131,7 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
 
     The numbers are an ``array("Q")``, or any array of NumPy.
 
-    Raises
-    ------
-    OptionError
-        The texts have more bytes than offsets of 4 bytes can represent.
+    Raise OptionError if the texts have more bytes than offsets of 4 bytes can represent.
 
     Examples
     --------
@@ -165,13 +162,8 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
 def take_columns(columns: Mapping[str, Column], rows: Any, context: Context) -> dict[str, Column]:
     """Return the rows of columns at given row numbers, in that order, on the device of the columns.
 
-    Raises
-    ------
-    OutOfRangeError
-        A row number is negative or too large.
-    OptionError
-        `rows` are no row numbers, or the columns or the rows lie on another device. Numbers in host memory may be for columns of
-        a GPU.
+    Raise OutOfRangeError if a row number is negative or too large. Raise OptionError if `rows` are no row numbers, or the
+    columns or the rows lie on another device. Numbers in host memory may be for columns of a GPU.
     """
     there, device = len(next(iter(columns.values()), ())), one_device(columns)
     places = _places(rows, context)
@@ -214,10 +206,7 @@ def _is_empty(rows: Any) -> bool:
 def check_numbers(found: Any, there: int) -> Any:
     """Return row numbers of NumPy as uint64 after a check that each is one of `there` rows.
 
-    Raises
-    ------
-    OutOfRangeError
-        A row number is negative or too large; the error names the first one.
+    Raise OutOfRangeError if a row number is negative or too large; the error names the first one.
     """
     np = needed_numpy("take()")
     if len(outside := np.flatnonzero((found < 0) | (found >= there))):

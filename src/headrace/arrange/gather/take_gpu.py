@@ -41,13 +41,7 @@ _CHUNK_BYTES = 16
 
 
 def take_on_gpu(source: Array, places: Array, result: Array, context: Context, budget: Budget) -> None:
-    """Gather items into `result`, after a check of the row numbers.
-
-    Raises
-    ------
-    OptionError
-        Row numbers are out of range.
-    """
+    """Gather items into `result`, after a check of the row numbers. Raise OptionError if row numbers are out of range."""
     card = gpu(source.device)
     with card.current(), in_stream_of(source, places, result):
         launcher = GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings)
@@ -105,10 +99,7 @@ class Taker:
     def check(self, limit: int, there: int) -> None:
         """Wait for a check that all row numbers are below `limit`.
 
-        Raises
-        ------
-        OptionError
-            Row numbers are out of range; `there` is the number of rows for the message.
+        Raise OptionError if row numbers are out of range; `there` is the number of rows for the message.
         """
         outside = self.launcher.allocate(8, fill=0)
         self._launch(_CHECK, self.rows, self.count, limit, outside)
@@ -135,10 +126,7 @@ class Taker:
     def texts(self, source: Texts) -> tuple[DeviceBuffer, DeviceBuffer]:
         """Gather texts; return offsets and bytes. The host waits once, for the number of bytes.
 
-        Raises
-        ------
-        OptionError
-            The texts have more bytes than their offsets can represent.
+        Raise OptionError if the texts have more bytes than their offsets can represent.
         """
         return self._put_texts(source, self._measured([source])[0])
 
@@ -237,10 +225,7 @@ class PlacedRows(NamedTuple):
 def take_columns_at(columns: Mapping[str, Column], places: Array, there: int, context: Context) -> dict[str, Column]:
     """Return the rows of columns at row numbers on their GPU.
 
-    Raises
-    ------
-    OutOfRangeError
-        A row number is negative or too large; the error names the first one.
+    Raise OutOfRangeError if a row number is negative or too large; the error names the first one.
     """
     with columns_launcher(columns, context) as (launcher, card):
         assert places.stream is not None

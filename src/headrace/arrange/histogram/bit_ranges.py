@@ -31,10 +31,7 @@ def reaches_far(edges: Any) -> bool:
 def bit_edges(edges: Any) -> Edges:
     """Return unsigned edges: m + 1 for the positive keys of m buckets, then m + 1 for the negative keys, in reverse.
 
-    Raises
-    ------
-    OptionError
-        There are too many buckets.
+    Raise OptionError if there are too many buckets.
 
     Examples
     --------

@@ -17,6 +17,8 @@ _MAX_DIGIT_BITS = 8
 def multisplit_sort(keys: Any, values: Any = None, *, digit_bits: int = 8, context: Context | None = None) -> Split:
     """Sort unsigned integers, and values with them, by stable multisplits.
 
+    Raise OptionError if the keys are not unsigned integers, or `digit_bits` is out of range.
+
     Parameters
     ----------
     keys
@@ -32,13 +34,6 @@ def multisplit_sort(keys: Any, values: Any = None, *, digit_bits: int = 8, conte
     -------
     Split
         Sorted keys and values; equal keys keep their order. The offsets are those of the last digit.
-
-    Raises
-    ------
-    OptionError
-        The keys are not unsigned integers, or `digit_bits` is out of range.
-    MemoryLimitError
-        As in `multisplit`.
 
     Examples
     --------

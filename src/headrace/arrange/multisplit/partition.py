@@ -17,6 +17,9 @@ _DIGIT_BITS = 8
 def partition(keys: Any, low: int, high: int, *, context: Context | None = None) -> tuple[Any, Any]:
     """Partition keys by the bits from `low` up to, and without, `high`; keys of one digit are in any order.
 
+    Raise OptionError if the keys have another type, or the bits are out of range. Raise MemoryLimitError if the results
+    exceed the context's limit.
+
     Parameters
     ----------
     keys
@@ -31,13 +34,6 @@ def partition(keys: Any, low: int, high: int, *, context: Context | None = None)
     tuple
         The keys, and int64 offsets: the start of each digit, and at the end the number of keys. On a GPU the order inside a
         digit differs from call to call.
-
-    Raises
-    ------
-    OptionError
-        The keys have another type, or the bits are out of range.
-    MemoryLimitError
-        The results exceed the context's limit.
 
     Examples
     --------

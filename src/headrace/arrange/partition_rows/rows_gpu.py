@@ -51,13 +51,7 @@ def partition_by_hash_on_gpu(
 def partition_columns(
     launcher: Launcher, columns: Mapping[str, Column], name: str, bucketing: Bucketing, tuning: SplitTuning
 ) -> Parts:
-    """Partition rows by the column `name`.
-
-    Raises
-    ------
-    OptionError
-        The column has nulls, or keys in no bucket.
-    """
+    """Partition rows by the column `name`. Raise OptionError if the column has nulls, or keys in no bucket."""
     column = columns[name]
     if column.null_count < 0 and column.validity is not None:  # the nulls of a slice are not counted yet
         there = launcher.allocate(8, fill=0)

@@ -186,10 +186,7 @@ def _values(column: Column) -> tuple[Any, Any]:
 def code_of(column: Column) -> str:
     """Return the NumPy type of a column's values as keys, without the byte order. Bools count as bytes.
 
-    Raises
-    ------
-    OptionError
-        The type cannot be sorted.
+    Raise OptionError if the type cannot be sorted.
     """
     traits = TRAITS[column.type.name]
     if not traits.numpy:

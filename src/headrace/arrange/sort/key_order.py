@@ -44,10 +44,7 @@ class KeyOrder:
     def of(cls, typestr: str, *, descending: bool = False, total_order: bool = False) -> KeyOrder:
         """Return the order of keys of a NumPy type.
 
-        Raises
-        ------
-        OptionError
-            The type cannot be sorted.
+        Raise OptionError if the type cannot be sorted.
 
         Examples
         --------

@@ -19,13 +19,7 @@ def files_read(given: Sequence[str]) -> dict[str, str]:
 
 
 def check_output(option: str, path: str, used: Mapping[str, str]) -> None:
-    """Refuse a file to write that has no known suffix or cannot be written, or that is one of the `used` files.
-
-    Raises
-    ------
-    OptionError
-        The file is refused.
-    """
+    """Refuse a file to write that has no known suffix or cannot be written, or that is one of the `used` files."""
     check_target(path)
     if (real := os.path.realpath(path)) in used:
         raise OptionError(f"{option} {path!r} is the same file as {used[real]!r}; name another")

@@ -121,13 +121,7 @@ class GrepArguments:
 
 
 def parsed(words: Sequence[str]) -> GrepArguments | None:
-    """Return the arguments; None if a word is wrong or asks for help.
-
-    Raises
-    ------
-    OptionError
-        An option is one of other programs.
-    """
+    """Return the arguments; None if a word is wrong or asks for help. Raise OptionError if an option is one of other programs."""
     given, others = GrepArguments(), list[str]()
     by_name = {name: option for option in OPTIONS for name in option.names}
     left = iter(words)

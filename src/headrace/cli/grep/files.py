@@ -20,10 +20,7 @@ def files_of(name: str, given: Any, reported: Any) -> Iterator[tuple[bytes, Any]
 
     `reported` yields the items of an iterator up to an error, which it prints.
 
-    Raises
-    ------
-    SourceError
-        The argument names a folder, without ``-r``, or no file.
+    Raise SourceError if the argument names a folder, without ``-r``, or no file.
     """
     if name == _STDIN:
         from headrace.cli.common import options  # takes time to import

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 def wanted_of(given: Any) -> tuple[Any, list[str]]:
     """Return the pattern, or the expression, that a `LineSearch` takes, and the words that are files.
 
-    Raises
-    ------
-    OptionError
-        There is no pattern, one is malformed, or options contradict each other.
+    Raise OptionError if there is no pattern, one is malformed, or options contradict each other.
     """
     words = list(given.words)
     if given.extended_regexp and given.fixed_strings:

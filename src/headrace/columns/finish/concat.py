@@ -58,6 +58,8 @@ class SharedLoads:
     def join(self, parts: Sequence[JoinPart], kind: DataType, *, shrink: bool = False) -> tuple[Column, int | None]:
         """Concatenate parts of one type; string and large_string count as one.
 
+        Raise OptionError if a column is a slice, whose rows do not begin at the begin of its buffers.
+
         Parameters
         ----------
         parts
@@ -71,11 +73,6 @@ class SharedLoads:
         -------
         tuple of Column and int or None
             The column, and the row that decided its shrunk type.
-
-        Raises
-        ------
-        OptionError
-            A column is a slice, whose rows do not begin at the begin of its buffers.
         """
         for part in parts:
             column = part[0] if isinstance(part, tuple) else part

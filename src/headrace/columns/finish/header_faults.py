@@ -19,15 +19,12 @@ from headrace.sources.open import OpenSource
 def check_header(source: OpenSource, beginning: DataStart, schema: SchemaOptions, values: ValueOptions) -> DataStart:
     """Check the header for malformed quotes and undecodable text.
 
+    Raise ParseError with ``on_error="raise"``; its record is 0.
+
     Returns
     -------
     Beginning
         The argument, with a row of rejects if there is a fault. The names are used as they are.
-
-    Raises
-    ------
-    ParseError
-        With ``on_error="raise"``; its record is 0.
     """
     first = beginning.first
     if first is None or beginning.header is None:

@@ -20,16 +20,9 @@ def load(source: OpenSource, dialect: Dialect, plan: LoadPlan, run: LoadRun = NO
 
     Memory: the result, and a few tiles for each thread. The result is charged to ``plan.memory_limit``.
 
-    Raises
-    ------
-    ParseError
-        With ``on_error="raise"``: the first fault, by record, then column.
-    MemoryLimitError
-        The result exceeds the limit, or the system has no more memory.
-    SourceError
-        The source changed after it was opened, or could not be read to its end.
-    CutRecordError
-        A part ends inside a record, and more text follows.
+    Raise ParseError with ``on_error="raise"``: the first fault, by record, then column. Raise MemoryLimitError if the result
+    exceeds the limit, or the system has no more memory. Raise SourceError if the source changed after it was opened, or could
+    not be read to its end. Raise CutRecordError if a part ends inside a record, and more text follows.
     """
     with native_errors():
         result = _native.load(source.native, native_dialect(dialect), plan, run)

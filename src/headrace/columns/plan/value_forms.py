@@ -86,13 +86,7 @@ class FormOptions:
         return FormOptions(dates=DateOptions(self.dates.of_columns.get(name, self.dates.shared)))
 
     def plan(self, names: tuple[str, ...]) -> PlannedForms:
-        """Return the forms of a table with these columns.
-
-        Raises
-        ------
-        OptionError
-            A column does not exist, or is named twice.
-        """
+        """Return the forms of a table with these columns. Raise OptionError if a column does not exist, or is named twice."""
         nulls = _by_position("null_values", self.null_texts_of, names)
         dates = _by_position("date_format", self.dates.of_columns, names)
         several = {self._forms(self.null_texts, self.dates.shared): 0}

@@ -79,10 +79,7 @@ class DataRange:
 def find_data_start(source: OpenSource, dialect: Dialect, options: DataRangeOptions, context: Context) -> DataStart:
     """Skip lines, and find the record that has the names.
 
-    Raises
-    ------
-    EmptyInputError
-        There are fewer records than the header needs.
+    Raise EmptyInputError if there are fewer records than the header needs.
     """
     begin = source.begin
     lines = 0
@@ -172,10 +169,7 @@ _extent = fast_constructor(DataRange)
 def header_indexes(header: object) -> tuple[int, ...] | None:
     """Return the records that the option `header` names: an index, or several in order; None if it is not an index.
 
-    Raises
-    ------
-    OptionError
-        An index is negative, or they are not in order.
+    Raise OptionError if an index is negative, or they are not in order.
     """
     one = index_of(header)
     if one is None and (isinstance(header, bool | str | bytes) or not isinstance(header, Sequence)):

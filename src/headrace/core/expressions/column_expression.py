@@ -165,13 +165,7 @@ def col(name: str) -> ColumnExpression:
 
 
 def all_of(*conditions: ColumnExpression) -> ColumnExpression:
-    """Return the condition that all conditions are true.
-
-    Raises
-    ------
-    OptionError
-        One of them is no condition.
-    """
+    """Return the condition that all conditions are true. Raise OptionError if one of them is no condition."""
     for one in conditions:
         instance("expression", one, ColumnExpression, "a condition on columns, such as headrace.col('price') > 3")
     return reduce(and_, conditions)
@@ -180,10 +174,7 @@ def all_of(*conditions: ColumnExpression) -> ColumnExpression:
 def name_of(column: Any) -> Any:
     """Return the name in an expression of one column; anything that is no expression as it is.
 
-    Raises
-    ------
-    OptionError
-        It is an expression with operators.
+    Raise OptionError if it is an expression with operators.
     """
     if not isinstance(column, ColumnExpression):
         return column

@@ -59,13 +59,7 @@ class Values:
         return self.letter in "fd"
 
     def check_number(self, value: Any) -> Any:
-        """Return a number as a value of this type.
-
-        Raises
-        ------
-        OptionError
-            The type cannot represent the number.
-        """
+        """Return a number as a value of this type. Raise OptionError if the type cannot represent the number."""
         if self.is_float:
             try:
                 found = struct.unpack(f"<{self.letter}", struct.pack(f"<{self.letter}", value))[0]

@@ -103,13 +103,7 @@ class StructLayout:
 
 
 def layout(name: str) -> StructLayout:
-    """Return the layout of a registered struct.
-
-    Raises
-    ------
-    KeyError
-        No struct of this name is registered.
-    """
+    """Return the layout of a registered struct. Raise KeyError if no struct of this name is registered."""
     return _layout_of(name, *_native.layout(name))
 
 

@@ -50,10 +50,7 @@ def _without_buffers(description: tuple[Any, ...]) -> tuple[Any, ...]:
 def device_batch(columns: Mapping[str, Column], length: int, device: Device) -> tuple[object, object]:
     """Return capsules of a struct of all columns for Arrow's device interface; its event is recorded once they are filled.
 
-    Raises
-    ------
-    OptionError
-        The columns are on several devices.
+    Raise OptionError if the columns are on several devices.
     """
     from headrace.arrays.arrow_device import DeviceColumn, device_capsules  # seldom needed
 

@@ -17,12 +17,8 @@ _NESTED = list, tuple, dict, set
 def columns_from_arrow(data: object) -> dict[str, Column]:
     """Return the columns of anything that exports an Arrow stream, or of a PyArrow table or record batch.
 
-    Raises
-    ------
-    OptionError
-        `data` exports no stream, a name occurs twice, or a column has a type that this package does not have.
-    MissingDependencyError
-        PyArrow is not installed.
+    Raise OptionError if `data` exports no stream, a name occurs twice, or a column has a type that this package does not
+    have. Raise MissingDependencyError if PyArrow is not installed.
     """
     arrow = _pyarrow("from_arrow()")
     if isinstance(data, type) or not hasattr(data, "__arrow_c_stream__"):
@@ -42,12 +38,8 @@ def columns_from_arrow(data: object) -> dict[str, Column]:
 def column_from_arrow(data: object, name: str, expected: str) -> Column:
     """Return a copy of a Series of pandas or Polars, or of an array of PyArrow. `expected`: the valid values, for messages.
 
-    Raises
-    ------
-    OptionError
-        It is none of these, or has a type that this package does not have.
-    MissingDependencyError
-        PyArrow is not installed.
+    Raise OptionError if it is none of these, or has a type that this package does not have. Raise MissingDependencyError if
+    PyArrow is not installed.
     """
     root = type(data).__module__.partition(".")[0]
     is_array = hasattr(data, "to_list") or hasattr(data, "to_pylist")
@@ -64,12 +56,8 @@ def column_from_arrow(data: object, name: str, expected: str) -> Column:
 def column_from_values(values: Any, name: str, expected: str) -> Column:
     """Return a list of Python values as a column; None is null. `expected`: the valid values, for messages.
 
-    Raises
-    ------
-    OptionError
-        The values have several types, or one that this package does not have.
-    MissingDependencyError
-        PyArrow is not installed.
+    Raise OptionError if the values have several types, or one that this package does not have. Raise MissingDependencyError
+    if PyArrow is not installed.
     """
     if any(isinstance(value, _NESTED) for value in values):
         raise OptionError.wrong(name, expected, values)
@@ -84,10 +72,8 @@ def column_from_values(values: Any, name: str, expected: str) -> Column:
 def exported_stream(table: Any) -> object:
     """Return the Arrow stream that a table exports.
 
-    Raises
-    ------
-    OptionError
-        The table has columns that are no Arrow arrays, such as columns of pandas with objects of several types.
+    Raise OptionError if the table has columns that are no Arrow arrays, such as columns of pandas with objects of several
+    types.
     """
     try:
         return table.__arrow_c_stream__()

@@ -100,12 +100,7 @@ COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 def compression_of(option: object, target: object) -> OutputCompression | None:
     """Return the format that the option ``compression=`` names; ``"infer"``: by the target's suffix, if the target is a path.
 
-    Raises
-    ------
-    OptionError
-        The option names no format.
-    MissingDependencyError
-        The format's package is not installed.
+    Raise OptionError if the option names no format. Raise MissingDependencyError if the format's package is not installed.
     """
     if isinstance(option, str) and option == "infer":
         path = os.fspath(target) if isinstance(target, str | os.PathLike) else ""

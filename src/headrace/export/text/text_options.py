@@ -116,10 +116,7 @@ class WriteOptions:
     def of(cls, given: dict[str, object], aliases: Mapping[str, object], path_or_file: object) -> WriteOptions:
         """Return the options, given by name or by the names that other writers use.
 
-        Raises
-        ------
-        OptionError
-            A value is invalid, or two options contradict each other.
+        Raise OptionError if a value is invalid, or two options contradict each other.
         """
         for name in aliases:
             if name in _ELSEWHERE:

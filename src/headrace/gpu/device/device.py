@@ -55,10 +55,7 @@ class GpuMemoryError(GpuError, MemoryLimitError):
 def memory_views() -> ModuleType:
     """Import ``cuda.core.utils``, which views arrays of DLPack.
 
-    Raises
-    ------
-    MissingDependencyError
-        It is not installed, or it lacks the bindings of CUDA 13.
+    Raise MissingDependencyError if it is not installed, or it lacks the bindings of CUDA 13.
     """
     _module("cuda.core", "ProgramOptions")
     return _module("cuda.core.utils", "StridedMemoryView")
@@ -74,10 +71,7 @@ def driver() -> ModuleType:
 def compiler() -> ModuleType:
     """Import the compiler's functions from ``cuda.bindings``.
 
-    Raises
-    ------
-    MissingDependencyError
-        ``cuda.bindings`` or NVRTC is not installed.
+    Raise MissingDependencyError if ``cuda.bindings`` or NVRTC is not installed.
     """
     functions = _module("cuda.bindings.nvrtc", "nvrtcVersion")
     try:
@@ -111,10 +105,7 @@ def _module(name: str, last: str) -> ModuleType:
 def checked(result: tuple[Any, ...]) -> Any:
     """Return the result of a driver call without its status.
 
-    Raises
-    ------
-    GpuError
-        The call failed; `GpuMemoryError` if the GPU has no memory left.
+    Raise GpuError if the call failed; `GpuMemoryError` if the GPU has no memory left.
     """
     status = result[0]
     if status:
@@ -140,12 +131,8 @@ def _meaning(status: Any) -> str:
 def gpu_count() -> int:
     """Return the number of GPUs.
 
-    Raises
-    ------
-    MissingDependencyError
-        ``cuda.bindings`` is not installed.
-    UnsupportedDeviceError
-        There is no NVIDIA driver, or it finds no GPU.
+    Raise MissingDependencyError if ``cuda.bindings`` is not installed. Raise UnsupportedDeviceError if there is no NVIDIA
+    driver, or it finds no GPU.
     """
     functions = driver()
     try:
@@ -181,10 +168,7 @@ def has_gpu() -> bool:
 def architecture_of(capability: tuple[int, int]) -> str:
     """Return the one of `ARCHITECTURES` that runs on a GPU of that compute capability.
 
-    Raises
-    ------
-    UnsupportedDeviceError
-        None of them does.
+    Raise UnsupportedDeviceError if none of them does.
 
     Examples
     --------
@@ -206,15 +190,12 @@ def architecture_of(capability: tuple[int, int]) -> str:
 class Gpu:
     """A GPU with its context, its architecture and one stream of this package. `gpu` returns the one with a given index.
 
+    Raises GpuError if the GPU exists but cannot be used: another process has exclusive access, or all of its memory.
+
     Parameters
     ----------
     index
         The driver's index of the GPU.
-
-    Raises
-    ------
-    GpuError
-        The GPU exists but cannot be used: another process has exclusive access, or all of its memory.
     """
 
     def __init__(self, index: int) -> None:
@@ -278,13 +259,7 @@ class Gpu:
         return CurrentContext(int(self._context))
 
     def synchronize(self) -> None:
-        """Wait for all work on this GPU.
-
-        Raises
-        ------
-        GpuError
-            A kernel failed.
-        """
+        """Wait for all work on this GPU. Raise GpuError if a kernel failed."""
         with self.current():
             checked(driver().cuCtxSynchronize())
 
@@ -324,14 +299,8 @@ _gpus_lock = process_lock()
 def gpu(device: Device | int = 0) -> Gpu:
     """Return the GPU of an index or a device.
 
-    Raises
-    ------
-    MissingDependencyError
-        ``cuda.bindings`` is not installed.
-    UnsupportedDeviceError
-        There is no driver, or no such GPU.
-    GpuError
-        The GPU cannot be used now.
+    Raise MissingDependencyError if ``cuda.bindings`` is not installed. Raise UnsupportedDeviceError if there is no driver, or
+    no such GPU. Raise GpuError if the GPU cannot be used now.
     """
     index = device.index if isinstance(device, Device) else device
     found = opened_gpus.get(index)

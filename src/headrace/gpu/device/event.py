@@ -49,13 +49,7 @@ class Event:
         return self.gpu.current() if stream <= NAMED_STREAMS and not is_current else nullcontext()
 
     def wait(self) -> None:
-        """Wait for the recorded work.
-
-        Raises
-        ------
-        GpuError
-            A kernel before it failed.
-        """
+        """Wait for the recorded work. Raise GpuError if a kernel before it failed."""
         checked(driver().cuEventSynchronize(self.handle))
 
     @property

@@ -15,12 +15,8 @@ Layout = list[tuple[int, int, str]]
 def layout_of(handle: Any, name: str, signature: str) -> Layout:
     """Return the layout of a kernel's parameters.
 
-    Raises
-    ------
-    KernelSourceError
-        The signature does not match the kernel.
-    GpuError
-        The kernel cannot be loaded: its device has no memory left, for example.
+    Raise KernelSourceError if the signature does not match the kernel. Raise GpuError if the kernel cannot be loaded: its
+    device has no memory left, for example.
     """
     codes = signature_codes(signature)
     functions = driver()

@@ -30,6 +30,9 @@ class Compiled:
 def compile_source(source: str, name: str, architecture: str, extra: Sequence[str] = ()) -> Compiled:
     """Compile a program. Needs no driver and no GPU.
 
+    Raise KernelSourceError if the program does not compile; the error holds the compiler's messages. Raise
+    MissingDependencyError if NVRTC is not installed.
+
     Parameters
     ----------
     source
@@ -40,13 +43,6 @@ def compile_source(source: str, name: str, architecture: str, extra: Sequence[st
         Target, such as ``"sm_90"``.
     extra
         Further options of NVRTC.
-
-    Raises
-    ------
-    KernelSourceError
-        The program does not compile; the error holds the compiler's messages.
-    MissingDependencyError
-        NVRTC is not installed.
     """
     functions = compiler()
     options = [option.encode() for option in (*_OPTIONS, f"-arch={architecture}", *extra)]
@@ -69,13 +65,7 @@ def _text(program: Any, size: Any, copy: Any) -> bytes:
 
 
 def _checked(result: tuple[Any, ...]) -> Any:
-    """Return the result of a call of the compiler.
-
-    Raises
-    ------
-    KernelSourceError
-        The call failed.
-    """
+    """Return the result of a call of the compiler. Raise KernelSourceError if the call failed."""
     if result[0]:
         raise KernelSourceError(f"the compiler refuses a call: {result[0].name}")
     return result[1] if len(result) > 1 else None
@@ -116,10 +106,7 @@ def is_stored(variant: Variant, architecture: str) -> bool:
 def cubin_of(variant: Variant, architecture: str) -> bytes:
     """Return a program's cubin: from ``headrace-kernels-cuda13``, from the user's cache, or compiled now.
 
-    Raises
-    ------
-    MissingDependencyError
-        The program must be compiled and NVRTC is not installed.
+    Raise MissingDependencyError if the program must be compiled and NVRTC is not installed.
     """
     source = joined_source(variant)
     key = cache_key(source, architecture)

@@ -91,6 +91,9 @@ class Kernel:
     ) -> None:
         """Enqueue the kernel in a stream.
 
+        Raise GpuError if the driver refuses the launch: too many threads, too much shared memory, or an earlier kernel
+        failed. Raise TypeError, ValueError or OverflowError if the arguments do not match the signature.
+
         Parameters
         ----------
         grid, block
@@ -103,13 +106,6 @@ class Kernel:
             Handle of the stream; None for the device's default stream of this package.
         is_current
             Whether the caller has made the device current.
-
-        Raises
-        ------
-        GpuError
-            The driver refuses the launch: too many threads, too much shared memory, or an earlier kernel failed.
-        TypeError, ValueError, OverflowError
-            The arguments do not match the signature.
         """
         if shared > self._shared:
             self._allow_shared(shared)
@@ -193,6 +189,10 @@ def kernel(
 ) -> Kernel:
     """Return a kernel of the package, loaded; later calls with the same arguments return the same object.
 
+    Raise OptionError if the list beside the file does not have the variant. Raise KernelSourceError if the signature does not
+    match the kernel, or the file has no such kernel. Raise MissingDependencyError if the program must be compiled and NVRTC
+    is not installed. Raise GpuError if the driver rejects the cubin because it is older than the compiler.
+
     Parameters
     ----------
     file
@@ -207,17 +207,6 @@ def kernel(
         The device.
     mode
         Launch mode. Devices without programmatic dependent launch use `ORDERED` for `EARLY`.
-
-    Raises
-    ------
-    OptionError
-        The list beside the file does not have the variant.
-    KernelSourceError
-        The signature does not match the kernel, or the file has no such kernel.
-    MissingDependencyError
-        The program must be compiled and NVRTC is not installed.
-    GpuError
-        The driver rejects the cubin because it is older than the compiler.
     """
     name = (file, entry, signature, *defines.items(), gpu.index, mode)
     found = _kernels.get(name)
@@ -284,10 +273,7 @@ class NeededProgram(NamedTuple):
 def load_programs(programs: Iterable[NeededProgram], gpu: Gpu) -> None:
     """Begin to load programs in parallel threads; one that must be compiled takes seconds. A launch waits for its program.
 
-    Raises
-    ------
-    OptionError
-        The list beside the file does not have a program.
+    Raise OptionError if the list beside the file does not have a program.
     """
     variants = dict.fromkeys(Variant.of(*program) for program in programs)
     known = [loaded for loaded, architecture in list(_libraries) if architecture == gpu.architecture]

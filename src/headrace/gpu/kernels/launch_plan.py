@@ -194,10 +194,7 @@ class LaunchPlan:
     def replay(self, addresses: list[int], stream: int) -> bool:
         """Launch all kernels; return False, having launched none, if the driver refuses.
 
-        Raises
-        ------
-        GpuError
-            The driver refuses a launch after others.
+        Raise GpuError if the driver refuses a launch after others.
         """
         place = self._context, stream, self._pool
         if self._uses_counters:

@@ -248,13 +248,7 @@ class GpuLauncher:
         return self._crossings
 
     def allocate(self, nbytes: int, *, fill: int | None = None) -> PoolBuffer:
-        """See `Launcher.allocate`.
-
-        Raises
-        ------
-        MemoryLimitError
-            The budget or the device has too little memory.
-        """
+        """See `Launcher.allocate`. Raise MemoryLimitError if the budget or the device has too little memory."""
         self._flush()
         result = self._pool.take(nbytes, self._stream, self._budget)
         if fill is not None:
@@ -262,13 +256,7 @@ class GpuLauncher:
         return result
 
     def allocate_group(self, zeroed: Sequence[int], others: Sequence[int] = (), *, ones: int = 0) -> DeviceBufferGroup:
-        """See `Launcher.allocate_group`.
-
-        Raises
-        ------
-        MemoryLimitError
-            The budget or the device has too little memory.
-        """
+        """See `Launcher.allocate_group`. Raise MemoryLimitError if the budget or the device has too little memory."""
         self._flush()
         return allocate_group(self._pool, zeroed, others, self._stream, self._budget, ones=ones)
 
@@ -308,13 +296,7 @@ class GpuLauncher:
         load_programs(programs, self._card)
 
     def load(self, entries: Sequence[Entry], defines: Mapping[str, int]) -> None:
-        """See `Launcher.load`.
-
-        Raises
-        ------
-        MemoryLimitError
-            The device has too little memory.
-        """
+        """See `Launcher.load`. Raise MemoryLimitError if the device has too little memory."""
         self._flush()
         if any((id(entry), id(defines), self._card.index) not in known_kernels for entry in entries):
             self.prepare([NeededProgram(entry.file, defines) for entry in entries])
@@ -342,13 +324,7 @@ class GpuLauncher:
     def replay(
         self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None]
     ) -> DeviceBufferGroup | None:
-        """See `Launcher.replay`.
-
-        Raises
-        ------
-        MemoryLimitError
-            The budget or the device has too little memory.
-        """
+        """See `Launcher.replay`. Raise MemoryLimitError if the budget or the device has too little memory."""
         self._flush()
         native, names = self._compiled(recording)
         inputs = [*numbers, *[0 if buffer is None else buffer.address for buffer in buffers]]

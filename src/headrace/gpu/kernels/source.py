@@ -59,13 +59,7 @@ class Variant:
 
     @classmethod
     def of(cls, file: str, defines: Mapping[str, Value]) -> Variant:
-        """Return the variant, if the file's folder lists it.
-
-        Raises
-        ------
-        OptionError
-            The folder does not list it.
-        """
+        """Return the variant. Raise OptionError if the file's folder does not list it."""
         variant = cls(file, tuple(sorted(defines.items())))
         folder, _, name = file.rpartition("/")
         if not any(_covers(table, defines) for listed, table in programs_in(folder) if listed == name):
@@ -154,10 +148,7 @@ def _covers(table: Mapping[str, Sequence[Value]], defines: Mapping[str, Value]) 
 def joined_source(variant: Variant, package: Path = PACKAGE) -> str:
     """Return the program as one text without includes.
 
-    Raises
-    ------
-    KernelSourceError
-        A header is not part of the package, or is included conditionally.
+    Raise KernelSourceError if a header is not part of the package, or is included conditionally.
     """
     lines = [f"#define {name} {value}" for name, value in variant.defines]
     _join(variant.file, package, set(), lines)

@@ -74,6 +74,8 @@ def _with_its_card(
 class PinnedRing:
     """Pinned memory for a GPU, and a stream for its copies. One caller uses a ring at a time.
 
+    Raises MemoryLimitError if that much host memory cannot be pinned.
+
     Parameters
     ----------
     gpu
@@ -82,11 +84,6 @@ class PinnedRing:
         Size and number of the chunks, and number of threads that fill and empty them. A chunk is pinned when it is first needed.
     slot_bytes, slots
         Size and number of the slots of each thread that sends a native source.
-
-    Raises
-    ------
-    MemoryLimitError
-        That much host memory cannot be pinned.
     """
 
     def __init__(

@@ -163,6 +163,8 @@ class DevicePool:
     ) -> PoolBuffer:
         """Allocate a buffer. Its contents are uninitialised, except for the bytes of `ones_and_zeros`.
 
+        Raise MemoryLimitError if the budget or the device has too little memory. Nothing was allocated.
+
         Parameters
         ----------
         nbytes
@@ -175,11 +177,6 @@ class DevicePool:
             Whether the caller has made the device current.
         ones_and_zeros
             Number of first bytes whose bits are all set, and of following bytes that are cleared.
-
-        Raises
-        ------
-        MemoryLimitError
-            The budget or the device has too little memory. Nothing was allocated.
         """
         stream = self.gpu.stream if stream is None else stream
         if nbytes == 0:
@@ -249,13 +246,7 @@ _pools_lock = process_lock()
 
 
 def device_pool(gpu: Gpu) -> DevicePool:
-    """Return the pool of a device.
-
-    Raises
-    ------
-    GpuError
-        The device has no stream-ordered memory.
-    """
+    """Return the pool of a device. Raise GpuError if the device has no stream-ordered memory."""
     found = _pools.get(gpu.index)
     if found is None:
         with _pools_lock:

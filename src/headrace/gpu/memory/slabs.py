@@ -111,6 +111,8 @@ def allocate_group(
 ) -> DeviceBufferGroup:
     """Allocate buffers on the current device: first those of `zeroed`, which are cleared, then `others`.
 
+    Raise MemoryLimitError if the budget or the device has too little memory. Nothing was allocated.
+
     Parameters
     ----------
     pool
@@ -123,11 +125,6 @@ def allocate_group(
         Budget that they are charged to, padding included.
     ones
         Number of first buffers of `zeroed` that have all bits set instead.
-
-    Raises
-    ------
-    MemoryLimitError
-        The budget or the device has too little memory. Nothing was allocated.
     """
     result = DeviceBufferGroup()
     first = 0

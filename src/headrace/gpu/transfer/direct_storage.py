@@ -30,10 +30,7 @@ class DirectFile:
     def read(self, part: range, address: int) -> None:
         """Copy a part of the file to GPU memory that no other work uses. Return when the bytes are there.
 
-        Raises
-        ------
-        SourceError
-            The file no longer has these bytes, or cannot be read.
+        Raise SourceError if the file no longer has these bytes, or cannot be read.
         """
         try:
             found = self._file.pread(_Memory(address, len(part)), len(part), part.start).get()

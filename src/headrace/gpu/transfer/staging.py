@@ -78,6 +78,8 @@ class Staging:
     def upload(self, source: Any, target: PoolBuffer, *, offset: int = 0, counted: Crossings) -> None:
         """Copy from the host, in the order of the buffer's stream. Return when `source` may change, before the copy is complete.
 
+        Raise OptionError if the buffer is too small. Raise MemoryLimitError if no host memory can be pinned.
+
         Parameters
         ----------
         source
@@ -86,13 +88,6 @@ class Staging:
             The buffer, and the first byte to write.
         counted
             Counter of the bytes.
-
-        Raises
-        ------
-        OptionError
-            The buffer is too small.
-        MemoryLimitError
-            No host memory can be pinned.
         """
         _check_inside(source, target, offset)
         self.upload_to(target.address + offset, target.stream, source, counted=counted)

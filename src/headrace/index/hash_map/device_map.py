@@ -211,12 +211,8 @@ class DeviceMap(MapOnDevice):
     def upsert(self, keys: Array, values: Array | None, reduce: str) -> int:
         """Insert keys, and reduce the values of those that are present. Return the number of keys added.
 
-        Raises
-        ------
-        UnsupportedDeviceError
-            Floats are to be summed or compared.
-        MemoryLimitError
-            The map does not fit; it is as before.
+        Raise UnsupportedDeviceError if floats are to be summed or compared. Raise MemoryLimitError if the map does not
+        fit; it is as before.
         """
         kind = self._types.value_kind
         if kind == "f" and reduce not in {"last", "first"}:
@@ -243,10 +239,7 @@ class DeviceMap(MapOnDevice):
     def apply(self, batch: OperationBatch, order: str) -> None:
         """Run mixed operations, and write their results. The host waits.
 
-        Raises
-        ------
-        MemoryLimitError
-            The map does not fit; it is as before.
+        Raise MemoryLimitError if the map does not fit; it is as before.
         """
         keys = batch.keys
         if not keys.length:

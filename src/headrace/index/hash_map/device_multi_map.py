@@ -49,13 +49,7 @@ class DeviceMultiMap(MapOnDevice):
         return found.length
 
     def insert(self, keys: Array, values: Array) -> None:
-        """Insert pairs.
-
-        Raises
-        ------
-        MemoryLimitError
-            The map does not fit; it is as before.
-        """
+        """Insert pairs. Raise MemoryLimitError if the map does not fit; it is as before."""
         if keys.length:
             with self._launches(keys, values) as launcher:
                 self._map.insert(launcher, Rows(keys, values, keys.length))
@@ -84,13 +78,7 @@ class DeviceMultiMap(MapOnDevice):
         return offsets, take(by_row.values)
 
     def erase(self, keys: Array) -> Array:
-        """Refuse to erase single values.
-
-        Raises
-        ------
-        UnsupportedDeviceError
-            Always.
-        """
+        """Refuse to erase single values."""
         raise UnsupportedDeviceError(ERASE_ERROR)
 
     def erase_all(self, keys: Array) -> Array:
@@ -100,12 +88,8 @@ class DeviceMultiMap(MapOnDevice):
     def apply(self, batch: ListBatch) -> None:
         """Run mixed operations in their order, and write their results. The host waits.
 
-        Raises
-        ------
-        UnsupportedDeviceError
-            An operation removes a single value. The map is as before.
-        MemoryLimitError
-            The map does not fit; it is as before.
+        Raise UnsupportedDeviceError if an operation removes a single value. The map is as before. Raise MemoryLimitError
+        if the map does not fit; it is as before.
         """
         keys = batch.keys
         if not keys.length:

@@ -46,13 +46,7 @@ class HostTable(Generic[NativeTable]):
         return found.keys, found.values
 
     def device_ref(self) -> DeviceRef:
-        """Refuse to give a table to kernels.
-
-        Raises
-        ------
-        UnsupportedDeviceError
-            Always.
-        """
+        """Refuse to give a table to kernels."""
         raise UnsupportedDeviceError("kernels cannot use a map on the CPU; make it with context=Context(device='cuda')")
 
     def snapshot(self) -> Self:

@@ -110,6 +110,8 @@ class ListBatch:
 def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Context, budget: Budget) -> Array:
     """Return the operations of a caller, on the device of the map, after a check of each.
 
+    Raise OptionError if there is an unknown operation, one that the map does not have, or not one for each key.
+
     Parameters
     ----------
     given
@@ -120,11 +122,6 @@ def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Conte
         The operations of the map.
     context, budget
         The map's context, and the budget of a copy to a GPU.
-
-    Raises
-    ------
-    OptionError
-        There is an unknown operation, one that the map does not have, or not one for each key.
     """
     np = needed_numpy("apply()")
     if isinstance(given, (list, tuple)):

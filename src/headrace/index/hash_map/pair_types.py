@@ -32,10 +32,7 @@ class PairTypes:
     def of(cls, key_type: Any, value_type: Any = None) -> PairTypes:
         """Return the types of a map, or of a set if there is no type of values.
 
-        Raises
-        ------
-        OptionError
-            A type is neither a number of 4 or 8 bytes nor one of instants or durations.
+        Raise OptionError if a type is neither a number of 4 or 8 bytes nor one of instants or durations.
 
         Examples
         --------
@@ -96,6 +93,8 @@ class HashStatistics:
 def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budget) -> Array:
     """Return keys or values of a caller as an array of the map's type on the map's device.
 
+    Raise OptionError if the items have another type, are too many, or are on another device.
+
     Parameters
     ----------
     value
@@ -107,11 +106,6 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
         The map's type.
     context, budget
         The map's context, and the budget of a copy to a GPU.
-
-    Raises
-    ------
-    OptionError
-        The items have another type, are too many, or are on another device.
     """
     found = plain_array(value, typestr, context.device) or _placed(value, name, typestr, context, budget)
     if found.length > MAX_BATCH:

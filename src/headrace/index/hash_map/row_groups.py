@@ -97,13 +97,7 @@ def matching_rows(rows: HashedRows, other: HashedRows) -> NDArray[np.int64]:
 
 
 def check_types(columns: Mapping[str, Column], other: Mapping[str, Column], names: Sequence[str]) -> None:
-    """Check that columns of two tables can be compared.
-
-    Raises
-    ------
-    OptionError
-        Columns have different types.
-    """
+    """Check that columns of two tables can be compared. Raise OptionError if columns have different types."""
     for name in names:
         types = {columns[name].type, other[name].type}
         if len(types) > 1 and not {kind.name for kind in types} <= _TEXTS and "null" not in {kind.name for kind in types}:

@@ -35,10 +35,7 @@ class MapTypes:
     def of(cls, key_type: Any, value_type: Any) -> MapTypes:
         """Return the types in NumPy's notation.
 
-        Raises
-        ------
-        OptionError
-            A type is not a number, instant or duration of 4 or 8 bytes.
+        Raise OptionError if a type is not a number, instant or duration of 4 or 8 bytes.
 
         Examples
         --------
@@ -89,10 +86,7 @@ def _typestr(name: str, given: Any) -> str:
 def items_given(given: Any, typestr: str, name: str, context: Context, budget: Budget) -> Array:
     """Return keys or values of a caller: an array of the type, or a list, a Series or one item that converts to it exactly.
 
-    Raises
-    ------
-    OptionError
-        The items are of another type.
+    Raise OptionError if the items are of another type.
     """
     found = plain_array(given, typestr, context.device)
     if found is not None:
@@ -108,13 +102,7 @@ def items_given(given: Any, typestr: str, name: str, context: Context, budget: B
 
 
 def flags_given(given: Any, name: str, context: Context, budget: Budget) -> Array:
-    """Return a mask of a caller, of bools or bytes.
-
-    Raises
-    ------
-    OptionError
-        The mask has another type.
-    """
+    """Return a mask of a caller, of bools or bytes. Raise OptionError if the mask has another type."""
     flags = as_line(given, name)
     if library_of(flags) == "numpy" and len(flags) == 0:
         flags = flags.astype("?")  # an empty list

@@ -240,13 +240,7 @@ def _column_of(given: Any) -> Column:
 
 
 def _texts_of(column: Column) -> Column:
-    """Return a column of strings or bytes as it is.
-
-    Raises
-    ------
-    OptionError
-        The column has another type.
-    """
+    """Return a column of strings or bytes as it is. Raise OptionError if the column has another type."""
     if not (column.type.is_string or column.type.is_binary or column.dictionary is not None):
         raise OptionError(f"column has type {column.type}; a pattern is found in strings and bytes")
     return column

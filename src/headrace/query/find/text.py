@@ -20,12 +20,8 @@ _KINDS_OF_TEXT = {"O", "S", "T", "U", "string", "large_string", "string_view", "
 def text_of(text: Any, context: Context, budget: Budget) -> Array:
     """Return the description of a text, on the device where it is searched. It is copied only to a GPU that the context names.
 
-    Raises
-    ------
-    OptionError
-        The text is a str, or no contiguous bytes of one dimension.
-    MemoryLimitError
-        The copy does not fit the budget.
+    Raise OptionError if the text is a str, or no contiguous bytes of one dimension. Raise MemoryLimitError if the copy does
+    not fit the budget.
     """
     if isinstance(text, str):
         raise OptionError("text must be bytes, not a text or a path; pass text.encode(), or an mmap of the file")

@@ -28,6 +28,9 @@ class LineExpression:
 
     The line end is not part of a line, so no match contains it. ``^`` and ``$`` are the start and the end of the line.
 
+    Raises OptionError if the expression is malformed, not in the subset of `compile_regex`, or needs too many nodes. The
+    number of states is not limited.
+
     Parameters
     ----------
     patterns
@@ -41,12 +44,6 @@ class LineExpression:
         whole lines; empty for any.
     max_items
         Number of entries of a table of states. It changes the time of a search and not its result.
-
-    Raises
-    ------
-    OptionError
-        The expression is malformed, not in the subset of `compile_regex`, or needs too many nodes. The number of states is not
-        limited.
     """
 
     __slots__ = ("selector",)

@@ -38,11 +38,6 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
         Path or binary file object.
     block_bytes
         Bytes of a block, about. A line is never cut, and the last one may have no line end.
-
-    Raises
-    ------
-    SourceError, OSError
-        As in `headrace.sources.open.open_source`.
     """
     if isinstance(source, str | os.PathLike) and os.path.isfile(source):
         content = _content(source)

@@ -66,21 +66,15 @@ class _Input:
 def decompressed(source: _native.Source, form: Compression, name: str, memory_limit: int | None = None) -> bytearray:
     """Return the text of all members of `source`.
 
+    Raise SourceError if the source is truncated or corrupt, or other bytes follow its last member. Raise MemoryLimitError if
+    the text is longer than `memory_limit`. Raise MissingDependencyError if the format's package is not installed.
+
     Parameters
     ----------
     name
         Name of the source, for messages.
     memory_limit
         Largest size of the text, in bytes; None for no limit.
-
-    Raises
-    ------
-    SourceError
-        The source is truncated or corrupt, or other bytes follow its last member.
-    MemoryLimitError
-        The text is longer than `memory_limit`.
-    MissingDependencyError
-        The format's package is not installed.
     """
     text = bytearray()
     pending = _Input.of(source)
@@ -107,13 +101,7 @@ def decompressed(source: _native.Source, form: Compression, name: str, memory_li
 
 
 def decompressed_pieces(pieces: Iterator[bytes], form: Compression, name: str) -> Iterator[bytes]:
-    """Yield the text of compressed bytes in pieces of at most 64 MB.
-
-    Raises
-    ------
-    SourceError, MissingDependencyError
-        As for `decompressed`.
-    """
+    """Yield the text of compressed bytes in pieces of at most 64 MB."""
     pending = _Input(pieces)
     begin = done = 0
     try:
@@ -146,11 +134,6 @@ def decompressed_beginning(source: _native.Source, form: Compression, name: str,
     """Return the first `max_bytes` bytes of text, and whether they are all of it.
 
     Where the source is truncated, the text before the truncation is returned.
-
-    Raises
-    ------
-    SourceError, MissingDependencyError
-        As for `decompressed`.
     """
     text = bytearray()
     pending = _Input.of(source)

@@ -65,10 +65,7 @@ class ZipArchive:
     def decompress(self, data: bytes, max_length: int) -> bytes:
         """Return at most `max_length` further bytes of the file.
 
-        Raises
-        ------
-        ValueError
-            The archive is malformed, encrypted, or has several files.
+        Raise ValueError if the archive is malformed, encrypted, or has several files.
         """
         if not self._begun:
             self._waiting += data

@@ -40,10 +40,7 @@ class TextEncoding:
     def parse(cls, encoding: object, errors: str) -> TextEncoding:
         """Return the encoding of any name that Python knows; ``"utf8-lossy"`` is UTF-8 with ``errors="replace"``.
 
-        Raises
-        ------
-        OptionError
-            Python has no text encoding of that name.
+        Raise OptionError if Python has no text encoding of that name.
 
         Examples
         --------
@@ -102,10 +99,7 @@ class DecodedText:
 def decoded(source: _native.Source, encoding: TextEncoding, *, isa: str = "", memory_limit: int | None = None) -> DecodedText:
     """Return the text of `source`.
 
-    Raises
-    ------
-    MemoryLimitError
-        The text has to be decoded into memory, and is longer than `memory_limit`.
+    Raise MemoryLimitError if the text has to be decoded into memory, and is longer than `memory_limit`.
     """
     codec, begin = encoding.of_text(source.read(0, 4))
     if codec == "utf-8":

@@ -25,10 +25,8 @@ def is_path(source: object) -> TypeGuard[str | os.PathLike[str]]:
 def checked_path(path: str | os.PathLike[str], name: str) -> str:
     """Return a path as text that the system accepts; `name` is the option's name for messages.
 
-    Raises
-    ------
-    OptionError
-        The path is one of bytes, is text instead of a path, or contains a character that no path can contain.
+    Raise OptionError if the path is one of bytes, is text instead of a path, or contains a character that no path can
+    contain.
     """
     found = os.fspath(path)
     if not isinstance(found, str):
@@ -54,10 +52,7 @@ def _exists(path: str) -> bool:
 def located(path: str) -> str:
     """Return the path with a home directory in place of a leading ``~``, unless the path exists as it is.
 
-    Raises
-    ------
-    OptionError
-        The path is ``-``, and there is no such file.
+    Raise OptionError if the path is ``-``, and there is no such file.
     """
     if path == "-" and not os.path.lexists(path):
         raise OptionError("source '-' is no file; for standard input pass sys.stdin.buffer")
@@ -67,10 +62,7 @@ def located(path: str) -> str:
 def file_source(path: str | os.PathLike[str]) -> RangeSource | StreamSource:
     """Return the source of a path: ranges of a regular file, the stream of anything else. A directory fails when it is opened.
 
-    Raises
-    ------
-    FileNotFoundError, OSError
-        The path does not name an accessible file.
+    Raise FileNotFoundError or OSError if the path does not name an accessible file.
     """
     name = located(checked_path(path, "source"))
     found = os.stat(name)

@@ -40,10 +40,7 @@ class FileToOpen(Protocol):
 def is_readable(source: object) -> TypeGuard[Readable]:
     """Return whether `source` is an open file object. A module or a class with a `read` is not.
 
-    Raises
-    ------
-    OptionError
-        It is a file object that is closed or open for writing only, or an open archive.
+    Raise OptionError if it is a file object that is closed or open for writing only, or an open archive.
     """
     if not isinstance(source, Readable) or isinstance(source, type | ModuleType):
         return False

@@ -42,13 +42,7 @@ def is_on_gpu(source: object) -> bool:
 
 
 def text_on_gpu(source: object) -> Array:
-    """Return a caller's array of bytes on a GPU.
-
-    Raises
-    ------
-    OptionError
-        Its items are not bytes.
-    """
+    """Return a caller's array of bytes on a GPU. Raise OptionError if its items are not bytes."""
     text: Array = _modules().take(source, "source")
     if text.typestr not in _BYTE_TYPES:
         raise OptionError(f"source on a GPU must be an array of bytes (uint8), not of {text.typestr!r}")
@@ -56,13 +50,7 @@ def text_on_gpu(source: object) -> Array:
 
 
 def gpu_source(source: object) -> RangeSource:
-    """Return the source of an array in GPU memory.
-
-    Raises
-    ------
-    OptionError
-        Its items are not bytes.
-    """
+    """Return the source of an array in GPU memory. Raise OptionError if its items are not bytes."""
     text = text_on_gpu(source)
     return RangeSource(f"<{text.device}>", lambda crossings: nullcontext(GpuReader(text, crossings)))
 

@@ -32,10 +32,7 @@ def memory_source(source: object) -> RangeSource:
 def _bytes_of(source: object) -> memoryview:
     """Return the bytes of a buffer.
 
-    Raises
-    ------
-    OptionError
-        The buffer has items of another type or is not contiguous, or its bytes name an existing file.
+    Raise OptionError if the buffer has items of another type or is not contiguous, or its bytes name an existing file.
     """
     view = memoryview(source)  # type: ignore[arg-type]
     if view.format not in _BYTE_FORMATS:

@@ -137,13 +137,7 @@ class NativeReader(RangeReader):
         return self._identity
 
     def read_ranges(self, ranges: Sequence[range]) -> Sequence[bytes]:
-        """Return the bytes of each range.
-
-        Raises
-        ------
-        SourceError
-            The file cannot be read, or shrank.
-        """
+        """Return the bytes of each range. Raise SourceError if the file cannot be read, or shrank."""
         try:
             return [self.native.read(part.start, len(part)) for part in ranges]
         except _native.SourceFailure as error:

@@ -27,50 +27,27 @@ class StreamSource(ABC):
 
     @abstractmethod
     def read_all(self) -> Content:
-        """Return all bytes, or all text.
-
-        Raises
-        ------
-        SourceError
-            The source gave neither.
-        """
+        """Return all bytes, or all text. Raise SourceError if the source gave neither."""
 
     def peek(self, max_bytes: int) -> tuple[Content, bool]:
         """Return the first `max_bytes` bytes and whether more may follow. A file object keeps its position.
 
         The default reads all of the source.
 
-        Raises
-        ------
-        OptionError
-            A file object cannot seek.
-        SourceError
-            As for `read_all`.
+        Raise OptionError if a file object cannot seek.
         """
         return self.read_all(), False
 
 
 def checked_content(content: object, name: str) -> Content:
-    """Return `content` if it is bytes or text.
-
-    Raises
-    ------
-    SourceError
-        It is neither.
-    """
+    """Return `content` if it is bytes or text. Raise SourceError if it is neither."""
     if not isinstance(content, bytes | bytearray | memoryview | str):
         raise SourceError(f"read() of {name} gave {shown(content)}, not bytes or text; is it a non-blocking stream?")
     return content
 
 
 def chunks_of(stream: object, name: str) -> Iterator[bytes]:
-    """Yield the bytes of a file object, up to its end.
-
-    Raises
-    ------
-    SourceError
-        It gave neither bytes nor text.
-    """
+    """Yield the bytes of a file object, up to its end. Raise SourceError if it gave neither bytes nor text."""
     while chunk := checked_content(stream.read(CHUNK_BYTES), name):  # type: ignore[attr-defined]
         yield chunk.encode() if isinstance(chunk, str) else bytes(chunk)
 
@@ -78,12 +55,7 @@ def chunks_of(stream: object, name: str) -> Iterator[bytes]:
 def peek_stream(stream: object, name: str, max_bytes: int) -> tuple[Content, bool]:
     """Return the next `max_bytes` bytes of a file object and whether more may follow, and restore its position.
 
-    Raises
-    ------
-    OptionError
-        It cannot seek.
-    SourceError
-        It gave neither bytes nor text.
+    Raise OptionError if it cannot seek. Raise SourceError if it gave neither bytes nor text.
     """
     if not is_seekable(stream):
         raise OptionError("source cannot seek, so a look would use it up; read_csv(..., dialect='auto') reads it as a whole")

@@ -72,10 +72,7 @@ def decode(column: EncodedColumn, rows: Any = None, *, context: Context | None =
 def dictionary_column(column: EncodedColumn, context: Context) -> Column:
     """Return texts as a column of type ``dictionary``, whose dictionary has less than 2^31 bytes; there is a value.
 
-    Raises
-    ------
-    OptionError
-        A code has no value.
+    Raise OptionError if a code has no value.
     """
     codes = codes_of(column, context=context)
     _check_codes(int(codes.max()) if len(codes) else 0, len(column.dictionary))
@@ -101,6 +98,8 @@ def _values_of(column: EncodedColumn, rows: Any, context: Context) -> Column:
 def values_of_codes(source: bytes, length: int, dictionary: Column, context: Context, max_bytes: int = MAX_INT32) -> Column:
     """Return the values of packed codes.
 
+    Raise OptionError if a code has no value.
+
     Parameters
     ----------
     source
@@ -113,11 +112,6 @@ def values_of_codes(source: bytes, length: int, dictionary: Column, context: Con
         Threads that may be used.
     max_bytes
         Maximum bytes of texts with offsets of 4 bytes.
-
-    Raises
-    ------
-    OptionError
-        A code has no value.
     """
     if has_offsets(dictionary.type):
         return _texts_of_codes(source, length, dictionary, context, max_bytes)

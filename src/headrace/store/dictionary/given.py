@@ -21,12 +21,8 @@ def column_given(given: Any, name: str) -> Column:
 
     Arrays of integers, floats, bools, dates and times need no other package; all others are converted by PyArrow.
 
-    Raises
-    ------
-    OptionError
-        It is none of these, has several dimensions, or values that no type of columns has.
-    MissingDependencyError
-        PyArrow is needed and not installed.
+    Raise OptionError if it is none of these, has several dimensions, or values that no type of columns has. Raise
+    MissingDependencyError if PyArrow is needed and not installed.
     """
     if type(given).__module__ == "numpy" and hasattr(given, "dtype"):
         if given.ndim != 1:

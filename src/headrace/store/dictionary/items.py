@@ -34,13 +34,7 @@ _MIN_CODE_BYTES = 4
 
 
 def host_array(given: Any, name: str, expected: str) -> Any:
-    """Return an array or a list as an array of NumPy.
-
-    Raises
-    ------
-    OptionError
-        NumPy cannot convert it.
-    """
+    """Return an array or a list as an array of NumPy. Raise OptionError if NumPy cannot convert it."""
     np = needed_numpy("headrace.dictionary")
 
     try:
@@ -52,10 +46,7 @@ def host_array(given: Any, name: str, expected: str) -> Any:
 def checked_integers(given: Any, name: str) -> Any:
     """Return an array or a list of integers as an array of NumPy.
 
-    Raises
-    ------
-    OptionError
-        It has other items, or not one dimension.
+    Raise OptionError if it has other items, or not one dimension.
     """
     found = host_array(given, name, "an array of integers")
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
@@ -166,10 +157,7 @@ def items_of(column: Column) -> NumberItems | TextItems:
 def column_of_items(items: NumberItems | TextItems, type_: DataType) -> Column:
     """Return a column without nulls of values as `items_of` returns them.
 
-    Raises
-    ------
-    OptionError
-        The texts have too many bytes for offsets of 4 bytes.
+    Raise OptionError if the texts have too many bytes for offsets of 4 bytes.
     """
     import numpy as np
 

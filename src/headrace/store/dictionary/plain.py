@@ -20,12 +20,8 @@ from headrace.store.dictionary.items import items_at
 def plain_column(column: Column | Any, context: Context, name: str = "column") -> Column:
     """Return a host column without views and without codes; arrays, lists and Series as `column_given`.
 
-    Raises
-    ------
-    OptionError
-        `column` is none of these. Messages name it `name`.
-    UnsupportedDeviceError
-        The column is on a GPU.
+    Raise OptionError if `column` is none of these. Messages name it `name`. Raise UnsupportedDeviceError if the column is on
+    a GPU.
     """
     if not isinstance(column, Column):
         column = column_given(column, name)

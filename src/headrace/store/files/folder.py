@@ -68,10 +68,7 @@ class Damage:
 def read_content(files: FileSystem, where: str) -> Content:
     """Return the content of a store, for a reader without a lock or for its writer.
 
-    Raises
-    ------
-    SourceError
-        There is no store, or one of its files is damaged; the message has the file and the offset.
+    Raise SourceError if there is no store, or one of its files is damaged; the message has the file and the offset.
     """
     found = read_undamaged(files, where)
     if found.damage is not None:
@@ -90,10 +87,7 @@ class Undamaged:
 def read_undamaged(files: FileSystem, where: str) -> Undamaged:
     """Return the content of a store up to its first damage.
 
-    Raises
-    ------
-    SourceError
-        There is no store, or its manifest is damaged.
+    Raise SourceError if there is no store, or its manifest is damaged.
     """
     for _ in range(_READ_ATTEMPTS):
         manifest = read_manifest(files, where)
@@ -193,14 +187,8 @@ class StoreFolder:
     def create(cls, files: FileSystem, where: str, manifest: Manifest, policy: SyncPolicy) -> StoreFolder:
         """Create a store. After a crash the folder has either no manifest or an empty store.
 
-        Raises
-        ------
-        OptionError
-            There is a store, or the folder has other files of one.
-        SourceError
-            Another writer holds the folder's lock.
-        OSError
-            A file cannot be written.
+        Raise OptionError if there is a store, or the folder has other files of one. Raise SourceError if another writer
+        holds the folder's lock. Raise OSError if a file cannot be written.
         """
         files.make_folder()
         lock = _locked(files, where)
@@ -226,12 +214,8 @@ class StoreFolder:
     def open(cls, files: FileSystem, where: str, policy: SyncPolicy) -> tuple[StoreFolder, Content]:
         """Open a store for writing, remove what a crash has cut off, and remove files of merges that did not end.
 
-        Raises
-        ------
-        SourceError
-            There is no store, another writer has it, or a file is damaged.
-        OSError
-            A file cannot be read or written.
+        Raise SourceError if there is no store, another writer has it, or a file is damaged. Raise OSError if a file
+        cannot be read or written.
         """
         if MANIFEST not in files.names():
             read_manifest(files, where)
@@ -253,10 +237,7 @@ class StoreFolder:
     def begin_merge(self) -> int:
         """Sync and seal the log, begin another one, and return its first sequence: a main has all changes before it.
 
-        Raises
-        ------
-        OSError, SourceError
-            A file cannot be written. The log before remains in use if it can.
+        Raise OSError or SourceError if a file cannot be written. The log before remains in use if it can.
         """
         if not self.log.size:
             return self.log.first_sequence
@@ -277,10 +258,7 @@ class StoreFolder:
     def write_main(self, records: Iterable[MainRecord]) -> None:
         """Write and sync the file of the next main, which no manifest names yet.
 
-        Raises
-        ------
-        OSError
-            The disk is full, or fails. The file is removed.
+        Raise OSError if the disk is full, or fails. The file is removed.
         """
         # A manifest whose replacement failed may name the file of the last attempt, so each attempt has another name.
         self._generation += 1
@@ -306,17 +284,14 @@ class StoreFolder:
     def use_main(self, first_sequence: int, next_row: int) -> None:
         """Replace the manifest by one that names the next main, then remove the files that are not read any more.
 
+        Raise OSError if the manifest cannot be written. Either one is valid then.
+
         Parameters
         ----------
         first_sequence
             Sequence of the first record that the main does not have.
         next_row
             Number of the first row that the main does not have.
-
-        Raises
-        ------
-        OSError
-            The manifest cannot be written. Either one is valid then.
         """
         following = replace(self.manifest, generation=self._generation, first_sequence=first_sequence, next_row=next_row)
         write_manifest(self._files, following)
@@ -327,10 +302,7 @@ class StoreFolder:
     def close(self) -> None:
         """Seal and close the log, and release the lock.
 
-        Raises
-        ------
-        OSError, SourceError
-            The log cannot be synced. The lock is released in any case.
+        Raise OSError or SourceError if the log cannot be synced. The lock is released in any case.
         """
         try:
             if self.log.is_interrupted:

@@ -33,13 +33,7 @@ class SyncPolicy:
 
     @classmethod
     def of(cls, name: object, seconds: object) -> SyncPolicy:
-        """Return the policy of an option.
-
-        Raises
-        ------
-        OptionError
-            There is no such policy, or `seconds` is negative.
-        """
+        """Return the policy of an option. Raise OptionError if there is no such policy, or `seconds` is negative."""
         found = number("sync_seconds", seconds, "a number of seconds, from 0 on")
         if not found >= 0:
             raise OptionError.wrong("sync_seconds", "a number of seconds, from 0 on", seconds)
@@ -94,6 +88,9 @@ class Log:
         After an exception between the record and the end of `then`, the caller does not know if the record is in the log. Later
         records are then refused.
 
+        Raise OSError if the disk is full, or fails. The record is removed again. If that fails too, later calls raise
+        SourceError. Raise SourceError if an earlier failure or interruption left the log in an unknown state.
+
         Parameters
         ----------
         kind
@@ -102,13 +99,6 @@ class Log:
             Parts of the content.
         then
             Makes the record visible, before the next one may be appended.
-
-        Raises
-        ------
-        OSError
-            The disk is full, or fails. The record is removed again. If that fails too, later calls raise SourceError.
-        SourceError
-            An earlier failure or interruption left the log in an unknown state.
         """
         with self._removed_if_it_fails(then):
             self._write(kind, payload)
@@ -127,11 +117,6 @@ class Log:
             Content of the change.
         then
             As of `append`.
-
-        Raises
-        ------
-        OSError, SourceError
-            As for `append`.
         """
         with self._removed_if_it_fails(then):
             self._is_writing, writers = True, ThreadPoolExecutor(2, "headrace-log")
@@ -185,27 +170,13 @@ class Log:
         self.next_sequence += 1
 
     def flush(self) -> None:
-        """Sync all records.
-
-        Raises
-        ------
-        OSError
-            The disk fails; later calls raise SourceError.
-        SourceError
-            As for `append`.
-        """
+        """Sync all records. Raise OSError if the disk fails; later calls raise SourceError."""
         self._check()
         if self._synced < self._file.size:
             self._sync()
 
     def seal(self) -> None:
-        """Sync all records, and append one that says so. After it, damage of any record is distinct from a crash.
-
-        Raises
-        ------
-        OSError, SourceError
-            As for `append`.
-        """
+        """Sync all records, and append one that says so. After it, damage of any record is distinct from a crash."""
         self.flush()
         if self._file.size:
             self.append(RecordKind.SEAL, b"")

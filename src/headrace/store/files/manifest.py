@@ -52,10 +52,7 @@ def log_name(first_sequence: int) -> str:
 def write_manifest(files: FileSystem, manifest: Manifest) -> None:
     """Replace the manifest. After a crash, the folder has either the old one or the new one.
 
-    Raises
-    ------
-    OSError
-        It cannot be written; the old one remains.
+    Raise OSError if it cannot be written; the old one remains.
     """
     payload = json.dumps(asdict(manifest), ensure_ascii=False).encode()
     if _NEXT in files.names():
@@ -73,10 +70,7 @@ def write_manifest(files: FileSystem, manifest: Manifest) -> None:
 def read_manifest(files: FileSystem, where: str) -> Manifest:
     """Return the manifest of a folder; `where` names the folder in messages.
 
-    Raises
-    ------
-    SourceError
-        There is none, or it is damaged.
+    Raise SourceError if there is none, or it is damaged.
     """
     try:
         data = files.read(MANIFEST)

@@ -110,13 +110,7 @@ def split_any(
     offsets: DeviceBuffer,
     strategy: BlockStrategy = BLOCK_STRATEGY,
 ) -> None:
-    """Split columns of any width; parameters as `split`. Items without a kernel for their width are gathered by row number.
-
-    Raises
-    ------
-    OptionError
-        As `split`.
-    """
+    """Split columns of any width; parameters as `split`. Items without a kernel for their width are gathered by row number."""
     if columns[0].width not in WIDTHS:  # split by the keys padded to 16 bytes, and move the keys as values
         keys = columns[0]
         padded, ordered = (splitter.launcher.allocate(16 * splitter.count) for _ in range(2))
@@ -146,6 +140,8 @@ def split(
 ) -> None:
     """Split columns by the buckets of their keys.
 
+    Raise OptionError if keys are in no bucket, or the strategy cannot split these keys.
+
     Parameters
     ----------
     splitter
@@ -158,11 +154,6 @@ def split(
         Buffer for the start of each bucket and the end.
     strategy
         Kernels to use.
-
-    Raises
-    ------
-    OptionError
-        Keys are in no bucket, or the strategy cannot split these keys.
     """
     key, rule = bucketing
     if rule.name in {"Computed", "BitsOf"}:

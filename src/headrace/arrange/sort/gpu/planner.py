@@ -104,12 +104,8 @@ class Sorter:
         Values that are gathered at the end take 8 n instead of their own bytes (16 n above 2**32 keys). If they are sorted in
         place, they also take n times their width.
 
-        Raises
-        ------
-        MemoryLimitError
-            The buffers do not fit the budget; nothing has changed.
-        OptionError
-            The strategy does not support the request.
+        Raise MemoryLimitError if the buffers do not fit the budget; nothing has changed. Raise OptionError if the
+        strategy does not support the request.
         """
         if self._count == 0:
             return

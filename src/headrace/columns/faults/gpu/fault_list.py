@@ -223,6 +223,8 @@ class FaultList:
     def finish(self, columns: Sequence[ColumnBuffers], counts: dict[str, int], others: Sequence[ColumnBuffers] = ()) -> None:
         """Raise an error, or remove the rejected rows and count.
 
+        Raise ParseError if the outcome of a fault is ``"raise"``.
+
         Parameters
         ----------
         columns
@@ -231,11 +233,6 @@ class FaultList:
             The counts of the load; rows, rejected and filled are set.
         others
             Columns that are not fields, from which rows are removed too.
-
-        Raises
-        ------
-        ParseError
-            The outcome of a fault is ``"raise"``.
         """
         later, listed, first = self._later, NO_FAULTS, None
         if later is None:

@@ -53,12 +53,7 @@ class ConvertedGroups:
 
         The descriptions hold no device memory, so a report can describe columns without keeping them alive.
 
-        Parameters
-        ----------
-        launcher
-            Execution context of the kernels.
-        count
-            Number of all columns.
+        `launcher`: execution context of the kernels. `count`: number of all columns.
         """
         for group in self._groups:
             group.close()

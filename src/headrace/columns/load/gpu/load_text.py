@@ -58,13 +58,7 @@ class TextLoads:
     def load(
         self, launcher: Launcher, text: DeviceBuffer, source: OpenSource, plan: LoadPlan, run: LoadRun = NO_HANDLES
     ) -> Loaded:
-        """Load a text in the launcher's memory, or the part of it that is there.
-
-        Raises
-        ------
-        MemoryLimitError, CutRecordError
-            As `load_on_gpu`.
-        """
+        """Load a text in the launcher's memory, or the part of it that is there."""
         target = _target(launcher, text, self._tuning, self._device)
         if source.codec != "utf-8":
             target, source, plan = decode_target(target, source, plan, self._view(launcher))
@@ -93,10 +87,7 @@ def load_text(loads: TextLoads, launcher: GpuLauncher, source: OpenSource, plan:
 
     Memory: that of `load_on_gpu`, the copy of the text, and the decoded text as long as both are needed.
 
-    Raises
-    ------
-    MemoryLimitError
-        The text or the result does not fit.
+    Raise MemoryLimitError if the text or the result does not fit.
     """
     on_device = source.on_gpu if source.is_in_gpu_memory else None
     if on_device is not None:

@@ -118,12 +118,8 @@ class RowSearch:
 def hits_on_gpu(column: Column, pattern: Pattern, overlapping: bool, context: Context) -> tuple[DeviceArray, DeviceArray]:
     """Return rows and offsets of all hits in a column in GPU memory, in arrays on its GPU.
 
-    Raises
-    ------
-    MemoryLimitError
-        The marks of the text and the positions do not fit.
-    UnsupportedDeviceError
-        The column has a dictionary, or string views.
+    Raise MemoryLimitError if the marks of the text and the positions do not fit. Raise UnsupportedDeviceError if the column
+    has a dictionary, or string views.
     """
     if column.dictionary is not None:
         raise UnsupportedDeviceError(_refusal(column, "hits are not listed in columns with a dictionary"))
@@ -137,12 +133,8 @@ def hits_on_gpu(column: Column, pattern: Pattern, overlapping: bool, context: Co
 def answer_on_gpu(answer: RowAnswer, column: Column, pattern: Pattern, overlapping: bool, context: Context) -> Column:
     """Return an answer for each row of a column in GPU memory, as a column on its GPU.
 
-    Raises
-    ------
-    MemoryLimitError
-        The marks of the text and the positions do not fit.
-    UnsupportedDeviceError
-        The column has string views.
+    Raise MemoryLimitError if the marks of the text and the positions do not fit. Raise UnsupportedDeviceError if the column
+    has string views.
     """
     _check(_texts_of(column))
     with columns_launcher({"": column}, context) as (launcher, _):

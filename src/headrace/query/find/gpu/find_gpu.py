@@ -18,10 +18,7 @@ from headrace.query.find.pattern.pattern import Pattern
 def positions_on_gpu(text: Array, pattern: Pattern, overlapping: bool, context: Context, budget: Budget) -> Any:
     """Return the positions of a pattern in an array of the library of the text.
 
-    Raises
-    ------
-    MemoryLimitError
-        The marks of the text and the positions do not fit.
+    Raise MemoryLimitError if the marks of the text and the positions do not fit.
     """
     card = gpu(text.device)
     if text.length < len(pattern):
@@ -39,10 +36,7 @@ def positions_on_gpu(text: Array, pattern: Pattern, overlapping: bool, context: 
 def count_on_gpu(text: Array, pattern: Pattern, overlapping: bool, context: Context, budget: Budget) -> int:
     """Return the number of hits of a pattern.
 
-    Raises
-    ------
-    MemoryLimitError
-        Hits may not overlap, which needs memory for each, and it does not fit.
+    Raise MemoryLimitError if hits may not overlap, which needs memory for each, and it does not fit.
     """
     if text.length < len(pattern):
         return 0
@@ -66,10 +60,7 @@ def first_on_gpu(text: Array, pattern: Pattern, context: Context, budget: Budget
 def replaced_on_gpu(text: Array, pattern: Pattern, replacement: bytes, context: Context, budget: Budget) -> Any:
     """Return the text with each hit of the pattern replaced, in an array of the library of the text.
 
-    Raises
-    ------
-    MemoryLimitError
-        The hits or the result do not fit.
+    Raise MemoryLimitError if the hits or the result do not fit.
     """
     if text.length == 0:
         return empty_like(text, 0, "|u1", budget).owner

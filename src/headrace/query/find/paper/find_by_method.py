@@ -35,12 +35,8 @@ class MethodSearch:
     def positions(self) -> Any:
         """Return the positions, ascending, in an array of the library of the text.
 
-        Raises
-        ------
-        OptionError
-            The pattern is too long for the method or ignores case, or the method does not run on the device.
-        MemoryLimitError
-            The positions or the tables of the method do not fit.
+        Raise OptionError if the pattern is too long for the method or ignores case, or the method does not run on the
+        device. Raise MemoryLimitError if the positions or the tables of the method do not fit.
         """
         result: list[Array] = []
 
@@ -64,13 +60,7 @@ class MethodSearch:
         return result[0].owner
 
     def count(self) -> int:
-        """Return the number of positions.
-
-        Raises
-        ------
-        OptionError, MemoryLimitError
-            As in `positions`.
-        """
+        """Return the number of positions."""
         if self.text.device.kind == "cpu":
             return _native.rabin_karp_count(*self._given(), self.context.thread_count)
         return self._on_device(lambda search: 0 if search is None else search.count())

@@ -63,6 +63,8 @@ class MethodPlan:
     def of(cls, name: str, pattern: Pattern, sample: bytes) -> MethodPlan:
         """Return the plan of a method.
 
+        Raise OptionError if the pattern is too long for the method, or ignores case.
+
         Parameters
         ----------
         name
@@ -71,11 +73,6 @@ class MethodPlan:
             The pattern.
         sample
             Bytes of the text.
-
-        Raises
-        ------
-        OptionError
-            The pattern is too long for the method, or ignores case.
         """
         if pattern.ignore_case:
             raise OptionError(f"method {name!r} respects case; leave out ignore_case or method")
@@ -92,13 +89,7 @@ class MethodPlan:
         return cls(chosen, _native.fingerprint(pattern.native, chosen.form, code.tobytes()), width)
 
     def check_device(self) -> None:
-        """Check that the method runs on a GPU.
-
-        Raises
-        ------
-        OptionError
-            It runs on the CPU only.
-        """
+        """Check that the method runs on a GPU. Raise OptionError if it runs on the CPU only."""
         if self.method.is_serial:
             raise OptionError("method 'srk' runs on one thread of the CPU; for a text on a GPU, pass 'drk'")
 

@@ -46,6 +46,8 @@ class RabinKarpTuning:
 class RabinKarpOnDevice:
     """Finds one pattern in one text of at least its length by a published method.
 
+    Raises OptionError if the method runs on the CPU only.
+
     Parameters
     ----------
     launcher
@@ -58,11 +60,6 @@ class RabinKarpOnDevice:
         The method and the fingerprint.
     tuning
         Sizes of the kernels; tests use smaller ones.
-
-    Raises
-    ------
-    OptionError
-        The method runs on the CPU only.
     """
 
     def __init__(

@@ -98,13 +98,7 @@ def _restored(pattern: bytes, ignore_case: bool) -> Pattern:
 
 
 def prepared(pattern: Any, ignore_case: bool) -> Pattern:
-    """Return the pattern of a call, which may be prepared already.
-
-    Raises
-    ------
-    OptionError
-        As in `Pattern`, or `ignore_case` is given beside a prepared pattern that respects case.
-    """
+    """Return the pattern of a call, which may be prepared already."""
     if not isinstance(pattern, Pattern):
         return Pattern(pattern, ignore_case=ignore_case)
     if flag("ignore_case", ignore_case) and not pattern.ignore_case:
@@ -113,13 +107,7 @@ def prepared(pattern: Any, ignore_case: bool) -> Pattern:
 
 
 def pattern_bytes(pattern: Any, name: str = "pattern") -> bytes:
-    """Return the bytes of a pattern.
-
-    Raises
-    ------
-    OptionError
-        The pattern is empty, too long, or no contiguous bytes-like object.
-    """
+    """Return the bytes of a pattern. Raise OptionError if the pattern is empty, too long, or no contiguous bytes-like object."""
     found = contiguous_bytes(pattern, name, "a bytes-like object or a Pattern" if name == "pattern" else "a bytes-like object")
     if not 1 <= len(found) <= MAX_LENGTH:
         raise OptionError(f"{name} has {len(found)} bytes; it must have 1 to 2**31")
@@ -129,10 +117,7 @@ def pattern_bytes(pattern: Any, name: str = "pattern") -> bytes:
 def contiguous_bytes(value: Any, name: str, expected: str = "a bytes-like object") -> bytes:
     """Return a copy of a bytes-like object.
 
-    Raises
-    ------
-    OptionError
-        The value is a str or another object, or has gaps between its bytes.
+    Raise OptionError if the value is a str or another object, or has gaps between its bytes.
     """
     if isinstance(value, str):
         raise OptionError(f"{name} must be bytes, not a text; pass {name}.encode()")

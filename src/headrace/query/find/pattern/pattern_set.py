@@ -88,13 +88,7 @@ def _restored(patterns: tuple[bytes, ...], ignore_case: bool) -> PatternSet:
 
 
 def prepared_set(patterns: Any, ignore_case: bool) -> PatternSet:
-    """Return the patterns of a call, which may be prepared already.
-
-    Raises
-    ------
-    OptionError
-        As in `PatternSet`, or `ignore_case` is given beside prepared patterns that respect case.
-    """
+    """Return the patterns of a call, which may be prepared already."""
     if not isinstance(patterns, PatternSet):
         return PatternSet(patterns, ignore_case=ignore_case)
     if flag("ignore_case", ignore_case) and not patterns.ignore_case:

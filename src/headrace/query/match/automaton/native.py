@@ -11,13 +11,7 @@ from headrace.query.match.automaton.tables import tables_of
 
 @lru_cache(maxsize=256)
 def native_automaton(dfa: Dfa) -> _native.MatchSearcher:
-    """Return the tables of an automaton, and the part that each match has, for searches on the CPU.
-
-    Raises
-    ------
-    OptionError
-        As in `tables_of`.
-    """
+    """Return the tables of an automaton, and the part that each match has, for searches on the CPU."""
     tables = tables_of(dfa)
     parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
     pattern, windows = (None, None) if dfa.required_part is None else dfa.required_part.native()

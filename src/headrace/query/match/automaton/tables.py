@@ -48,13 +48,7 @@ class MatchTables:
 
 @lru_cache(maxsize=256)
 def tables_of(dfa: Dfa) -> MatchTables:
-    """Return the tables of an automaton.
-
-    Raises
-    ------
-    OptionError
-        One of the two readings needs more than 256 states.
-    """
+    """Return the tables of an automaton. Raise OptionError if one of the two readings needs more than 256 states."""
     forward, accepting, at_line_end, idles = _forward_states(dfa)
     states = len(forward[0])
     if states > MAX_STATES:

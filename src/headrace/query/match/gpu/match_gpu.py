@@ -18,10 +18,7 @@ from headrace.query.match.gpu.search import DeviceMatch
 def matches_on_gpu(text: Array, tables: MatchTables, context: Context, budget: Budget) -> tuple[Any, Any]:
     """Return begins and ends of the matches in arrays of the library of the text.
 
-    Raises
-    ------
-    MemoryLimitError
-        The right states of the text, its marks or the matches do not fit.
+    Raise MemoryLimitError if the right states of the text, its marks or the matches do not fit.
     """
     if text.length == 0:
         return empty_like(text, 0, "<u8", budget).owner, empty_like(text, 0, "<u8", budget).owner
@@ -38,13 +35,7 @@ def matches_on_gpu(text: Array, tables: MatchTables, context: Context, budget: B
 
 
 def count_on_gpu(text: Array, tables: MatchTables, context: Context, budget: Budget) -> int:
-    """Return the number of matches.
-
-    Raises
-    ------
-    MemoryLimitError
-        The right states of the text do not fit.
-    """
+    """Return the number of matches. Raise MemoryLimitError if the right states of the text do not fit."""
     if text.length == 0:
         return 0
     card = gpu(text.device)

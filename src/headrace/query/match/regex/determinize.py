@@ -20,17 +20,14 @@ _State = tuple[frozenset[int], bool]
 def determinize(nfa: Nfa, start: int) -> Dfa:
     """Return the minimal deterministic automaton.
 
+    Raise OptionError if it has more than 256 states, or too many sets or visits of nodes before it is minimised.
+
     Parameters
     ----------
     nfa
         The automaton.
     start
         Its node at the start of a match.
-
-    Raises
-    ------
-    OptionError
-        It has more than 256 states, or too many sets or visits of nodes before it is minimised.
     """
     class_of, samples = _classes(nfa)
     subsets = _Subsets(nfa, class_of)

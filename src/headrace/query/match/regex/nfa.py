@@ -46,13 +46,7 @@ class Nfa:
         """First and last byte and target of the edge of each node that reads a byte."""
 
     def node(self) -> int:
-        """Add a node without edges.
-
-        Raises
-        ------
-        OptionError
-            There are too many.
-        """
+        """Add a node without edges. Raise OptionError if there are too many."""
         if len(self.empty) == _MAX_NODES:
             raise OptionError(f"pattern needs more than {_MAX_NODES} nodes; use fewer repetitions")
         self.empty.append([])

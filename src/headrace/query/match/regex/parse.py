@@ -55,6 +55,8 @@ _Ranges = tuple[tuple[int, int], ...]
 def parse(pattern: str, *, is_text: bool, ignore_case: bool) -> Node:
     """Return the syntax tree of a regular expression.
 
+    Raise OptionError if the expression is malformed or not in the subset. The message has the position.
+
     Parameters
     ----------
     pattern
@@ -63,11 +65,6 @@ def parse(pattern: str, *, is_text: bool, ignore_case: bool) -> Node:
         Whether characters are those of Unicode, not bytes.
     ignore_case
         Whether ASCII letters match in either case.
-
-    Raises
-    ------
-    OptionError
-        The expression is malformed or not in the subset. The message has the position.
     """
     return _Parser(pattern, is_text, ignore_case).whole()
 
