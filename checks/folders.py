@@ -13,7 +13,8 @@ from checks.import_order import imports_of
 from checks.tree import NATIVE, Finding, files, name_of
 
 ORDER: dict[str, tuple[str, ...]] = {
-    "core": ("cpu", "layouts", ".", "expressions"),
+    "core": ("cpu", "layouts", "process", ".", "expressions"),
+    "core/cpu": ("threads", "."),
     "primitives": (".", "cpu"),
     "gpu": ("device", "block", "containers", "memory", "transfer", "kernels"),
     "sources": ("compression", "encoding", "kinds", "."),
@@ -31,6 +32,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index/hash_map": ("rules", "cpu", "gpu", "paper", "."),
     "query": ("find", "match", "lines"),
     "query/find": ("pattern", "cpu", "gpu", "column", "paper", "."),
+    "query/lines": ("automaton", "."),
     "query/match": ("automaton", "regex", "cpu", "gpu", "."),
     "store": ("dictionary", "files", "."),
     "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),

@@ -36,7 +36,7 @@ from bench.read.same import assert_same
 from bench.tables import keep
 from headrace.api.scan.scan import Scan
 from headrace.columns.buffers.fetch_gpu import FetchShape
-from headrace.core.timeline import Timeline
+from headrace.core.process.timeline import Timeline
 from headrace.gpu.device.device import checked, driver
 
 MIB = 1 << 20

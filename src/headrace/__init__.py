@@ -5,7 +5,7 @@
 [1]
 """
 
-from headrace.core.imports import delay_forks_and_exit_during_imports, import_native
+from headrace.core.process.imports import delay_forks_and_exit_during_imports, import_native
 
 TYPE_CHECKING = False  # that of `typing`, whose import takes a third of the start of a command
 if TYPE_CHECKING:

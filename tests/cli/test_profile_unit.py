@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from headrace.cli.main import main
-from headrace.core.timeline import NoTimeline, Timeline
+from headrace.core.process.timeline import NoTimeline, Timeline
 
 
 def test_a_trace_and_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

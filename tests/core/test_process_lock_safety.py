@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 
 
 def test_a_lock_that_another_thread_holds_is_open_in_a_child():

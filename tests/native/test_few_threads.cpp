@@ -12,8 +12,8 @@
 
 #include "arrange/sort/cpu/sort.hpp"
 #include "check.hpp"
-#include "core/cpu/ordered_gate.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/ordered_gate.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 #include "few_threads.hpp"
 #include "primitives/cpu/scan.hpp"
 #include "sources/send.hpp"

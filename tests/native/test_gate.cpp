@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "core/cpu/ordered_gate.hpp"
+#include "core/cpu/threads/ordered_gate.hpp"
 
 using namespace headrace;
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 using namespace headrace;
 

@@ -23,7 +23,7 @@
 #include "arrange/sort/gpu/msd/buckets.hpp"
 #include "arrange/sort/gpu/null_partition.hpp"
 #include "arrange/sort/sort_key.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 #include "core/layouts/layout.hpp"
 
 namespace nb = nanobind;

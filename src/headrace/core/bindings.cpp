@@ -19,7 +19,7 @@
 #include "core/cpu/limits.hpp"
 #include "core/cpu/portable.hpp"
 #include "core/cpu/streaming_stores.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 #include "core/layouts/layout.hpp"
 
 namespace nb = nanobind;

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/cpu/interrupt.hpp"
 #include "core/cpu/isa.hpp"
 #include "core/cpu/memory.hpp"
+#include "core/cpu/threads/interrupt.hpp"
 #include "core/layouts/layout.hpp"
 
 namespace headrace {

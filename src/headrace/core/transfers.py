@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 
 _counting = process_lock()
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 #include "encode/texts.hpp"
 
 namespace headrace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 #include "core/layouts/layout.hpp"
 #include "sources/send.hpp"
 

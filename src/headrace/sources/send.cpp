@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 namespace {

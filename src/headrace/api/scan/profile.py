@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headrace.api.report import Report
 from headrace.api.scan.scan import Scan
-from headrace.core.timeline import Timeline
+from headrace.core.process.timeline import Timeline
 
 __all__ = ["Timeline", "profile"]
 

@@ -27,7 +27,7 @@ from headrace.core.errors import HeadraceError, OptionError
 from headrace.core.expressions.column_expression import ColumnExpression, all_of, name_of
 from headrace.core.foreign_names import ForeignNames, Schema
 from headrace.core.options import choice, index_of, instance, integer
-from headrace.core.timeline import Timeline
+from headrace.core.process.timeline import Timeline
 from headrace.export.arrow.arrow import ArrowBatch, schema_capsule, stream_of_batches
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from headrace.columns.placement import moved_all
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType
 from headrace.core.errors import OptionError
-from headrace.core.timeline import NoTimeline, Timeline
+from headrace.core.process.timeline import NoTimeline, Timeline
 from headrace.sources.open import OpenSource
 from headrace.sources.stream import LineCount, TextStream
 

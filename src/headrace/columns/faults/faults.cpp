@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 #include "sources/window.hpp"
 
 namespace headrace {

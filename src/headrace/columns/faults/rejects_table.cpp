@@ -10,7 +10,7 @@
 
 #include "columns/faults/faults.hpp"
 #include "columns/rules/utf8.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 namespace {

@@ -9,7 +9,7 @@
 #include "columns/faults/order.hpp"
 #include "columns/plan/field_rules.hpp"
 #include "columns/rules/kinds.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 namespace {

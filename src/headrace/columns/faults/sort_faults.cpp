@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "columns/finish/finish.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "columns/faults/locate.hpp"
 #include "columns/faults/rejected_records.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "columns/load/tile_worker.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 

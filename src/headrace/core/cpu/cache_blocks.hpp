@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "core/cpu/interrupt.hpp"
 #include "core/cpu/portable.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/interrupt.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <exception>
 
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 namespace {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/cpu/ordered_gate.hpp"
+#include "core/cpu/threads/ordered_gate.hpp"
 #include "export/text/rows_text.hpp"
 
 namespace headrace {

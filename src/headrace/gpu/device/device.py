@@ -15,7 +15,7 @@ from typing import Any
 
 from headrace.core.device import Device
 from headrace.core.errors import HeadraceError, MemoryLimitError, MissingDependencyError, UnsupportedDeviceError
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 from headrace.gpu.device.driver_calls import card_calls
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100", "sm_120")

@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _native
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 from headrace.gpu.device.device import NAMED_STREAMS, Gpu, GpuError, checked, driver
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.kernels.arguments import layout_of

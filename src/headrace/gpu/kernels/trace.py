@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from headrace import _native
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 from headrace.gpu.kernels.kernel import Kernel, NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.trace_expressions import UNKNOWN, Expressions, Packed, Symbol

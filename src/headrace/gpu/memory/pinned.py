@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from headrace import _native
 from headrace.core.errors import MemoryLimitError
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import Gpu, check_status, checked, driver
 from headrace.gpu.device.driver_calls import card_calls

@@ -11,7 +11,7 @@ import threading
 
 from headrace import _native
 from headrace.core.buffer import Buffer
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 from headrace.gpu.device.device import Gpu, checked, driver
 
 _STEP = 16 << 20

@@ -16,7 +16,7 @@ from typing import Any
 from headrace.core.budget import Budget
 from headrace.core.device import Device
 from headrace.core.errors import MemoryLimitError
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 from headrace.gpu.device.device import PER_THREAD_STREAM, Gpu, GpuError, check_status, checked, driver
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.device.event import Event

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 from headrace.gpu.device.device import Gpu, check_status, checked, driver, is_lasting
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.device.event import Event

@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from headrace.core.errors import MemoryLimitError, OptionError
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import PER_THREAD_STREAM, Gpu, check_status, checked, driver
 from headrace.gpu.device.driver_calls import card_calls

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 #include "primitives/cpu/scan.hpp"
 
 namespace headrace {

@@ -48,7 +48,8 @@ public:
     }
 
     // The thread of the preceding piece is about to set the total; with all threads running, one is set every few us.
-    // So this thread neither sleeps nor yields (core/cpu/spin_wait.hpp) until it has spun for the time of a piece.
+    // So this thread neither sleeps nor yields (core/cpu/threads/spin_wait.hpp) until it has spun for the time of a
+    // piece.
     u64 get() {
         for (u32 spins = 0; !known_.load(std::memory_order_acquire); ++spins) {
             if (spins > max_spins) std::this_thread::yield();

@@ -7,7 +7,7 @@
 #include <array>
 #include <optional>
 
-#include "query/lines/live_nodes.hpp"
+#include "query/lines/automaton/live_nodes.hpp"
 
 namespace headrace {
 namespace {

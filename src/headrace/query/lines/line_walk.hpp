@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "query/lines/line_states.hpp"
+#include "query/lines/automaton/line_states.hpp"
 
 namespace headrace {
 

@@ -11,8 +11,8 @@
 
 #include "query/find/cpu/find.hpp"
 #include "query/find/cpu/find_kernels.hpp"
+#include "query/lines/automaton/line_states.hpp"
 #include "query/lines/line_matches.hpp"
-#include "query/lines/line_states.hpp"
 #include "query/lines/line_walk.hpp"
 #include "query/match/cpu/window_kernels.hpp"
 

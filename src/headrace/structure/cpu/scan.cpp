@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/cpu/isa.hpp"
-#include "core/cpu/ordered_gate.hpp"
+#include "core/cpu/threads/ordered_gate.hpp"
 #include "sources/window.hpp"
 #include "structure/cpu/find.hpp"
 #include "structure/cpu/lenient.hpp"

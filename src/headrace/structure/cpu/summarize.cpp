@@ -4,7 +4,7 @@
 #include <atomic>
 #include <vector>
 
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 #include "sources/window.hpp"
 #include "structure/cpu/lenient.hpp"
 #include "structure/cpu/scan.hpp"

@@ -16,7 +16,7 @@
 #include "arrange/sort/cpu/shares.hpp"
 #include "arrange/sort/cpu/sort_kernels.hpp"
 #include "core/cpu/cache_blocks.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 

@@ -23,7 +23,7 @@ from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType
 from headrace.core.lazy import LazyMapping, LazySequence
-from headrace.core.process_lock import process_lock
+from headrace.core.process.process_lock import process_lock
 from headrace.gpu.kernels.launcher import Launcher
 from headrace.sources.open import OpenSource
 

@@ -6,7 +6,7 @@
 
 #include "arrange/gather/widths.hpp"
 #include "core/cpu/cache_blocks.hpp"
-#include "core/cpu/ordered_gate.hpp"
+#include "core/cpu/threads/ordered_gate.hpp"
 #include "store/dictionary/cpu/dictionary_host.hpp"
 
 namespace headrace {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "core/cpu/cache_blocks.hpp"
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 #include "core/hash.hpp"
 #include "store/dictionary/cpu/dictionary_host.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/cpu/interrupt.hpp"
+#include "core/cpu/threads/interrupt.hpp"
 
 #include <chrono>
 

@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType, ModuleType
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
 _IMPORT_FILE = "<frozen importlib._bootstrap>"
 _POLL_SECONDS = 0.0005
 _MAX_DELAY_SECONDS = 10.0

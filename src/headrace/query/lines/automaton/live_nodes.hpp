@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "query/lines/line_automaton.hpp"
+#include "query/lines/automaton/line_automaton.hpp"
 
 namespace headrace {
 

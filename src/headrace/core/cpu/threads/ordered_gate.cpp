@@ -1,6 +1,6 @@
-#include "core/cpu/ordered_gate.hpp"
+#include "core/cpu/threads/ordered_gate.hpp"
 
-#include "core/cpu/spin_wait.hpp"
+#include "core/cpu/threads/spin_wait.hpp"
 
 namespace headrace {
 

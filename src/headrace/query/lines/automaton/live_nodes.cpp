@@ -1,4 +1,4 @@
-#include "query/lines/live_nodes.hpp"
+#include "query/lines/automaton/live_nodes.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "query/lines/line_automaton.hpp"
+#include "query/lines/automaton/line_automaton.hpp"
 
 namespace headrace {
 

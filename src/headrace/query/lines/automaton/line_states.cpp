@@ -1,4 +1,4 @@
-#include "query/lines/line_states.hpp"
+#include "query/lines/automaton/line_states.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/cpu/thread_pool.hpp"
+#include "core/cpu/threads/thread_pool.hpp"
 
 #include <pthread.h>
 
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/cpu/spin_wait.hpp"
+#include "core/cpu/threads/spin_wait.hpp"
 
 namespace headrace {
 namespace {

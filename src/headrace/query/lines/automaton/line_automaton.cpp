@@ -1,4 +1,4 @@
-#include "query/lines/line_automaton.hpp"
+#include "query/lines/automaton/line_automaton.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,0 +1,1 @@
+"""Threads of this process: the pool, gates in order, waits, and interrupts."""
