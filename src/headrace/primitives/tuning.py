@@ -9,8 +9,8 @@ from headrace.gpu.kernels.source import ANY, Programs
 
 WIDTHS = (1, 2, 4, 8, 16)
 """Bytes of an item that copies and selections take."""
-_LISTED_WIDTHS = (1, 4, 8, ANY)
-"""Others are rare: their programs are compiled at their first use."""
+_COPIED_WIDTHS, _SELECTED_WIDTHS = (1, ANY), (4, 8, ANY)
+"""Others are rare: their programs are compiled at their first use. A scan copies bytes."""
 ITEMS = ("u32", "i32", "u64", "i64", "float", "double")
 SUMMED_ITEMS = ("u32", "u64")
 """Types whose sums are scanned: sums of signed items have the bits of unsigned ones."""
@@ -34,20 +34,20 @@ def has_large_ring(capability: tuple[int, int]) -> bool:
 
 def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     """Yield each program that the primitives can launch."""
-    yield "copy.cu", {"HR_WIDTH": _LISTED_WIDTHS}
+    yield "copy.cu", {"HR_WIDTH": _COPIED_WIDTHS}
     # Minima and maxima are scanned seldom: these programs are compiled when a call asks for them.
     for scan in (SCAN_SMALL, SCAN_LARGE):
         yield "scan.cu", {"HR_OPERATOR": ["Sum"], "HR_ITEM": SUMMED_ITEMS, **_listed(scan)}
         yield "scan.cu", {"HR_OPERATOR": [ANY], "HR_ITEM": ITEMS, **_listed(scan)}
     yield "reduce.cu", {"HR_OPERATOR": ["Sum"], "HR_ITEM": ["u64"], **_listed(REDUCE)}
-    yield "reduce.cu", {"HR_OPERATOR": ["Sum"], "HR_ITEM": ["u64"], "HR_SOURCE": ["u32", "i32"], **_listed(REDUCE)}
+    yield "reduce.cu", {"HR_OPERATOR": ["Sum"], "HR_ITEM": ["u64"], "HR_SOURCE": ["i32", ANY], **_listed(REDUCE)}
     yield "reduce.cu", {"HR_OPERATOR": ["Min", "Max"], "HR_ITEM": ["i32", "i64", "float", "double", ANY], **_listed(REDUCE)}
     # Tests combine affine maps, which do not commute; that operator is compiled when a test asks for it.
     yield "reduce.cu", {"HR_OPERATOR": [ANY], "HR_ITEM": ["u32"], **_listed(REDUCE)}
     yield "float_sum.cu", {"HR_ITEM": ["float", "double"], **_listed(FLOAT_SUM)}
     yield "float_scan.cu", {"HR_ITEM": ["float", "double"], **_listed(FLOAT_SCAN)}
     for select in (SELECT_SMALL, SELECT_LARGE):
-        yield "select.cu", {"HR_WIDTH": _LISTED_WIDTHS, **_listed(select)}
+        yield "select.cu", {"HR_WIDTH": _SELECTED_WIDTHS, **_listed(select)}
 
 
 def _listed(sizes: Mapping[str, int]) -> dict[str, Sequence[Any]]:

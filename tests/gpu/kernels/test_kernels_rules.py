@@ -16,12 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from headrace.arrange.filter.tuning import DEPTHS
+from headrace.arrange.multisplit.gpu.tuning import BY_CHUNKS, KERNEL_BITS, PassKind, SplitTuning, rule_defines, split_defines
 from headrace.core.errors import OptionError
 from headrace.gpu.device.device import ARCHITECTURES
 from headrace.gpu.kernels.arguments import signature_codes
 from headrace.gpu.kernels.build import build_kernels
 from headrace.gpu.kernels.source import KernelSourceError, Variant, all_variants
-from headrace.primitives.tuning import SCAN_LARGE, SELECT_LARGE
+from headrace.primitives.tuning import REDUCE, SCAN_LARGE, SELECT_LARGE, SELECT_SMALL
 from headrace.structure.gpu.launches import SearchTuning
 from tests.gpu.kernels.some_programs import (
     asks_for_architecture,
@@ -85,16 +87,27 @@ def later() -> dict[str, set[Variant]]:
 
 
 FIRST_USE = (
-    ("arrange/filter/filter.cu", {"HR_DEPTH": 104, "HR_THREADS": 256}),
+    *(("arrange/filter/filter.cu", {"HR_DEPTH": depth, "HR_THREADS": 256}) for depth in DEPTHS[1:]),
+    ("arrange/gather/selected_rows.cu", {"HR_ROW": "u64", "HR_THREADS": 256}),
     ("arrange/histogram/histogram.cu", {"HR_KEY": "u32", "HR_THREADS": 1024, "HR_ROWS": 4, "HR_BUCKET": "(key >> 24u)"}),
     ("arrange/histogram/histogram.cu", {"HR_KEY": "u16", "HR_THREADS": 1024, "HR_ROWS": 4}),
     ("arrange/multisplit/gpu/label.cu", {"HR_KEY": "u32", "HR_THREADS": 256, "HR_BUCKET": "(key >> 24u)"}),
+    *(("arrange/multisplit/gpu/label.cu", {"HR_KEY": key, "HR_THREADS": 256}) for key in ("float", "double")),
+    *(
+        ("arrange/multisplit/gpu/split.cu", {**rule_defines(kind), **split_defines(SplitTuning(), kind, BY_CHUNKS, (8,), 1)})
+        for kind in (PassKind("u32", "BitsOf", bits) for bits in KERNEL_BITS[:2])
+    ),
     ("arrange/partition_rows/equal_rows.cu", {"HR_ROW": "u64", "HR_THREADS": 256}),
     ("arrange/search/search.cu", {"HR_KEY": "u8", "HR_THREADS": 256, "HR_TURNS": 4}),
-    ("index/hash_map/gpu/mixed.cu", {"HR_KEY_WIDTH": 4, "HR_VALUE_WIDTH": 8, "HR_THREADS": 128}),
+    *(
+        (f"index/hash_map/gpu/{file}.cu", {"HR_KEY_WIDTH": 4, "HR_VALUE_WIDTH": 8, "HR_THREADS": 128})
+        for file in ("hash_map", "mixed")
+    ),
     ("index/hash_map/gpu/row_groups.cu", {"HR_ROW": "u64", "HR_THREADS": 256}),
+    *(("primitives/copy.cu", {"HR_WIDTH": width}) for width in (4, 8)),
+    ("primitives/reduce.cu", {"HR_OPERATOR": "Sum", "HR_ITEM": "u64", "HR_SOURCE": "u32", **REDUCE}),
     ("primitives/scan.cu", {"HR_OPERATOR": "Max", "HR_ITEM": "double", **SCAN_LARGE}),
-    ("primitives/select.cu", {"HR_WIDTH": 16, **SELECT_LARGE}),
+    *(("primitives/select.cu", {"HR_WIDTH": width, **sizes}) for width, sizes in ((1, SELECT_SMALL), (16, SELECT_LARGE))),
     ("query/find/paper/prefixes.cu", {"HR_THREADS": 256, "HR_ITEMS": 16}),
     *(("query/find/paper/rabin_karp.cu", {"HR_FORM": form, "HR_THREADS": 256}) for form in range(5)),
     *(("store/dictionary/paper/slices.cu", {"HR_VALUE": value, "HR_THREADS": 128}) for value in ("u32", "u64")),

@@ -6,6 +6,6 @@ from headrace.arrange.gather.tuning import SELECTED_THREADS
 from headrace.gpu.kernels.source import ANY, Programs
 
 DEPTHS = (4, 16, 104)
-"""Depths of the stack that kernels are compiled for; a program uses the first that is enough."""
+"""Depths of the stack that kernels are compiled for; a program uses the first that is enough, which is seldom more than 4."""
 
-PROGRAMS: Programs = (("filter.cu", {"HR_DEPTH": [*DEPTHS[:-1], ANY], "HR_THREADS": [SELECTED_THREADS]}),)
+PROGRAMS: Programs = (("filter.cu", {"HR_DEPTH": [DEPTHS[0], ANY], "HR_THREADS": [SELECTED_THREADS]}),)

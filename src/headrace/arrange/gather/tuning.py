@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headrace.gpu.kernels.source import Programs
+from headrace.gpu.kernels.source import ANY, Programs
 
 TAKE_THREADS = 256
 TAKE_TURNS = 8
@@ -13,5 +13,5 @@ ROW_TYPES = ("u32", "u64")
 
 PROGRAMS: Programs = (
     ("take.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [TAKE_THREADS], "HR_TURNS": [TAKE_TURNS]}),
-    ("selected_rows.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [SELECTED_THREADS]}),
+    ("selected_rows.cu", {"HR_ROW": ["u32", ANY], "HR_THREADS": [SELECTED_THREADS]}),
 )

@@ -205,9 +205,9 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     """Yield each program that `multisplit`, `partition` and the row partition can launch.
 
     Rows with `ANY` are compiled when they are first used. They are programs for more keys than 32-bit positions reach, look-back,
-    user expressions, and the block sizes that bench.multisplit.tune tries. Rare ones are too: the unordered partition, labels of
-    keys of 1, 2 and 16 bytes, and several columns that move into up to 32 buckets. So are two buckets, or more than 256, by
-    another rule than bits.
+    user expressions, and the block sizes that bench.multisplit.tune tries. Rare ones are too: the unordered partition, and labels
+    of floats and of keys of 1, 2 and 16 bytes. So are columns that move into up to 32 buckets by bits, except one of 4 bytes. So
+    are two buckets, or more than 256, by another rule than bits.
     """
     tunings = [tuning_of(132, capability) for capability in ((9, 0), (12, 0))]
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
@@ -224,7 +224,10 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
             for tuning, widths in product(tunings, _WIDTHS):  # tunings differ for several columns only
                 if (key in {"u8", "u16"} and not widths) or (bits < DIGIT_BITS and len(widths) > 1):
                     continue  # labels are never split alone
-                yield "split.cu", _listed({**named, **split_defines(tuning, kind, BY_CHUNKS, widths, 1)})
+                defines = {**named, **split_defines(tuning, kind, BY_CHUNKS, widths, 1)}
+                if rule == "BitsOf" and bits < DIGIT_BITS and widths not in {(), (4,)}:
+                    defines["HR_VALUES"] = [ANY]
+                yield "split.cu", _listed(defines)
     for key, widths, bits in product(("u32", "u64"), ((), (4,), (8,)), KERNEL_BITS[1:]):
         if (key == "u64" and bits != DIGIT_BITS) or sum(widths) > KEY_BYTES[key]:
             continue  # keys and values of maps; values are seldom wider than keys
@@ -234,7 +237,7 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
     for key in ("u32", "u64"):
         sizes = {**reserve_defines(tunings[0], key, 1 << DIGIT_BITS, 1), "HR_TO": [ANY]}
         yield "reserve.cu", _listed({**rule_defines(PassKind(key, "BitsOf", DIGIT_BITS)), **sizes})
-    yield "label.cu", {"HR_KEY": ["u32", "u64", "float", "double", ANY], "HR_THREADS": [LABEL_THREADS]}
+    yield "label.cu", {"HR_KEY": ["u32", "u64", ANY], "HR_THREADS": [LABEL_THREADS]}
     for key in ("u8", "u16", "u32", "u64", "WideKey"):
         yield "label.cu", _listed({"HR_KEY": key, "HR_BUCKET": ANY, "HR_THREADS": LABEL_THREADS})
     sizes = {"HR_THREADS": ANY, "HR_ITEMS": ANY, "HR_BLOCKS": ANY}

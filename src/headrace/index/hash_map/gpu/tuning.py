@@ -11,8 +11,6 @@ from headrace.gpu.kernels.source import ANY, Programs, Value
 
 HASH_MAP_THREADS = 128
 BLOCK_ROWS = 1024
-KEY_WIDTHS = (4, 8)
-VALUE_WIDTHS = (0, 4, 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +58,10 @@ WIDTHS: Sequence[PairWidths] = (
 """Macros of the bytes of keys and values. Programs for values wider than the keys are compiled at their first use. Groups of rows
 have hashes of 8 bytes, and row numbers of 4.
 """
-_PAIRS: Sequence[PairWidths] = tuple({"HR_KEY_WIDTH": [width], "HR_VALUE_WIDTH": [width, ANY]} for width in KEY_WIDTHS)
+_PAIRS: Sequence[PairWidths] = tuple({"HR_KEY_WIDTH": [width], "HR_VALUE_WIDTH": [width, ANY]} for width in (4, 8))
 _THREADS: PairWidths = {"HR_THREADS": [HASH_MAP_THREADS]}
 PROGRAMS: Programs = (
-    ("hash_map.cu", {**_THREADS, "HR_KEY_WIDTH": KEY_WIDTHS, "HR_VALUE_WIDTH": VALUE_WIDTHS}),
-    *(("hash_map_updates.cu", {**_THREADS, **widths}) for widths in WIDTHS),
+    *((file, {**_THREADS, **widths}) for file in ("hash_map.cu", "hash_map_updates.cu") for widths in WIDTHS),
     *((file, {**_THREADS, **widths}) for file in ("mixed.cu", "multi_map.cu") for widths in _PAIRS),
     ("row_groups.cu", {"HR_ROW": ["u32", ANY], "HR_THREADS": [SELECTED_THREADS]}),
 )

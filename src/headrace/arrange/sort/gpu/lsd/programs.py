@@ -37,7 +37,7 @@ def lsd_programs(tuning: LsdTuning) -> Iterator[SortProgram]:
     for width, tile, may_be_large in tuning.all_tiles():
         for keys in key_types(width, has_values=tile.value_bytes != 0):
             defines = tile.defines(keys, tuning.bits, is_large=False)
-            yield SortProgram("onesweep_pass.cu", defines, keys.free_macro)
+            yield SortProgram("onesweep_pass.cu", defines, tile.free_macro(keys))
             if may_be_large:  # few devices have memory for 2**32 keys
                 yield SortProgram("onesweep_pass.cu", defines, "HR_TO")
 

@@ -39,6 +39,11 @@ class TileTuning:
             HR_TOGETHER=int(is_pair), HR_TO="u64" if is_large else "u32",
         )  # fmt: skip
 
+    def free_macro(self, keys: KeyType) -> str:
+        """Return `SortProgram.free_macro` of a pass: few floats of 4 bytes carry columns of another width, or several."""
+        is_rare = keys.equals and keys.width == 4 and self.value_bytes == ANY_WIDTH
+        return "HR_EQUALS" if is_rare else keys.free_macro
+
     def shared_bytes(self, width: int, bits: int) -> int:
         """Return the bytes of dynamic shared memory for keys of `width` bytes."""
         item_bytes = width + (1 if self.values_follow else self.value_bytes)

@@ -41,7 +41,7 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
         many = _chosen(row.select_pairs((1, 1), max(row.min_keys, row.many_from), lsd))
         yield from (program._replace(free_macro="HR_VALUES") for program in _local_programs(many, keys, has_values=True))
         for tile in _pair_tiles(row, lsd):
-            yield SortProgram("scatter_stable.cu", tile.defines(keys, row.pairs.bits, is_large=False))
+            yield SortProgram("scatter_stable.cu", tile.defines(keys, row.pairs.bits, is_large=False), tile.free_macro(keys))
 
 
 def _pair_tiles(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[TileTuning]:
