@@ -13,12 +13,7 @@ __all__ = ["describe_device", "needed_numpy", "wait_for_device"]
 def wait_for_device(device: str) -> None:
     """Wait until a device has done all its work; on the CPU, return at once.
 
-    Raise UnsupportedDeviceError if there is no such GPU.
-
-    Parameters
-    ----------
-    device
-        ``"cpu"`` or a GPU such as ``"cuda:1"``.
+    `device`: ``"cpu"`` or a GPU such as ``"cuda:1"``. Raise UnsupportedDeviceError if there is no such GPU.
     """
     found = Device.parse(device)
     if found.kind != "cpu":
@@ -28,12 +23,7 @@ def wait_for_device(device: str) -> None:
 def describe_device(device: str) -> str:
     """Return the name of a GPU, or the number of threads and the instruction set of the CPU.
 
-    Raise UnsupportedDeviceError if there is no such GPU.
-
-    Parameters
-    ----------
-    device
-        ``"cpu"`` or a GPU such as ``"cuda:1"``.
+    `device`: ``"cpu"`` or a GPU such as ``"cuda:1"``. Raise UnsupportedDeviceError if there is no such GPU.
     """
     found = Device.parse(device)
     if found.kind != "cpu":

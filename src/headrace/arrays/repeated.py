@@ -90,12 +90,8 @@ known_calls: dict[Hashable, Replay] = {}
 def repeated_call(options: Hashable, *values: Any) -> RepeatedCall | None:
     """Return a call that may repeat an earlier one; None for arrays of the host, and for those that need checks or copies.
 
-    Parameters
-    ----------
-    options
-        Name of the function, and its options: all that the launches depend on besides the arrays.
-    values
-        The arrays.
+    `options`: name of the function, and its options: all that the launches depend on besides the arrays. `values`: the
+    arrays.
     """
     kind = type(values[0])
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")

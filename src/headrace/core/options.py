@@ -203,13 +203,7 @@ def texts(name: str, value: object) -> tuple[bytes, ...]:
 
 
 class Given:
-    """Options as the caller passed them, with a checked getter for each type.
-
-    Parameters
-    ----------
-    values
-        Option name to value.
-    """
+    """Options as the caller passed them, with a checked getter for each type. `values`: option name to value."""
 
     __slots__ = ("values",)
 

@@ -54,15 +54,9 @@ def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> N
 def read_items(path: str | os.PathLike[str], label: str, writer: str) -> MapFile:
     """Return the content of a file. Keys and values are of the types that Arrow has.
 
-    Raise OptionError if the file is no Arrow file of such a map, or is damaged. Raise MemoryLimitError if the file has more
-    items than memory. Raise MissingDependencyError if PyArrow is not installed. Raise OSError if the file cannot be read.
-
-    Parameters
-    ----------
-    path, label
-        As for `write_items`.
-    writer
-        Name of the method that writes such files, for errors.
+    `path`, `label`: as for `write_items`. `writer`: name of the method that writes such files, for errors. Raise OptionError
+    if the file is no Arrow file of such a map, or is damaged. Raise MemoryLimitError if the file has more items than memory.
+    Raise MissingDependencyError if PyArrow is not installed. Raise OSError if the file cannot be read.
     """
     arrow, name = _arrow("reading Arrow files"), repr(os.fspath(path))
     with arrow.OSFile(os.fsencode(path), "rb") as source:

@@ -15,10 +15,7 @@ class ReadAhead:
 
     If the system has no thread left, each piece is made when it is taken.
 
-    Parameters
-    ----------
-    make
-        Returns the iterator; called on the new thread.
+    `make`: returns the iterator; called on the new thread.
     """
 
     def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:

@@ -40,12 +40,8 @@ class TextChunks:
     def make(self, *, keep: bool = False) -> Iterator[bytes]:
         """Return the text from its beginning, in UTF-8 or in an encoding that the native readers decode.
 
-        Raise SourceError if the source cannot be read a second time, or is truncated.
-
-        Parameters
-        ----------
-        keep
-            Whether the text will be made again.
+        `keep`: whether the text will be made again. Raise SourceError if the source cannot be read a second time, or is
+        truncated.
         """
         self._is_decoded = False
         chunks = self._chunks(keep)

@@ -60,15 +60,7 @@ class KeyRows:
 
 
 class KeyRowIndex:
-    """Row numbers by key.
-
-    Parameters
-    ----------
-    fetch
-        Returns the key columns of rows of the index.
-    context
-        Threads that may be used.
-    """
+    """Row numbers by key. `fetch`: returns the key columns of rows of the index. `context`: threads that may be used."""
 
     def __init__(self, fetch: Fetch, context: Context) -> None:
         self._fetch = fetch

@@ -27,12 +27,7 @@ _ACCEPT = "on_duplicate='replace' or 'keep' accepts such rows"
 class NewRows:
     """The rows of one change that remain by the policy for duplicates.
 
-    Parameters
-    ----------
-    rules
-        The rules of the store.
-    find
-        Returns the row of each key in the store as it is before the change.
+    `rules`: the rules of the store. `find`: returns the row of each key in the store as it is before the change.
     """
 
     def __init__(self, rules: StoreRules, find: Callable[[Keys], FoundRows]) -> None:

@@ -63,10 +63,7 @@ class _Known:
 class RepeatedReads:
     """Reads of texts on one device, by the same options, that begin alike. `known_reads` has those of a call.
 
-    Parameters
-    ----------
-    options
-        The options, except those of one call.
+    `options`: the options, except those of one call.
     """
 
     def __init__(self, options: CsvOptions) -> None:

@@ -32,12 +32,7 @@ class ScannedFile(SourceFile):
     def text(self, source: OpenSource, end: int, options: CsvOptions, *, keep: bool = False) -> TextStream:
         """Return the text up to byte `end`.
 
-        Parameters
-        ----------
-        source
-            The source that `opened` gave.
-        keep
-            Whether the text will be read again.
+        `source`: the source that `opened` gave. `keep`: whether the text will be read again.
         """
         return TextStream(source, end=end)
 

@@ -239,14 +239,8 @@ class Computing:
 def rule_for(function: BucketFunction, dtype: Any, edges: Any = None) -> Rule:
     """Return the rule of a bucket function for keys of a type.
 
-    Raise OptionError if the function does not take keys of this type.
-
-    Parameters
-    ----------
-    function, dtype
-        The function and the NumPy type of the keys.
-    edges
-        Edges in host memory, if the function has edges.
+    `function`, `dtype`: the function and the NumPy type of the keys. `edges`: edges in host memory, if the function has
+    edges. Raise OptionError if the function does not take keys of this type.
     """
     if not isinstance(function, BucketFunction):
         hint = "; give it a number of buckets: buckets.computed(m, expression)" if isinstance(function, Expression) else ""

@@ -162,12 +162,8 @@ class Taker:
 
         The host waits for the bytes of all texts, and at the end for null counts that are not known.
 
-        Parameters
-        ----------
-        columns
-            The columns by name.
-        are_all
-            Whether each row is gathered exactly once, so that null counts do not change.
+        `columns`: the columns by name. `are_all`: whether each row is gathered exactly once, so that null counts do not
+        change.
         """
         texts = [(name, _texts_of(column)) for name, column in columns.items() if column.offsets is not None]
         begins = self._measured([column for _, column in texts]) if texts else ()

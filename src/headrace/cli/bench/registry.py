@@ -35,14 +35,8 @@ PAPERS: dict[str, Paper] = {
 def experiments_of(name: str, chosen: list[str] | None = None) -> tuple[Experiment, ...]:
     """Return the experiments of a paper, all or those that are chosen, in the order of the paper.
 
-    Raise OptionError if the paper has no such experiment.
-
-    Parameters
-    ----------
-    name
-        A name in `PAPERS`.
-    chosen
-        Names of experiments; None or an empty list for all.
+    `name`: a name in `PAPERS`. `chosen`: names of experiments; None or an empty list for all. Raise OptionError if the paper
+    has no such experiment.
     """
     found: tuple[Experiment, ...] = importlib.import_module(f"headrace.cli.bench.{PAPERS[name].module}").EXPERIMENTS
     names = [experiment.name for experiment in found]

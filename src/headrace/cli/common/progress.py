@@ -32,12 +32,7 @@ def progress_bar(clock: Callable[[], float] = time.monotonic) -> Iterator[Callab
 class Bar:
     """A line that appears after a delay, and disappears at the end.
 
-    Parameters
-    ----------
-    clock
-        Function that returns seconds, which never decrease.
-    stream
-        Terminal to draw on.
+    `clock`: function that returns seconds, which never decrease. `stream`: terminal to draw on.
     """
 
     def __init__(self, clock: Callable[[], float], stream: TextIO) -> None:

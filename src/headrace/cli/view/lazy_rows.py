@@ -17,13 +17,7 @@ _CACHED_BATCHES = 4
 
 
 class LazyRows:
-    """Rows by number, read when they are first asked for.
-
-    Parameters
-    ----------
-    source, options
-        What `scan_csv` takes.
-    """
+    """Rows by number, read when they are first asked for. `source`, `options`: what `scan_csv` takes."""
 
     def __init__(self, source: Any, options: Mapping[str, Any]) -> None:
         self._source, self._options = source, options

@@ -104,12 +104,7 @@ class RankedDialect:
 def judge(sample: Sample, fixed: Fixed) -> list[RankedDialect]:
     """Return dialects from the likeliest on; of equals the more usual one first. At least the best two are judged, not all.
 
-    Parameters
-    ----------
-    sample
-        The text.
-    fixed
-        The known part of the dialect.
+    `sample`: the text. `fixed`: the known part of the dialect.
     """
     dialects = candidates(sample.text, fixed)
     if len(sample.text) <= _FIRST_LOOK_BYTES:

@@ -28,10 +28,7 @@ class native_errors:  # noqa: N801  # used as a block
 def out_of_memory(message: str) -> MemoryLimitError:
     """Return the error for a result that does not fit into memory.
 
-    Parameters
-    ----------
-    message
-        The message of the native code. Python's own errors have none.
+    `message`: the message of the native code. Python's own errors have none.
     """
     reason = message or "the system refused memory"
     if "control group" in reason:

@@ -212,12 +212,7 @@ def write_csv(
 def _without_index(table: Any, *, named: bool) -> Any:
     """Return a pandas frame without unnamed index levels, which its Arrow stream would call ``__index_level_0__``.
 
-    Parameters
-    ----------
-    table
-        Any table.
-    named
-        Whether index levels with a name are kept.
+    `table`: any table. `named`: whether index levels with a name are kept.
     """
     if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "reset_index"):
         return table

@@ -190,12 +190,8 @@ def architecture_of(capability: tuple[int, int]) -> str:
 class Gpu:
     """A GPU with its context, its architecture and one stream of this package. `gpu` returns the one with a given index.
 
-    Raises GpuError if the GPU exists but cannot be used: another process has exclusive access, or all of its memory.
-
-    Parameters
-    ----------
-    index
-        The driver's index of the GPU.
+    `index`: the driver's index of the GPU. Raises GpuError if the GPU exists but cannot be used: another process has
+    exclusive access, or all of its memory.
     """
 
     def __init__(self, index: int) -> None:
@@ -269,13 +265,7 @@ class Gpu:
 
 
 class CurrentContext:
-    """A context manager in which a CUDA context is current for this thread.
-
-    Parameters
-    ----------
-    context
-        The driver's handle.
-    """
+    """A context manager in which a CUDA context is current for this thread. `context`: the driver's handle."""
 
     __slots__ = ("_before", "_context")
 

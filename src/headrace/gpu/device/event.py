@@ -12,15 +12,7 @@ from headrace.gpu.device.device import NAMED_STREAMS, Gpu, checked, driver
 
 
 class Event:
-    """A point in the work of a stream.
-
-    Parameters
-    ----------
-    gpu
-        The GPU.
-    timing
-        Whether `seconds_since` will be called.
-    """
+    """A point in the work of a stream. `gpu`: the GPU. `timing`: whether `seconds_since` will be called."""
 
     __slots__ = ("_destroy", "gpu", "handle")
 

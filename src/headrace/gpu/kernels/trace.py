@@ -94,10 +94,7 @@ class Recording:
 class Recorder:
     """A launcher (`headrace.gpu.kernels.launcher.Launcher`) that records calls instead of making them.
 
-    Parameters
-    ----------
-    numbers, buffers
-        Counts of the numbers and buffers that each run passes.
+    `numbers`, `buffers`: counts of the numbers and buffers that each run passes.
     """
 
     waits = 0

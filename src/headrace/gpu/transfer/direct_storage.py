@@ -13,15 +13,7 @@ from headrace.core.errors import SourceError
 
 
 class DirectFile:
-    """A file that is read into GPU memory.
-
-    Parameters
-    ----------
-    kvikio
-        The module ``kvikio``.
-    path
-        Path of the file.
-    """
+    """A file that is read into GPU memory. `kvikio`: the module ``kvikio``. `path`: path of the file."""
 
     def __init__(self, kvikio: Any, path: str) -> None:
         self._path = path

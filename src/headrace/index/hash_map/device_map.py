@@ -37,12 +37,7 @@ _MAX_LAUNCHERS = 8
 class MapOnDevice:
     """A table in the memory of a GPU, and the functions that all kinds of maps have.
 
-    Parameters
-    ----------
-    types
-        Types of keys and values.
-    context
-        The GPU, the limit of the map's memory, and the counter of copies.
+    `types`: types of keys and values. `context`: the GPU, the limit of the map's memory, and the counter of copies.
     """
 
     def __init__(self, types: PairTypes, context: Context) -> None:

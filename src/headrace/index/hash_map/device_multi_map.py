@@ -27,10 +27,7 @@ from headrace.primitives.scan import scan_line
 class DeviceMultiMap(MapOnDevice):
     """A multimap in the memory of a GPU.
 
-    Parameters
-    ----------
-    types, context, capacity, seed
-        As for `headrace.index.hash_map.device_map.DeviceMap`.
+    `types`, `context`, `capacity`, `seed`: as for `headrace.index.hash_map.device_map.DeviceMap`.
     """
 
     _map: MultiSlabHash

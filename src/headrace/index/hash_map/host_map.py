@@ -70,15 +70,7 @@ class HostTable(Generic[NativeTable]):
 
 
 class HostMap(HostTable[_native.HostHashMap]):
-    """A map or set in host memory.
-
-    Parameters
-    ----------
-    types, context
-        As for `HostTable`.
-    seed
-        Seed of the hash.
-    """
+    """A map or set in host memory. `types`, `context`: as for `HostTable`. `seed`: seed of the hash."""
 
     def __init__(self, types: PairTypes, context: Context, seed: int = 0) -> None:
         super().__init__(types, context, _native.HostHashMap(*types.widths, context.memory_limit or 0, seed))

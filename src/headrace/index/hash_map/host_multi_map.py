@@ -15,12 +15,7 @@ from headrace.index.hash_map.pair_types import PairTypes
 class HostMultiMap(HostTable[_native.HostMultiMap]):
     """A multimap in host memory.
 
-    Parameters
-    ----------
-    types, context
-        As for `headrace.index.hash_map.host_map.HostTable`.
-    seed
-        Seed of the hash.
+    `types`, `context`: as for `headrace.index.hash_map.host_map.HostTable`. `seed`: seed of the hash.
     """
 
     def __init__(self, types: PairTypes, context: Context, seed: int = 0) -> None:

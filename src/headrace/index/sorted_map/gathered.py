@@ -33,12 +33,7 @@ def capacity_for(batch: Batch, call: Call) -> int:
 class GatheredBatches:
     """Codes, values and statuses of batches, from the last item to the first. Without a delete there are no statuses.
 
-    Parameters
-    ----------
-    call
-        The call that brings the first batch. It has no memory limit.
-    capacity
-        Maximum number of items.
+    `call`: the call that brings the first batch. It has no memory limit. `capacity`: maximum number of items.
     """
 
     _statuses: Array | None = None

@@ -131,12 +131,7 @@ class LineOutput:
 class LineSearch:
     """Selects lines of files, whose blocks it gets in order.
 
-    Parameters
-    ----------
-    wanted
-        Pattern without a line end, or an expression.
-    output
-        The lines to write.
+    `wanted`: pattern without a line end, or an expression. `output`: the lines to write.
     """
 
     __slots__ = ("_native", "_small_files")

@@ -66,15 +66,9 @@ class _Input:
 def decompressed(source: _native.Source, form: Compression, name: str, memory_limit: int | None = None) -> bytearray:
     """Return the text of all members of `source`.
 
-    Raise SourceError if the source is truncated or corrupt, or other bytes follow its last member. Raise MemoryLimitError if
-    the text is longer than `memory_limit`. Raise MissingDependencyError if the format's package is not installed.
-
-    Parameters
-    ----------
-    name
-        Name of the source, for messages.
-    memory_limit
-        Largest size of the text, in bytes; None for no limit.
+    `name`: name of the source, for messages. `memory_limit`: largest size of the text, in bytes; None for no limit. Raise
+    SourceError if the source is truncated or corrupt, or other bytes follow its last member. Raise MemoryLimitError if the
+    text is longer than `memory_limit`. Raise MissingDependencyError if the format's package is not installed.
     """
     text = bytearray()
     pending = _Input.of(source)

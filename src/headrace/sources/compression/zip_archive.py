@@ -30,13 +30,7 @@ _DESCRIPTORS = (16, 24, 12, 20)
 
 
 class ZipArchive:
-    """Decompresses an archive of one file.
-
-    Parameters
-    ----------
-    inflate
-        Returns a decompressor of raw deflate.
-    """
+    """Decompresses an archive of one file. `inflate`: returns a decompressor of raw deflate."""
 
     def __init__(self, inflate: Callable[[], Decompressor]) -> None:
         self._make = inflate

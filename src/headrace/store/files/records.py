@@ -187,15 +187,7 @@ def parsed(data: bytes | memoryview, at: int) -> Record | str:
 
 
 def read_records(data: bytes, first: int) -> Records:
-    """Return the records of a file, and its first fault.
-
-    Parameters
-    ----------
-    data
-        The bytes of the file.
-    first
-        Sequence of its first record.
-    """
+    """Return the records of a file, and its first fault. `data`: the bytes of the file. `first`: sequence of its first record."""
     found: list[Record] = []
     at = 0
     while at < len(data):

@@ -77,13 +77,7 @@ def is_first(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 class HostFaults:
-    """The faults of one load that are on the host, sorted by record.
-
-    Parameters
-    ----------
-    policies
-        Outcomes by kind of fault.
-    """
+    """The faults of one load that are on the host, sorted by record. `policies`: outcomes by kind of fault."""
 
     def __init__(self, policies: FaultPolicies) -> None:
         self._policies = policies

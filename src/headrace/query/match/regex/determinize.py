@@ -20,14 +20,8 @@ _State = tuple[frozenset[int], bool]
 def determinize(nfa: Nfa, start: int) -> Dfa:
     """Return the minimal deterministic automaton.
 
-    Raise OptionError if it has more than 256 states, or too many sets or visits of nodes before it is minimised.
-
-    Parameters
-    ----------
-    nfa
-        The automaton.
-    start
-        Its node at the start of a match.
+    `nfa`: the automaton. `start`: its node at the start of a match. Raise OptionError if it has more than 256 states, or too
+    many sets or visits of nodes before it is minimised.
     """
     class_of, samples = _classes(nfa)
     subsets = _Subsets(nfa, class_of)
@@ -135,12 +129,7 @@ class _Subsets:
 def minimal_parts(rows: list[list[int]], kinds: list[int]) -> list[int]:
     """Return the part of each state; equivalent states have the same one.
 
-    Parameters
-    ----------
-    rows
-        Next states, by class.
-    kinds
-        A number for each state. States of different numbers are not equivalent.
+    `rows`: next states, by class. `kinds`: a number for each state. States of different numbers are not equivalent.
     """
     before: list[list[list[int]]] = []  # by class and state
     for row in rows:

@@ -26,10 +26,7 @@ _MAX_NODES = 50_000
 class Nfa:
     """A nondeterministic automaton over bytes. Nodes are numbers; node 0 accepts.
 
-    Parameters
-    ----------
-    is_text
-        Whether characters are those of Unicode, in UTF-8, not bytes.
+    `is_text`: whether characters are those of Unicode, in UTF-8, not bytes.
     """
 
     __slots__ = ("empty", "is_text", "line_end", "line_start", "ranges")
