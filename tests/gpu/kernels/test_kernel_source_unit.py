@@ -93,6 +93,11 @@ def test_variants_are_the_combinations_of_every_table(monkeypatch, tmp_path):
             Variant.of(file, defines)
 
 
+def test_at_most_300_programs_are_compiled_ahead_of_time():
+    """Rare ones are compiled at their first use: give a macro of theirs the value ANY (docs/decisions/0026-structure.md)."""
+    assert len(set(all_variants())) <= 300
+
+
 def test_every_kernel_file_is_listed_and_every_listed_file_is_there():
     files = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.cu")}
     assert files == {file for file, _ in source.all_programs()}

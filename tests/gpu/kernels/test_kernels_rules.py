@@ -17,7 +17,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from headrace.arrange.filter.tuning import DEPTHS
-from headrace.arrange.multisplit.gpu.tuning import BY_CHUNKS, KERNEL_BITS, PassKind, SplitTuning, rule_defines, split_defines
+from headrace.arrange.multisplit.gpu.tuning import (
+    BY_CHUNKS,
+    DIGIT_BITS,
+    KERNEL_BITS,
+    PassKind,
+    SplitTuning,
+    rule_defines,
+    split_defines,
+)
 from headrace.core.errors import OptionError
 from headrace.gpu.device.device import ARCHITECTURES
 from headrace.gpu.kernels.arguments import signature_codes
@@ -94,8 +102,8 @@ FIRST_USE = (
     ("arrange/multisplit/gpu/label.cu", {"HR_KEY": "u32", "HR_THREADS": 256, "HR_BUCKET": "(key >> 24u)"}),
     *(("arrange/multisplit/gpu/label.cu", {"HR_KEY": key, "HR_THREADS": 256}) for key in ("float", "double")),
     *(
-        ("arrange/multisplit/gpu/split.cu", {**rule_defines(kind), **split_defines(SplitTuning(), kind, BY_CHUNKS, (8,), 1)})
-        for kind in (PassKind("u32", "BitsOf", bits) for bits in KERNEL_BITS[:2])
+        ("arrange/multisplit/gpu/split.cu", {**rule_defines(kind), **split_defines(SplitTuning(), kind, BY_CHUNKS, (16,), 1)})
+        for kind in (PassKind("u64", "BitsOf", DIGIT_BITS), *(PassKind("u32", "BitsOf", bits) for bits in KERNEL_BITS[:2]))
     ),
     ("arrange/partition_rows/equal_rows.cu", {"HR_ROW": "u64", "HR_THREADS": 256}),
     ("arrange/search/search.cu", {"HR_KEY": "u8", "HR_THREADS": 256, "HR_TURNS": 4}),

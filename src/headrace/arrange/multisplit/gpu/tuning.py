@@ -206,8 +206,9 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
 
     Rows with `ANY` are compiled when they are first used. They are programs for more keys than 32-bit positions reach, look-back,
     user expressions, and the block sizes that bench.multisplit.tune tries. Rare ones are too: the unordered partition, and labels
-    of floats and of keys of 1, 2 and 16 bytes. So are columns that move into up to 32 buckets by bits, except one of 4 bytes. So
-    are two buckets, or more than 256, by another rule than bits.
+    of floats and of keys of 1, 2 and 16 bytes. So are columns that move by bits into up to 32 buckets, except one of 4 bytes.
+    With keys of 8 bytes, columns of other widths than 4 and 8 are. So are two buckets, or more than 256, by another rule than
+    bits.
     """
     tunings = [tuning_of(132, capability) for capability in ((9, 0), (12, 0))]
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
@@ -225,7 +226,7 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
                 if (key in {"u8", "u16"} and not widths) or (bits < DIGIT_BITS and len(widths) > 1):
                     continue  # labels are never split alone
                 defines = {**named, **split_defines(tuning, kind, BY_CHUNKS, widths, 1)}
-                if rule == "BitsOf" and bits < DIGIT_BITS and widths not in {(), (4,)}:
+                if rule == "BitsOf" and defines["HR_VALUES"] == 1 and (key == "u64" or bits < DIGIT_BITS):
                     defines["HR_VALUES"] = [ANY]
                 yield "split.cu", _listed(defines)
     for key, widths, bits in product(("u32", "u64"), ((), (4,), (8,)), KERNEL_BITS[1:]):
