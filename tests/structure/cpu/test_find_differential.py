@@ -74,6 +74,24 @@ def test_lenient_quotes_at_the_end_of_a_tile(data: bytes, isa: str) -> None:
         assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), tile
 
 
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize("before", [b",", b"\n"])
+def test_a_tile_of_malformed_quotes_begins_with_a_field(before: bytes, isa: str) -> None:
+    data = b"a" * 15 + before + b'"x\ny",e"f\n1,"2"\n'
+    dialect = Dialect(lenient_quotes=True)
+    assert found(data, dialect, tile=16, isa=isa) == expected(data, dialect)
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize("count", [1, 2, 3, 16])
+def test_bytes_before_a_lenient_quote(count: int, isa: str) -> None:
+    """Pairs of escapes leave it a quote, and skipped spaces leave it at its field's start."""
+    escapes = Dialect(lenient_quotes=True, escape_char="\\"), b'"q"r",1\n1,"a' + b"\\" * count + b'",2\n'
+    spaces = Dialect(lenient_quotes=True, skip_initial_space=True), b'"abc, d\n1,' + b" " * count + b'"x",2\n'
+    for dialect, data in (escapes, spaces):
+        assert found(data, dialect, isa=isa) == expected(data, dialect)
+
+
 @given(dialects_and_texts())
 @settings(max_examples=examples(400), deadline=None, derandomize=True)
 def test_lenient_quotes_read_well_formed_text_as_strict_ones_do(case: tuple[Dialect, bytes]) -> None:
@@ -102,6 +120,15 @@ def test_every_place_in_a_block(marker: bytes, isa: str) -> None:
         data = b"x" * place + marker + b"y,z\n" + b"w" * BLOCK
         for tile, masks in product((1, BLOCK - 1, BLOCK, BLOCK + 1, 4096), (True, False)):
             assert found(data, dialect, tile=tile, isa=isa, masks=masks) == expected(data, dialect), (place, tile, masks)
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+def test_a_quote_after_an_escaped_separator(isa: str) -> None:
+    """The quote is text, also as the first byte of a block, whose state map goes by the byte before."""
+    dialect = Dialect(escape_char="\\")
+    for place in range(BLOCK - 4, BLOCK + 4):
+        data = b"x" * place + b'\\,"' + b"y" * BLOCK + b',z\na,"b"\n'
+        assert found(data, dialect, tile=2 * BLOCK, isa=isa) == expected(data, dialect), place
 
 
 @pytest.mark.parametrize("isa", EACH_ISA)

@@ -34,8 +34,9 @@ def test_a_quote_at_the_end_of_a_window(behind: bytes, tile: int, isa: str) -> N
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("shift", [-129, -128, -2, -1, 0, 1, 2, 127])
 def test_a_run_far_behind_a_tile(shift: int, isa: str) -> None:
-    """The search for the run that closes a field reads 256 KB at a time."""
-    dialect = Dialect(lenient_quotes=True)
+    """The search for the run that closes a field reads 256 KB at a time, from 128 bytes before the end of what is read."""
+    dialect, tile = Dialect(lenient_quotes=True), 1 << 16
+    end = tile + LOOK_AHEAD - 128 + (256 << 10)
     for behind in (b'"b', b'",', b'"""b", '):
-        data = b'x,"' + b"a" * ((256 << 10) - 3 + shift) + behind + b'c\n"d",e\n'
-        assert found(data, dialect, tile=1 << 16, isa=isa) == expected(data, dialect), behind
+        data = b'x,"' + b"a" * (end - 3 + shift) + behind + b'c\n"d",e\n'
+        assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), behind
