@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from threading import TIMEOUT_MAX, Timer
+from queue import Empty, SimpleQueue
+from threading import TIMEOUT_MAX, Thread
 from weakref import WeakMethod
 
 
@@ -14,27 +15,32 @@ class MergeTimer:
     Parameters
     ----------
     method
-        The method. The timer does not keep its object alive.
+        The method. The timer does not keep its object alive, and a wait ends with the object.
     """
 
     def __init__(self, method: Callable[[], None]) -> None:
-        self._method = WeakMethod(method)
-        self._timer: Timer | None = None
+        self._method = WeakMethod(method, lambda _: self.stop())
+        self._thread: Thread | None = None
+        self._stops: SimpleQueue[None] = SimpleQueue()  # its `put` is safe in a callback of a weak reference
 
     def start(self, seconds: float) -> None:
         """Begin to wait, unless a wait has begun and not ended."""
-        if self._timer is None or not self._timer.is_alive():  # a fork ends the thread
-            self._timer = timer = Timer(min(seconds, TIMEOUT_MAX), self._end)  # before a short wait ends
-            timer.name, timer.daemon = "headrace-merge-timer", True
+        if self._thread is None or not self._thread.is_alive():  # a fork ends the thread
+            stops: SimpleQueue[None] = SimpleQueue()
+            self._stops = stops
+            given = min(seconds, TIMEOUT_MAX), stops
+            self._thread = thread = Thread(target=self._wait, args=given, name="headrace-merge-timer", daemon=True)
             with suppress(RuntimeError):  # no more threads: the next change tries again
-                timer.start()
+                thread.start()
 
     def stop(self) -> None:
         """End the wait without a call."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._stops.put(None)
 
-    def _end(self) -> None:
-        self._timer = None
-        if (method := self._method()) is not None:
-            method()
+    def _wait(self, seconds: float, stops: SimpleQueue[None]) -> None:
+        try:
+            stops.get(timeout=seconds)
+        except Empty:
+            self._thread = None
+            if (method := self._method()) is not None:
+                method()

@@ -54,10 +54,13 @@ def test_time_begins_a_merge_without_a_change(tmp_path):
 def test_a_timer_neither_keeps_a_store_nor_merges_a_closed_one():
     store = Store(schema={"n": "int64"}, merge_seconds=3600)
     store.append(b"n\n1\n")
-    engine = weakref.ref(store._opened.engine)
+    engine, waiting = weakref.ref(store._opened.engine), store._opened.engine._timer._thread
+    assert waiting.is_alive()
     del store
     gc.collect()
     assert engine() is None
+    waiting.join(20)
+    assert not waiting.is_alive()
     closed = Store(schema={"n": "int64"}, merge_seconds=0.2)
     closed.append(b"n\n1\n")
     closed.close()
@@ -99,7 +102,7 @@ def test_a_wait_whose_thread_has_ended_is_begun_again():
     counter = Counter(3600)
     counter.begin()
     counter.timer.stop()
-    counter.timer._timer.join()
+    counter.timer._thread.join()
     counter.count, counter.seconds = 1999, 0.01
     counter.begin()
     assert counter.counts_to(2000)
