@@ -18,6 +18,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.api.load.prepared": ("known_beginnings",),
         "headrace.api.load.reading": ("_parts", "_places"),
         "headrace.api.load.repeated_read": ("known_reads",),
+        "headrace.api.store.sql_rows": ("_databases",),
         "headrace.columns.schema": ("_headers", "_compared", "_planned"),
         "headrace.columns.plan.native_dialect": ("_dialects",),
         "headrace.columns.records.split_points": ("_strict",),

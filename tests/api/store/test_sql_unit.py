@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from dataclasses import replace
 
 import pytest
@@ -92,3 +94,42 @@ def test_rows_are_only_in_the_delta():
     store.merge()
     store.delete(col("s") == "x")
     assert store.sql("select s from store").to_pydict() == {"s": ["y"]}
+
+
+def test_a_query_leaves_nothing_for_the_next_one():
+    stores = [Store(schema={"n": "int64"}) for _ in range(2)]
+    for number, store in enumerate(stores):
+        store.append(b"n\n%d\n" % number)
+    statements = ["create table t as select 1; from t", "create temp table t as select 1; from t", "set threads = 1; select 1"]
+    for statement in [*statements, "create or replace view store as select 7 as n; from store"]:
+        assert len(stores[0].sql(statement)) == 1
+    for number, store in enumerate(stores):
+        found = store.sql("select n, current_setting('threads')::bigint as t from store").to_pydict()
+        assert found == {"n": [number], "t": [Context().thread_count]}
+        for name in ("t", "rows", "query"):  # neither a table of another query nor a variable
+            with pytest.raises(OptionError, match=f"Table with name {name} does not exist"):
+                store.sql(f"from {name}")
+
+
+def test_queries_of_threads_and_of_forked_processes():
+    stores = [Store(schema={"n": "int64"}, context=Context(threads=2)) for _ in range(4)]
+    for number, store in enumerate(stores):
+        store.append(b"n\n" + b"%d\n" % number * 1000)
+    found = []
+
+    def ask(number):
+        query = "select min(n) as a, max(n) as b, count(*) as c from store"
+        found.extend(stores[number].sql(query).to_pydict() for _ in range(20))
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = [{"a": [number], "b": [number], "c": [1000]} for number in range(4)]
+    assert sorted(map(str, found)) == sorted(map(str, expected * 20))
+    child = os.fork()
+    if not child:
+        ask(3)
+        os._exit(0 if found[-1] == expected[3] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

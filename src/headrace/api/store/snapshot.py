@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from headrace.store.store_key import StoreKey
 
 
-_MAX_MESSAGE = 500
-"""Characters of a message of DuckDB that are shown."""
-
-
 class FoundTable(NamedTuple):
     """The result of `Store.lookup`."""
 
@@ -128,22 +124,11 @@ class StoreSnapshot:
         """
         if not isinstance(query, str):
             raise OptionError.wrong("query", "a text", query)
-        duckdb = needed("duckdb", "duckdb", "sql()")
+        needed("duckdb", "duckdb", "sql()")
         needed("pyarrow", "arrow", "sql()")
-        from headrace.api.store.sql_rows import SqlRows  # needs PyArrow
+        from headrace.api.store.sql_rows import SqlRows, result_of  # needs both
 
-        rows = SqlRows(self._state, self._context)
-        with duckdb.connect(config={"threads": self._context.thread_count}) as connection:
-            connection.register("store", rows)
-            try:
-                found = connection.sql(query)
-                if found is None:
-                    raise OptionError(f"query returns no rows: {shown(query)}")
-                return Table.from_arrow(found.to_arrow_table())
-            except duckdb.Error as error:
-                if rows.error is not None:
-                    raise rows.error from None
-                raise OptionError(f"DuckDB refuses the query: {str(error)[:_MAX_MESSAGE]}") from None
+        return result_of(query, SqlRows(self._state, self._context), self._context.thread_count)
 
     def lookup(self, keys: Any) -> FoundTable:
         """Return the rows of keys. The first call builds a hash map of all keys.
