@@ -150,3 +150,40 @@ def test_answers_are_those_of_one_order(seconds, place, tmp_path, request):
     assert faults == []
     assert len(store) == 6
     store.close()
+
+
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_other_changes_do_not_wait_for_the_parts_of_one(is_broken):
+    """A change that comes while parts are computed is made first, and the parts follow as one change, or none of them."""
+    files = CrashFiles()
+    engine = open_store(files, "n, replaced").engine
+    engine.append(columns_of([(1, "Rome"), (2, "Oslo")]))
+    others = [
+        threading.Thread(target=lambda: engine.append(columns_of([(3, "Bonn"), (1, "Bern")]))),
+        threading.Thread(target=engine.merge),
+    ]
+
+    def parts():
+        yield columns_of([(4, "Lima")])
+        for thread in others:
+            thread.start()
+        while not engine._write_lock.is_wanted:
+            time.sleep(0.001)
+        yield columns_of([(3, "Kyiv")])
+        for thread in others:
+            thread.join(30)
+            assert not thread.is_alive(), "a change waits for parts that are computed"
+        if is_broken:
+            raise ValueError("the text has a fault")
+        yield columns_of([(4, "Wien")])
+
+    if is_broken:
+        with pytest.raises(ValueError, match="the text has a fault"):
+            engine.append_parts(parts())
+    else:
+        assert engine.append_parts(parts()) == 2
+    before = [(2, "Oslo"), (3, "Bonn"), (1, "Bern")]
+    expected = before if is_broken else [(2, "Oslo"), (1, "Bern"), (3, "Kyiv"), (4, "Wien")]
+    for found in (engine, open_store(files.after_crash("lost"), "n, replaced")):
+        rows = found.state.columns(["n", "city"], engine.rules.context)
+        assert list(zip(*(column.to_pylist() for column in rows.values()), strict=True)) == expected

@@ -15,6 +15,7 @@ from headrace.columns.column import Column
 from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
 from headrace.store.assignment import Assignment
 from headrace.store.change import Change
+from headrace.store.change_lock import ChangeLock
 from headrace.store.files.folder import StoreFolder
 from headrace.store.files.log import Payload
 from headrace.store.files.records import RecordKind
@@ -33,6 +34,10 @@ except ImportError:
 
 Selection: TypeAlias = Callable[[StoreState], Any]
 """Returns the numbers of rows of a state, ascending: an array of uint64."""
+
+
+class _OthersWaitError(Exception):
+    """Another change waits, and the parts of this one are not all there."""
 
 
 class StoreEngine:
@@ -56,7 +61,7 @@ class StoreEngine:
         self.merge_count = 0
         self._next_row = next_row
         self._rows = PublishedRows(state, rules.key, rules.context)
-        self._write_lock = threading.RLock()
+        self._write_lock = ChangeLock()
         self._merge_lock = threading.Lock()
         self._merged_at = rules.triggers.clock()
         self._merge_thread: threading.Thread | None = None
@@ -85,47 +90,63 @@ class StoreEngine:
     def append_parts(self, parts: Iterable[Mapping[str, Column]]) -> int:
         """Add rows that are computed part by part, all or none, as by `append`.
 
-        The log writes a part while the next one is computed, and syncs all of them at the end. Other changes wait, and reads do
-        not. The last record has the removed rows: those of the store, and those of earlier parts whose key comes again.
+        The log writes a part while the next one is computed, and syncs all of them at the end. If another change waits, the log
+        removes these parts. They are written again when the last part is there. The last record has the removed rows: those
+        of the store, and those of earlier parts whose key comes again.
 
         Raises
         ------
         OptionError, OSError, SourceError
             As for `append`.
         """
+        rest, computed = iter(parts), list[Mapping[str, Column]]()
+
+        def parts_until_others_wait() -> Iterator[Mapping[str, Column]]:
+            for part in rest:
+                computed.append(part)
+                if self._write_lock.is_wanted:
+                    raise _OthersWaitError
+                yield part
+
+        with suppress(_OthersWaitError), self._write_lock:
+            return self._append_all(parts_until_others_wait())
+        computed += rest
+        with self._write_lock:
+            return self._append_all(computed)
+
+    def _append_all(self, parts: Iterable[Mapping[str, Column]]) -> int:
         none: Any = np.empty(0, np.uint64)
         added: list[Change] = []
-        with self._write_lock:
-            self._check_open()
-            new, after, first_row = NewRows(self.rules, self._find), self.state, self._next_row
-            last = Change(first_row, none, {})
+        self._check_open()
+        new, after, first_row = NewRows(self.rules, self._find), self.state, self._next_row
+        last = Change(first_row, none, {})
 
-            def records() -> Iterator[Payload]:
-                nonlocal after, last
-                next_row = first_row
-                for columns in parts:
-                    change = Change(next_row, none, new.of(columns, next_row))
-                    if change.length:
-                        added.append(change)
-                        after, next_row = after.after(change), next_row + change.length
-                        yield change.encoded
-                last = Change(next_row, new.removed, {})
-                after = after.after(last)
+        def records() -> Iterator[Payload]:
+            nonlocal after, last
+            next_row = first_row
+            for columns in parts:
+                change = Change(next_row, none, new.of(columns, next_row))
+                if change.length:
+                    added.append(change)
+                    after, next_row = after.after(change), next_row + change.length
+                    yield change.encoded
+            last = Change(next_row, new.removed, {})
+            after = after.after(last)
 
-            def last_content() -> list[bytes | memoryview]:
-                return last.encoded()
+        def last_content() -> list[bytes | memoryview]:
+            return last.encoded()
 
-            def publish() -> None:
-                self._next_row = last.first_row
-                self._rows.publish(after, last.removed, added)
+        def publish() -> None:
+            self._next_row = last.first_row
+            self._rows.publish(after, last.removed, added)
 
-            if self.folder is not None:
-                self.folder.log.append_parts(records(), last_content, then=publish)
-            else:
-                list(records())
-                publish()
-            self._end_change()
-            return last.first_row - first_row - int(np.count_nonzero(last.removed >= first_row))
+        if self.folder is not None:
+            self.folder.log.append_parts(records(), last_content, then=publish)
+        else:
+            list(records())
+            publish()
+        self._end_change()
+        return last.first_row - first_row - int(np.count_nonzero(last.removed >= first_row))
 
     def update(self, columns: Mapping[str, Column]) -> int:
         """Replace the given columns of the rows with given keys, and return the number of rows.

@@ -1,6 +1,7 @@
 """Holds the state of a store that readers see, and the index of its keys.
 
-Readers of keys wait for changes of the index alone, and for no file: a change is in the log before it is published.
+Readers of keys wait for no file: a change is in the log before it is published. The index takes a large change piece by piece.
+Until it has all pieces, readers see the state from before.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from sys import maxsize
 from typing import Any, NamedTuple
 
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError, MissingDependencyError
 from headrace.store.change import Change
+from headrace.store.index_change import IndexChange, KeyedRows
 from headrace.store.keys import FoundRows
 from headrace.store.main import Main
 from headrace.store.state import StoreState
@@ -23,6 +26,9 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
+PIECE_ROWS = 1 << 14
+"""Rows that the index takes in 1 to 5 ms, for which readers wait."""
+
 
 class _Published(NamedTuple):
     """Rows that were removed from a state, and rows that were added to it; some of these may be removed, too."""
@@ -30,6 +36,32 @@ class _Published(NamedTuple):
     before: StoreState
     removed: Any
     added: Sequence[Change]
+
+    @property
+    def first_row(self) -> int:
+        """Number of the first row that was added; without any, one that no row has."""
+        return self.added[0].first_row if self.added else maxsize
+
+    def index_change(self, key: StoreKey, context: Context) -> IndexChange:
+        """Return the rows that an index of the keys loses and gains."""
+        old = self.removed[self.removed < self.first_row]
+        lost = [KeyedRows(key.of(self.before.rows_at(old, key.names, context)), old)] if len(old) else []
+        return IndexChange(lost, [self._gained(key, change) for change in self.added])
+
+    def _gained(self, key: StoreKey, change: Change) -> KeyedRows:
+        numbers: Any = np.arange(change.first_row, change.first_row + change.length, dtype=np.uint64)
+        keys = key.of({name: change.columns[name] for name in key.names})
+        remains = np.isin(numbers, self.removed[self.removed >= self.first_row], invert=True)
+        return KeyedRows(keys, numbers) if remains.all() else KeyedRows(keys[remains], numbers[remains])
+
+
+class _Begun(NamedTuple):
+    """A change of which the index has some pieces."""
+
+    first_row: int
+    """Number of the first row that readers do not see."""
+    lost: KeyIndex
+    """The rows that the index loses, which they see."""
 
 
 class PublishedRows:
@@ -43,27 +75,36 @@ class PublishedRows:
         The key; None without one.
     context
         Threads and memory of each call.
+    piece_rows
+        Rows that the index takes at a time.
     """
 
-    def __init__(self, state: StoreState, key: StoreKey | None, context: Context) -> None:
+    def __init__(self, state: StoreState, key: StoreKey | None, context: Context, piece_rows: int = PIECE_ROWS) -> None:
         self.state = state
         self._key = key
         self._context = context
+        self._piece_rows = piece_rows
         self._lock = threading.Lock()
         self._index: KeyIndex | None = None
         self._unnoted: list[_Published] = []
+        self._begun: _Begun | None = None
+        self._indexed = state
+        """A state that has all rows of the index."""
 
     def publish(self, after: StoreState, removed: Any, added: Sequence[Change]) -> None:
         """Show a state after a change, of which these numbers were removed and these rows were added."""
+        change = _Published(self.state, removed, added)
+        is_large = len(removed) + sum(part.length for part in added) > self._piece_rows
+        is_noted = is_large and self._index is not None and self._note_in_pieces(change, after)
         with self._lock:
-            if self._index is not None:
-                self._unnoted.append(_Published(self.state, removed, added))
-            self.state = after
+            if self._index is not None and not is_noted:
+                self._unnoted.append(change)
+            self.state, self._indexed, self._begun = after, after, None
 
     def use_main(self, main: Main, merged: StoreState) -> None:
         """Show the same rows with a main that has those of an earlier state."""
         with self._lock:
-            self.state = self.state.with_main(main, merged)
+            self.state = self._indexed = self.state.with_main(main, merged)
 
     def find(self, keys: Keys) -> tuple[StoreState, FoundRows]:
         """Return the present state, and the row of each key in it. The store has a key."""
@@ -72,15 +113,26 @@ class PublishedRows:
         with self._lock:
             self._note()
             if self._index is None:
-                index = key.index(lambda numbers: self.state.rows_at(numbers, key.names, self._context))
+                index = self._new_index(key)
                 index.insert(key.of(self.state.columns(key.names, self._context)), self.state.row_numbers)
                 self._index = index
-            return self.state, self._index.find(keys)
+            return self.state, self._seen(keys, self._index.find(keys))
 
     def note(self) -> None:
         """Bring the index up to date, so that the next call of `find` does not have to."""
         with self._lock:
             self._note()
+
+    def _new_index(self, key: StoreKey) -> KeyIndex:
+        return key.index(lambda numbers: self._indexed.rows_at(numbers, key.names, self._context))
+
+    def _seen(self, keys: Keys, found: FoundRows) -> FoundRows:
+        """Return the row of each key in the present state, given that of the index."""
+        if self._begun is None:
+            return found
+        lost = self._begun.lost.find(keys)
+        is_seen = found.found & (found.numbers < self._begun.first_row)
+        return FoundRows(np.where(is_seen, found.numbers, lost.numbers), is_seen | lost.found)
 
     def _note(self) -> None:
         """Note all changes in the index. If that fails, the next call of `find` builds another one."""
@@ -90,18 +142,29 @@ class PublishedRows:
             return
         with suppress(HeadraceError, MemoryError):
             for change in unnoted:
-                self._note_change(index, key, change)
+                change.index_change(key, self._context).apply(index)
             self._index = index
 
-    def _note_change(self, index: KeyIndex, key: StoreKey, change: _Published) -> None:
-        removed, first = change.removed, change.added[0].first_row if change.added else None
-        old = removed if first is None else removed[removed < first]
-        if len(old):
-            index.erase(key.of(change.before.rows_at(old, key.names, self._context)), old)
-        for added in change.added:
-            numbers: Any = np.arange(added.first_row, added.first_row + added.length, dtype=np.uint64)
-            keys = key.of({name: added.columns[name] for name in key.names})
-            if len(old) < len(removed):
-                remains = np.isin(numbers, removed, invert=True)
-                keys, numbers = keys[remains], numbers[remains]
-            index.insert(keys, numbers)
+    def _note_in_pieces(self, published: _Published, after: StoreState) -> bool:
+        """Note a change before readers see it, and return whether the index has it. If not, there is no index."""
+        key, is_noted = self._key, False
+        assert key is not None
+        try:
+            with suppress(HeadraceError, MemoryError):
+                change = published.index_change(key, self._context)
+                lost = self._new_index(key)
+                IndexChange([], change.lost).apply(lost)
+                with self._lock:
+                    self._note()
+                    index, self._indexed = self._index, after
+                    self._begun = _Begun(published.first_row, lost)
+                if index is not None:
+                    for piece in change.pieces(self._piece_rows):
+                        with self._lock:
+                            piece.apply(index)
+                    is_noted = True
+        finally:
+            if not is_noted:
+                with self._lock:
+                    self._index = self._begun = None
+        return is_noted

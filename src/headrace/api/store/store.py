@@ -127,7 +127,8 @@ class Store(ForeignNames):
         The number has ``rejects`` and ``report`` of raw text, and counts the rows that the policy for duplicates left out.
 
         If the store has a path, bytes or a file of 16 MB or more are read in parts. The log has a part while the next one is
-        read; other changes wait, and reads do not. The rows are one change: after a crash all of them are there, or none.
+        read. A change of another thread that comes meanwhile is made first, and reads do not wait. The rows are one change: after
+        a crash all of them are there, or none.
 
         Parameters
         ----------
@@ -169,7 +170,8 @@ class Store(ForeignNames):
             The scan, of one text or of many files.
         atomic
             If true, the whole scan is one change. After an error or a crash none of its rows is there, so the call can be
-            repeated. Other changes wait for it, and its rows are visible at its end. If false, each batch is one change.
+            repeated. Changes that come before all is read are made first, and its rows are visible at its end. If false, each
+            batch is one change.
 
         Raises
         ------

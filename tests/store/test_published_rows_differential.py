@@ -1,0 +1,117 @@
+"""Look-ups while the index takes a change in pieces give the rows of the state that they return, and no others."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import numpy as np
+import pytest
+
+from headrace import HashMap, MemoryLimitError, read_csv
+from headrace.columns.types import parse_type
+from headrace.core.context import Context
+from headrace.store.change import Change
+from headrace.store.main import Main
+from headrace.store.published_rows import PublishedRows
+from headrace.store.state import StoreState
+from headrace.store.store_key import StoreKey
+
+CONTEXT = Context(threads=1)
+NAMES = {"int64": "n", "string": "t"}
+KEYS = 60
+
+
+def columns_of(values):
+    """Return a column of numbers, and one of texts with the same digits."""
+    types = {"n": "int64", "t": "string"}
+    return read_csv("".join(f"{n},{n}\n" for n in values).encode(), header=False, names=list(types), dtypes=types).columns
+
+
+class Changes:
+    """Draws changes of rows with distinct keys, and publishes them."""
+
+    def __init__(self, type_, draw):
+        schema = {"n": parse_type("int64"), "t": parse_type("string")}
+        self.key = StoreKey({NAMES[type_]: schema[NAMES[type_]]}, CONTEXT)
+        self.rows = PublishedRows(StoreState(schema, Main.empty(schema)), self.key, CONTEXT, piece_rows=3)
+        self.draw, self.numbers, self.next_row = draw, {}, 0
+        self.wanted = self.key.given(list(range(KEYS)) if type_ == "int64" else list(map(str, range(KEYS))), "keys")
+
+    def part(self, removed):
+        """Return a change of rows, which replace those with the same keys."""
+        values = self.draw.sample(range(KEYS), self.draw.randrange(KEYS // 2))
+        removed += [self.numbers[value] for value in values if value in self.numbers]
+        self.numbers |= {value: self.next_row + place for place, value in enumerate(values)}
+        change = Change(self.next_row, np.empty(0, np.uint64), columns_of(values))
+        self.next_row += change.length
+        return change
+
+    def publish(self):
+        gone = self.draw.sample(sorted(self.numbers), self.draw.randrange(len(self.numbers) + 1) // 2)
+        removed = [self.numbers.pop(value) for value in gone]
+        parts = [change for change in (self.part(removed) for _ in range(self.draw.randrange(3))) if change.length]
+        gone, after = np.array(sorted(removed), np.uint64), self.rows.state
+        for change in (*parts, Change(self.next_row, gone, {})):
+            after = after.after(change)
+        self.rows.publish(after, gone, parts)
+        if self.draw.random() < 0.8:
+            self.rows.note()
+
+    def check(self):
+        """Compare a look-up with the keys of the state that it returns."""
+        state, found = self.rows.find(self.wanted)
+        expected = dict(zip(state.columns(["n"], CONTEXT)["n"].to_pylist(), state.row_numbers.tolist(), strict=True))
+        assert {place: int(found.numbers[place]) for place in np.flatnonzero(found.found)} == expected
+        return state
+
+
+@pytest.mark.parametrize("type_", NAMES)
+def test_look_ups_beside_changes(type_, request):
+    changes = Changes(type_, random.Random(request.node.name))
+    faults, done = [], threading.Event()
+
+    def read():
+        last = 0
+        try:
+            while not done.is_set():
+                state = changes.check()
+                count = len(state.added) + len(state.removed)
+                assert count >= last, "a look-up sees an earlier state than the one before it"
+                last = count
+        except BaseException as error:  # noqa: BLE001  reported by the test
+            faults.append(repr(error))
+
+    changes.check()
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for thread in readers:
+        thread.start()
+    try:
+        for _ in range(150):
+            changes.publish()
+    finally:
+        done.set()
+        for thread in readers:
+            thread.join()
+    assert faults == []
+    changes.check()
+
+
+def test_an_index_that_failed_is_built_again(request, monkeypatch):
+    draw = random.Random(request.node.name)
+    changes = Changes("int64", draw)
+    insert, calls = HashMap.insert, []
+
+    def refuse(self, *given):
+        calls.append(given)
+        if draw.random() < 0.2:
+            raise MemoryLimitError("no memory")
+        return insert(self, *given)
+
+    for _ in range(100):
+        changes.check()
+        with monkeypatch.context() as patch:
+            patch.setattr(HashMap, "insert", refuse)
+            changes.publish()
+    changes.check()
+    assert len(calls) > 100
