@@ -9,6 +9,8 @@ from __future__ import annotations
 import errno
 from dataclasses import dataclass, field
 
+from headrace.store.files.records import SECTOR
+
 FORMS = ("lost", "written", "torn", "zeros", "holes", "names only", "removals only")
 """Forms of a crash: the fate of bytes and names that were not synced."""
 
@@ -38,8 +40,9 @@ class Node:
         half = (last + len(self.data) + 1) // 2
         if form == "torn":
             return bytes(self.data[:half])
-        if form == "zeros":  # the length is on the disk, and the last blocks are not
-            return bytes(self.data[:half]) + bytes(len(self.data) - half)
+        if form == "zeros":  # the length is on the disk, and the last sectors are not
+            whole = max(last, half - half % SECTOR)
+            return bytes(self.data[:whole]) + bytes(len(self.data) - whole)
         return bytes(self.data[:synced]) + bytes(last - synced) + bytes(self.data[last:])  # holes
 
 

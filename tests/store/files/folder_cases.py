@@ -25,9 +25,9 @@ class History:
     def run(self, files):
         """Create, append, merge, close, open again, append, merge, append."""
         folder = StoreFolder.create(files, WHERE, SCHEMA, self.policy)
-        for size in (1, 100):
+        for size in (1, 1500):  # the second one is in several sectors
             self.append(folder, size)
-        self.append_parts(folder, (5, 50, 2))
+        self.append_parts(folder, (5, 700, 2))
         self.merge(folder, between=True)
         self.append(folder, 8)
         folder.close()

@@ -9,7 +9,7 @@ import pytest
 
 from headrace.store.files.folder import StoreFolder, read_content
 from headrace.store.files.log import SyncPolicy
-from headrace.store.files.records import HEADER_BYTES, RecordKind, checksum, framed, parsed, record_parts
+from headrace.store.files.records import HEADER_BYTES, SECTOR, RecordKind, checksum, framed, parsed, read_records, record_parts
 from tests.store.files.crash_cases import FORMS, Crashed, CrashFiles
 from tests.store.files.folder_cases import SCHEMA, WHERE, payloads
 
@@ -63,3 +63,27 @@ def test_a_crash_after_some_parts_loses_no_earlier_record(form):
             folder.log.append(RecordKind.CHANGE, b"a", LARGE, b"b", LARGE)
         found = payloads(read_content(files.after_crash(form), WHERE))
         assert found in ([b"first"], [b"first", b"a" + LARGE + b"b" + LARGE])
+
+
+def test_sectors_that_a_crash_left_out_are_no_damage():
+    """They are zeros. Without such a sector a fault is damage, also in the last record."""
+    before = framed(RecordKind.CHANGE, 1, 0, bytes([7]) * 400)
+    data = before + framed(RecordKind.CHANGE, 2, 0, bytes([8]) * 1500)
+    begin = len(before)
+    assert begin == 440  # so that the record is in four sectors, the first of which has its header
+    for sector in range(0, len(data), SECTOR):
+        first, end = max(sector, begin), min(sector + SECTOR, len(data))
+        torn = read_records(data[:first] + bytes(end - first) + data[end:], 1)
+        assert (torn.fault.offset, torn.fault.is_damage) == (begin, False)
+    for at in range(begin, len(data)):
+        flipped = bytearray(data)
+        flipped[at] ^= 4
+        fault = read_records(bytes(flipped), 1).fault
+        assert (fault.offset, fault.is_damage) == (begin, True), at
+
+
+def test_a_flip_of_a_record_with_an_empty_sector_counts_as_a_crash():
+    data = bytearray(framed(RecordKind.CHANGE, 1, 0, b"x" * 500 + bytes(1000) + b"x"))
+    data[50] ^= 1
+    fault = read_records(bytes(data), 1).fault
+    assert (fault.offset, fault.is_damage) == (0, False)

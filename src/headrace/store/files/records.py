@@ -3,8 +3,9 @@
 A record is a header of 40 bytes, a payload, and zeros up to a multiple of 8 bytes. Both parts have a CRC-32. See
 docs/formats/store.md.
 
-A file may end in a record that a crash has cut off. The header says how many bytes of the file were synced before the record was
-written. If a whole record follows the fault, and says that the bytes at the fault were synced, then they were damaged later.
+A file may end in a record that a crash has cut off, or some of whose sectors it has not written: they are zeros. Any other fault
+of the last record is damage. The header says how many bytes of the file were synced before the record was written. If a whole
+record follows a fault, and says that the bytes there were synced, they were damaged later.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import groupby
+from itertools import groupby, pairwise
 from struct import Struct
 from zlib import crc32
 
@@ -21,6 +22,8 @@ from headrace import _native
 MAGIC = b"HRSR"
 VERSION = 1
 ALIGNMENT = 8
+SECTOR = 512
+"""Bytes that a disk writes as a whole or not at all; many write more."""
 _HEADER = Struct("<4sHHQQQII")
 """Magic, kind, version, sequence, synced bytes, payload bytes, checksum of payload and zeros, checksum of the preceding."""
 HEADER_BYTES = _HEADER.size
@@ -50,8 +53,8 @@ class RecordKind(IntEnum):
 _KINDS = frozenset(RecordKind)
 
 
-class NewerRecord(str):
-    """The reason why a record is not read whose header is whole: this package does not know it. It is no torn end."""
+class NotTorn(str):
+    """The reason why a record is not read, if no crash is: a newer package wrote it, or its bytes were changed later."""
 
     __slots__ = ()
 
@@ -84,8 +87,8 @@ class Fault:
     reason: str
     """The check that failed."""
     is_damage: bool
-    """True if the bytes at the fault were synced, or are a record of a newer package. If not, a crash has cut off the file, and
-    no acknowledged record is lost.
+    """True if the bytes at the fault were synced, or no crash leaves such bytes. If not, a crash has cut off the file, and no
+    acknowledged record is lost.
     """
 
 
@@ -170,11 +173,11 @@ def parsed(data: bytes | memoryview, at: int) -> Record | str:
         return "the header is cut off"
     magic, kind, version, sequence, synced, nbytes, content, own = _HEADER.unpack(header)
     if magic != MAGIC:
-        return "the header does not begin with its mark"
+        return _fault_of("the header does not begin with its mark", view, at, at + HEADER_BYTES)
     if checksum(header[:-4]) != own:
-        return "the checksum of the header differs"
+        return _fault_of("the checksum of the header differs", view, at, at + HEADER_BYTES)
     if version != VERSION or kind not in _KINDS:
-        return NewerRecord(
+        return NotTorn(
             f"the record has {f'kind {kind}' if version == VERSION else f'version {version}'}; a newer package wrote it"
         )
     begin = at + HEADER_BYTES
@@ -182,8 +185,15 @@ def parsed(data: bytes | memoryview, at: int) -> Record | str:
     if end > len(view):
         return "the payload is cut off"
     if checksum(view[begin:end]) != content:
-        return "the checksum of the payload differs"
+        return _fault_of("the checksum of the payload differs", view, at, end)
     return Record(kind, sequence, synced, view[begin : begin + nbytes], at, end)
+
+
+def _fault_of(reason: str, data: memoryview, begin: int, end: int) -> str:
+    """Return the reason of a fault in a range: `NotTorn` if the range has a byte other than zero in each sector."""
+    borders = [begin, *range(begin - begin % SECTOR + SECTOR, end, SECTOR), end]
+    is_torn = any(data[one:next_] == bytes(next_ - one) for one, next_ in pairwise(borders))
+    return reason if is_torn else NotTorn(reason)
 
 
 def read_records(data: bytes, first: int) -> Records:
@@ -195,7 +205,7 @@ def read_records(data: bytes, first: int) -> Records:
         if isinstance(record, Record) and record.sequence != first + len(found):
             record = f"the record has the number {record.sequence}, and {first + len(found)} is expected"
         if isinstance(record, str):
-            is_damage = isinstance(record, NewerRecord) or _was_synced(data, at, first + len(found))
+            is_damage = isinstance(record, NotTorn) or _was_synced(data, at, first + len(found))
             return Records(tuple(found), Fault(at, len(data) - at, record, is_damage))
         found.append(record)
         at = record.end
