@@ -216,6 +216,8 @@ def _verify(given: argparse.Namespace) -> int:
         print(f"{given.copy!r}: {found.rows:_} rows copied")
         if found.file is not None:
             print(f"headrace: {found.file} at byte {found.offset}: {found.reason}", file=sys.stderr)
+        if found.lost_columns:
+            print(f"nulls in damaged columns of merged rows: {', '.join(map(printable, found.lost_columns))}")
         return 0 if found.file is None else 1
     try:
         store = _reader(given)

@@ -10,7 +10,7 @@ from struct import Struct
 from typing import Any
 
 from headrace.columns.column import Column
-from headrace.columns.types import DataType
+from headrace.columns.types import DataType, parse_type
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
@@ -19,6 +19,7 @@ from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.items import empty_column
 from headrace.store.dictionary.merge_columns import merge_columns_of
+from headrace.store.dictionary.plain import column_of_nulls
 from headrace.store.files.folder import MainRecord
 from headrace.store.files.records import RecordKind
 from headrace.store.row_runs import RowRuns
@@ -81,13 +82,16 @@ class Main:
 
     @classmethod
     def of_records(cls, records: Sequence[MainRecord]) -> Main:
-        """Return the main of the records of a file."""
-        description, runs, *columns = (record.parts[0] for record in records)
-        described = json.loads(bytes(description))
-        starts, lengths = np.frombuffer(runs, "<u8").reshape(2, -1)
+        """Return the main of the records of a file. Columns whose records are damaged have nulls only."""
+        description, runs, *columns = records
+        described = json.loads(bytes(description.parts[0]))["columns"]
+        starts, lengths = np.frombuffer(runs.parts[0], "<u8").reshape(2, -1)
         rows = RowRuns.of_runs(starts, lengths)
-        names = [column["name"] for column in described["columns"]]
-        return cls({name: _column(part, len(rows)) for name, part in zip(names, columns, strict=True)}, rows)
+        found = {}
+        for column, record in zip(described, columns, strict=True):
+            nulls = None if record.parts else column_of_nulls(parse_type(column["type"]), len(rows))
+            found[column["name"]] = _column(record.parts[0], len(rows)) if nulls is None else encode(nulls)
+        return cls(found, rows)
 
 
 def _parts(column: EncodedColumn) -> tuple[bytes | memoryview, ...]:

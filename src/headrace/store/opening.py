@@ -186,8 +186,8 @@ def _key_of(manifest: Manifest, context: Context) -> StoreKey | None:
     return StoreKey({name: schema[name] for name in names}, context) if names else None
 
 
-def salvaged(source: Source, target: Source) -> tuple[int, str | None, int | None, str | None]:
-    """Copy the rows up to the damage; return their number, and the damaged file, the offset and the reason.
+def salvaged(source: Source, target: Source) -> tuple[int, str | None, int | None, str | None, list[str]]:
+    """Copy the rows up to the damage; return the values of `Salvaged`.
 
     Raise SourceError if there is no store, or its manifest is damaged. Raise OptionError if the target has a store. Raise
     OSError if a file cannot be read or written.
@@ -205,8 +205,9 @@ def salvaged(source: Source, target: Source) -> tuple[int, str | None, int | Non
     finally:
         copy.engine.close()
     if found.damage is None:
-        return state.num_rows, None, None, None
-    return state.num_rows, found.damage.file, found.damage.fault.offset, found.damage.fault.reason
+        return state.num_rows, None, None, None, []
+    lost = [name for name, record in zip(manifest.schema, found.content.main[2:], strict=False) if not record.parts]
+    return state.num_rows, found.damage.file, found.damage.fault.offset, found.damage.fault.reason, lost
 
 
 def _torn_bytes(content: Content) -> int:

@@ -277,17 +277,36 @@ def test_damage_is_refused_and_rows_up_to_there_are_salvaged(tmp_path):
         assert copy.append(b"n,t\n4,x\n") == 1
 
 
-def test_a_damaged_main_leaves_the_rows_of_the_log(tmp_path):
-    with Store(tmp_path / "s", schema=SCHEMA, key="n") as store:
-        store.append(b"n,t\n1,x\n2,y\n")
+MAIN_ROWS = {"n": [1, 2, 3], "t": ["x", None, "z"], "f": [0.5, 1.5, 2.5]}
+
+
+@pytest.mark.parametrize("key", ["n", None], ids=str)
+def test_a_damaged_main_leaves_its_other_columns_and_the_rows_of_the_log(key, tmp_path):
+    """Each byte of the main is damaged in turn: values are right, or null in a column that is named."""
+    with Store(tmp_path / "s", schema={**SCHEMA, "f": "float64"}, key=key) as store:
+        store.append(b"n,t,f\n1,x,0.5\n2,,1.5\n5,y,9\n3,z,2.5\n")
         store.merge()
-        store.append(b"n,t\n3,z\n4,z\n")
-        store.delete([1, 3])
-    name = damaged(tmp_path / "s", "main-*", -60)
-    with pytest.raises(SourceError, match=f"{name} at byte"):
+        store.delete(col("n") == 5)
+        store.append(b"n,t,f\n4,w,3.5\n")
+    main = next((tmp_path / "s").glob("main-*"))
+    whole, lost = main.read_bytes(), set()
+    for offset in range(0, len(whole), 5):
+        main.write_bytes(whole[:offset] + bytes([whole[offset] ^ 16]) + whole[offset + 1 :])
+        found = Store.salvage(tmp_path / "s", tmp_path / "copy")
+        rows = Store(tmp_path / "copy", read_only=True).table().to_pydict()
+        shutil.rmtree(tmp_path / "copy")
+        assert found.file == main.name
+        first = [] if found.rows == 1 else [1, 2, 3]
+        assert rows["n"] in ([*first, 4], [None] * len(first) + [4])
+        for name, last in (("t", "w"), ("f", 3.5), ("n", 4)):
+            expected = [None] * 3 if name in found.lost_columns else MAIN_ROWS[name]
+            assert rows[name] == [*expected[: len(first)], last]
+        lost.add((len(first), *found.lost_columns))
+    assert lost == {(0,), (3,), (3, "t"), (3, "f")} | (set() if key else {(3, "n")})
+    main.write_bytes(whole[: len(whole) // 2])
+    assert Store.salvage(tmp_path / "s", tmp_path / "copy").lost_columns[-1] == "f"
+    with pytest.raises(SourceError, match=f"{main.name} at byte .* copies what is undamaged"):
         Store(tmp_path / "s", read_only=True)
-    assert Store.salvage(tmp_path / "s", tmp_path / "copy").rows == 1
-    assert Store(tmp_path / "copy").table().to_pydict() == {"n": [4], "t": ["z"]}
 
 
 @pytest.mark.parametrize(("lost", "rows"), [("main-*", {"n": [3], "t": ["z"]}), ("log-*", {"n": [1, 2], "t": ["x", "y"]})])

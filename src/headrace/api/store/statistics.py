@@ -80,12 +80,15 @@ class Salvaged:
         Offset of the damage in bytes.
     reason
         The check that failed.
+    lost_columns
+        Names of the columns whose values were lost in the rows that had been merged. The copy has nulls there.
     """
 
     rows: int
     file: str | None
     offset: int | None
     reason: str | None
+    lost_columns: list[str]
 
 
 def statistics_of(state: StoreState, engine: StoreEngine | None, torn_bytes: int) -> StoreStatistics:

@@ -417,7 +417,8 @@ class Store(ForeignNames):
     def salvage(cls, path: str | os.PathLike[str], copy: str | os.PathLike[str], *, context: Context | None = None) -> Salvaged:
         """Copy the rows of a damaged store, up to the damage, to a new store.
 
-        If the main is damaged or missing, the copy has the rows of the log alone. The damaged store is not changed.
+        Columns of the main that are damaged become nulls. If one of them is a column of the key, or the main is missing, the copy
+        has the rows of the log alone. The damaged store is not changed.
 
         Parameters
         ----------
@@ -431,7 +432,7 @@ class Store(ForeignNames):
         Returns
         -------
         Salvaged
-            Number of rows, and the place of the damage.
+            Number of rows, the place of the damage, and the columns that are lost.
 
         Raises
         ------

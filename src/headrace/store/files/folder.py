@@ -17,7 +17,7 @@ from headrace.core.errors import OptionError, SourceError
 from headrace.store.files.file_system import FileSystem, FolderLock
 from headrace.store.files.log import Log, SyncPolicy
 from headrace.store.files.manifest import MANIFEST, Manifest, log_name, main_name, read_manifest, write_manifest
-from headrace.store.files.records import Fault, RecordKind, framed, read_records, record_parts
+from headrace.store.files.records import Fault, RecordKind, framed, read_records, record_parts, whole_records
 
 _LOG = re.compile(r"log-(\d{20})\.hrs")
 _MAIN = re.compile(r"main-(\d{10})\.hrs")
@@ -27,7 +27,7 @@ _READ_ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class MainRecord:
-    """A record of a main: its kind, and its content in parts. A record that was read has one part."""
+    """A record of a main: its kind, and its content in parts. A record that was read has one part; if it is damaged, none."""
 
     kind: int
     parts: tuple[bytes | memoryview, ...]
@@ -61,7 +61,8 @@ class Damage:
         """Return the error for a store that cannot be opened; `where` names its folder."""
         return SourceError(
             f"{where!r} is damaged: {self.file} at byte {self.fault.offset}: {self.fault.reason}; "
-            "headrace.Store.salvage(path, copy), or headrace store verify PATH --copy COPY, copies all rows up to there"
+            "headrace.Store.salvage(path, copy), or headrace store verify PATH --copy COPY, copies "
+            + ("what is undamaged" if _MAIN.fullmatch(self.file) else "all rows up to there")
         )
 
 
@@ -116,17 +117,29 @@ def _without(files: FileSystem, manifest: Manifest, lost: str) -> Undamaged:
 
 
 def _with_main(files: FileSystem, manifest: Manifest) -> tuple[Content, Damage | None]:
-    """Return the content of the main alone; if it is damaged, none."""
+    """Return the content of the main alone; if it is damaged, what is left of it."""
     start = Content(manifest, (), (), manifest.first_sequence, manifest.first_sequence)
     if manifest.main is None:
         return start, None
-    found = read_records(files.read(manifest.main), 1)
+    data = files.read(manifest.main)
+    found = read_records(data, 1)
     fault = found.fault
     if fault is None and not found.is_sealed:
         fault = Fault(found.end, 0, "the file ends before its last record", is_damage=True)
     if fault is not None:
-        return start, Damage(manifest.main, fault)
+        return replace(start, main=_rest_of_main(data, manifest)), Damage(manifest.main, fault)
     return replace(start, main=tuple(MainRecord(record.kind, (record.payload,)) for record in found.records[:-1])), None
+
+
+def _rest_of_main(data: bytes, manifest: Manifest) -> tuple[MainRecord, ...]:
+    """Return the records of a damaged main; none if the numbers of its rows or a column of the key are lost."""
+    whole = whole_records(data)
+    keys = (manifest.key,) if isinstance(manifest.key, str) else manifest.key or ()
+    columns = dict(enumerate(manifest.schema, 3))
+    if not {1, 2, *(number for number, name in columns.items() if name in keys)} <= whole.keys():
+        return ()
+    rest = {number: MainRecord(record.kind, (record.payload,)) for number, record in whole.items()}
+    return tuple(rest.get(number, MainRecord(RecordKind.COLUMN, ())) for number in (1, 2, *columns))
 
 
 def _with_logs(files: FileSystem, start: Content) -> Undamaged:

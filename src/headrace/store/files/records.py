@@ -212,6 +212,18 @@ def read_records(data: bytes, first: int) -> Records:
     return Records(tuple(found), None)
 
 
+def whole_records(data: bytes) -> dict[int, Record]:
+    """Return all records of a damaged file that are whole, by sequence."""
+    found = {}
+    at = data.find(MAGIC)
+    while at >= 0:
+        record = parsed(data, at) if at % ALIGNMENT == 0 else ""
+        if isinstance(record, Record):
+            found[record.sequence] = record
+        at = data.find(MAGIC, record.end if isinstance(record, Record) else at + 1)
+    return found
+
+
 def _was_synced(data: bytes, fault: int, sequence: int) -> bool:
     """Return whether a later record says that the bytes at the fault were synced."""
     at = data.find(MAGIC, fault + 1)
