@@ -126,17 +126,20 @@ class OpenedStore:
 
     key: StoreKey | None
     """The key; None without one."""
-    read_state: StoreState
-    """The state at the time of the call."""
-    engine: StoreEngine | None
-    """Changes the store; None for a reader."""
+    rows: StoreEngine | StoreState
+    """The engine of a writer, or the state that a reader has read."""
     torn_bytes: int = 0
     """Bytes that a crash had cut off."""
 
     @property
     def state(self) -> StoreState:
         """The present state."""
-        return self.read_state if self.engine is None else self.engine.state
+        return self.rows if isinstance(self.rows, StoreState) else self.rows.state
+
+    @property
+    def engine(self) -> StoreEngine | None:
+        """The engine, which changes the store; None for a reader."""
+        return None if isinstance(self.rows, StoreState) else self.rows
 
 
 def opened(source: Source, request: StoreRequest) -> OpenedStore:
@@ -155,7 +158,7 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
         content = read_content(source.files, str(source.where))
         request.check(content.manifest, where)
         key = _key_of(content.manifest, source.context)
-        return OpenedStore(key, state_of(content), None, _torn_bytes(content))
+        return OpenedStore(key, state_of(content), _torn_bytes(content))
     if MANIFEST not in source.files.names() and request.schema is not None:
         folder = StoreFolder.create(source.files, str(source.where), request.manifest(where), source.policy)
         return _writer(source, folder.manifest, folder, None)
@@ -178,7 +181,7 @@ def _writer(source: Source, manifest: Manifest, folder: StoreFolder | None, cont
     else:
         state, next_row = state_of(content), next_row_of(content)
         torn = _torn_bytes(content)
-    return OpenedStore(rules.key, state, StoreEngine(rules, state, next_row, folder), torn)
+    return OpenedStore(rules.key, StoreEngine(rules, state, next_row, folder), torn)
 
 
 def _key_of(manifest: Manifest, context: Context) -> StoreKey | None:

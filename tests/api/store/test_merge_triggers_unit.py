@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import time
 import weakref
@@ -49,6 +50,17 @@ def test_time_begins_a_merge_without_a_change(tmp_path):
         other.append(b"n\n4\n")
     with Store(tmp_path / "s", merge_seconds=0.05) as later:
         assert merged_within(later)
+
+
+@pytest.mark.parametrize("key", ["n", None])
+def test_a_merge_releases_the_delta(key):
+    store = Store(schema={"n": "int64"}, key=key)
+    for number in range(2):
+        store.append(b"n\n%d\n" % number)
+        (change,) = store._opened.engine.state.added
+        store.merge()
+        gc.collect()
+        assert sys.getrefcount(change) == 2  # the name here, and the call's argument
 
 
 def test_a_timer_neither_keeps_a_store_nor_merges_a_closed_one():
