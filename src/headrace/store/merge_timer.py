@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from queue import Empty, SimpleQueue
-from threading import TIMEOUT_MAX, Thread
+from threading import TIMEOUT_MAX, Lock, Thread
 from weakref import WeakMethod
 
 
@@ -21,26 +20,25 @@ class MergeTimer:
     def __init__(self, method: Callable[[], None]) -> None:
         self._method = WeakMethod(method, lambda _: self.stop())
         self._thread: Thread | None = None
-        self._stops: SimpleQueue[None] = SimpleQueue()  # its `put` is safe in a callback of a weak reference
+        self._is_ended = Lock()
 
     def start(self, seconds: float) -> None:
         """Begin to wait, unless a wait has begun and not ended."""
         if self._thread is None or not self._thread.is_alive():  # a fork ends the thread
-            stops: SimpleQueue[None] = SimpleQueue()
-            self._stops = stops
-            given = min(seconds, TIMEOUT_MAX), stops
+            self._is_ended = is_ended = Lock()
+            is_ended.acquire()
+            given = min(seconds, TIMEOUT_MAX), is_ended
             self._thread = thread = Thread(target=self._wait, args=given, name="headrace-merge-timer", daemon=True)
             with suppress(RuntimeError):  # no more threads: the next change tries again
                 thread.start()
 
     def stop(self) -> None:
-        """End the wait without a call."""
-        self._stops.put(None)
+        """End the wait without a call. It may be called in any place, since a release of a lock waits for nothing."""
+        with suppress(RuntimeError):  # there is no wait
+            self._is_ended.release()
 
-    def _wait(self, seconds: float, stops: SimpleQueue[None]) -> None:
-        try:
-            stops.get(timeout=seconds)
-        except Empty:
+    def _wait(self, seconds: float, is_ended: Lock) -> None:
+        if not is_ended.acquire(timeout=seconds):
             self._thread = None
             if (method := self._method()) is not None:
                 method()
