@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import headrace
-from headrace import OptionError, Store, col
+from headrace import HashMap, OptionError, SortedMap, Store, col
 
 CITIES = b"city,founded\nRome,-753\nOslo,1048\n"
 SCHEMA = {"city": "string", "founded": "int64"}
@@ -310,3 +310,37 @@ def test_columns_without_type_are_nulls_of_the_type_of_the_store():
     assert store.table().to_pylist() == [{"n": n, "city": None, "cost": None} for n in (1, 2, 3)]
     with pytest.raises(OptionError, match="the key of 1 row"):
         store.append(pa.table({"n": [None], "city": ["Rome"], "cost": pa.nulls(1)}))
+
+
+def test_keys_are_sorted_and_mapped_once_for_each_state(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    made = []
+    for kind in (HashMap, SortedMap):
+        monkeypatch.setattr(kind, "insert", _counted(kind.insert, made))
+    with Store(tmp_path / "s", schema={"n": "int64"}, key="n") as store:
+        store.append(b"n\n3\n1\n2\n")
+        for change, expected in ((None, [1, 2]), (b"n\n0\n", [0, 1, 2]), (None, [0, 1, 2])):
+            if change is not None:
+                store.append(change)
+            made.clear()
+            assert [store.range(0, 2)["n"].to_pylist() for _ in range(3)] == [expected] * 3
+            assert len(made) == 1
+            assert store.delete([9]) == 0
+        store.merge()
+        reader = Store(tmp_path / "s", read_only=True)
+        made.clear()
+        assert [reader.lookup([2, 5]).found.tolist() for _ in range(3)] == [[True, False]] * 3
+        assert len(made) == 1
+        store.append(b"n\n5\n")
+    assert reader.lookup([2, 5]).found.tolist() == [True, False]
+    reader.refresh()
+    assert reader.lookup([2, 5]).found.tolist() == [True, True]
+    assert reader.range(5, 9)["n"].to_pylist() == [5]
+
+
+def _counted(insert, made):
+    def counted(self, *given):
+        made.append(self)
+        return insert(self, *given)
+
+    return counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Never, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Never, Self
 
 from headrace.api.scan.scan import Scan
 from headrace.api.store.row_count import RowCount, joined_rejects
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from headrace.store.engine import StoreEngine
+    from headrace.store.state import StoreState
+
+
+class _LastSnapshot(NamedTuple):
+    """The snapshot that look-ups and ranges use while the state is the same."""
+
+    state: StoreState
+    snapshot: StoreSnapshot
 
 
 class Store(ForeignNames):
@@ -115,6 +123,7 @@ class Store(ForeignNames):
         request = StoreRequest.of(schema, key, on_duplicate, flag("read_only", read_only))
         self._opened = opened(self._source, request)
         self._request = request
+        self._last: _LastSnapshot | None = None
 
     def __reduce__(self) -> Never:
         where = self._source.where
@@ -361,13 +370,20 @@ class Store(ForeignNames):
         """
         engine = self._opened.engine
         if engine is None:
-            return self.snapshot().lookup(keys)
+            return self._last_snapshot().lookup(keys)
         state, found = engine.find(engine.needed_key("lookup").given(caller_keys(keys), "keys"))
         return StoreSnapshot(state, engine.rules.key, self._source.context).rows_found(found)
 
     def range(self, low: Any, high: Any) -> Table:
         """Return the rows whose keys are from `low` to `high`, as by `StoreSnapshot.range`."""
-        return self.snapshot().range(low, high)
+        return self._last_snapshot().range(low, high)
+
+    def _last_snapshot(self) -> StoreSnapshot:
+        """Return the rows as they are now, with the order and the map of keys that an earlier call has made."""
+        state, last = self._opened.state, self._last
+        if last is None or last.state is not state:
+            last = self._last = _LastSnapshot(state, StoreSnapshot(state, self._opened.key, self._source.context))
+        return last.snapshot
 
     @property
     def schema(self) -> Mapping[str, DataType]:
@@ -400,6 +416,7 @@ class Store(ForeignNames):
             raise OptionError("refresh() is for read_only=True; a store that is open for writing has all rows")
         from headrace.store.opening import opened  # needs NumPy
 
+        self._last = None
         self._opened = opened(self._source, self._request)
 
     def close(self) -> None:
@@ -410,6 +427,7 @@ class Store(ForeignNames):
         OSError, SourceError
             The log cannot be synced, or a merge failed.
         """
+        self._last = None
         if self._opened.engine is not None:
             self._opened.engine.close()
 
@@ -465,4 +483,5 @@ class Store(ForeignNames):
         engine = self._opened.engine
         if engine is None:
             raise OptionError(f"{call}() changes the store, which is open with read_only=True")
+        self._last = None
         return engine
