@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGE = 500
 """Characters of a message of DuckDB that are shown."""
-_databases: dict[int, Any] = {}
-"""Empty databases in memory by number of threads. Those are lost in a forked process, so a fork closes them before."""
+_databases: dict[tuple[int, int], Any] = {}
+"""Empty databases in memory by process and number of threads. A forked process has no such threads, so a fork closes them."""
 os.register_at_fork(before=_databases.clear)
 
 
@@ -104,7 +104,8 @@ def result_of(query: str, rows: SqlRows, threads: int) -> Table:
 
 def _connected(query: str, threads: int) -> Any:
     """Return a connection without tables. It has a database of its own if the query may leave something there."""
-    database = _databases.get(threads) or _databases.setdefault(threads, _new_database(threads))
+    place = os.getpid(), threads
+    database = _databases.get(place) or _databases.setdefault(place, _new_database(threads))
     connection = database.cursor()
     if all(statement.type is duckdb.StatementType.SELECT for statement in connection.extract_statements(query)):
         return connection
