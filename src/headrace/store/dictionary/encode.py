@@ -23,6 +23,10 @@ from headrace.store.dictionary.packing import codes_of, pack, packed_source
 from headrace.store.dictionary.plain import plain_column
 
 _NUMBER_BITS = 32
+_MAX_GROUP_BITS = 16
+"""Bits of a group of codes that one look-up translates, at most: the table of groups has 256 KB then."""
+_MIN_ROWS = 16
+"""Rows for each item of a table of groups, so that its making takes little of the time."""
 
 
 def encode(column: Column | Any, *, method: str = "auto", context: Context | None = None) -> EncodedColumn:
@@ -200,16 +204,48 @@ def _translated(main: EncodedColumn, found: DictionaryMerge, delta: bytes, lengt
     """Return the packed codes of main and then of a delta of `length` rows, a ``CodeSource``."""
     bits = code_bits(len(found.dictionary))
     words = empty_buffer(8 * words_of_codes(main.length + length, bits))
-    _native.translate_codes(_source(main, found.main_codes), delta, (words.address, bits), context.thread_count)
+    done = _translated_groups(main, found.main_codes, (words.address, bits), context)
+    rest = _source(main, found.main_codes, done)
+    _native.translate_codes(rest, delta, (words.address + done * bits // 8, bits), context.thread_count)
     return words
 
 
-def _source(column: EncodedColumn, table: Any) -> bytes:
-    """Return the codes of a column with their translation table; without a table if all codes stay."""
+def _translated_groups(main: EncodedColumn, table: Any, to: tuple[int, int], context: Context) -> int:
+    """Translate codes of a few bits in groups, each by one look-up in a table of groups; return how many, a multiple of 64."""
+    (address, new_bits), bits, size = to, main.bits, 1
+    if main.validity is not None or (new_bits == bits and _stay(main, table)):
+        return 0
+    most = min(_MAX_GROUP_BITS, (main.length // _MIN_ROWS).bit_length() - 1)
+    while 0 < bits * size * 2 <= most and new_bits * size * 2 <= _NUMBER_BITS:
+        size *= 2
+    if size == 1:
+        return 0
+    np = needed_numpy("headrace.dictionary")
+    groups = np.zeros(1 << bits, np.uint32)
+    groups[: len(main.dictionary)] = table[: len(main.dictionary)]
+    for doubled in range(size.bit_length() - 1):  # the first code of a group is in the lowest bits
+        groups = (groups[:, None] << np.uint32(new_bits << doubled) | groups).ravel()
+    done = main.length // 64 * 64
+    source = packed_source(main.words, done // size, bits * size, None, address_of(groups))
+    none = packed_source(main.words, 0, bits * size)
+    _native.translate_codes(source, none, (address, new_bits * size), context.thread_count)
+    return done
+
+
+def _stay(column: EncodedColumn, table: Any) -> bool:
+    """Return whether all codes stay: the table increases, so no new value is before the last one."""
     last = len(column.dictionary) - 1
-    if last < 0 or table[last] == last:  # the table increases, so no new value is before the last one
-        return packed_source(column.words, column.length, column.bits)
-    return packed_source(column.words, column.length, column.bits, column.validity, address_of(table))
+    return last < 0 or bool(table[last] == last)
+
+
+def _source(column: EncodedColumn, table: Any, first: int = 0) -> bytes:
+    """Return the codes of a column from a multiple of 64 on, with their translation table; without it if all codes stay."""
+    words = column.words
+    if first:
+        words = needed_numpy("headrace.dictionary").frombuffer(memoryview(words), "<u8")[first * column.bits // 64 :]
+    if _stay(column, table):
+        return packed_source(words, column.length - first, column.bits)
+    return packed_source(words, column.length - first, column.bits, column.validity, address_of(table))
 
 
 def _mask(given: Any, length: int) -> Any:
