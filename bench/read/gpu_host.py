@@ -3,7 +3,7 @@
 Copies are made in host memory, and kernels are not run. If the host reads a kernel's result, it gets the CPU's result. So the
 figures have Python's time, without that of the driver or the GPU. They are comparable with each other on one machine.
 
-    python -m bench.read.gpu_host [--bytes N] [--cases taxi,int_444] [--profile]
+    python -m bench.read.gpu_host [--bytes N] [--cases taxi,int_444] [--shapes "200 columns of integers"] [--profile]
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import types
+from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ import numpy as np
 import headrace
 from bench.read.cases import CASES
 from bench.read.data import pieces
+from bench.read.shapes.catalogue import SHAPES
+from bench.read.shapes.shape import stored_text
 from headrace import _native
 
 RUNS = 300
@@ -111,10 +114,13 @@ class Driver(types.ModuleType):
         self._tell(len(self._kernels))
         return 0, len(self._kernels)
 
-    def find(self, records: int, strings: bytes) -> None:
-        """Set the results of the kernels: number of records, and bytes of each string column."""
-        totals = _FIELDS.pack(records, 0, 0, 0, 0, 0, 0)
+    def find(self, expected: headrace.Table) -> None:
+        """Set the results of the kernels: number of records, bytes of each string column, and values, of which none is null."""
+        totals = _FIELDS.pack(len(expected), 0, 0, 0, 0, 0, 0)
+        sizes = [column.values.nbytes for column in expected.columns.values() if column.type.is_string]
+        strings = np.array(sizes, np.uint64).tobytes()
         self._found = {b"scan_tiles": (7, totals), b"scan_string_sizes": (3, strings), b"validate_estimate": (5, totals[:8])}
+        self._found[b"count_values"] = 3, totals[:8] * len(expected.columns)
         for kernel in range(1, len(self._kernels) + 1):
             self._tell(kernel)
 
@@ -204,25 +210,32 @@ def phases(driver: Driver, text: Text, options: dict[str, Any]) -> dict[str, flo
     return {name: seconds * 1e6 for name, seconds in found.items()} | {"waits": waits, "launched": launches}
 
 
+def texts(cases: str, shapes: str, size: int) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
+    """Return name, text and options of each case (separated by commas) and of each shape (by semicolons)."""
+    for name in filter(None, cases.split(",")):
+        case = CASES[name]
+        header, body = pieces(case)
+        body = (body * (size // len(body) + 1))[:size]
+        yield name, header + body[: body.rindex(b'"\n' if case.quotes else b"\n") + 1 + case.quotes], case.options
+    for name in filter(None, shapes.split(";")):
+        yield name, stored_text(SHAPES[name], size), SHAPES[name].read_options
+
+
 def main() -> None:
     """Measure the cases and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bytes", type=int, default=1 << 20)
     parser.add_argument("--cases", default="int_444,taxi_small,taxi_inferred,lineitem,quoted,wide")
+    parser.add_argument("--shapes", default="", help="names of bench.read.shapes, separated by semicolons")
     parser.add_argument("--profile", action="store_true")
     given = parser.parse_args()
     driver = install()
     print("| case | host, us: median | least | to the first launch | to the last | behind it | waits | launches |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for name in given.cases.split(","):
-        case = CASES[name]
-        header, body = pieces(case)
-        body = (body * (given.bytes // len(body) + 1))[: given.bytes]
-        data = header + body[: body.rindex(b'"\n' if case.quotes else b"\n") + 1 + case.quotes]
-        expected = headrace.read_csv(data, **case.options)
-        sizes = [column.values.nbytes for column in expected.columns.values() if column.type.is_string]
-        driver.find(len(expected), np.array(sizes, np.uint64).tobytes())
-        text, options = Text(data), case.options
+    for name, data, options in texts(given.cases, given.shapes, given.bytes):
+        expected = headrace.read_csv(data, **options)
+        driver.find(expected)
+        text = Text(data)
         assert len(headrace.read_csv(text, **options)) == len(expected)
         found = [phases(driver, text, options) for _ in range(RUNS)]
         least = [min(one[key] for one in found) for key in ("all", "first", "launches", "behind", "waits", "launched")]
