@@ -15,7 +15,7 @@ import pytest
 import headrace
 from headrace import _native
 from headrace.api.load import prepared, repeated_read
-from headrace.api.load.reading import load_plan, prepare, report_later, table_columns
+from headrace.api.load.reading import encode_texts, load_plan, prepare, report_later, table_columns
 from headrace.api.options.csv_options import ParsedCall, parse_call
 from headrace.columns.finish.header_faults import with_header_count, with_header_faults
 from headrace.columns.load.gpu import setup_cache
@@ -55,6 +55,7 @@ class ReadsOnFibers:
         patch.setattr(repeated_read, "text_on_gpu", lambda text: text)
         patch.setattr(repeated_read, "host_view", lambda text, *_: _native.Source.from_bytes(text.array))
         patch.setattr(repeated_read, "DEFAULT_TUNING", SHAPE)
+        patch.setattr(repeated_read, "encode_texts_on_gpu", lambda _launcher, *read: encode_texts(*read))
 
     def read(self, data: bytes, **options: Any) -> headrace.Table:
         call = parse_call({**(headrace.read_csv.__kwdefaults__ or {}), **options})
@@ -71,6 +72,7 @@ class ReadsOnFibers:
             source: Any = replace(opened, on_gpu=text)
             known = prepare(source, parsed)
             loaded = load_on_gpu(GpuTarget(self._launcher, text, SHAPE), source, parsed.dialect, load_plan(source, known, parsed))
+            loaded = encode_texts(loaded, known, parsed)
             rejects = with_header_faults(loaded.rejects, known.beginning, parsed.context)
             loaded = replace(loaded, rejects=rejects, counts=with_header_count(loaded.counts, known.beginning))
             report = report_later(source, known, loaded, parsed, {})
@@ -122,6 +124,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "some columns": {"columns": ["c", "a"], "on_error": "null"},
     "a row index": {"row_index_name": "n", "on_error": "null"},
     "rows left out": {"skip_rows_after_header": 1, "on_error": "null"},
+    "dictionaries": {"strings": "dictionary", "on_error": "null"},
 }
 
 
@@ -140,6 +143,14 @@ def test_a_text_that_begins_alike_repeats_the_read(reads, options):
         reads.check(TEXTS[kind], **OPTIONS[options])
         assert reads.repeated == number
     assert reads.waits == 2  # for the first bytes, and for the results
+
+
+@pytest.mark.parametrize("form", ["dictionary", "view"])
+def test_a_repeated_read_gives_strings_their_form(reads, form):
+    for number, kind in enumerate(("a header", "the same and more", "a header")):
+        reads.check(TEXTS[kind], strings=form, on_error="null")
+        assert reads.repeated == number
+    assert reads.read(TEXTS["a header"], strings=form).schema["b"].name in {"dictionary", "string_view"}
 
 
 def test_texts_with_quotes_and_without_them_take_turns(reads):
@@ -167,7 +178,7 @@ def test_options_are_compared_by_their_content(reads):
         assert reads.repeated == repeated
 
 
-def test_forms_of_columns_and_row_numbers_are_not_repeated(reads):
+def test_row_numbers_are_not_repeated(reads):
     for _ in range(2):
         reads.check(TEXTS["a header"], **OPTIONS["a row index"])
     assert not reads.repeated

@@ -246,8 +246,8 @@ public:
         : chain_(calls, {first.launches(), zeroed.first}, {second.launches(), zeroed.second}, table,
                  {links, ends.first, ends.second}) {}
 
-    // `later`: sizes, and numbers of buffers of ones and of filled ones. Returns the status, and the address, bytes and
-    // offsets of these buffers.
+    // `later`: sizes, and numbers of buffers of ones and of filled ones. Returns the status, then each slab of these
+    // buffers: its address, its bytes, and one past its last buffer. Last come the words of their offsets in the slabs.
     nb::tuple launch(std::tuple<u64, std::vector<i64>, std::vector<i64>> inputs,
                      std::tuple<std::vector<u64>, std::pair<u64, u64>, usize> table_and_results,
                      std::tuple<std::vector<usize>, usize, usize> later, const SlabLimits& limits,
@@ -258,7 +258,7 @@ public:
         const auto [stream, pool, pinned, event] = place;
         const SlabRule rule = rule_of(limits);
         const SlabLayout layout({std::move(sizes), ones, filled}, rule);
-        std::pair<int, u64> launched;
+        std::pair<int, std::vector<u64>> launched;
         {
             const GilRelease release;
             launched = chain_.launch({text, std::move(first), std::move(second), std::move(suffix), strided, fetched},
@@ -266,7 +266,11 @@ public:
                                      {pointer_to<void*>(stream), pointer_to<void*>(pool),
                                       pointer_to<std::byte*>(pinned), pointer_to<void*>(event)});
         }
-        return nb::make_tuple(launched.first, launched.second, layout.bytes(), layout.begins());
+        nb::list slabs;
+        for (usize i = 0; i < launched.second.size(); ++i)
+            slabs.append(nb::make_tuple(launched.second[i], layout.slabs()[i].bytes, layout.slabs()[i].end));
+        const std::vector<usize>& begins = layout.begins();
+        return nb::make_tuple(launched.first, slabs, nb::bytes(begins.data(), begins.size() * sizeof(usize)));
     }
 
 private:

@@ -14,7 +14,7 @@ import headrace
 from headrace.columns.load.gpu import setup_cache
 from headrace.core.identity_cache import IdentityCache
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.load.load_gpu_cases import check, read_on_fibers
+from tests.columns.load.load_gpu_cases import LARGER_SHAPE, check, read_on_fibers
 
 pytestmark = pytest.mark.fibers
 
@@ -143,6 +143,24 @@ def test_a_memory_limit_is_kept(repeated):
     for _ in range(3):
         check(TEXTS["plain"], **options, context=headrace.Context(memory_limit=10_000_000))
     assert not repeated
+
+
+def wide(rows: int, scale: int = 10**6) -> bytes:
+    """Records of 48 integers. A tile has few of them unless they have one digit."""
+    return b"".join(b",".join(b"%d" % ((at + row) % 10 * scale) for at in range(48)) + b"\n" for row in range(rows))
+
+
+def test_wide_tables_are_repeated(repeated):
+    """The general conversion reads all of their tiles."""
+    for turn, rows in enumerate((12, 12, 30)):
+        assert check(wide(rows), header=False) == 1
+        assert len(repeated) == turn
+
+
+def test_a_wide_table_with_short_records_is_not_repeated_as_one_with_long_records(repeated):
+    for turn, scale in enumerate((10**6, 1, 10**6, 10**6)):
+        check(wide(90, scale), header=False, schema=["int64"] * 48, shape=LARGER_SHAPE)
+        assert len(repeated) == max(turn - 2, 0)
 
 
 def test_a_text_of_many_tiles_has_other_sums_than_a_short_one(repeated, monkeypatch):

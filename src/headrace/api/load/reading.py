@@ -111,13 +111,13 @@ def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
 def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
-        return _encoded_texts(load(source, options.dialect, plan, LoadRun(options.progress)), prepared, options)
+        return encode_texts(load(source, options.dialect, plan, LoadRun(options.progress)), prepared, options)
     from headrace.columns.load.gpu.load_text import launcher_for, load_text, loads_on  # imports the packages for GPUs
 
     launcher = launcher_for(source, options.context, device)
     with launcher.current():
         loaded = load_text(loads_on(device, options.dialect), launcher, source, plan)
-        return _encoded_texts_on_gpu(launcher, loaded, prepared, options)
+        return encode_texts_on_gpu(launcher, loaded, prepared, options)
 
 
 def may_encode_texts(prepared: Prepared, options: CsvOptions) -> bool:
@@ -126,7 +126,8 @@ def may_encode_texts(prepared: Prepared, options: CsvOptions) -> bool:
     return options.values.text_type is not None or any(type_ is not None and type_.name in ENCODED for type_ in given)
 
 
-def _encoded_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
+def encode_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
+    """Encode the strings of a load on a GPU, as `encode_texts` does."""
     inferred, types = options.values.text_type, prepared.columns.types
     if not may_encode_texts(prepared, options):
         return loaded
@@ -138,7 +139,13 @@ def _encoded_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepa
     columns: list[Column | None] = [None] * len(loaded.columns)
     for (position, _), column in zip(wanted, encoded_columns, strict=True):
         columns[position] = column
-    return replace(loaded, columns=tuple(columns), described=None)
+    return _with_columns(loaded, columns, is_described=loaded.described is not None)
+
+
+def _with_columns(loaded: Loaded, columns: Sequence[Column | None], *, is_described: bool) -> Loaded:
+    """Return a load's result with other columns; `is_described`: the result has their descriptions."""
+    described = [None if column is None else (column.type, column.null_count) for column in columns] if is_described else None
+    return replace(loaded, columns=tuple(columns), described=described)
 
 
 def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
@@ -153,17 +160,18 @@ def wanted_device(source: OpenSource, options: CsvOptions) -> Device:
     return source.on_gpu.device
 
 
-def _encoded_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
+def encode_texts(loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:
+    """Return a load's result with columns of strings as the views or dictionaries that their types require."""
     if not may_encode_texts(prepared, options):
         return loaded
     inferred, threads = options.values.text_type, options.context.thread_count
-    columns = list(loaded.columns)
+    columns, is_described = list(loaded.columns), loaded.described is not None
     loaded = replace(loaded, columns=(), described=None)
     for position, given in enumerate(prepared.columns.types):
         column, columns[position] = columns[position], None  # frees the column's memory before the next column is encoded
         if column is not None:
             columns[position] = encoded(column, given, inferred, threads)
-    return replace(loaded, columns=tuple(columns))
+    return _with_columns(loaded, columns, is_described=is_described)
 
 
 def table_columns(prepared: Prepared, loaded: Loaded, options: CsvOptions) -> Mapping[str, Column]:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from headrace.api.load.prepared import Beginnings, Prepared, beginnings_of, of_size
-from headrace.api.load.reading import load_plan, may_encode_texts, places_of, without_columns
+from headrace.api.load.reading import encode_texts_on_gpu, load_plan, may_encode_texts, places_of, without_columns
 from headrace.api.options.csv_options import CsvOptions, ParsedCall
 from headrace.api.table import Table
 from headrace.arrays.arrays import Array
@@ -23,7 +23,8 @@ from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.data_start import find_data, has_quotes
 from headrace.columns.load.gpu.repeated_load import TextToLoad
-from headrace.columns.load.gpu.setup_cache import LoadSetup, load_setup
+from headrace.columns.load.gpu.setup_cache import load_setup
+from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.row_policy import COLLECTED
 from headrace.core.budget import Budget
 from headrace.core.fast_constructor import fast_constructor
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from headrace.api.report import Report
     from headrace.columns.column import Column
 
-_MAX_BYTES = 8 << 20
-"""Texts from this size on are read step by step: the host's part is small there."""
 _MAX_KNOWN = 4
 
 
@@ -50,14 +49,16 @@ class _Known:
 
     prepared: Prepared
     """Its decisions, for a text of any size."""
-    setup: LoadSetup
+    plan: LoadPlan
     gpu_plan: GpuPlan
-    """State of its plan."""
+    """Its plan, and state of the plan that does not depend on the text."""
     begin: int
     counts: dict[str, int]
     """First byte of the data, and the counts of what precedes it."""
     places: Mapping[str, int]
     """Position of each column by name."""
+    encodes: bool
+    """True if columns of strings may become views or dictionaries."""
 
 
 class RepeatedReads:
@@ -78,7 +79,7 @@ class RepeatedReads:
     def keep(self, opened: OpenSource, options: CsvOptions) -> None:
         """Keep what a later read of a text that begins like this one needs; `options`: those of the call."""
         prepared = self._beginnings().find_in(opened.native.read(0, min(first_fetch_bytes(opened.size), opened.size)))
-        if prepared is None or prepared.beginning.rejects is not None or may_encode_texts(prepared, options):
+        if prepared is None or prepared.beginning.rejects is not None:
             return
         plan = load_plan(opened, of_size(prepared, opened.size), options)
         gpu_plan = gpu_plan_of(plan)
@@ -87,13 +88,14 @@ class RepeatedReads:
         if not setup.repeated or plan.memory_limit or not is_begun:
             return
         begin, counts = find_data(opened, setup.native, plan)
-        known = _Known(prepared, setup, gpu_plan, begin, counts, places_of(prepared.columns))
+        encodes = may_encode_texts(prepared, options)
+        known = _Known(prepared, plan, gpu_plan, begin, counts, places_of(prepared.columns), encodes)
         self._known = {**dict(list(self._known.items())[1 - _MAX_KNOWN :]), id(prepared): (prepared, known)}
 
     def read(self, text: Array, call: ParsedCall, begun: float) -> Table | None:
         """Read a text; None if it must be read step by step. `begun`: time when the read began."""
         size = text.nbytes
-        if not self._known or not 0 < size < _MAX_BYTES:
+        if not self._known or not size:
             return None
         launcher = launcher_beside(text.stream, gpu(text.device), Budget(), call.crossings)
         with launcher.current():
@@ -104,8 +106,10 @@ class RepeatedReads:
                 return None
             planned = time.perf_counter()
             loaded = self._load(launcher, text, start, call.crossings, known)
-        if loaded is None:
-            return None
+            if loaded is None:
+                return None
+            if known.encodes:
+                loaded = encode_texts_on_gpu(launcher, loaded, prepared, self._options)
         done = time.perf_counter()
         seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
         report = partial(_report, size, prepared, without_columns(loaded), call, seconds)
@@ -113,11 +117,12 @@ class RepeatedReads:
         return Table(LazyMapping(known.places, columns), rejects=Table(loaded.rejects), report=report)
 
     def _load(self, launcher: GpuLauncher, text: Array, start: bytes, crossings: Crossings, known: _Known) -> Loaded | None:
-        setup, begin = known.setup, known.begin
+        dialect, begin = self._options.dialect, known.begin
+        setup = load_setup(known.gpu_plan, dialect, known.plan, DEFAULT_TUNING, text.nbytes)
         if not setup.repeated:  # the last texts of the plan had faults; the next ones need not be fetched to learn that
             self._known = {key: value for key, value in self._known.items() if value[1] is not known}
             return None
-        quoted = has_quotes(self._options.dialect, start[begin:])
+        quoted = has_quotes(dialect, start[begin:])
         repeated = setup.repeated.get(quoted)
         if repeated is None:
             return None
@@ -162,7 +167,7 @@ def keep_read(opened: OpenSource, call: ParsedCall, options: CsvOptions) -> None
     text = opened.on_gpu
     if text is None or not opened.is_in_gpu_memory or opened.codec != "utf-8" or opened.begin:
         return
-    if call.is_kept and opened.size < _MAX_BYTES and options.row_index is None:
+    if call.is_kept and options.row_index is None:
         _reads_of(call, text).keep(opened, options)
 
 

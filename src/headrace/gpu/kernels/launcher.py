@@ -154,8 +154,7 @@ class Launcher(Protocol):
         """Run a chain of two traces (`headrace.gpu.kernels.trace_chain`), and wait.
 
         `meanwhile` is called while the device works. Return the group `run.later` and the results. No memory is charged to the
-        budget. Return None if the driver refuses, or for large runs: buffers that need several slabs
-        (`headrace.gpu.memory.slabs`), or megabytes of arguments and results.
+        budget. Return None if the driver refuses, or if arguments and results have megabytes.
         """
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
@@ -365,10 +364,11 @@ class GpuLauncher:
         def launch(pinned: int, event: int) -> int:
             nonlocal group
             place, later = (self._stream, self._pool.handle, pinned, event), (sizes, ones, len(zeroed))
-            status, address, nbytes, begins = native.launch(inputs, table, later, slab_limits(len(sizes)), place)
+            status, slabs, begins = native.launch(inputs, table, later, slab_limits(len(sizes)), place)
             if not status:
-                group = DeviceBufferGroup()
-                group.add(PoolBuffer(address, nbytes, self._card, self._stream, None), begins, sizes)
+                group = DeviceBufferGroup(memoryview(begins).cast("Q"), sizes)
+                for address, nbytes, end in slabs:
+                    group.add(PoolBuffer(address, nbytes, self._card, self._stream, None), end)
                 self._crossings.count(to_gpu=sent, to_host=run.fetched, copies=2)
             return status
 

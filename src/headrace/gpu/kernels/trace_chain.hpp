@@ -21,8 +21,8 @@ struct ChainedTrace {
     usize zeroed;
 };
 
-// The buffers that both traces of a chain allocate, in one slab, since a driver call takes microseconds. Cleared ones
-// come first: those of the first trace, then those of the second.
+// The buffers that both traces of a chain allocate, in common slabs, since a driver call takes microseconds. Cleared
+// ones come first: those of the first trace, then those of the second.
 class ChainBuffers {
 public:
     ChainBuffers(const std::vector<u64>& first, usize first_zeroed, const std::vector<u64>& second, usize second_zeroed,
@@ -33,9 +33,12 @@ public:
           second_(second.size()),
           layout(joined(first, second), rule) {}
 
-    std::vector<u64> of_first(u64 begin) const { return pick(begin, 0, first_zeroed_, first_, zeroed()); }
-    std::vector<u64> of_second(u64 begin) const {
-        return pick(begin, first_zeroed_, second_zeroed_, second_, zeroed() + first_ - first_zeroed_);
+    // The addresses of a trace's buffers among those of all.
+    std::vector<u64> of_first(const std::vector<u64>& all) const {
+        return pick(all, 0, first_zeroed_, first_, zeroed());
+    }
+    std::vector<u64> of_second(const std::vector<u64>& all) const {
+        return pick(all, first_zeroed_, second_zeroed_, second_, zeroed() + first_ - first_zeroed_);
     }
 
 private:
@@ -53,13 +56,12 @@ private:
         return {std::move(sizes), 0, zeroed()};
     }
 
-    // The addresses of a trace's buffers: its cleared ones, and its others, which begin at these indices.
-    std::vector<u64> pick(u64 begin, usize cleared, usize cleared_count, usize count, usize others) const {
+    // Picks a trace's cleared buffers, and its others, which begin at these indices.
+    static std::vector<u64> pick(const std::vector<u64>& all, usize cleared, usize cleared_count, usize count,
+                                 usize others) {
         std::vector<u64> result;
-        for (usize i = 0; i < count; ++i) {
-            const usize index = i < cleared_count ? cleared + i : others + i - cleared_count;
-            result.push_back(begin + layout.begins()[index]);
-        }
+        for (usize i = 0; i < count; ++i)
+            result.push_back(all.at(i < cleared_count ? cleared + i : others + i - cleared_count));
         return result;
     }
 
@@ -95,8 +97,6 @@ struct ChainPlace {
 
 class TraceChain {
 public:
-    static constexpr int SEVERAL_SLABS = -1;
-
     TraceChain(const CardCalls& calls, ChainedTrace first, ChainedTrace second, AddressedWords table, ChainLinks links)
         : calls_(calls),
           first_(std::move(first)),
@@ -105,34 +105,33 @@ public:
           links_(std::move(links)) {}
 
     // Allocates buffers for the results of the second trace (`later`, whose addresses the table has), and launches all.
-    // Returns the driver's status and the address of `later`. The status is `SEVERAL_SLABS`, and nothing was done, if
-    // some buffers need more than one slab. Nothing waits for the device.
-    std::pair<int, u64> launch(const ChainRun& run, const SlabLayout& later, const SlabRule& rule,
-                               const ChainPlace& place) const {
+    // Returns the driver's status and the addresses of the slabs of `later`. Nothing waits for the device.
+    std::pair<int, std::vector<u64>> launch(const ChainRun& run, const SlabLayout& later, const SlabRule& rule,
+                                            const ChainPlace& place) const {
         std::vector<i64> first = run.first, second = run.second;
         first.push_back(static_cast<i64>(run.text));
         second.push_back(static_cast<i64>(run.text));
         second.resize(second.size() + links_.inputs.size());
         const ChainBuffers own(first_.launches.sizes(first), first_.zeroed, second_.launches.sizes(second),
                                second_.zeroed, rule);
-        if (!own.layout.is_one_slab() || !later.is_one_slab()) return {SEVERAL_SLABS, 0};
-        const PoolMemory memory = own.layout.take(calls_, place.pool, place.stream);
-        if (memory.status != 0) return {memory.status, 0};
-        const std::vector<u64> buffers = own.of_first(memory.address);
+        const SlabMemory memory(calls_, place.pool, own.layout, place.stream);
+        if (memory.status != 0) return {memory.status, {}};
+        const std::vector<u64> buffers = own.of_first(memory.addresses);
         int status = replay(first_, first, buffers, place.stream);
-        if (status != 0) return {status, 0};
-        PoolMemory result = later.take(calls_, place.pool, place.stream);
-        if (result.status != 0) return {result.status, 0};
-        status = send_table(run, buffers, later.addresses(result.address), place);
+        if (status != 0) return {status, {}};
+        SlabMemory result(calls_, place.pool, later, place.stream);
+        if (result.status != 0) return {result.status, {}};
+        status = send_table(run, buffers, result.addresses, place);
         const usize linked = second.size() - links_.inputs.size();
         for (usize i = 0; i < links_.inputs.size(); ++i)
             second[linked + i] = links_.inputs[i] ? static_cast<i64>(buffers.at(*links_.inputs[i])) : 0;
-        if (status == 0) status = replay(second_, second, own.of_second(memory.address), place.stream);
+        if (status == 0) status = replay(second_, second, own.of_second(memory.addresses), place.stream);
         if (status == 0)
             status = calls_.copy_to_host(place.pinned, buffers.at(links_.results), run.fetched, place.stream);
         const int recorded = calls_.record(place.event, place.stream);  // after a failure too: a copy may be under way
         if (status == 0) status = recorded;
-        return {status, status == 0 ? result.release() : 0};
+        if (status != 0) return {status, {}};
+        return {0, result.release()};
     }
 
 private:

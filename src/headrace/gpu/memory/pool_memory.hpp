@@ -1,6 +1,7 @@
 // Memory of a pool, allocated and freed in the order of a stream.
 #pragma once
 
+#include <deque>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -57,29 +58,44 @@ struct BufferSizes {
     usize ones, filled;
 };
 
-// The place of each buffer in one slab.
+// The place of each buffer in slabs.
 class SlabLayout {
 public:
     SlabLayout(const BufferSizes& buffers, const SlabRule& rule)
         : found_(lay_out(buffers.sizes, buffers.ones, buffers.filled, rule)) {}
 
-    bool is_one_slab() const { return found_.slabs.size() <= 1; }
-    usize bytes() const { return found_.slabs.empty() ? 0 : found_.slabs[0].bytes; }
-    const std::vector<usize>& begins() const { return found_.begins; }
-
-    PoolMemory take(const CardCalls& calls, void* pool, void* stream) const {
-        const Slab one = found_.slabs.empty() ? Slab{} : found_.slabs[0];
-        return {calls, pool, one.bytes, stream, {one.ones, one.zeros}};
-    }
-
-    std::vector<u64> addresses(u64 begin) const {
-        std::vector<u64> result;
-        for (const usize offset : found_.begins) result.push_back(begin + offset);
-        return result;
-    }
+    const std::vector<Slab>& slabs() const { return found_.slabs; }
+    const std::vector<usize>& begins() const { return found_.begins; }  // in its slab, by buffer
 
 private:
     Slabs found_;
+};
+
+// The memory of slabs, which is freed when the scope ends. `status` is the driver's.
+class SlabMemory {
+public:
+    SlabMemory(const CardCalls& calls, void* pool, const SlabLayout& layout, void* stream) {
+        for (const Slab& slab : layout.slabs()) {
+            slabs_.emplace_back(calls, pool, slab.bytes, stream, std::pair(slab.ones, slab.zeros));
+            status = slabs_.back().status;
+            if (status != 0) return;
+            while (addresses.size() < slab.end)
+                addresses.push_back(slabs_.back().address + layout.begins()[addresses.size()]);
+        }
+    }
+
+    // Returns the addresses of the slabs, whose memory outlives the scope.
+    std::vector<u64> release() {
+        std::vector<u64> result;
+        for (PoolMemory& slab : slabs_) result.push_back(slab.release());
+        return result;
+    }
+
+    int status = 0;
+    std::vector<u64> addresses;  // by buffer
+
+private:
+    std::deque<PoolMemory> slabs_;
 };
 
 }  // namespace headrace

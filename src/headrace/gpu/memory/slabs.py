@@ -52,16 +52,28 @@ class DevicePart(DeviceBytes):
 
 
 class DeviceBufferGroup:
-    """Buffers by index. Their objects are created on access, since most columns never need all of theirs."""
+    """Buffers by index. Their objects are created on access, since most columns never need all of theirs.
 
-    __slots__ = ("_begins", "_sizes", "_wholes", "addresses")
+    Parameters
+    ----------
+    begins, sizes
+        The offset of each buffer in its slab, and its bytes.
+    """
 
-    def __init__(self) -> None:
-        self._wholes: list[Any] = []  # buffers, or None for released ones
-        self._begins: list[int] = []
-        self._sizes: list[int] = []
-        self.addresses: list[int] = []
-        """Device address of each buffer."""
+    __slots__ = ("_begins", "_sizes", "_wholes")
+
+    def __init__(self, begins: Sequence[int], sizes: Sequence[int]) -> None:
+        self._wholes: list[Any] = []  # slabs, or None for released buffers
+        self._begins, self._sizes = begins, sizes
+
+    def add(self, slab: PoolBuffer, end: int) -> None:
+        """Set the slab of the next buffers, before `end`."""
+        self._wholes += [slab] * (end - len(self._wholes))
+
+    @property
+    def addresses(self) -> list[int]:
+        """Device address of each buffer; none may be released."""
+        return [slab.address + begin for slab, begin in zip(self._wholes, self._begins, strict=True)]
 
     def __len__(self) -> int:
         return len(self._sizes)
@@ -74,7 +86,7 @@ class DeviceBufferGroup:
 
     def trim(self, sizes: Sequence[int]) -> None:
         """Reduce each buffer to `sizes` bytes; none may grow."""
-        self._sizes = list(sizes)
+        self._sizes = sizes
 
     def drop(self, numbers: Sequence[int]) -> None:
         """Release the buffers with these indices."""
@@ -88,17 +100,8 @@ class DeviceBufferGroup:
     def join(self, others: DeviceBufferGroup) -> None:
         """Append other buffers."""
         self._wholes += others._wholes
-        self._begins += others._begins
-        self._sizes += others._sizes
-        self.addresses += others.addresses
-
-    def add(self, whole: PoolBuffer, begins: Sequence[int], sizes: Sequence[int]) -> None:
-        """Add slices of one buffer."""
-        self._wholes += [whole] * len(sizes)
-        self._begins += begins
-        self._sizes += sizes
-        address = whole.address
-        self.addresses += [address + begin for begin in begins]
+        self._begins = [*self._begins, *others._begins]
+        self._sizes = [*self._sizes, *others._sizes]
 
 
 def slab_limits(buffers: int) -> tuple[int, int, int]:
@@ -126,12 +129,9 @@ def allocate_group(
     ones
         Number of first buffers of `zeroed` that have all bits set instead.
     """
-    result = DeviceBufferGroup()
-    first = 0
     sizes = [*zeroed, *others]
     slabs, begins = _native.lay_out(sizes, (ones, len(zeroed)), slab_limits(len(sizes)))
+    result = DeviceBufferGroup(begins, sizes)
     for end, nbytes, set_, filled in slabs:
-        whole = pool.take(nbytes, stream, budget, is_current=True, ones_and_zeros=(set_, filled))
-        result.add(whole, begins[first:end], sizes[first:end])
-        first = end
+        result.add(pool.take(nbytes, stream, budget, is_current=True, ones_and_zeros=(set_, filled)), end)
     return result

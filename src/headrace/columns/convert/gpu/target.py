@@ -79,10 +79,28 @@ class GpuTuning:
             return self.wide_rows
         return self.number_rows if width == 1 else self.numbers_rows
 
+    def is_wide(self, prefix: bytes, line_end: bytes | None, columns: int, tiles: int) -> bool:
+        """Return whether tiles are expected to have few rows of many columns, so that the fast conversion would decline them.
+
+        Parameters
+        ----------
+        prefix
+            The first bytes of the records.
+        line_end
+            The dialect's line end; None for LF, CR LF and CR.
+        columns
+            Wanted columns.
+        tiles
+            Tiles of the search.
+        """
+        if columns < _MANY_COLUMNS or tiles < self.wide.min_tiles:
+            return False
+        return prefix.count(line_end or b"\n") * self.find.tile <= _FEW_ROWS * len(prefix)
+
     def convert(self, variant: str, *, is_wide: bool = False) -> ConvertTuning:
         """Return the general conversion's configuration for a text that this search variant read.
 
-        `is_wide`: most tiles have few rows of many columns (`has_wide_tiles`), and the fast conversion is not launched.
+        `is_wide`: most tiles have few rows of many columns (`is_wide`), and the fast conversion is not launched.
         """
         quotes, dfa = variant != "unquoted", variant == "dfa"
         if not is_wide or dfa:
@@ -91,23 +109,6 @@ class GpuTuning:
         wide, window = self.wide, self.wide.window // (2 if quotes else 1)
         sizes = {"threads": wide.threads, "tile": wide.span * self.find.tile, "window": window, "blocks": wide.blocks}
         return ConvertTuning(quotes=quotes, dfa=False, span=wide.span, **sizes)
-
-
-def has_wide_tiles(prefix: bytes, line_end: bytes | None, columns: int, tile: int) -> bool:
-    """Return whether tiles are expected to have few rows of many columns, so that the fast conversion would decline them.
-
-    Parameters
-    ----------
-    prefix
-        The first bytes of the records.
-    line_end
-        The dialect's line end; None for LF, CR LF and CR.
-    columns
-        Wanted columns.
-    tile
-        Bytes of a tile of the search.
-    """
-    return columns >= _MANY_COLUMNS and prefix.count(line_end or b"\n") * tile <= _FEW_ROWS * len(prefix)
 
 
 @cache

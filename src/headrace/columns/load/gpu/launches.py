@@ -89,6 +89,8 @@ class SpeculativeConversion:
     """True if the fast kernel measures strings."""
     is_fast: bool = False
     """True if the launches leave out the general conversion."""
+    repeats_tiles: bool = False
+    """True if the launches convert tiles again that the fast conversion declined."""
 
     def replay(self, target: GpuTarget, searched: SearchedText, rows: int) -> MeasuredStrings:
         """Replay the launches for a text; `rows`: its estimated rows."""
@@ -238,8 +240,9 @@ class ConversionLaunches:
         """
         measured = None if self._structure.measured_strings else self.fast_columns(group, writes=False)
         converted = self.fast_columns(group, writes=True)
-        arguments, is_fast = argument_template(self._gpu_plan, group, (measured, converted)), is_fast and converted is not None
-        conversion = SpeculativeConversion(arguments, None, is_fast=is_fast)
+        arguments = argument_template(self._gpu_plan, group, (measured, converted))
+        flags = {"is_fast": is_fast and converted is not None, "repeats_tiles": not is_fast and converted is not None}
+        conversion = SpeculativeConversion(arguments, None, **flags)
         if "dfa" in self._structure.variants:
             return conversion
         recorder = Recorder(3, 8)
@@ -255,8 +258,8 @@ class ConversionLaunches:
         symbolic.launch_speculative(group, conversion, rows)
         recording, strings = recorder.done(), symbolic._strings
         sums_number, sizes_number = recorder.number_made(strings.sums), recorder.number_made(strings.sizes)
-        flags = {"measures_fast": strings.left is not None, "is_fast": is_fast}
-        return SpeculativeConversion(arguments, recording, sums_number, sizes_number, **flags)
+        measures_fast = strings.left is not None
+        return SpeculativeConversion(arguments, recording, sums_number, sizes_number, measures_fast, **flags)
 
     def continue_after_replay(self, strings: MeasuredStrings) -> None:
         """Continue after a replay, which has used the zeros and marks allocated with the search and measured `strings`."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_of_search
-from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, has_wide_tiles, with_dfa
+from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, with_dfa
 from headrace.columns.faults.gpu.gather_records import LocatedRecords
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
@@ -178,18 +178,18 @@ class _Load:
     def _repeated(self, group: ColumnGroup) -> RepeatedLoad | None:
         """Return the launches of this load for a later text, if it took one pass, without faults."""
         conversion, structure = self._conversion, self._structure
-        if conversion is None or conversion.recording is None or not conversion.is_fast or not self._result.is_plain:
+        if conversion is None or conversion.recording is None or conversion.repeats_tiles or not self._result.is_plain:
             return None
         if self._result.counts["passes"] > 1 or self._variant != structure.variants[0] or self._setup.expects_declined:
             return None
-        tuning, measuring, quoted = self._tuning.find, self._measuring, self._searched.quoted
-        plan = search_plan(self._dialect, tuning, measuring, has_quotes=quoted)
+        tuning, measuring, searched = self._tuning.find, self._measuring, self._searched
+        plan = search_plan(self._dialect, tuning, measuring, has_quotes=searched.quoted)
         recorded = recorded_search(first_variant(plan), (2, 3 + (measuring is not None)))
         if recorded is None:
             return None
         chain, width = chain_of(*recorded, conversion), len(self._plan.columns)
-        expected = measuring, quoted, self._searched.has_sums
-        return RepeatedLoad(group, chain, recorded[1], *expected, tuning, self._dialect, width)
+        expected = measuring, searched.quoted, searched.has_sums, searched.is_wide
+        return RepeatedLoad(group, chain, recorded[1], *expected, self._dialect, width)
 
     @cached_property
     def _first_group(self) -> ColumnGroup:
@@ -210,8 +210,8 @@ class _Load:
         if by_dfa:
             tuning = with_dfa(self._tuning).find
         tiles = tile_count(self._text, tuning)
-        is_wide = not by_dfa and tiles >= self._tuning.wide.min_tiles
-        is_wide = is_wide and has_wide_tiles(self._prefix, self._dialect.lineterminator, len(setup.positions), tuning.tile)
+        line_end, columns = self._dialect.lineterminator, len(setup.positions)
+        is_wide = not by_dfa and self._tuning.is_wide(self._prefix, line_end, columns, tiles)
         if not setup.is_prepared:
             setup.is_prepared, measures = True, measuring is None
             expected = self._tuning, self._dialect, self._first_group

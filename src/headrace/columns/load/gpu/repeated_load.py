@@ -23,7 +23,7 @@ from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.data_start import has_quotes
 from headrace.columns.load.gpu.estimate import SizeEstimate, estimate_sizes, is_mispredicted
-from headrace.columns.load.gpu.launches import FIRST_SEEN_BYTES, SpeculativeConversion, counts_bytes, results_bytes
+from headrace.columns.load.gpu.launches import COUNTS_BEGIN, FIRST_SEEN_BYTES, SpeculativeConversion, counts_bytes, results_bytes
 from headrace.columns.load.gpu.lazy_columns import ConvertedGroups
 from headrace.columns.load.gpu.result import see_kinds
 from headrace.columns.load.gpu.setup_cache import LoadSetup
@@ -33,7 +33,7 @@ from headrace.gpu.kernels.trace import Recording
 from headrace.gpu.kernels.trace_chain import ChainRun, TraceChain
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.find import RecordedSearch, needs_dfa, tile_count
-from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary, SearchTuning
+from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary
 
 _WORD = Struct("=Q")
 
@@ -54,6 +54,11 @@ class TextToLoad:
     infer: Callable[[], Inference] | None
     """Returns the inferred types of the text before any are known; None if all types are given."""
 
+    @property
+    def data(self) -> BufferSlice:
+        """The data in device memory."""
+        return BufferSlice(self.target.text, self.begin, self.size)
+
 
 @dataclass(frozen=True, slots=True)
 class RepeatedLoad:
@@ -71,8 +76,8 @@ class RepeatedLoad:
     """True if fields are expected to have quotes."""
     has_sums: bool
     """True if the sums have room for all columns of strings."""
-    tuning: SearchTuning
-    """Launch configuration of the search."""
+    is_wide: bool
+    """True if tiles are expected to have few rows of many columns."""
     dialect: Dialect
     width: int
     """Number of the plan's columns."""
@@ -80,8 +85,7 @@ class RepeatedLoad:
     def load(self, setup: LoadSetup, text: TextToLoad) -> Loaded | None:
         """Load a text; None if it must be loaded step by step. `setup`: that of the plan."""
         group, size = self.group, text.size
-        tiles = tile_count(BufferSlice(text.target.text, text.begin, size), self.tuning)
-        if not self._expects(setup, text.prefix) or (self.measuring is None and setup.has_sums(tiles) != self.has_sums):
+        if not self._expects(setup, text):
             return None
         estimate = estimate_sizes(setup.native, text.prefix, size, group.string_positions)
         if estimate is None or not estimate.fits(group, size):
@@ -93,20 +97,26 @@ class RepeatedLoad:
         if finished is None:
             return None
         buffers, fetched = finished
-        columns = ColumnGroupBuffers(group, estimate.rows, buffers, ())
+        columns = ColumnGroupBuffers(group, estimate.rows, buffers, [0] * len(group.columns))
         return self._collected(setup, text, columns, fetched, inferred[0] if inferred else None)
 
-    def _expects(self, setup: LoadSetup, prefix: bytes) -> bool:
-        """Return whether a text that begins so may be searched as the earlier one."""
-        if not prefix or has_quotes(self.dialect, prefix) != self.quoted or setup.expects_declined or setup.expects_dfa:
+    def _expects(self, setup: LoadSetup, text: TextToLoad) -> bool:
+        """Return whether a text may be searched and converted as the earlier one."""
+        prefix, dialect, tuning = text.prefix, self.dialect, text.target.tuning
+        if not prefix or has_quotes(dialect, prefix) != self.quoted or setup.expects_declined or setup.expects_dfa:
             return False
-        return not needs_dfa(self.dialect, prefix) and (self.measuring is None or b"\r" not in prefix)
+        if needs_dfa(dialect, prefix) or (self.measuring is not None and b"\r" in prefix):
+            return False
+        tiles = tile_count(text.data, tuning.find)
+        if self.measuring is None and setup.has_sums(tiles) != self.has_sums:
+            return False
+        return tuning.is_wide(prefix, dialect.lineterminator, len(setup.positions), tiles) == self.is_wide
 
     def _run(self, setup: LoadSetup, text: TextToLoad, estimate: SizeEstimate) -> ChainRun:
         """Return the inputs of all launches."""
         group, results = self.group, setup.layout.results
-        data = BufferSlice(text.target.text, text.begin, text.size)
-        tiles, count = tile_count(data, self.tuning), len(group.columns)
+        data = text.data
+        tiles, count = tile_count(data, text.target.tuning.find), len(group.columns)
         zeroed, others = setup.buffer_sizes(tiles, self.measuring, group.strings)
         return ChainRun(
             data,
@@ -127,15 +137,17 @@ class RepeatedLoad:
         if searched is None or is_mispredicted(_WORD.unpack_from(fetched, layout.word)[0]):
             return None
         count, rows = len(group.columns), searched["records"]
-        faults, filled, _, declined, *values = _words(TOTALS_WORDS + count).unpack_from(fetched, layout.results)
+        faults, filled, _, declined = _words(TOTALS_WORDS).unpack_from(fetched, layout.results)
         if faults or declined:
             return None
         if inference is not None:
-            see_kinds(inference, group, fetched[layout.results + counts_bytes(count) :])
+            see_kinds(inference, group, memoryview(fetched)[layout.results + counts_bytes(count) :])
             if not inference.is_right(group.inferred_kinds):
                 return None
         columns.trim(rows, _words(group.strings).unpack_from(fetched, VARIANTS_BYTES))
-        columns.nulls = [rows - valid for valid in values]
+        values = fetched[layout.results + COUNTS_BEGIN : layout.results + counts_bytes(count)]
+        if values != _WORD.pack(rows) * count:
+            columns.nulls = [rows - valid for valid in _words(count).unpack(values)]
         converted = ConvertedGroups()
         converted.add(columns)
         counts = text.counts
