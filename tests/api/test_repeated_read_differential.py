@@ -167,6 +167,34 @@ def test_texts_that_differ_are_read_step_by_step(reads):
     assert reads.repeated == 3
 
 
+OTHERS = {
+    "one that begins alike": False,
+    "the same and nothing else": False,
+    "the same and a fault": False,
+    "a mark": False,
+    "empty": False,
+    "the same and more": True,
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_search_that_was_launched_for_another_text_is_dropped(reads, other):
+    """After two texts that begin alike, the search of a third one is launched before its begin is known."""
+    for _ in range(4):
+        reads.check(TEXTS["a header"], **OPTIONS["none"])
+    reads.check(TEXTS[other], **OPTIONS["none"])
+    assert reads.repeated == 3 + OTHERS[other]
+    for _ in range(3):
+        reads.check(TEXTS["a header"], **OPTIONS["none"])
+
+
+def test_a_search_for_a_text_without_quotes_is_dropped_if_it_has_some(reads):
+    quoted = b"a,b,c\n" + LINES.replace(b"x", b'"x"')
+    for data in (TEXTS["a header"], quoted, quoted, TEXTS["a header"], TEXTS["a header"], quoted, quoted):
+        reads.check(data, **OPTIONS["a header and types"])
+    assert reads.repeated == 5
+
+
 def test_options_are_compared_by_their_content(reads):
     schema = {"a": "int64", "b": "string", "c": "float64"}
     for _ in range(2):

@@ -144,14 +144,23 @@ int wait_for_stream(const CardCalls& calls, Address stream, Address event) {
     return status != 0 ? status : calls.wait(pointer_to<void*>(event));
 }
 
+// Waits for an event. Returns the driver's status.
+int wait_for_event(const CardCalls& calls, Address event) {
+    const GilRelease release;
+    return calls.wait(pointer_to<void*>(event));
+}
+
+// Copies bytes to pinned memory, and records the event after the copy.
+int begin_fetch(const CardCalls& calls, u64 source, Address pinned, usize n, Address stream, Address event) {
+    const GilRelease release;
+    const int status = calls.copy_to_host(pointer_to<void*>(pinned), source, n, pointer_to<void*>(stream));
+    return status != 0 ? status : calls.record(pointer_to<void*>(event), pointer_to<void*>(stream));
+}
+
 // Copies bytes to pinned memory, and waits for them.
 int fetch_small(const CardCalls& calls, u64 source, Address pinned, usize n, Address stream, Address event) {
-    {
-        const GilRelease release;
-        const int status = calls.copy_to_host(pointer_to<void*>(pinned), source, n, pointer_to<void*>(stream));
-        if (status != 0) return status;
-    }
-    return wait_for_stream(calls, stream, event);
+    const int status = begin_fetch(calls, source, pinned, n, stream, event);
+    return status != 0 ? status : wait_for_event(calls, event);
 }
 
 }  // namespace
@@ -234,7 +243,31 @@ SlabRule rule_of(const SlabLimits& limits) {
     return {alignment, large, slab};
 }
 
-// Builds a chain of two traces (gpu/kernels/trace_chain.hpp), and launches it.
+// A run of a chain whose first trace is launched. If the second one is not, the memory is freed in the stream's order.
+class StartedChain {
+public:
+    StartedChain(const CardCalls& calls, Address context, ChainPlace place, StartedRun run)
+        : calls_(calls), context_(context), place_(place), run_(std::move(run)) {}
+    ~StartedChain() {
+        if (!run_) return;
+        const GilRelease release;
+        const ContextSwitch switched(calls_, context_);
+        run_.reset();
+    }
+    StartedChain(StartedChain&& other) noexcept
+        : calls_(other.calls_), context_(other.context_), place_(other.place_), run_(std::exchange(other.run_, {})) {}
+
+    int status() const { return run_ ? run_->memory.status : 0; }
+
+private:
+    friend class ChainBuilder;
+    CardCalls calls_;
+    Address context_;
+    ChainPlace place_;
+    std::optional<StartedRun> run_;
+};
+
+// Builds a chain of two traces (gpu/kernels/trace_chain.hpp), and launches them.
 class ChainBuilder {
 public:
     using Links = std::vector<std::optional<usize>>;
@@ -243,28 +276,39 @@ public:
     ChainBuilder(const CardCalls& calls, const TraceBuilder& first, const TraceBuilder& second,
                  std::pair<usize, usize> zeroed, const AddressedWords& table, const Links& links,
                  std::pair<usize, usize> ends)
-        : chain_(calls, {first.launches(), zeroed.first}, {second.launches(), zeroed.second}, table,
+        : calls_(calls),
+          chain_(calls, {first.launches(), zeroed.first}, {second.launches(), zeroed.second}, table,
                  {links, ends.first, ends.second}) {}
 
-    // `later`: sizes, and numbers of buffers of ones and of filled ones. Returns the status, then each slab of these
-    // buffers: its address, its bytes, and one past its last buffer. Last come the words of their offsets in the slabs.
-    nb::tuple launch(std::tuple<u64, std::vector<i64>, std::vector<i64>> inputs,
+    // Launches the first trace. The result has the driver's status.
+    StartedChain start(u64 text, std::vector<i64> numbers, const SlabLimits& limits,
+                       std::tuple<Address, Address, Address> where) const {
+        const auto [context, stream, pool] = where;
+        const ChainPlace place = {pointer_to<void*>(stream), pointer_to<void*>(pool), rule_of(limits)};
+        const GilRelease release;
+        return {calls_, context, place, chain_.start(text, std::move(numbers), place)};
+    }
+
+    // Launches the second trace. `later`: sizes, and numbers of buffers of ones and of filled ones. Returns the status,
+    // then each slab of these buffers: its address, its bytes, and one past its last buffer. Last come the words of
+    // their offsets in the slabs.
+    nb::tuple finish(StartedChain& started, std::vector<i64> numbers,
                      std::tuple<std::vector<u64>, std::pair<u64, u64>, usize> table_and_results,
-                     std::tuple<std::vector<usize>, usize, usize> later, const SlabLimits& limits,
-                     std::tuple<Address, Address, Address, Address> place) const {
-        auto [text, first, second] = std::move(inputs);
+                     std::tuple<std::vector<usize>, usize, usize, SlabLimits> later,
+                     std::pair<Address, Address> pinned_and_event) const {
         auto [suffix, strided, fetched] = std::move(table_and_results);
-        auto [sizes, ones, filled] = std::move(later);
-        const auto [stream, pool, pinned, event] = place;
-        const SlabRule rule = rule_of(limits);
-        const SlabLayout layout({std::move(sizes), ones, filled}, rule);
+        auto [sizes, ones, filled, limits] = std::move(later);
+        const auto [pinned, event] = pinned_and_event;
+        const SlabLayout layout({std::move(sizes), ones, filled}, rule_of(limits));
         std::pair<int, std::vector<u64>> launched;
         {
             const GilRelease release;
-            launched = chain_.launch({text, std::move(first), std::move(second), std::move(suffix), strided, fetched},
-                                     layout, rule,
-                                     {pointer_to<void*>(stream), pointer_to<void*>(pool),
-                                      pointer_to<std::byte*>(pinned), pointer_to<void*>(event)});
+            const std::optional<StartedRun> run = std::exchange(started.run_, {});
+            if (!run) throw std::invalid_argument("the second trace of a run is launched once");
+            const ChainEnd end = {
+                std::move(numbers),      std::move(suffix), strided, fetched, layout, pointer_to<std::byte*>(pinned),
+                pointer_to<void*>(event)};
+            launched = chain_.finish(*run, end, started.place_);
         }
         nb::list slabs;
         for (usize i = 0; i < launched.second.size(); ++i)
@@ -274,6 +318,7 @@ public:
     }
 
 private:
+    CardCalls calls_;
     TraceChain chain_;
 };
 
@@ -281,12 +326,6 @@ nb::bytes words_at(const AddressedWords& table, u64 begin, const std::vector<u64
                    std::pair<u64, u64> strided, const std::vector<u64>& suffix) {
     const std::vector<u64> words = table.at(begin, addresses, strided, suffix);
     return nb::bytes(words.data(), words.size() * sizeof(u64));
-}
-
-// Waits for an event. Returns the driver's status.
-int wait_for_event(const CardCalls& calls, Address event) {
-    const GilRelease release;
-    return calls.wait(pointer_to<void*>(event));
 }
 
 // Lays buffers out in slabs. Returns, for each slab, one past its last buffer, its bytes, ones and zeros; then the
@@ -312,6 +351,7 @@ void bind_gpu(nb::module_& m) {
         .def("fill", &fill_memory)
         .def("send", &send_small)
         .def("fetch", &fetch_small)
+        .def("begin_fetch", &begin_fetch)
         .def("wait_for", &wait_for_stream)
         .def("wait", &wait_for_event);
     nb::class_<KernelCall>(m, "KernelCall")
@@ -332,10 +372,12 @@ void bind_gpu(nb::module_& m) {
         .def(nb::init<std::vector<u64>, std::vector<usize>, std::vector<std::pair<usize, usize>>, std::vector<usize>>())
         .def("at", &words_at)
         .def_prop_ro("nbytes", [](const AddressedWords& table) { return table.size() * sizeof(u64); });
+    nb::class_<StartedChain>(m, "StartedChain").def_prop_ro("status", &StartedChain::status);
     nb::class_<ChainBuilder>(m, "TraceChain")
         .def(nb::init<const CardCalls&, const TraceBuilder&, const TraceBuilder&, std::pair<usize, usize>,
                       const AddressedWords&, const ChainBuilder::Links&, std::pair<usize, usize>>())
-        .def("launch", &ChainBuilder::launch);
+        .def("start", &ChainBuilder::start, nb::keep_alive<0, 1>())
+        .def("finish", &ChainBuilder::finish);
 }
 
 }  // namespace headrace

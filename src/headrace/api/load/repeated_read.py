@@ -22,8 +22,8 @@ from headrace.columns.convert.gpu.column_group import GpuPlan, gpu_plan_of
 from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.data_start import find_data, has_quotes
-from headrace.columns.load.gpu.repeated_load import TextToLoad
-from headrace.columns.load.gpu.setup_cache import load_setup
+from headrace.columns.load.gpu.repeated_load import DeviceText, StartedLoad, TextBegin
+from headrace.columns.load.gpu.setup_cache import LoadSetup, load_setup
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.row_policy import COLLECTED
 from headrace.core.budget import Budget
@@ -32,7 +32,7 @@ from headrace.core.identity_cache import IdentityCache
 from headrace.core.lazy import LazyMapping
 from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launcher import GpuLauncher, launcher_beside
+from headrace.gpu.kernels.launcher import launcher_beside
 from headrace.sources.kinds.gpu_array import first_fetch_bytes, host_view, text_on_gpu
 from headrace.sources.open import FOREIGN_STARTS, OpenSource
 
@@ -59,6 +59,8 @@ class _Known:
     """Position of each column by name."""
     encodes: bool
     """True if columns of strings may become views or dictionaries."""
+    quoted: bool = False
+    """True if the last text was expected to have quotes."""
 
 
 class RepeatedReads:
@@ -70,6 +72,8 @@ class RepeatedReads:
     def __init__(self, options: CsvOptions) -> None:
         self._options = options
         self._known: dict[int, tuple[Prepared, _Known]] = {}
+        self._last: _Known | None = None  # as which the last text was read
+        self._expected: _Known | None = None  # as which the last two texts were read
 
     def _beginnings(self) -> Beginnings:
         options = self._options
@@ -98,14 +102,24 @@ class RepeatedReads:
         if not self._known or not size:
             return None
         launcher = launcher_beside(text.stream, gpu(text.device), Budget(), call.crossings)
+        target = _target(launcher, text, DEFAULT_TUNING, str(text.device))
+        expected, started = self._expected, None
+
+        def search() -> None:  # while the first bytes are copied
+            nonlocal started
+            started = None if expected is None else self._start(target, expected, quoted=expected.quoted)
+
         with launcher.current():
-            start = launcher.first_bytes(text, min(first_fetch_bytes(size), size))
+            start = launcher.first_bytes(text, min(first_fetch_bytes(size), size), search)
             prepared = None if start.startswith(FOREIGN_STARTS) else self._beginnings().find_in(start)
             _, known = self._known.get(id(prepared), (None, None))
+            self._last, self._expected = known, known if known is self._last else None
             if prepared is None or known is None:
                 return None
             planned = time.perf_counter()
-            loaded = self._load(launcher, text, start, call.crossings, known)
+            infer = partial(self._inference, text, start, call.crossings, known) if known.gpu_plan.inferred else None
+            begin = TextBegin(start[known.begin :], known.counts, infer)
+            loaded = self._load(target, known, begin, started if known is expected else None)
             if loaded is None:
                 return None
             if known.encodes:
@@ -116,20 +130,29 @@ class RepeatedReads:
         columns = cast("Sequence[Column]", loaded.columns)
         return Table(LazyMapping(known.places, columns), rejects=Table(loaded.rejects), report=report)
 
-    def _load(self, launcher: GpuLauncher, text: Array, start: bytes, crossings: Crossings, known: _Known) -> Loaded | None:
-        dialect, begin = self._options.dialect, known.begin
-        setup = load_setup(known.gpu_plan, dialect, known.plan, DEFAULT_TUNING, text.nbytes)
+    def _setup(self, known: _Known, size: int) -> LoadSetup:
+        """Return the state of a plan for texts of about `size` bytes."""
+        return load_setup(known.gpu_plan, self._options.dialect, known.plan, DEFAULT_TUNING, size)
+
+    def _start(self, target: GpuTarget, known: _Known, *, quoted: bool) -> StartedLoad | None:
+        """Launch the search of a text as that of an earlier read, which had quotes or had none."""
+        size, begin = target.text.nbytes, known.begin
+        setup = self._setup(known, size)
+        repeated = setup.repeated.get(quoted)
+        return None if repeated is None else repeated.start(setup, DeviceText(target, begin, size - begin))
+
+    def _load(self, target: GpuTarget, known: _Known, begin: TextBegin, started: StartedLoad | None) -> Loaded | None:
+        """Load a text as that of an earlier read; `started`: its search, if that is launched."""
+        setup = self._setup(known, target.text.nbytes)
         if not setup.repeated:  # the last texts of the plan had faults; the next ones need not be fetched to learn that
             self._known = {key: value for key, value in self._known.items() if value[1] is not known}
             return None
-        quoted = has_quotes(dialect, start[begin:])
-        repeated = setup.repeated.get(quoted)
-        if repeated is None:
+        quoted = known.quoted = has_quotes(self._options.dialect, begin.prefix)
+        if started is None or started.load is not setup.repeated.get(quoted):
+            started = self._start(target, known, quoted=quoted)
+        if started is None:
             return None
-        infer = partial(self._inference, text, start, crossings, known) if known.gpu_plan.inferred else None
-        target = _target(launcher, text, DEFAULT_TUNING, str(text.device))
-        to_load = TextToLoad(target, begin, text.nbytes - begin, start[begin:], dict(known.counts), infer)
-        loaded = repeated.load(setup, to_load)
+        loaded = started.load.finish(setup, started, begin)
         if loaded is None:
             setup.repeated.pop(quoted, None)  # the text is loaded step by step at once
         return loaded

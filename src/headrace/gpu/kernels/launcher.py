@@ -28,7 +28,7 @@ from headrace.gpu.transfer.staging import MAX_EXCHANGE_BYTES, Copier, staging
 
 if TYPE_CHECKING:
     from headrace.gpu.kernels.trace import Recording
-    from headrace.gpu.kernels.trace_chain import ChainRun, TraceChain
+    from headrace.gpu.kernels.trace_chain import ChainEnd, TraceChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +148,29 @@ class Launcher(Protocol):
     def replay(self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None]) -> BufferGroup | None:
         """Replay a trace (`headrace.gpu.kernels.trace`) for these numbers and buffers; return the buffers that it allocates."""
 
-    def run_chain(
-        self, chain: TraceChain, run: ChainRun, meanwhile: Callable[[], object] | None = None
-    ) -> tuple[BufferGroup, bytes] | None:
-        """Run a chain of two traces (`headrace.gpu.kernels.trace_chain`), and wait.
+    def start_chain(self, chain: TraceChain, text: DeviceBuffer, numbers: Sequence[int]) -> Any:
+        """Launch the first trace of a chain (`headrace.gpu.kernels.trace_chain`). Its inputs are these numbers and the text.
 
-        `meanwhile` is called while the device works. Return the group `run.later` and the results. No memory is charged to the
-        budget. Return None if the driver refuses, or if arguments and results have megabytes.
+        The result is for `finish_chain`, or is dropped; None if the driver refuses. No memory is charged to the budget.
+        """
+
+    def finish_chain(
+        self, chain: TraceChain, started: Any, end: ChainEnd, meanwhile: Callable[[], object] | None = None
+    ) -> tuple[BufferGroup, bytes] | None:
+        """Launch the second trace of a chain, and wait.
+
+        `meanwhile` is called while the device works. Return the group `end.later` and the results; None if the driver refuses, or
+        if arguments and results have megabytes.
         """
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """Wait for all launches and return a host copy of the buffer."""
 
-    def first_bytes(self, buffer: DeviceBuffer, nbytes: int) -> bytes:
-        """Wait for all launches and return a host copy of the first bytes of a buffer, at most 256 KiB."""
+    def first_bytes(self, buffer: DeviceBuffer, nbytes: int, meanwhile: Callable[[], object]) -> bytes:
+        """Return a host copy of the first bytes of a buffer after all launches, at most 256 KiB.
+
+        `meanwhile` is called before the host waits for the copy, and may launch work.
+        """
 
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
         """Launch a kernel, wait, and return the bytes that it has written to the address in its last argument.
@@ -348,33 +357,41 @@ class GpuLauncher:
             load_programs(recording.programs, self._card)
         return recording.compiled(self._card.index, card_calls(), self._kernel)
 
-    def run_chain(
-        self, chain: TraceChain, run: ChainRun, meanwhile: Callable[[], object] | None = None
+    def start_chain(self, chain: TraceChain, text: DeviceBuffer, numbers: Sequence[int]) -> _native.StartedChain | None:
+        """See `Launcher.start_chain`."""
+        self._flush()
+        place = int(self._card.context), self._stream, self._pool.handle
+        started = self._chain(chain).start(text.address, numbers, slab_limits(0), place)
+        return None if started.status else started
+
+    def finish_chain(
+        self, chain: TraceChain, started: _native.StartedChain, end: ChainEnd, meanwhile: Callable[[], object] | None = None
     ) -> tuple[DeviceBufferGroup, bytes] | None:
-        """See `Launcher.run_chain`."""
-        sent = chain.words.nbytes + 8 * len(run.suffix)
-        if sent + run.fetched > MAX_EXCHANGE_BYTES:
+        """See `Launcher.finish_chain`."""
+        sent = chain.words.nbytes + 8 * len(end.suffix)
+        if sent + end.fetched > MAX_EXCHANGE_BYTES:
             return None
-        native = chain.compiled(self._card.index, card_calls(), self._native)
-        zeroed, others, ones = run.later
+        zeroed, others, ones = end.later
         sizes = [*zeroed, *others]
-        inputs, table = (run.text.address, run.first, run.second), (run.suffix, run.strided, run.fetched)
+        inputs = end.numbers, (end.suffix, end.strided, end.fetched), (sizes, ones, len(zeroed), slab_limits(len(sizes)))
         group: DeviceBufferGroup | None = None
 
         def launch(pinned: int, event: int) -> int:
             nonlocal group
-            place, later = (self._stream, self._pool.handle, pinned, event), (sizes, ones, len(zeroed))
-            status, slabs, begins = native.launch(inputs, table, later, slab_limits(len(sizes)), place)
+            status, slabs, begins = self._chain(chain).finish(started, *inputs, (pinned, event))
             if not status:
                 group = DeviceBufferGroup(memoryview(begins).cast("Q"), sizes)
-                for address, nbytes, end in slabs:
-                    group.add(PoolBuffer(address, nbytes, self._card, self._stream, None), end)
-                self._crossings.count(to_gpu=sent, to_host=run.fetched, copies=2)
+                for address, nbytes, slab_end in slabs:
+                    group.add(PoolBuffer(address, nbytes, self._card, self._stream, None), slab_end)
+                self._crossings.count(to_gpu=sent, to_host=end.fetched, copies=2)
             return status
 
         self.waits += 1
-        fetched = self._staging.exchange(launch, meanwhile, self._stream, run.fetched)
+        fetched = self._staging.exchange(launch, meanwhile, self._stream, end.fetched)
         return None if group is None or fetched is None else (group, fetched)
+
+    def _chain(self, chain: TraceChain) -> _native.TraceChain:
+        return chain.compiled(self._card.index, card_calls(), self._native)
 
     def _native(self, recording: Recording) -> _native.NativeTrace:
         return self._compiled(recording)[0]
@@ -413,10 +430,11 @@ class GpuLauncher:
         found = self._staging.fetch(buffer.address, self._stream, buffer.nbytes, counted=self._crossings, by=self._copier)
         return np.frombuffer(found, np.uint8)
 
-    def first_bytes(self, buffer: DeviceBuffer, nbytes: int) -> bytes:
+    def first_bytes(self, buffer: DeviceBuffer, nbytes: int, meanwhile: Callable[[], object]) -> bytes:
         """See `Launcher.first_bytes`."""
+        self._flush()
         self.waits += 1
-        return self._staging.fetch(buffer.address, self._stream, nbytes, counted=self._crossings, by=self._copier)
+        return self._staging.fetch(buffer.address, self._stream, nbytes, counted=self._crossings, meanwhile=meanwhile)
 
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
         """See `Launcher.answer`."""

@@ -1,4 +1,4 @@
-"""Chains two traces of launches, with memory, a table of arguments and a copy of results, so that one native call runs both.
+"""Chains two traces of launches, with memory, a table of arguments and a copy of results. One native call launches each.
 
 The first trace allocates buffers that the second one uses. Between them a table with addresses is copied to one of these buffers,
 and after them the results are copied to the host. The native part is gpu/kernels/trace_chain.hpp.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from headrace import _native
-from headrace.gpu.kernels.launcher import DeviceBuffer, GroupSizes
+from headrace.gpu.kernels.launcher import GroupSizes
 from headrace.gpu.kernels.trace import Recording
 
 
@@ -44,14 +44,11 @@ class TraceChain:
         return found
 
 
-class ChainRun(NamedTuple):
-    """The inputs of one run of a chain."""
+class ChainEnd(NamedTuple):
+    """The inputs of the second trace of a run."""
 
-    text: DeviceBuffer
-    """The input buffer of both traces."""
-    first: Sequence[int]
-    second: Sequence[int]
-    """Numbers that the traces get."""
+    numbers: Sequence[int]
+    """Numbers that the trace gets."""
     later: GroupSizes
     """Buffers to allocate, whose addresses the table gets."""
     suffix: Sequence[int]

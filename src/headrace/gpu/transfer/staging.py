@@ -166,7 +166,16 @@ class Staging:
         self._with_chunk(copy, stream)
         counted.count(to_gpu=len(source))
 
-    def fetch(self, address: int, stream: int, nbytes: int, *, counted: Crossings, by: Copier | None = None) -> bytes:
+    def fetch(
+        self,
+        address: int,
+        stream: int,
+        nbytes: int,
+        *,
+        counted: Crossings,
+        by: Copier | None = None,
+        meanwhile: Callable[[], object] | None = None,
+    ) -> bytes:
         """Return a copy of the bytes at an address of the current GPU, made after the work of a stream.
 
         Parameters
@@ -177,6 +186,8 @@ class Staging:
             Number of bytes.
         by
             As in `put`.
+        meanwhile
+            Called before the wait for the copy engine.
         """
         if nbytes > self._chunk_bytes:
             target = bytearray(nbytes)
@@ -185,7 +196,12 @@ class Staging:
 
         def copy(chunk: _Chunk) -> bytes:
             chunk.under_way = True
-            if by is None:
+            if meanwhile is not None:
+                calls, event = card_calls(), int(chunk.event.handle)
+                check_status(calls.begin_fetch(address, chunk.address, nbytes, stream, event))
+                meanwhile()
+                check_status(calls.wait(event))
+            elif by is None:
                 check_status(card_calls().fetch(address, chunk.address, nbytes, stream, int(chunk.event.handle)))
             else:
                 by(address, chunk.address, nbytes, stream)

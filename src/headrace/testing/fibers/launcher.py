@@ -17,7 +17,7 @@ from headrace.gpu.kernels.kernel import LaunchMode, NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.source import whole_masks
 from headrace.gpu.kernels.trace import Filled, Recording, Run
-from headrace.gpu.kernels.trace_chain import ChainRun, TraceChain
+from headrace.gpu.kernels.trace_chain import ChainEnd, TraceChain
 from headrace.testing.fibers.build import program
 from headrace.testing.fibers.launch import Checks
 
@@ -170,23 +170,32 @@ class FiberLauncher:
                 self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
         return result if recording.allocates else None
 
-    def run_chain(
-        self, chain: TraceChain, run: ChainRun, meanwhile: Callable[[], object] | None = None
-    ) -> tuple[HostBufferGroup, bytes] | None:
-        """Same as `headrace.gpu.kernels.launcher.Launcher.run_chain`, step by step; there are no slabs."""
-        buffers = self.replay(chain.first, run.first, [run.text])
+    def start_chain(self, chain: TraceChain, text: DeviceBuffer, numbers: Sequence[int]) -> tuple[DeviceBuffer, HostBufferGroup]:
+        """Same as `headrace.gpu.kernels.launcher.Launcher.start_chain`."""
+        buffers = self.replay(chain.first, numbers, [text])
         assert buffers is not None
-        later = self.allocate_group(run.later.zeroed, run.later.others, ones=run.later.ones)
+        return text, buffers
+
+    def finish_chain(
+        self,
+        chain: TraceChain,
+        started: tuple[DeviceBuffer, HostBufferGroup],
+        end: ChainEnd,
+        meanwhile: Callable[[], object] | None = None,
+    ) -> tuple[HostBufferGroup, bytes] | None:
+        """Same as `headrace.gpu.kernels.launcher.Launcher.finish_chain`, step by step; there are no slabs."""
+        text, buffers = started
+        later = self.allocate_group(end.later.zeroed, end.later.others, ones=end.later.ones)
         table, results = buffers[chain.table], buffers[chain.results]
-        offset, distance = run.strided
+        offset, distance = end.strided
         strided = (results.address + offset, distance) if distance else (0, 0)
-        words = chain.words.at(table.address, later.addresses, strided, run.suffix)
+        words = chain.words.at(table.address, later.addresses, strided, end.suffix)
         self.put(words, BufferSlice(table, 0, len(words)))
         linked = [None if link is None else buffers[link] for link in chain.links]
-        scratch = self.replay(chain.second, run.second, [run.text, *linked])
+        scratch = self.replay(chain.second, end.numbers, [text, *linked])
         if meanwhile is not None:
             meanwhile()
-        fetched = self.fetch(BufferSlice(results, 0, run.fetched)).tobytes()
+        fetched = self.fetch(BufferSlice(results, 0, end.fetched)).tobytes()
         del scratch  # kernels may reach its buffers up to here
         return later, fetched
 
@@ -195,9 +204,10 @@ class FiberLauncher:
         self.waits += 1
         return _array(buffer).copy()
 
-    def first_bytes(self, buffer: DeviceBuffer, nbytes: int) -> bytes:
+    def first_bytes(self, buffer: DeviceBuffer, nbytes: int, meanwhile: Callable[[], object]) -> bytes:
         """Same as `headrace.gpu.kernels.launcher.Launcher.first_bytes`."""
         found: bytes = self.fetch(BufferSlice(buffer, 0, nbytes)).tobytes()
+        meanwhile()
         return found
 
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:

@@ -37,7 +37,7 @@ from headrace.columns.load.gpu.launches import (
     has_declined,
     results_bytes,
 )
-from headrace.columns.load.gpu.repeated_load import RepeatedLoad, TextToLoad, chain_of
+from headrace.columns.load.gpu.repeated_load import DeviceText, RepeatedLoad, TextBegin, chain_of
 from headrace.columns.load.gpu.result import LaunchedConversion, LoadRequest, LoadResultBuilder
 from headrace.columns.load.gpu.setup_cache import load_setup
 from headrace.columns.plan.load_plan import LoadPlan
@@ -99,21 +99,24 @@ def _load(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPla
     setup = load_setup(gpu_plan, dialect, plan, target.tuning, target.text.nbytes)
     begin, counts = find_data(source, setup.native, plan)
     request = _request(target, source, dialect, plan, gpu_plan, setup, begin, run)
-    if setup.repeated and _may_repeat(request):
-        size = min(plan.end, source.size) - begin
-        infer = partial(Inference, source, dialect, plan, gpu_plan, begin) if gpu_plan.inferred else None
-        text = TextToLoad(target, begin, size, data_prefix(source, begin, size), dict(counts), infer)
-        repeated = setup.repeated.get(has_quotes(dialect, text.prefix))
-        loaded = None if repeated is None else repeated.load(setup, text)
-        if loaded is not None:
-            return loaded
-    return _Load(request, LoadResultBuilder(request, counts)).run()
+    loaded = _repeated(request, counts) if setup.repeated else None
+    return _Load(request, LoadResultBuilder(request, counts)).run() if loaded is None else loaded
 
 
-def _may_repeat(request: LoadRequest) -> bool:
-    """Return whether a text may be loaded by the launches of an earlier one."""
-    plan = request.plan
-    return plan.part is None and not plan.memory_limit and request.source.decoded is None and request.run.share is None
+def _repeated(request: LoadRequest, counts: dict[str, int]) -> Loaded | None:
+    """Load a text by the launches of an earlier one; None if that is not possible. `counts`: of what precedes the data."""
+    source, plan, setup, begin = request.source, request.plan, request.setup, request.begin
+    if plan.part is not None or plan.memory_limit or source.decoded is not None or request.run.share is not None:
+        return None
+    text = DeviceText(request.target, begin, min(plan.end, source.size) - begin)
+    prefix = data_prefix(source, begin, text.size)
+    repeated = setup.repeated.get(has_quotes(request.dialect, prefix))
+    started = None if repeated is None else repeated.start(setup, text)
+    if started is None:
+        return None
+    inferred = request.gpu_plan.inferred
+    infer = partial(Inference, source, request.dialect, plan, request.gpu_plan, begin) if inferred else None
+    return started.load.finish(setup, started, TextBegin(prefix, counts, infer))
 
 
 class _MisreadError(Exception):

@@ -10,10 +10,11 @@ attempt is kept, and the text is loaded step by step (docs/decisions/0051-a-repe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from struct import Struct
+from typing import Any
 
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
@@ -30,7 +31,7 @@ from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.kernels.trace import Recording
-from headrace.gpu.kernels.trace_chain import ChainRun, TraceChain
+from headrace.gpu.kernels.trace_chain import ChainEnd, TraceChain
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.find import RecordedSearch, needs_dfa, tile_count
 from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary
@@ -39,25 +40,43 @@ _WORD = Struct("=Q")
 
 
 @dataclass(frozen=True, slots=True)
-class TextToLoad:
-    """A text in device memory."""
+class DeviceText:
+    """A text in device memory that begins at byte `begin` of its source."""
 
     target: GpuTarget
     """The execution target, with the whole source."""
     begin: int
     size: int
     """First byte of the data in the source, and their bytes."""
-    prefix: bytes
-    """The first of these bytes."""
-    counts: dict[str, int]
-    """The counts of what precedes the data."""
-    infer: Callable[[], Inference] | None
-    """Returns the inferred types of the text before any are known; None if all types are given."""
 
     @property
     def data(self) -> BufferSlice:
         """The data in device memory."""
         return BufferSlice(self.target.text, self.begin, self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class TextBegin:
+    """The begin of a text, on the host."""
+
+    prefix: bytes
+    """The first bytes of the data."""
+    counts: Mapping[str, int]
+    """The counts of what precedes the data."""
+    infer: Callable[[], Inference] | None
+    """Returns the inferred types of the text before any are known; None if all types are given."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartedLoad:
+    """A text whose search is launched."""
+
+    load: RepeatedLoad
+    text: DeviceText
+    tiles: int
+    """The load that launched the search, the text, and its tiles."""
+    chain: Any
+    """As in `Launcher.start_chain`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,57 +101,88 @@ class RepeatedLoad:
     width: int
     """Number of the plan's columns."""
 
-    def load(self, setup: LoadSetup, text: TextToLoad) -> Loaded | None:
-        """Load a text; None if it must be loaded step by step. `setup`: that of the plan."""
-        group, size = self.group, text.size
-        if not self._expects(setup, text):
+    def start(self, setup: LoadSetup, text: DeviceText) -> StartedLoad | None:
+        """Launch the search of a text, of which the host need not know a byte; None if it must be loaded step by step.
+
+        `setup`: that of the plan.
+        """
+        if text.size <= 0:
             return None
-        estimate = estimate_sizes(setup.native, text.prefix, size, group.string_positions)
-        if estimate is None or not estimate.fits(group, size):
+        data, group = text.data, self.group
+        tiles = tile_count(data, text.target.tuning.find)
+        if setup.expects_declined or setup.expects_dfa or (self.measuring is None and setup.has_sums(tiles) != self.has_sums):
+            return None
+        zeroed, others = setup.buffer_sizes(tiles, self.measuring, group.strings)
+        chain = text.target.launcher.start_chain(self.chain, data, (text.size, tiles, *zeroed, *others))
+        return None if chain is None else StartedLoad(self, text, tiles, chain)
+
+    def finish(self, setup: LoadSetup, started: StartedLoad, begin: TextBegin) -> Loaded | None:
+        """Load a text whose search this load has started; None if it must be loaded step by step."""
+        group, text = self.group, started.text
+        if not self._expects(setup, started, begin.prefix):
+            return None
+        estimate = estimate_sizes(setup.native, begin.prefix, text.size, group.string_positions)
+        if estimate is None or not estimate.fits(group, text.size):
             return None
         inferred: list[Inference] = []
-        run = self._run(setup, text, estimate)
-        sample = None if text.infer is None else partial(_sample, text, group.inferred_kinds, inferred)
-        finished = text.target.launcher.run_chain(self.chain, run, sample)
+        sample = None if begin.infer is None else partial(_sample, begin.infer, group.inferred_kinds, inferred)
+        end = self._end(setup, started, estimate)
+        finished = text.target.launcher.finish_chain(self.chain, started.chain, end, sample)
         if finished is None:
             return None
-        buffers, fetched = finished
-        columns = ColumnGroupBuffers(group, estimate.rows, buffers, [0] * len(group.columns))
-        return self._collected(setup, text, columns, fetched, inferred[0] if inferred else None)
+        columns = ColumnGroupBuffers(group, estimate.rows, finished[0], [0] * len(group.columns))
+        inference = inferred[0] if inferred else None
+        counts = self._collect(setup, columns, finished[1], inference, begin.counts)
+        if counts is None:
+            return None
+        converted = ConvertedGroups()
+        converted.add(columns)
+        items, described = converted.columns(text.target.launcher, self.width)
+        return _loaded(
+            columns=items,
+            evidence=setup.no_evidence if inference is None else inference.evidence(),
+            rejects=no_rejects(),
+            counts=counts,
+            row_index=None,
+            replaced=(0,) * self.width,
+            device=text.target.device,
+            described=described,
+        )
 
-    def _expects(self, setup: LoadSetup, text: TextToLoad) -> bool:
-        """Return whether a text may be searched and converted as the earlier one."""
-        prefix, dialect, tuning = text.prefix, self.dialect, text.target.tuning
-        if not prefix or has_quotes(dialect, prefix) != self.quoted or setup.expects_declined or setup.expects_dfa:
+    def _expects(self, setup: LoadSetup, started: StartedLoad, prefix: bytes) -> bool:
+        """Return whether a text that begins so may be searched and converted as the earlier one."""
+        dialect, tuning = self.dialect, started.text.target.tuning
+        if not prefix or has_quotes(dialect, prefix) != self.quoted or needs_dfa(dialect, prefix):
             return False
-        if needs_dfa(dialect, prefix) or (self.measuring is not None and b"\r" in prefix):
+        if self.measuring is not None and b"\r" in prefix:
             return False
-        tiles = tile_count(text.data, tuning.find)
-        if self.measuring is None and setup.has_sums(tiles) != self.has_sums:
-            return False
-        return tuning.is_wide(prefix, dialect.lineterminator, len(setup.positions), tiles) == self.is_wide
+        return tuning.is_wide(prefix, dialect.lineterminator, len(setup.positions), started.tiles) == self.is_wide
 
-    def _run(self, setup: LoadSetup, text: TextToLoad, estimate: SizeEstimate) -> ChainRun:
-        """Return the inputs of all launches."""
+    def _end(self, setup: LoadSetup, started: StartedLoad, estimate: SizeEstimate) -> ChainEnd:
+        """Return the inputs of the conversion."""
         group, results = self.group, setup.layout.results
-        data = text.data
-        tiles, count = tile_count(data, text.target.tuning.find), len(group.columns)
-        zeroed, others = setup.buffer_sizes(tiles, self.measuring, group.strings)
-        return ChainRun(
-            data,
-            (text.size, tiles, *zeroed, *others),
-            (text.size, tiles, estimate.rows),
+        count = len(group.columns)
+        return ChainEnd(
+            (started.text.size, started.tiles, estimate.rows),
             group.group_sizes(estimate.rows, estimate.strings),
             estimate.ranges(group),
             (results + counts_bytes(count), FIRST_SEEN_BYTES) if group.infers else (0, 0),
             results + results_bytes(count, group.infers),
         )
 
-    def _collected(
-        self, setup: LoadSetup, text: TextToLoad, columns: ColumnGroupBuffers, fetched: bytes, inference: Inference | None
-    ) -> Loaded | None:
-        """Return the result of kernels that have run; None if something was not as expected."""
-        group, layout, launcher = self.group, setup.layout, text.target.launcher
+    def _collect(
+        self,
+        setup: LoadSetup,
+        columns: ColumnGroupBuffers,
+        fetched: bytes,
+        inference: Inference | None,
+        before: Mapping[str, int],
+    ) -> dict[str, int] | None:
+        """Collect the results of kernels that have run, and return the counts; None if something was not as expected.
+
+        `before`: the counts of what precedes the data.
+        """
+        group, layout = self.group, setup.layout
         searched = self.search.first_answer(fetched)
         if searched is None or is_mispredicted(_WORD.unpack_from(fetched, layout.word)[0]):
             return None
@@ -148,34 +198,18 @@ class RepeatedLoad:
         values = fetched[layout.results + COUNTS_BEGIN : layout.results + counts_bytes(count)]
         if values != _WORD.pack(rows) * count:
             columns.nulls = [rows - valid for valid in _words(count).unpack(values)]
-        converted = ConvertedGroups()
-        converted.add(columns)
-        counts = text.counts
-        counts["records"] = counts["rows"] = rows
-        counts["blank"] += searched["blank_lines"]
-        counts["comment"] += searched["comments"]
-        counts["rejected"], counts["faults"], counts["filled"], counts["passes"] = 0, 0, filled, 1
-        items, described = converted.columns(launcher, self.width)
-        return _loaded(
-            columns=items,
-            evidence=setup.no_evidence if inference is None else inference.evidence(),
-            rejects=no_rejects(),
-            counts=counts,
-            row_index=None,
-            replaced=(0,) * self.width,
-            device=text.target.device,
-            described=described,
-        )
+        blank, comment = before["blank"] + searched["blank_lines"], before["comment"] + searched["comments"]
+        found = {"records": rows, "rows": rows, "blank": blank, "comment": comment, "filled": filled}
+        return {**before, **found, "rejected": 0, "faults": 0, "passes": 1}
 
 
 _loaded = fast_constructor(Loaded)
 _words = cache(lambda count: Struct(f"={count}Q"))
 
 
-def _sample(text: TextToLoad, expected: bytes, inferred: list[Inference]) -> None:
+def _sample(infer: Callable[[], Inference], expected: bytes, inferred: list[Inference]) -> None:
     """Sample the kinds of a text, and append its inferred types."""
-    assert text.infer is not None
-    inference = text.infer()
+    inference = infer()
     inference.first(expected)
     inferred.append(inference)
 
