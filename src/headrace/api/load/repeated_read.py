@@ -22,7 +22,7 @@ from headrace.columns.convert.gpu.column_group import GpuPlan, gpu_plan_of
 from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.data_start import find_data, has_quotes
-from headrace.columns.load.gpu.repeated_load import DeviceText, StartedLoad, TextBegin
+from headrace.columns.load.gpu.repeated_load import StartedLoad, TargetText, TextBegin
 from headrace.columns.load.gpu.setup_cache import LoadSetup, load_setup
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.row_policy import COLLECTED
@@ -139,7 +139,7 @@ class RepeatedReads:
         size, begin = target.text.nbytes, known.begin
         setup = self._setup(known, size)
         repeated = setup.repeated.get(quoted)
-        return None if repeated is None else repeated.start(setup, DeviceText(target, begin, size - begin))
+        return None if repeated is None else repeated.start(setup, TargetText(target, begin, size - begin))
 
     def _load(self, target: GpuTarget, known: _Known, begin: TextBegin, started: StartedLoad | None) -> Loaded | None:
         """Load a text as that of an earlier read; `started`: its search, if that is launched."""

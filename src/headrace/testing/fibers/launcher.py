@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -62,6 +63,14 @@ class HostBufferGroup(list[HostBuffer]):
     def join(self, others: HostBufferGroup) -> None:
         """Same as `headrace.gpu.kernels.launcher.BufferGroup.join`."""
         self.extend(others)
+
+
+@dataclass(frozen=True, slots=True)
+class StartedTrace:
+    """The first trace of a chain, after its launch: its text, and the buffers that it allocated."""
+
+    text: DeviceBuffer
+    buffers: HostBufferGroup
 
 
 class FiberLauncher:
@@ -170,21 +179,21 @@ class FiberLauncher:
                 self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
         return result if recording.allocates else None
 
-    def start_chain(self, chain: TraceChain, text: DeviceBuffer, numbers: Sequence[int]) -> tuple[DeviceBuffer, HostBufferGroup]:
+    def start_chain(self, chain: TraceChain, text: DeviceBuffer, numbers: Sequence[int]) -> StartedTrace:
         """Same as `headrace.gpu.kernels.launcher.Launcher.start_chain`."""
         buffers = self.replay(chain.first, numbers, [text])
         assert buffers is not None
-        return text, buffers
+        return StartedTrace(text, buffers)
 
     def finish_chain(
         self,
         chain: TraceChain,
-        started: tuple[DeviceBuffer, HostBufferGroup],
+        started: StartedTrace,
         end: ChainEnd,
         meanwhile: Callable[[], object] | None = None,
     ) -> tuple[HostBufferGroup, bytes] | None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.finish_chain`, step by step; there are no slabs."""
-        text, buffers = started
+        text, buffers = started.text, started.buffers
         later = self.allocate_group(end.later.zeroed, end.later.others, ones=end.later.ones)
         table, results = buffers[chain.table], buffers[chain.results]
         offset, distance = end.strided

@@ -37,7 +37,7 @@ from headrace.columns.load.gpu.launches import (
     has_declined,
     results_bytes,
 )
-from headrace.columns.load.gpu.repeated_load import DeviceText, RepeatedLoad, TextBegin, chain_of
+from headrace.columns.load.gpu.repeated_load import RepeatedLoad, TargetText, TextBegin, chain_of
 from headrace.columns.load.gpu.result import LaunchedConversion, LoadRequest, LoadResultBuilder
 from headrace.columns.load.gpu.setup_cache import load_setup
 from headrace.columns.plan.load_plan import LoadPlan
@@ -108,7 +108,7 @@ def _repeated(request: LoadRequest, counts: dict[str, int]) -> Loaded | None:
     source, plan, setup, begin = request.source, request.plan, request.setup, request.begin
     if plan.part is not None or plan.memory_limit or source.decoded is not None or request.run.share is not None:
         return None
-    text = DeviceText(request.target, begin, min(plan.end, source.size) - begin)
+    text = TargetText(request.target, begin, min(plan.end, source.size) - begin)
     prefix = data_prefix(source, begin, text.size)
     repeated = setup.repeated.get(has_quotes(request.dialect, prefix))
     started = None if repeated is None else repeated.start(setup, text)

@@ -40,7 +40,7 @@ _WORD = Struct("=Q")
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceText:
+class TargetText:
     """A text in device memory that begins at byte `begin` of its source."""
 
     target: GpuTarget
@@ -72,11 +72,11 @@ class StartedLoad:
     """A text whose search is launched."""
 
     load: RepeatedLoad
-    text: DeviceText
+    text: TargetText
     tiles: int
     """The load that launched the search, the text, and its tiles."""
     chain: Any
-    """As in `Launcher.start_chain`."""
+    """Launched chain for `Launcher.finish_chain`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class RepeatedLoad:
     width: int
     """Number of the plan's columns."""
 
-    def start(self, setup: LoadSetup, text: DeviceText) -> StartedLoad | None:
+    def start(self, setup: LoadSetup, text: TargetText) -> StartedLoad | None:
         """Launch the search of a text, of which the host need not know a byte; None if it must be loaded step by step.
 
         `setup`: that of the plan.
