@@ -43,6 +43,8 @@ HR_FN bool are_equal(const PlainTexts& texts, const TextOfRow& a, const TextOfRo
     return a.size < head_bytes || are_bytes_equal(texts.bytes + a.begin, texts.bytes + b.begin, a.size);
 }
 
+HR_FN bool is_too_small(const DistinctTexts& task) { return 2 * tile::load_cached(task.used_slots) >= task.mask; }
+
 // Slots of frequent texts are read by all threads, so they are read from the nearest cache. A row that it holds may
 // have been replaced by a smaller one of the same text since; an empty slot may have been taken.
 extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_constant__ DistinctTexts task) {
@@ -51,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         if (row >= texts.rows || !has_text(texts, row)) continue;
-        if (2 * tile::load_cached(task.used_slots) >= task.mask) return;  // the table is too small
+        if (is_too_small(task)) return;
         const TextOfRow text = text_of(texts, row, end);
         u64 slot = hash_of(texts, text, task.seed) & task.mask;
         for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
@@ -78,10 +80,14 @@ HR_FN bool is_first(const DistinctTexts& task, u64 row) {
     return row < task.texts.rows && has_text(task.texts, row) && task.slots[task.where[row]] == row;
 }
 
+// The following kernels are launched before the host knows whether the table is large enough. If it is too small, they
+// write nothing.
+
 // counts[block]: distinct texts whose first row is in the block.
 extern "C" __global__ void __launch_bounds__(threads)
     count_firsts(const __grid_constant__ DistinctTexts task, u64* counts) {
     __shared__ u32 parts[threads / tile::lanes];
+    if (is_too_small(task)) return;
     u32 count = 0;
     for (u32 turn = 0; turn < TURNS; ++turn) {
         count += is_first(task, u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x);
@@ -95,6 +101,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 extern "C" __global__ void __launch_bounds__(threads)
     number_firsts(const __grid_constant__ DistinctTexts task, const u64* begins, u32* codes, u64* rows, u64* sizes) {
     __shared__ u32 parts[threads / tile::lanes];
+    if (is_too_small(task)) return;
     u64 before = begins[blockIdx.x];
     if (blockIdx.x + 1 < gridDim.x && begins[blockIdx.x + 1] == before) return;  // the block has no first row
     for (u32 turn = 0; turn < TURNS; ++turn) {
@@ -117,6 +124,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Writes the code of each row; null rows have code 0.
 extern "C" __global__ void __launch_bounds__(threads)
     put_codes(const __grid_constant__ DistinctTexts task, const u32* codes, u32* result) {
+    if (is_too_small(task)) return;
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         if (row < task.texts.rows) result[row] = has_text(task.texts, row) ? codes[task.where[row]] : 0;

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headrace.columns.column import MAX_VIEW_BYTES, Column, new_column
-from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
+from headrace.columns.convert.gpu.string_offsets import scan_memory_bytes, scan_string_sizes
 from headrace.columns.native_columns import type_named
 from headrace.columns.types import DataType
 from headrace.core.errors import HeadraceError
@@ -26,6 +26,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Laun
 
 _PLAIN_TEXTS, _DISTINCT_TEXTS = layout("PlainTexts"), layout("DistinctTexts")
 _PLAIN, _DISTINCT = _PLAIN_TEXTS.argument, _DISTINCT_TEXTS.argument
+_PLAIN_TASK, _DISTINCT_TASK = _PLAIN_TEXTS.packer(), _DISTINCT_TEXTS.packer()
 
 _MEASURE_VIEWS = Entry("encode/views.cu", "measure_views", f"{_PLAIN}P")
 _PUT_VIEWS = Entry("encode/views.cu", "put_views", f"{_PLAIN}PPPIP")
@@ -94,13 +95,10 @@ class StringColumnBuffers:
     width: int
     """Bytes of an offset."""
 
-    def packed(self) -> np.void:
+    def packed(self) -> bytes:
         """Return the buffers as a ``PlainTexts``."""
-        task: NDArray[np.void] = np.zeros(1, _PLAIN_TEXTS.dtype)
         validity = 0 if self.validity is None else self.validity.address
-        task[0] = (self.offsets.address, self.values.address, validity, self.rows, self.width, 0)
-        result: np.void = task[0]
-        return result
+        return _PLAIN_TASK.pack(self.offsets.address, self.values.address, validity, self.rows, self.width, 0)
 
 
 def encoded_on_gpu(
@@ -210,55 +208,57 @@ def text_dictionary(
 ) -> Steps[tuple[DeviceBuffer, StringColumnBuffers, int]]:
     """Return codes, the distinct texts in the order of their first rows, and their number.
 
-    There are two steps, and one more for each hash table that was too small. Memory: 8 bytes per row, and 24 to 500 bytes
+    There is one step, and one more for each hash table that was too small. Memory: 8 bytes per row, and 40 to 640 bytes
     per distinct text.
 
     Raise HeadraceError if the dictionary has too many texts or bytes.
     """
     if not texts.rows:
         return launcher.allocate(0), StringColumnBuffers(launcher.put(np.zeros(1, np.int32)), launcher.allocate(0), None, 0, 4), 0
-    table = _DistinctTable(launcher, texts, shape)
-    yield from table.fill(launcher)
-    count = table.count
+    where, codes = launcher.allocate(texts.rows * 4), launcher.allocate(texts.rows * 4)
+    while True:
+        distinct = _DistinctTexts.find(launcher, texts, shape, where, codes)
+        count, nbytes = (yield distinct.found).view(np.uint64).tolist()
+        if 2 * count < shape.slots:
+            break
+        del distinct  # releases its buffers before others are allocated
+        shape = replace(shape, slots=shape.slots * _SLOT_GROWTH)
     if count > _MAX_INT32:
         raise HeadraceError("more than 2147483647 distinct texts; read them as string")
-    begins = launcher.allocate(table.blocks * 8)
-    launcher.launch(_COUNT, table.grid, [table.packed, begins])
-    scan_string_sizes(launcher, begins, (table.blocks, 1), launcher.allocate(8))
-    rows, places, codes_of = launcher.allocate(count * 8), launcher.allocate(count * 8), launcher.allocate(4 * table.slots)
-    codes = launcher.allocate(texts.rows * 4)
-    launcher.launch(_NUMBER, table.grid, [table.packed, begins, codes_of, rows, places])
-    launcher.launch(_CODES, table.grid, [table.packed, codes_of, codes])
-    nbytes = yield from _scanned(launcher, places, count)
     if nbytes > _MAX_INT32:
         raise HeadraceError("distinct texts of more than 2147483647 bytes; read them as large_string")
     result = StringColumnBuffers(launcher.allocate((count + 1) * 4), launcher.allocate(nbytes), None, count, 4)
-    grid = Shape(table.grid.defines, (count + 1) * 32 // shape.threads + 1, shape.threads)
-    args = [texts.packed(), rows, places, count, nbytes, result.offsets, result.values]
+    grid = Shape({"HR_THREADS": shape.threads}, (count + 1) * 32 // shape.threads + 1, shape.threads)
+    args = [texts.packed(), distinct.rows, distinct.begins, count, nbytes, result.offsets, result.values]
     launcher.launch(_GATHER, grid, args)
     return codes, result, count
 
 
-class _DistinctTable:
-    """Hash table of distinct texts, which is enlarged until at most half of its slots are used."""
+class _DistinctTexts(NamedTuple):
+    """The distinct texts of a column, which a hash table has found if it was large enough: half of its slots remain unused."""
 
-    def __init__(self, launcher: Launcher, texts: StringColumnBuffers, shape: TextShape) -> None:
-        self.blocks = -(-texts.rows // shape.rows)
-        self.grid = Shape({"HR_THREADS": shape.threads}, self.blocks, shape.threads)
-        self._texts, self.slots, self.count = texts, shape.slots, 0
-        self._where, self._used_slots = launcher.allocate(texts.rows * 4), launcher.allocate(8)
+    found: DeviceBuffer
+    """Number of the used slots, and bytes of all texts."""
+    rows: DeviceBuffer
+    begins: DeviceBuffer
+    """The first row of each text, and the bytes of those before it."""
 
-    def fill(self, launcher: Launcher) -> Steps[None]:
-        """Insert the texts."""
-        where, used_slots = self._where, self._used_slots
-        task: NDArray[np.void] = np.zeros(1, _DISTINCT_TEXTS.dtype)
-        while True:
-            self._table = launcher.allocate(self.slots * 8, fill=0xFF)
-            launcher.fill(used_slots, 0)
-            task[0] = (self._texts.packed(), self._table.address, self.slots - 1, where.address, _SEED, used_slots.address)
-            self.packed: np.void = task[0]
-            launcher.launch(_INSERT, self.grid, [self.packed])
-            self.count = int((yield used_slots).view(np.uint64)[0])
-            if 2 * self.count < self.slots:
-                return
-            self.slots *= _SLOT_GROWTH
+    @classmethod
+    def find(
+        cls, launcher: Launcher, texts: StringColumnBuffers, shape: TextShape, where: DeviceBuffer, codes: DeviceBuffer
+    ) -> _DistinctTexts:
+        """Launch the kernels that find and number the texts. `where` and `codes` have a word for each row."""
+        blocks, slots, most = -(-texts.rows // shape.rows), shape.slots, shape.slots // 2
+        zeroed = [slots * 8, 16, most * 8, scan_memory_bytes(blocks, 1), scan_memory_bytes(most, 1)]
+        buffers = launcher.allocate_group(zeroed, [blocks * 8, 8, most * 8, slots * 4], ones=1)
+        table, found, begins, block_memory, text_memory, block_begins, block_total, rows, codes_of = buffers
+        task = _DISTINCT_TASK.pack(texts.packed(), table.address, slots - 1, where.address, _SEED, found.address)
+        grid = Shape({"HR_THREADS": shape.threads}, blocks, shape.threads)
+        with launcher.together():
+            launcher.launch(_INSERT, grid, [task])
+            launcher.launch(_COUNT, grid, [task, block_begins])
+            scan_string_sizes(launcher, block_begins, (blocks, 1), block_total, block_memory)
+            launcher.launch(_NUMBER, grid, [task, block_begins, codes_of, rows, begins])
+            launcher.launch(_CODES, grid, [task, codes_of, codes])
+            scan_string_sizes(launcher, begins, (most, 1), BufferSlice(found, 8, 8), text_memory)
+        return cls(found, rows, begins)
