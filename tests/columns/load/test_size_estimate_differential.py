@@ -204,6 +204,14 @@ def test_estimated_sizes():
     assert estimate_sizes(native, b"1,22", 1000, []) is None
 
 
+def test_spare_rows_of_many_columns_are_few():
+    """512 rows of 1,000 columns would have more bytes than four times a text of 1 MB."""
+    native = native_dialect(CSV)
+    for row_bytes, spare in ((16, 512), (2048, 512), (8192, 128), (1 << 21, 0)):
+        found = estimate_sizes(native, b"1,22\n3,44\n5,", 1000, [], row_bytes)
+        assert found == SizeEstimate(203 + spare, [])
+
+
 def test_deviating_records_raise_the_estimate():
     native = native_dialect(CSV)
     texts = [b"".join(b"x" * size + b"\n" for size in sizes) for sizes in ([9] * 400, [4, 14] * 200)]

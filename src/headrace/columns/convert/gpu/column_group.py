@@ -201,6 +201,8 @@ class ColumnGroup:
         self._fixed_bits = _runs([width for width in bits[self.strings :] if width != 1])
         self._booleans = bits[self.strings :].count(1)
         self._row_bits = len(bits) + sum(bits)  # validity, and the value or an offset
+        self.row_bytes = self._row_bits // 8
+        """Approximate bytes of a row, without the bytes of strings."""
         # Indices of buffers, in the order of `ColumnGroupBuffers.buffers`.
         self.offsets_at = len(bits) + self._booleans
         self.values_at = np.array(self._places_of_values(bits), np.intp)

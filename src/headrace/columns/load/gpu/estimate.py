@@ -22,8 +22,9 @@ MAX_TIMES_TEXT = 4
 """Upper limit of the buffers without string bytes, as a multiple of the text; `SMALL_BYTES` more are always allowed."""
 SMALL_BYTES = 1 << 20
 SPARE_ROWS = 512
+"""Added to each estimate, or fewer if these have more than `SMALL_BYTES`."""
 SPARE_STRING_BYTES = 256 << 10
-"""Added to each estimate. Twice as much may remain unused."""
+"""Added to each estimate. Twice as much may remain unused, as of the spare rows."""
 _MIN_SPARE_PART, _MAX_SPARE_PART = 1 / 64, 1 / 8
 """Added to each estimate as a part of it: the minimum if all records have equal sizes, at most the maximum for deviations."""
 _DEVIATIONS = 3
@@ -95,7 +96,9 @@ def _min_rows(estimated: int) -> int:
     return max(estimated - 2 * SPARE_ROWS, 0) * 4 // 5
 
 
-def estimate_sizes(dialect: _native.Dialect, prefix: bytes, size: int, strings: Sequence[int]) -> SizeEstimate | None:
+def estimate_sizes(
+    dialect: _native.Dialect, prefix: bytes, size: int, strings: Sequence[int], row_bytes: int = 0
+) -> SizeEstimate | None:
     """Estimate the sizes of a text from its first records; None if no record ends in the prefix.
 
     The estimate is the mean of the first records, three of its standard deviations, and the spare. Strings have at most as
@@ -116,9 +119,12 @@ def estimate_sizes(dialect: _native.Dialect, prefix: bytes, size: int, strings: 
         Bytes of the whole text.
     strings
         Positions of the columns of strings in a record.
+    row_bytes
+        Approximate bytes of a row in the buffers.
     """
+    spare_rows = min(SPARE_ROWS, SMALL_BYTES // max(row_bytes, 1))
     sample = _MIN_SAMPLE_BYTES if size < _SHORT_TEXT_BYTES else _MIN_LARGE_SAMPLE_BYTES
-    spare = _MIN_SPARE_PART, _MAX_SPARE_PART, _DEVIATIONS, SPARE_ROWS, SPARE_STRING_BYTES
+    spare = _MIN_SPARE_PART, _MAX_SPARE_PART, _DEVIATIONS, spare_rows, SPARE_STRING_BYTES
     estimate = _native.estimate_sizes(dialect, prefix, size, strings, (*spare, sample, _SAMPLE_GROWTH, _MIN_RECORDS))
     return None if estimate is None else _size_estimate(*estimate)
 

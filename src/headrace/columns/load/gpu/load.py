@@ -262,7 +262,7 @@ class _Load:
             None if the same columns must be converted again.
         """
         launcher, strings = self._launcher, group.strings
-        estimate = estimate_sizes(self._setup.native, self._prefix, self._size, group.string_positions)
+        estimate = estimate_sizes(self._setup.native, self._prefix, self._size, group.string_positions, group.row_bytes)
         launched = None if estimate is None or not self._tuning.speculative else self._launch_speculative(group, estimate)
         if launched is None:
             self._measure(group, "", self._searched.string_bytes(group))

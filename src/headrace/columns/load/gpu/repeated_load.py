@@ -121,7 +121,7 @@ class RepeatedLoad:
         group, text = self.group, started.text
         if not self._expects(setup, started, begin.prefix):
             return None
-        estimate = estimate_sizes(setup.native, begin.prefix, text.size, group.string_positions)
+        estimate = estimate_sizes(setup.native, begin.prefix, text.size, group.string_positions, group.row_bytes)
         if estimate is None or not estimate.fits(group, text.size):
             return None
         inferred: list[Inference] = []
