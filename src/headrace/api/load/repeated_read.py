@@ -107,7 +107,7 @@ class RepeatedReads:
 
         def search() -> None:  # while the first bytes are copied
             nonlocal started
-            started = None if expected is None else self._start(target, expected, quoted=expected.quoted)
+            started = None if expected is None else self._start(target, size, expected, quoted=expected.quoted)
 
         with launcher.current():
             start = launcher.first_bytes(text, min(first_fetch_bytes(size), size), search)
@@ -119,7 +119,7 @@ class RepeatedReads:
             planned = time.perf_counter()
             infer = partial(self._inference, text, start, call.crossings, known) if known.gpu_plan.inferred else None
             begin = TextBegin(start[known.begin :], known.counts, infer)
-            loaded = self._load(target, known, begin, started if known is expected else None)
+            loaded = self._load(target, size, known, begin, started if known is expected else None)
             if loaded is None:
                 return None
             if known.encodes:
@@ -130,29 +130,28 @@ class RepeatedReads:
         columns = cast("Sequence[Column]", loaded.columns)
         return Table(LazyMapping(known.places, columns), rejects=Table(loaded.rejects), report=report)
 
+    def _start(self, target: GpuTarget, size: int, known: _Known, *, quoted: bool) -> StartedLoad | None:
+        """Launch the search of a text as that of an earlier read, which had quotes or had none."""
+        setup, begin = self._setup(known, size), known.begin
+        repeated = setup.repeated.get(quoted)
+        return None if repeated is None else repeated.start(setup, TargetText(target, begin, size - begin))
+
     def _setup(self, known: _Known, size: int) -> LoadSetup:
         """Return the state of a plan for texts of about `size` bytes."""
         return load_setup(known.gpu_plan, self._options.dialect, known.plan, DEFAULT_TUNING, size)
 
-    def _start(self, target: GpuTarget, known: _Known, *, quoted: bool) -> StartedLoad | None:
-        """Launch the search of a text as that of an earlier read, which had quotes or had none."""
-        size, begin = target.text.nbytes, known.begin
-        setup = self._setup(known, size)
-        repeated = setup.repeated.get(quoted)
-        return None if repeated is None else repeated.start(setup, TargetText(target, begin, size - begin))
-
-    def _load(self, target: GpuTarget, known: _Known, begin: TextBegin, started: StartedLoad | None) -> Loaded | None:
-        """Load a text as that of an earlier read; `started`: its search, if that is launched."""
-        setup = self._setup(known, target.text.nbytes)
+    def _load(self, target: GpuTarget, size: int, known: _Known, begin: TextBegin, started: StartedLoad | None) -> Loaded | None:
+        """Load a text as that of an earlier read; `started`: its search if it is launched."""
+        setup = self._setup(known, size) if started is None else started.setup
         if not setup.repeated:  # the last texts of the plan had faults; the next ones need not be fetched to learn that
             self._known = {key: value for key, value in self._known.items() if value[1] is not known}
             return None
         quoted = known.quoted = has_quotes(self._options.dialect, begin.prefix)
         if started is None or started.load is not setup.repeated.get(quoted):
-            started = self._start(target, known, quoted=quoted)
+            started = self._start(target, size, known, quoted=quoted)
         if started is None:
             return None
-        loaded = started.load.finish(setup, started, begin)
+        loaded = started.load.finish(started, begin)
         if loaded is None:
             setup.repeated.pop(quoted, None)  # the text is loaded step by step at once
         return loaded

@@ -116,7 +116,7 @@ def _repeated(request: LoadRequest, counts: dict[str, int]) -> Loaded | None:
         return None
     inferred = request.gpu_plan.inferred
     infer = partial(Inference, source, request.dialect, plan, request.gpu_plan, begin) if inferred else None
-    return started.load.finish(setup, started, TextBegin(prefix, counts, infer))
+    return started.load.finish(started, TextBegin(prefix, counts, infer))
 
 
 class _MisreadError(Exception):

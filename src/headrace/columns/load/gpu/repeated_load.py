@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
@@ -39,8 +39,7 @@ from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary
 _WORD = Struct("=Q")
 
 
-@dataclass(frozen=True, slots=True)
-class TargetText:
+class TargetText(NamedTuple):
     """A text in device memory that begins at byte `begin` of its source."""
 
     target: GpuTarget
@@ -55,8 +54,7 @@ class TargetText:
         return BufferSlice(self.target.text, self.begin, self.size)
 
 
-@dataclass(frozen=True, slots=True)
-class TextBegin:
+class TextBegin(NamedTuple):
     """The begin of a text, on the host."""
 
     prefix: bytes
@@ -67,14 +65,15 @@ class TextBegin:
     """Returns the inferred types of the text before any are known; None if all types are given."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartedLoad:
+class StartedLoad(NamedTuple):
     """A text whose search is launched."""
 
     load: RepeatedLoad
+    setup: LoadSetup
+    """The load that launched the search, and the state of its plan."""
     text: TargetText
     tiles: int
-    """The load that launched the search, the text, and its tiles."""
+    """The text, and its tiles."""
     chain: Any
     """Launched chain for `Launcher.finish_chain`."""
 
@@ -114,19 +113,19 @@ class RepeatedLoad:
             return None
         zeroed, others = setup.buffer_sizes(tiles, self.measuring, group.strings)
         chain = text.target.launcher.start_chain(self.chain, data, (text.size, tiles, *zeroed, *others))
-        return None if chain is None else StartedLoad(self, text, tiles, chain)
+        return None if chain is None else StartedLoad(self, setup, text, tiles, chain)
 
-    def finish(self, setup: LoadSetup, started: StartedLoad, begin: TextBegin) -> Loaded | None:
+    def finish(self, started: StartedLoad, begin: TextBegin) -> Loaded | None:
         """Load a text whose search this load has started; None if it must be loaded step by step."""
-        group, text = self.group, started.text
-        if not self._expects(setup, started, begin.prefix):
+        group, setup, text = self.group, started.setup, started.text
+        if not self._expects(started, begin.prefix):
             return None
         estimate = estimate_sizes(setup.native, begin.prefix, text.size, group.string_positions, group.row_bytes)
         if estimate is None or not estimate.fits(group, text.size):
             return None
         inferred: list[Inference] = []
         sample = None if begin.infer is None else partial(_sample, begin.infer, group.inferred_kinds, inferred)
-        end = self._end(setup, started, estimate)
+        end = self._end(started, estimate)
         finished = text.target.launcher.finish_chain(self.chain, started.chain, end, sample)
         if finished is None:
             return None
@@ -149,18 +148,18 @@ class RepeatedLoad:
             described=described,
         )
 
-    def _expects(self, setup: LoadSetup, started: StartedLoad, prefix: bytes) -> bool:
+    def _expects(self, started: StartedLoad, prefix: bytes) -> bool:
         """Return whether a text that begins so may be searched and converted as the earlier one."""
         dialect, tuning = self.dialect, started.text.target.tuning
         if not prefix or has_quotes(dialect, prefix) != self.quoted or needs_dfa(dialect, prefix):
             return False
         if self.measuring is not None and b"\r" in prefix:
             return False
-        return tuning.is_wide(prefix, dialect.lineterminator, len(setup.positions), started.tiles) == self.is_wide
+        return tuning.is_wide(prefix, dialect.lineterminator, len(started.setup.positions), started.tiles) == self.is_wide
 
-    def _end(self, setup: LoadSetup, started: StartedLoad, estimate: SizeEstimate) -> ChainEnd:
+    def _end(self, started: StartedLoad, estimate: SizeEstimate) -> ChainEnd:
         """Return the inputs of the conversion."""
-        group, results = self.group, setup.layout.results
+        group, results = self.group, started.setup.layout.results
         count = len(group.columns)
         return ChainEnd(
             (started.text.size, started.tiles, estimate.rows),
