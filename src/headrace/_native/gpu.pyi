@@ -73,15 +73,14 @@ class TraceChain:
     def start(
         self, text: int, numbers: Sequence[int], limits: tuple[int, int, int], where: tuple[int, int, int]
     ) -> StartedChain: ...
+
+class StartedChain:
+    @property
+    def status(self) -> int: ...
     def finish(
         self,
-        started: StartedChain,
         numbers: Sequence[int],
         table_and_results: tuple[Sequence[int], tuple[int, int], int],
         later: tuple[Sequence[int], int, int, tuple[int, int, int]],
         pinned_and_event: tuple[int, int],
     ) -> tuple[int, list[tuple[int, int, int]], bytes]: ...
-
-class StartedChain:
-    @property
-    def status(self) -> int: ...

@@ -246,8 +246,8 @@ SlabRule rule_of(const SlabLimits& limits) {
 // A run of a chain whose first trace is launched. If the second one is not, the memory is freed in the stream's order.
 class StartedChain {
 public:
-    StartedChain(const CardCalls& calls, Address context, ChainPlace place, StartedRun run)
-        : calls_(calls), context_(context), place_(place), run_(std::move(run)) {}
+    StartedChain(const TraceChain& chain, const CardCalls& calls, Address context, ChainPlace place, StartedRun run)
+        : chain_(chain), calls_(calls), context_(context), place_(place), run_(std::move(run)) {}
     ~StartedChain() {
         if (!run_) return;
         const GilRelease release;
@@ -255,19 +255,51 @@ public:
         run_.reset();
     }
     StartedChain(StartedChain&& other) noexcept
-        : calls_(other.calls_), context_(other.context_), place_(other.place_), run_(std::exchange(other.run_, {})) {}
+        : chain_(other.chain_),
+          calls_(other.calls_),
+          context_(other.context_),
+          place_(other.place_),
+          run_(std::exchange(other.run_, {})) {}
 
     int status() const { return run_ ? run_->memory.status : 0; }
 
+    // Launches the second trace. `later`: sizes, and numbers of buffers of ones and of filled ones. Returns the status,
+    // then each slab of these buffers: its address, its bytes, and one past its last buffer. Last come the words of
+    // their offsets in the slabs.
+    nb::tuple finish(std::vector<i64> numbers,
+                     std::tuple<std::vector<u64>, std::pair<u64, u64>, usize> table_and_results,
+                     std::tuple<std::vector<usize>, usize, usize, SlabLimits> later,
+                     std::pair<Address, Address> pinned_and_event) {
+        auto [suffix, strided, fetched] = std::move(table_and_results);
+        auto [sizes, ones, filled, limits] = std::move(later);
+        const auto [pinned, event] = pinned_and_event;
+        const SlabLayout layout({std::move(sizes), ones, filled}, rule_of(limits));
+        std::pair<int, std::vector<u64>> launched;
+        {
+            const GilRelease release;
+            const std::optional<StartedRun> run = std::exchange(run_, {});
+            if (!run) throw std::invalid_argument("the second trace of a run is launched once");
+            const ChainEnd end = {
+                std::move(numbers),      std::move(suffix), strided, fetched, layout, pointer_to<std::byte*>(pinned),
+                pointer_to<void*>(event)};
+            launched = chain_.finish(*run, end, place_);
+        }
+        nb::list slabs;
+        for (usize i = 0; i < launched.second.size(); ++i)
+            slabs.append(nb::make_tuple(launched.second[i], layout.slabs()[i].bytes, layout.slabs()[i].end));
+        const std::vector<usize>& begins = layout.begins();
+        return nb::make_tuple(launched.first, slabs, nb::bytes(begins.data(), begins.size() * sizeof(usize)));
+    }
+
 private:
-    friend class ChainBuilder;
+    const TraceChain& chain_;
     CardCalls calls_;
     Address context_;
     ChainPlace place_;
     std::optional<StartedRun> run_;
 };
 
-// Builds a chain of two traces (gpu/kernels/trace_chain.hpp), and launches them.
+// Builds a chain of two traces (gpu/kernels/trace_chain.hpp), and launches the first one.
 class ChainBuilder {
 public:
     using Links = std::vector<std::optional<usize>>;
@@ -280,41 +312,13 @@ public:
           chain_(calls, {first.launches(), zeroed.first}, {second.launches(), zeroed.second}, table,
                  {links, ends.first, ends.second}) {}
 
-    // Launches the first trace. The result has the driver's status.
+    // Launches the first trace. The result, which must not outlive the chain, has the driver's status.
     StartedChain start(u64 text, std::vector<i64> numbers, const SlabLimits& limits,
                        std::tuple<Address, Address, Address> where) const {
         const auto [context, stream, pool] = where;
         const ChainPlace place = {pointer_to<void*>(stream), pointer_to<void*>(pool), rule_of(limits)};
         const GilRelease release;
-        return {calls_, context, place, chain_.start(text, std::move(numbers), place)};
-    }
-
-    // Launches the second trace. `later`: sizes, and numbers of buffers of ones and of filled ones. Returns the status,
-    // then each slab of these buffers: its address, its bytes, and one past its last buffer. Last come the words of
-    // their offsets in the slabs.
-    nb::tuple finish(StartedChain& started, std::vector<i64> numbers,
-                     std::tuple<std::vector<u64>, std::pair<u64, u64>, usize> table_and_results,
-                     std::tuple<std::vector<usize>, usize, usize, SlabLimits> later,
-                     std::pair<Address, Address> pinned_and_event) const {
-        auto [suffix, strided, fetched] = std::move(table_and_results);
-        auto [sizes, ones, filled, limits] = std::move(later);
-        const auto [pinned, event] = pinned_and_event;
-        const SlabLayout layout({std::move(sizes), ones, filled}, rule_of(limits));
-        std::pair<int, std::vector<u64>> launched;
-        {
-            const GilRelease release;
-            const std::optional<StartedRun> run = std::exchange(started.run_, {});
-            if (!run) throw std::invalid_argument("the second trace of a run is launched once");
-            const ChainEnd end = {
-                std::move(numbers),      std::move(suffix), strided, fetched, layout, pointer_to<std::byte*>(pinned),
-                pointer_to<void*>(event)};
-            launched = chain_.finish(*run, end, started.place_);
-        }
-        nb::list slabs;
-        for (usize i = 0; i < launched.second.size(); ++i)
-            slabs.append(nb::make_tuple(launched.second[i], layout.slabs()[i].bytes, layout.slabs()[i].end));
-        const std::vector<usize>& begins = layout.begins();
-        return nb::make_tuple(launched.first, slabs, nb::bytes(begins.data(), begins.size() * sizeof(usize)));
+        return {chain_, calls_, context, place, chain_.start(text, std::move(numbers), place)};
     }
 
 private:
@@ -372,12 +376,13 @@ void bind_gpu(nb::module_& m) {
         .def(nb::init<std::vector<u64>, std::vector<usize>, std::vector<std::pair<usize, usize>>, std::vector<usize>>())
         .def("at", &words_at)
         .def_prop_ro("nbytes", [](const AddressedWords& table) { return table.size() * sizeof(u64); });
-    nb::class_<StartedChain>(m, "StartedChain").def_prop_ro("status", &StartedChain::status);
+    nb::class_<StartedChain>(m, "StartedChain")
+        .def_prop_ro("status", &StartedChain::status)
+        .def("finish", &StartedChain::finish);
     nb::class_<ChainBuilder>(m, "TraceChain")
         .def(nb::init<const CardCalls&, const TraceBuilder&, const TraceBuilder&, std::pair<usize, usize>,
                       const AddressedWords&, const ChainBuilder::Links&, std::pair<usize, usize>>())
-        .def("start", &ChainBuilder::start, nb::keep_alive<0, 1>())
-        .def("finish", &ChainBuilder::finish);
+        .def("start", &ChainBuilder::start, nb::keep_alive<0, 1>());
 }
 
 }  // namespace headrace

@@ -90,19 +90,18 @@ def chain() -> TraceChain:
 
 TEXT = SimpleNamespace(address=1 << 20, nbytes=1000)
 SIZES = [LARGE + 1, 8], [LARGE + 2]
-END = ChainEnd((3,), GroupSizes(*SIZES, 1), [7, 8], (16, 40), len(RESULTS))
+END = ChainEnd((3,), GroupSizes(*SIZES, 1), [7, 8], (16, 40), 48, len(RESULTS))
 
 
 def test_a_run_launches_both_traces(driver):
-    known = chain()
-    started = driver.launcher.start_chain(known, TEXT, (4,))
+    started = driver.launcher.start_chain(chain(), TEXT, (4,))
     assert driver.arguments == [packed(TEXT.address, 4)]
     (slab,) = driver.of("take")
     results = driver.memory
     table = results + 256
     assert slab == (512, POOL, STREAM) and driver.of("fill") == [(results, 0, 256, STREAM)]
     assert not driver.of("copy") and not driver.of("record")
-    group, fetched = driver.launcher.finish_chain(known, started, END, lambda: driver.called.append(("meanwhile",)))
+    group, fetched = driver.launcher.finish_chain(started, END, lambda: driver.called.append(("meanwhile",)))
     assert fetched == RESULTS
     large = 1 << 40
     sizes = [nbytes for nbytes, *_ in driver.of("take")[1:]]
@@ -117,7 +116,7 @@ def test_a_run_launches_both_traces(driver):
     assert driver.called[-1] == ("meanwhile",) and driver.of("record") == [(EVENT, STREAM)]
     assert [memory for memory, _ in driver.of("give back")][1:] == [results]
     with pytest.raises(ValueError, match="launched once"):
-        driver.launcher.finish_chain(known, started, END, None)
+        driver.launcher.finish_chain(started, END, None)
 
 
 def packed(address: int, number: int) -> list[bytes]:
@@ -137,7 +136,7 @@ def test_a_run_that_the_driver_refuses_leaves_no_memory(driver, failing):
     known = chain()
     started = driver.launcher.start_chain(known, TEXT, (4,))
     driver.failing = failing
-    assert driver.launcher.finish_chain(known, started, END, None) is None
+    assert driver.launcher.finish_chain(started, END, None) is None
     taken = len(driver.of("take")) - (failing == "take")
     assert len(driver.of("give back")) == taken
     if failing == "take":

@@ -23,7 +23,7 @@ from headrace.gpu.device.event import Event
 from headrace.gpu.kernels.kernel import Kernel, LaunchMode, NeededProgram, Prepared, kernel, launch_all, load_programs
 from headrace.gpu.memory.pinned import give_ring, take_ring
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
-from headrace.gpu.memory.slabs import DeviceBufferGroup, allocate_group, slab_limits
+from headrace.gpu.memory.slabs import FEW_LIMITS, DeviceBufferGroup, allocate_group, slab_limits
 from headrace.gpu.transfer.staging import MAX_EXCHANGE_BYTES, Copier, staging
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Launcher(Protocol):
         """
 
     def finish_chain(
-        self, chain: TraceChain, started: Any, end: ChainEnd, meanwhile: Callable[[], object] | None = None
+        self, started: Any, end: ChainEnd, meanwhile: Callable[[], object] | None = None
     ) -> tuple[BufferGroup, bytes] | None:
         """Launch the second trace of a chain, and wait.
 
@@ -359,17 +359,16 @@ class GpuLauncher:
 
     def start_chain(self, chain: TraceChain, text: DeviceBuffer, numbers: Sequence[int]) -> _native.StartedChain | None:
         """See `Launcher.start_chain`."""
-        self._flush()
+        native = chain.compiled(self._card.index, card_calls(), self._native)
         place = int(self._card.context), self._stream, self._pool.handle
-        started = self._chain(chain).start(text.address, numbers, slab_limits(0), place)
+        started = native.start(text.address, numbers, FEW_LIMITS, place)
         return None if started.status else started
 
     def finish_chain(
-        self, chain: TraceChain, started: _native.StartedChain, end: ChainEnd, meanwhile: Callable[[], object] | None = None
+        self, started: _native.StartedChain, end: ChainEnd, meanwhile: Callable[[], object] | None = None
     ) -> tuple[DeviceBufferGroup, bytes] | None:
         """See `Launcher.finish_chain`."""
-        sent = chain.words.nbytes + 8 * len(end.suffix)
-        if sent + end.fetched > MAX_EXCHANGE_BYTES:
+        if end.sent + end.fetched > MAX_EXCHANGE_BYTES:
             return None
         zeroed, others, ones = end.later
         sizes = [*zeroed, *others]
@@ -378,20 +377,17 @@ class GpuLauncher:
 
         def launch(pinned: int, event: int) -> int:
             nonlocal group
-            status, slabs, begins = self._chain(chain).finish(started, *inputs, (pinned, event))
+            status, slabs, begins = started.finish(*inputs, (pinned, event))
             if not status:
                 group = DeviceBufferGroup(memoryview(begins).cast("Q"), sizes)
                 for address, nbytes, slab_end in slabs:
                     group.add(PoolBuffer(address, nbytes, self._card, self._stream, None), slab_end)
-                self._crossings.count(to_gpu=sent, to_host=end.fetched, copies=2)
+                self._crossings.count(to_gpu=end.sent, to_host=end.fetched, copies=2)
             return status
 
         self.waits += 1
         fetched = self._staging.exchange(launch, meanwhile, self._stream, end.fetched)
         return None if group is None or fetched is None else (group, fetched)
-
-    def _chain(self, chain: TraceChain) -> _native.TraceChain:
-        return chain.compiled(self._card.index, card_calls(), self._native)
 
     def _native(self, recording: Recording) -> _native.NativeTrace:
         return self._compiled(recording)[0]
@@ -432,7 +428,6 @@ class GpuLauncher:
 
     def first_bytes(self, buffer: DeviceBuffer, nbytes: int, meanwhile: Callable[[], object]) -> bytes:
         """See `Launcher.first_bytes`."""
-        self._flush()
         self.waits += 1
         return self._staging.fetch(buffer.address, self._stream, nbytes, counted=self._crossings, meanwhile=meanwhile)
 

@@ -55,5 +55,7 @@ class ChainEnd(NamedTuple):
     """Words that follow the table."""
     strided: tuple[int, int]
     """Equally spaced addresses in the table: the offset of the first one in the results, and their distance. Zeros for none."""
+    sent: int
+    """Bytes of the table with the words that follow it."""
     fetched: int
     """Bytes of the results that are copied to the host."""

@@ -104,9 +104,12 @@ class DeviceBufferGroup:
         self._sizes = [*self._sizes, *others._sizes]
 
 
+FEW_LIMITS, _MANY_LIMITS = (ALIGNMENT, LARGE, SLAB), (ALIGNMENT, SLAB, MANY_SLAB)
+
+
 def slab_limits(buffers: int) -> tuple[int, int, int]:
     """Return the limits for slabs of a number of buffers in bytes: alignment, largest buffer that shares a slab, largest slab."""
-    return (ALIGNMENT, LARGE, SLAB) if buffers < MANY else (ALIGNMENT, SLAB, MANY_SLAB)
+    return FEW_LIMITS if buffers < MANY else _MANY_LIMITS
 
 
 def allocate_group(

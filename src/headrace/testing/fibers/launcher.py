@@ -67,8 +67,9 @@ class HostBufferGroup(list[HostBuffer]):
 
 @dataclass(frozen=True, slots=True)
 class StartedTrace:
-    """The first trace of a chain, after its launch: its text, and the buffers that it allocated."""
+    """A chain whose first trace is launched: its text, and the buffers that this trace allocated."""
 
+    chain: TraceChain
     text: DeviceBuffer
     buffers: HostBufferGroup
 
@@ -183,17 +184,13 @@ class FiberLauncher:
         """Same as `headrace.gpu.kernels.launcher.Launcher.start_chain`."""
         buffers = self.replay(chain.first, numbers, [text])
         assert buffers is not None
-        return StartedTrace(text, buffers)
+        return StartedTrace(chain, text, buffers)
 
     def finish_chain(
-        self,
-        chain: TraceChain,
-        started: StartedTrace,
-        end: ChainEnd,
-        meanwhile: Callable[[], object] | None = None,
+        self, started: StartedTrace, end: ChainEnd, meanwhile: Callable[[], object] | None = None
     ) -> tuple[HostBufferGroup, bytes] | None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.finish_chain`, step by step; there are no slabs."""
-        text, buffers = started.text, started.buffers
+        chain, text, buffers = started.chain, started.text, started.buffers
         later = self.allocate_group(end.later.zeroed, end.later.others, ones=end.later.ones)
         table, results = buffers[chain.table], buffers[chain.results]
         offset, distance = end.strided

@@ -126,7 +126,7 @@ class RepeatedLoad:
         inferred: list[Inference] = []
         sample = None if begin.infer is None else partial(_sample, begin.infer, group.inferred_kinds, inferred)
         end = self._end(started, estimate)
-        finished = text.target.launcher.finish_chain(self.chain, started.chain, end, sample)
+        finished = text.target.launcher.finish_chain(started.chain, end, sample)
         if finished is None:
             return None
         columns = ColumnGroupBuffers(group, estimate.rows, finished[0], [0] * len(group.columns))
@@ -160,12 +160,13 @@ class RepeatedLoad:
     def _end(self, started: StartedLoad, estimate: SizeEstimate) -> ChainEnd:
         """Return the inputs of the conversion."""
         group, results = self.group, started.setup.layout.results
-        count = len(group.columns)
+        count, ranges = len(group.columns), estimate.ranges(group)
         return ChainEnd(
             (started.text.size, started.tiles, estimate.rows),
             group.group_sizes(estimate.rows, estimate.strings),
-            estimate.ranges(group),
+            ranges,
             (results + counts_bytes(count), FIRST_SEEN_BYTES) if group.infers else (0, 0),
+            self.chain.words.nbytes + 8 * len(ranges),
             results + results_bytes(count, group.infers),
         )
 
