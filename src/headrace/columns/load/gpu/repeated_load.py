@@ -191,7 +191,7 @@ class RepeatedLoad:
         if faults or declined:
             return None
         if inference is not None:
-            see_kinds(inference, group, memoryview(fetched)[layout.results + counts_bytes(count) :])
+            see_kinds(inference, group, fetched[layout.results + counts_bytes(count) :])
             if not inference.is_right(group.inferred_kinds):
                 return None
         columns.trim(rows, _words(group.strings).unpack_from(fetched, VARIANTS_BYTES))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,15 +67,11 @@ _NEVER = 2**64 - 1
 """Position of a kind that was not seen."""
 
 
-def see_kinds(inference: Inference, group: ColumnGroup, first_seen: Any) -> None:
-    """Record the kinds that the conversion of a group has seen.
-
-    `first_seen`: the kernels' first occurrences of each column, an array or bytes.
-    """
-    words = np.frombuffer(first_seen, np.uint64)
-    if words.min(initial=_NEVER) == _NEVER:  # the guesses were right
+def see_kinds(inference: Inference, group: ColumnGroup, first_seen: bytes) -> None:
+    """Record the kinds that the conversion of a group has seen; `first_seen`: the kernels' first occurrences of each column."""
+    if first_seen == b"\xff" * len(first_seen):  # the guesses were right
         return
-    columns = words.reshape(-1, 2, SIGHTINGS)
+    columns = np.frombuffer(first_seen, np.uint64).reshape(-1, 2, SIGHTINGS)
     seen = np.flatnonzero((columns[:, 0] != _NEVER).any(axis=1))
     if len(seen):
         inference.see([group.columns[number].position for number in seen.tolist()], columns[seen].tobytes())
@@ -165,7 +160,7 @@ class LoadResultBuilder:
             if not self.faults.take(Conversion(columns, launched.table, launched.faults, totals, records)):
                 return False
         if group.infers:
-            see_kinds(self.inference, group, fetched[counts:])
+            see_kinds(self.inference, group, fetched[counts:].tobytes())
         return True
 
     def changed(self) -> dict[int, int]:
