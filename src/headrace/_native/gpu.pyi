@@ -30,6 +30,7 @@ def launch_all(launches: Sequence[tuple[KernelCall, Any, Any, int, Sequence[Any]
 def lay_out(
     sizes: Sequence[int], ones_and_filled: tuple[int, int], rule: tuple[int, int, int]
 ) -> tuple[list[tuple[int, int, int, int]], list[int]]: ...
+def results_at(pinned: int, n: int, ones: int) -> bytes: ...
 
 class NativeTrace:
     def __init__(

@@ -328,8 +328,17 @@ private:
 
 nb::bytes words_at(const AddressedWords& table, u64 begin, const std::vector<u64>& addresses,
                    std::pair<u64, u64> strided, const std::vector<u64>& suffix) {
-    const std::vector<u64> words = table.at(begin, addresses, strided, suffix);
+    std::vector<u64> words(table.size() + suffix.size());
+    table.write(words.data(), begin, addresses, strided, suffix);
     return nb::bytes(words.data(), words.size() * sizeof(u64));
+}
+
+// Copies results from pinned memory, without their last `ones` bytes if all bits of these are set.
+nb::bytes results_at(Address pinned, usize n, usize ones) {
+    const char* const begin = pointer_to<const char*>(pinned);
+    const char* const last = begin + n - ones;
+    const bool is_plain = ones != 0 && *last == '\xFF' && std::memcmp(last, last + 1, ones - 1) == 0;
+    return nb::bytes(begin, is_plain ? n - ones : n);
 }
 
 // Lays buffers out in slabs. Returns, for each slab, one past its last buffer, its bytes, ones and zeros; then the
@@ -364,6 +373,7 @@ void bind_gpu(nb::module_& m) {
         .def("launch", &launch);
     m.def("launch_all", &launch_all);
     m.def("lay_out", &lay_out_buffers);
+    m.def("results_at", &results_at);
     nb::class_<TraceBuilder>(m, "NativeTrace")
         .def(nb::init<const CardCalls&, std::vector<i64>, usize, const std::vector<std::tuple<unsigned, usize, usize>>&,
                       Values>())

@@ -51,8 +51,8 @@ class Staging:
     def __init__(self) -> None:
         self.pinned = np.zeros(4096, np.uint8)
 
-    def exchange(self, launch, meanwhile, stream, nbytes):
-        assert stream == STREAM
+    def exchange(self, launch, meanwhile, stream, nbytes, *, ones):
+        assert (stream, ones) == (STREAM, 2)
         if launch(self.pinned.ctypes.data, EVENT):
             return None
         meanwhile()
@@ -90,7 +90,7 @@ def chain() -> TraceChain:
 
 TEXT = SimpleNamespace(address=1 << 20, nbytes=1000)
 SIZES = [LARGE + 1, 8], [LARGE + 2]
-END = ChainEnd((3,), GroupSizes(*SIZES, 1), [7, 8], (16, 40), 48, len(RESULTS))
+END = ChainEnd((3,), GroupSizes(*SIZES, 1), [7, 8], (16, 40), 48, len(RESULTS), 2)
 
 
 def test_a_run_launches_both_traces(driver):
@@ -141,3 +141,11 @@ def test_a_run_that_the_driver_refuses_leaves_no_memory(driver, failing):
     assert len(driver.of("give back")) == taken
     if failing == "take":
         assert driver.launcher.start_chain(known, TEXT, (4,)) is None
+
+
+@pytest.mark.parametrize(
+    ("last", "ones", "kept"), [(b"", 0, 4), (b"\xff" * 9, 9, 4), (b"\xff" * 9, 4, 9), (b"\xff\xfe\xff", 3, 7)]
+)
+def test_results_have_no_ones_at_their_end(last, ones, kept):
+    pinned = np.frombuffer(b"head" + last + b"\xff", np.uint8)
+    assert _native.results_at(pinned.ctypes.data, 4 + len(last), ones) == (b"head" + last)[:kept]

@@ -1,6 +1,7 @@
 // A table of 64-bit words, some of which are addresses that are known only when it is copied to the device.
 #pragma once
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -30,11 +31,11 @@ public:
 
     usize size() const { return words_.size(); }
 
-    // Returns the words as they are to lie at address `begin`, followed by `suffix`. `addresses`: of the buffers, or
-    // none. `strided`: the first of the equally spaced addresses, or 0, and their distance.
-    std::vector<u64> at(u64 begin, const std::vector<u64>& addresses, std::pair<u64, u64> strided,
-                        const std::vector<u64>& suffix) const {
-        std::vector<u64> words = words_;
+    // Writes the words to `words` as they are to lie at address `begin`, followed by `suffix`. `addresses`: of the
+    // buffers, or none. `strided`: the first of the equally spaced addresses, or 0, and their distance.
+    void write(u64* words, u64 begin, const std::vector<u64>& addresses, std::pair<u64, u64> strided,
+               const std::vector<u64>& suffix) const {
+        std::copy(words_.begin(), words_.end(), words);
         for (const usize index : relative_) words[index] += begin;
         if (!addresses.empty()) {
             for (const auto& [index, buffer] : buffers_) words[index] = addresses.at(buffer);
@@ -42,8 +43,7 @@ public:
         if (strided.first != 0) {
             for (usize i = 0; i < strided_.size(); ++i) words[strided_[i]] = strided.first + i * strided.second;
         }
-        words.insert(words.end(), suffix.begin(), suffix.end());
-        return words;
+        std::copy(suffix.begin(), suffix.end(), words + size());
     }
 
 private:

@@ -386,7 +386,7 @@ class GpuLauncher:
             return status
 
         self.waits += 1
-        fetched = self._staging.exchange(launch, meanwhile, self._stream, end.fetched)
+        fetched = self._staging.exchange(launch, meanwhile, self._stream, end.fetched, ones=end.ones)
         return None if group is None or fetched is None else (group, fetched)
 
     def _native(self, recording: Recording) -> _native.NativeTrace:

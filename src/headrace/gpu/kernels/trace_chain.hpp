@@ -3,7 +3,6 @@
 // one. Each trace is one call, since separate calls would each return addresses to Python.
 #pragma once
 
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -109,10 +108,9 @@ private:
                    void* stream) const {
         const u64 target = buffers.at(links_.table);
         const u64 strided = end.strided.second == 0 ? 0 : buffers.at(links_.results) + end.strided.first;
-        const std::vector<u64> words = table_.at(target, later, {strided, end.strided.second}, end.suffix);
-        std::byte* const pinned = end.pinned + (end.fetched + 15) / 16 * 16;
-        std::memcpy(pinned, words.data(), words.size() * sizeof(u64));
-        return calls_.copy_to_card(target, pinned, words.size() * sizeof(u64), stream);
+        u64* const pinned = reinterpret_cast<u64*>(end.pinned + (end.fetched + 15) / 16 * 16);
+        table_.write(pinned, target, later, {strided, end.strided.second}, end.suffix);
+        return calls_.copy_to_card(target, pinned, (table_.size() + end.suffix.size()) * sizeof(u64), stream);
     }
 
     CardCalls calls_;

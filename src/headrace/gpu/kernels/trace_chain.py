@@ -58,4 +58,5 @@ class ChainEnd(NamedTuple):
     sent: int
     """Bytes of the table with the words that follow it."""
     fetched: int
-    """Bytes of the results that are copied to the host."""
+    ones: int
+    """Bytes of the results that are copied to the host. The last `ones` of them are left out if all of their bits are set."""

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from headrace import _native
 from headrace.core.errors import MemoryLimitError, OptionError
 from headrace.core.process.process_lock import process_lock
 from headrace.core.transfers import Crossings
@@ -236,7 +237,13 @@ class Staging:
         return found
 
     def exchange(
-        self, launch: Callable[[int, int], int], meanwhile: Callable[[], object] | None, stream: int, nbytes: int
+        self,
+        launch: Callable[[int, int], int],
+        meanwhile: Callable[[], object] | None,
+        stream: int,
+        nbytes: int,
+        *,
+        ones: int = 0,
     ) -> bytes | None:
         """Return bytes that launched work copies to the host; None if it cannot be launched. The caller counts the bytes.
 
@@ -251,6 +258,8 @@ class Staging:
             Handle of the stream.
         nbytes
             Number of bytes; `MAX_EXCHANGE_BYTES` at most, with those that the work copies to the GPU.
+        ones
+            Number of last bytes that are left out if all of their bits are set.
         """
 
         def run(chunk: _Chunk) -> bytes | None:
@@ -260,7 +269,8 @@ class Staging:
             if meanwhile is not None:
                 meanwhile()
             check_status(card_calls().wait(int(chunk.event.handle)))
-            return _received(chunk, nbytes)
+            chunk.under_way = False
+            return _native.results_at(chunk.address, nbytes, ones)
 
         return self._with_chunk(run, stream)
 

@@ -203,7 +203,8 @@ class FiberLauncher:
             meanwhile()
         fetched = self.fetch(BufferSlice(results, 0, end.fetched)).tobytes()
         del scratch  # kernels may reach its buffers up to here
-        return later, fetched
+        has_ones = end.ones and fetched.endswith(b"\xff" * end.ones)
+        return later, fetched[: -end.ones] if has_ones else fetched
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """Same as `headrace.gpu.kernels.launcher.Launcher.fetch`."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -168,6 +168,7 @@ class RepeatedLoad:
             (results + counts_bytes(count), FIRST_SEEN_BYTES) if group.infers else (0, 0),
             self.chain.words.nbytes + 8 * len(ranges),
             results + results_bytes(count, group.infers),
+            FIRST_SEEN_BYTES * count * group.infers,
         )
 
     def _collect(
@@ -191,8 +192,8 @@ class RepeatedLoad:
         if faults or declined:
             return None
         if inference is not None:
-            if not fetched.endswith(_nothing_seen(count)):
-                see_kinds(inference, group, fetched[layout.results + counts_bytes(count) :])
+            if first_seen := fetched[layout.results + counts_bytes(count) :]:  # left out if the guesses were right
+                see_kinds(inference, group, first_seen)
             if not inference.is_right(group.inferred_kinds):
                 return None
         columns.trim(rows, _words(group.strings).unpack_from(fetched, VARIANTS_BYTES))
@@ -206,12 +207,6 @@ class RepeatedLoad:
 
 _loaded = fast_constructor(Loaded)
 _words = cache(lambda count: Struct(f"={count}Q"))
-
-
-@lru_cache(maxsize=8)
-def _nothing_seen(columns: int) -> bytes:
-    """Return the kernels' first occurrences if no column had a field of another kind than the expected one."""
-    return b"\xff" * (columns * FIRST_SEEN_BYTES)
 
 
 def _sample(infer: Callable[[], Inference], expected: bytes, inferred: list[Inference]) -> None:
