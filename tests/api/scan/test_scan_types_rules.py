@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import pytest
@@ -52,6 +52,20 @@ def test_every_three_texts_in_every_order(every: bool) -> None:
     triples = [tuple(TEXTS[n] for n in (a, b, c)) for a, b, c in numbers if every or (a + b + c) % len(TEXTS) == 0]
     sources = [b",".join(triple[place] for triple in triples) + b",0\n" for place in range(3)]
     assert same(sources).report.passes <= 1 + height()
+
+
+@pytest.mark.parametrize("last", [Kind.TEXT, Kind.FLOAT, Kind.NATURAL])
+def test_the_evidence_for_text_among_signed_and_unsigned_numbers(last: Kind) -> None:
+    for kinds in permutations((Kind.NEGATIVE, Kind.UINT64, last)):
+        records = [SAMPLES[kind] + b"\n" for kind in kinds]
+        whole = headrace.read_csv(b"".join(records), header=False).report.columns[0].evidence
+        for batch_bytes in range(1, len(b"".join(records)) + 1):
+            with headrace.scan_csv(b"".join(records), header=False, batch_bytes=batch_bytes) as scan:
+                assert scan.read().report.columns[0].evidence == whole
+        found = headrace.read_csv(records, header=False).report.columns[0].evidence
+        assert whole is not None
+        assert found is not None
+        assert found.text == whole.text
 
 
 def height() -> int:

@@ -216,6 +216,15 @@ def test_two_changes_after_the_sample() -> None:
         assert len(seen) == 1
 
 
+@pytest.mark.parametrize("last", [b"x", b"0.5"])
+def test_text_after_the_sample_is_the_evidence_among_signed_and_unsigned_numbers(last: bytes) -> None:
+    signed, unsigned, natural = SAMPLES[Kind.NEGATIVE], SAMPLES[Kind.UINT64], [b"1"] * (SAMPLE_BYTES // 4 + 100)
+    for first in ([signed, unsigned], [unsigned, signed]):
+        evidence = read(column(*first, *natural, last)).report.columns[0].evidence
+        assert evidence is not None
+        assert evidence.text == last
+
+
 @pytest.mark.parametrize("chunk_bytes", [4096, 256 << 10, 1 << 20])
 def test_evidence_of_text_among_nanoseconds_does_not_depend_on_chunks(chunk_bytes: int) -> None:
     """Record 1 is out of the reach of nanoseconds, record 2 needs them; the last one is text anyway."""

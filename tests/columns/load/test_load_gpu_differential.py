@@ -31,6 +31,12 @@ def test_a_column_that_begins_with_integers_beyond_64_bits(later, monkeypatch):
         check(b"a,b\n" + b"\n".join([*first, later + b",z", b"3,x"] * 3))
 
 
+@pytest.mark.parametrize("first", [[b"-1", b"9223372036854775808"], [b"9223372036854775808", b"-1"]])
+def test_the_evidence_for_text_follows_signed_and_unsigned_numbers(first, monkeypatch):
+    monkeypatch.setattr(infer_gpu, "SHORT_SAMPLE", 64)
+    check(b"a,b\n" + b"\n".join(one + b",1" for one in [*first, *[b"7"] * 40, b"x"]))
+
+
 def test_one_more_wait_without_an_estimate():
     known = replace(SHAPE, speculative=False)
     assert check(b"a,b\n1,x\n2,yy\n", dtypes={"a": "int32", "b": "string"}, shape=known) == 2

@@ -66,12 +66,14 @@ void see_kind(KindLedger& ledger, usize column, u8 kind, u64 record, u64 at, nb:
     ledger.see(column, kind, record, at, [&] { return std::string(text.c_str(), text.size()); });
 }
 
-// `columns`: indices of 32 bits.
-nb::bytes joined_kinds(const KindLedger& ledger, nb::bytes columns) {
+// Returns the kind of each column, or the one to convert it as at first. `columns`: indices of 32 bits.
+nb::bytes kinds_of(const KindLedger& ledger, nb::bytes columns, bool first_guess) {
     std::vector<u32> indices(columns.size() / sizeof(u32));
     std::memcpy(indices.data(), columns.c_str(), indices.size() * sizeof(u32));
     std::string kinds;
-    for (const u32 column : indices) kinds.push_back(static_cast<char>(ledger.joined(column)));
+    for (const u32 column : indices) {
+        kinds.push_back(static_cast<char>(first_guess ? ledger.first_guess(column) : ledger.joined(column)));
+    }
     return nb::bytes(kinds.data(), kinds.size());
 }
 
@@ -113,7 +115,7 @@ void bind_infer(nb::module_& m) {
              nb::arg("bytes"), nb::kw_only(), nb::arg("only_empty") = false)
         .def("see", &see_kind)
         .def("see_all", &see_kinds)
-        .def("kinds", &joined_kinds)
+        .def("kinds", &kinds_of, nb::arg("columns"), nb::kw_only(), nb::arg("first_guess") = false)
         .def("evidence",
              [](const KindLedger& l, usize column) { return evidence_or_none(l.evidence(column), l.rounded(column)); });
 }

@@ -26,12 +26,25 @@ void KindLedger::add(usize column, const KindLedger& other, usize other_column, 
     }
 }
 
+namespace {
+
+Kind with_sign(usize kind, Kind negative) {
+    const auto own = static_cast<Kind>(kind);
+    return own == Kind::negative ? negative : own;
+}
+
+}  // namespace
+
+Kind KindLedger::joined(usize column, bool with_unfit) const { return joined_as(column, Kind::negative, with_unfit); }
+
+Kind KindLedger::first_guess(usize column) const { return joined_as(column, Kind::natural, true); }
+
 // A column with values that its type cannot hold becomes text, unless other kinds widen the type.
-Kind KindLedger::joined(usize column, bool with_unfit) const {
+Kind KindLedger::joined_as(usize column, Kind negative, bool with_unfit) const {
     const Places& places = places_[column];
     Kind kind = Kind::empty;
     for (usize k = 0; k < KIND_COUNT; ++k) {
-        if (places[k] != 0) kind = join(kind, static_cast<Kind>(k));
+        if (places[k] != 0) kind = join(kind, with_sign(k, negative));
     }
     return places[UNFIT] != 0 && with_unfit ? Kind::text : kind;
 }
@@ -56,8 +69,7 @@ std::optional<Evidence> KindLedger::evidence(usize column) const {
     for (const Kind negative : {Kind::natural, Kind::negative}) {
         Kind kind = Kind::empty;
         for (const usize k : order) {
-            const Kind own = static_cast<Kind>(k);
-            kind = join(kind, own == Kind::negative ? negative : own);
+            kind = join(kind, with_sign(k, negative));
             if (same_type(type_of_kind(kind), final_type)) return *seen(column, k);
         }
     }

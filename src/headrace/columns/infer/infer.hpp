@@ -38,6 +38,10 @@ public:
     // Returns the kind that covers everything seen in the column.
     Kind joined(usize column, bool with_unfit = true) const;
 
+    // Returns the kind to convert the column as at first, with negative numbers as natural ones. Beside uint64 they
+    // make the column text, but the evidence for that is the first text, which only a conversion to uint64 finds.
+    Kind first_guess(usize column) const;
+
     // Returns the earliest field that determined the column's type: the join of all kinds up to it has the final type.
     std::optional<Evidence> evidence(usize column) const;
 
@@ -52,6 +56,7 @@ private:
     // The place in `seen_` of the first field of each kind, from 1; 0 for none. The last two: UNFIT, ROUNDED.
     using Places = std::array<u32, SIGHTINGS>;
 
+    Kind joined_as(usize column, Kind negative, bool with_unfit) const;
     const Evidence* seen(usize column, usize kind) const {
         const u32 place = places_[column][kind];
         return place == 0 ? nullptr : &seen_[place - 1];

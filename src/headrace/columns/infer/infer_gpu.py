@@ -112,7 +112,7 @@ class Inference:
                         break
                 if self._larger and EMPTY in self._ledger.kinds(gpu_plan.inferred_words):
                     self._ledger.sample(source, self._native, native_plan, place, self._larger, only_empty=True)
-        found = self._ledger.kinds(gpu_plan.inferred_words)
+        found = self._ledger.kinds(gpu_plan.inferred_words, first_guess=True)
         if len(found) == len(gpu_plan.wanted):
             return found
         kinds = dict(zip(gpu_plan.inferred, found, strict=True))

@@ -31,9 +31,10 @@ std::vector<Guess> first_guesses(const LoadPlan& plan) {
     return guesses;
 }
 
-// Set the guesses from the ledger. Columns whose type changes are marked to be converted (again). Return whether any
-// is.
-bool follow_ledger(const LoadPlan& plan, const KindLedger& ledger, std::vector<Guess>& guesses) {
+// Set the guesses from `kind_of(column)`. Columns whose type changes are marked to be converted (again). Return whether
+// any is.
+template <class KindOf>
+bool follow(const LoadPlan& plan, std::vector<Guess>& guesses, KindOf kind_of) {
     bool any = false;
     for (usize c = 0; c < guesses.size(); ++c) {
         Guess& guess = guesses[c];
@@ -41,7 +42,7 @@ bool follow_ledger(const LoadPlan& plan, const KindLedger& ledger, std::vector<G
             guess.wanted = false;
             continue;
         }
-        const Kind kind = ledger.joined(c);
+        const Kind kind = kind_of(c);
         const ColumnType type = type_of_kind(kind);
         const bool first_values = guess.kind == Kind::empty && kind != Kind::empty;
         guess.wanted = !guess.converted || first_values || !same_type(type, guess.type);
@@ -50,6 +51,10 @@ bool follow_ledger(const LoadPlan& plan, const KindLedger& ledger, std::vector<G
         any |= guess.wanted;
     }
     return any;
+}
+
+bool follow_ledger(const LoadPlan& plan, const KindLedger& ledger, std::vector<Guess>& guesses) {
+    return follow(plan, guesses, [&](usize c) { return ledger.joined(c); });
 }
 
 class Loader {
@@ -108,7 +113,7 @@ private:
         }
         LoadPass pass(input_, guesses_, results());
         if (pass.wants_any()) pass.classify_only(SAMPLE_BYTES);
-        follow_ledger(plan_, ledger_, guesses_);
+        follow(plan_, guesses_, [&](usize c) { return ledger_.first_guess(c); });
         for (usize c = 0; c < guesses_.size(); ++c) guesses_[c].wanted = plan_.columns[c].wanted;
     }
 
