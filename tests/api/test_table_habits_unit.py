@@ -21,6 +21,7 @@ import pytest
 
 import headrace
 from headrace import DataType, OptionError, OutOfRangeError, Table, UnknownColumnError, read_csv, scan_csv
+from headrace.export.files import write_parquet
 
 TEXT = b"a,b,c\n1,x,1.5\n2,,2.5\n,z,\n"
 
@@ -254,6 +255,16 @@ def test_a_mask_in_brackets_says_what_to_use(table: Table) -> None:
     for key in keys:
         with pytest.raises(TypeError, match=r"rows are selected by table\.filter\(headrace\.col\(name\) == value\) or table"):
             table[key]
+
+
+def test_errors_of_a_stream_are_not_blamed_on_the_options_of_its_writer(table: Table, tmp_path: Path) -> None:
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            raise TypeError("the stream is broken")
+
+    with pytest.raises(TypeError, match="the stream is broken"):
+        write_parquet(Broken(), tmp_path / "a", compression="zstd")
+    assert not list(tmp_path.iterdir())
 
 
 def test_parquet_of_another_form_says_what_to_use(table: Table, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -66,8 +66,12 @@ def write_parquet(table: ArrowStream, path: str | os.PathLike[str], **options: o
         )
     checked_path(path, "path")
     file_format.load()
+    _write_batches(table, final_path(path), partial(_open_parquet, options=options))
+
+
+def _open_parquet(sink: Any, schema: Any, *, options: Mapping[str, object]) -> Any:
     try:
-        _write_batches(table, final_path(path), partial(import_module("pyarrow.parquet").ParquetWriter, **options))
+        return import_module("pyarrow.parquet").ParquetWriter(sink, schema, **options)
     except TypeError as error:
         if not options:
             raise

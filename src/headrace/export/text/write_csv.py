@@ -276,7 +276,7 @@ def _write_whole(file: Writable, block: bytes) -> None:
         try:
             written = file.write(rest)
         except TypeError as error:
-            raise OptionError(f"path_or_file must accept bytes ({error}); open it in binary mode ('wb')") from None
+            raise OptionError(f"path_or_file must accept bytes ({error}); open it in binary mode ('wb')") from error
         if not isinstance(written, int):
             return
         if not 0 < written <= len(rest):
