@@ -166,7 +166,8 @@ def read_csv(
     quoted_null
         Whether a quoted field may be null.
     true_values
-        Texts that mean true.
+        Texts that mean true. A number among them is a boolean wherever it stands: with ``true_values=["1"]``, an inferred column
+        of 1 and 2 is text. Its type, or other words, can be given: ``dtypes={"n": int}`` reads numbers.
     false_values
         Texts that mean false.
     decimal
