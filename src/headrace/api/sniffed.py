@@ -30,6 +30,8 @@ class Sniffed:
         Number of records after the table. 0 if the sample is not the whole text.
     decimal
         Decimal point of the numbers. `options` has it only if it is a comma.
+    thousands
+        Mark between thousands. None if no number shows one.
     schema
         Mapping from name to type of each column, as `read_csv` infers them from the sample alone.
     skipped
@@ -70,6 +72,7 @@ class Sniffed:
     sample_bytes: int
     header_reason: str = ""
     decimal: str = "."
+    thousands: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -78,10 +81,10 @@ class Sniffed:
 
     @property
     def options(self) -> dict[str, object]:
-        """Keywords for `read_csv`; `strip`, policies, `decimal` and ``null_values="auto"`` only if the sample needs them."""
+        """Keywords for `read_csv`; `strip`, policies, marks and ``null_values="auto"`` only if the sample needs them."""
         values = {name: getattr(self, name) for name in (*OPTIONS, *SELDOM, *POLICIES)}
         values["null_values"] = "auto" if self.null_values else ()
-        values["decimal"] = "" if self.decimal == "." else self.decimal
+        values |= {"decimal": "" if self.decimal == "." else self.decimal, "thousands": self.thousands}
         return {name: value for name, value in values.items() if name in OPTIONS or value}
 
     def __str__(self) -> str:

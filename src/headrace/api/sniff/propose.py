@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from headrace.api.sniff.decimal_comma import SEPARATORS, decimal_evidence, may_be_numbers
+from headrace.api.sniff.number_marks import likely_marks, reason_for
 from headrace.api.sniff.read_sample import Reading, SampleOptions, read_sample
 from headrace.api.sniff.row_policies import row_policies
 from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
 from headrace.api.sniffed import POLICIES, Sniffed
-from headrace.columns.infer.sniff import RankedDialect, judge
+from headrace.columns.infer.sniff import POINT, Marks, RankedDialect, judge
 from headrace.columns.infer.sniff_table import TableBegin, find_footer, find_table
 from headrace.columns.plan.row_policy import RowOptions
 from headrace.columns.records.data_range import DataRangeOptions
@@ -47,8 +47,8 @@ class Wishes:
     """Number of columns, if names are given."""
     policies: tuple[str, ...] = POLICIES
     """Names of the policies that may be proposed."""
-    decimal: bool = True
-    """True if a decimal comma may be proposed."""
+    marks: bool = True
+    """True if marks of numbers may be proposed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,8 @@ class _Candidate:
     preamble: int
     policies: Mapping[str, str]
     reading: Reading
-    decimal_reason: str = ""
+    marks: Marks = POINT
+    marks_reason: str = ""
 
 
 def propose(source: OpenSource, wishes: Wishes, *, context: Context, sample_bytes: int = DEFAULT_SAMPLE_BYTES) -> Sniffed:
@@ -95,18 +96,20 @@ def _candidate(sample: Sample, judged: RankedDialect, wishes: Wishes, context: C
         skip_rows=preamble, header=indexes, skip_footer=begin.footer, widest=policies.get("long_records") == "widen"
     )
     text, by = sample.text[:end], SampleOptions(dialect=layout.dialect, extent=extent, rows=RowOptions(**policies))
-    reading, decimal_reason = read_sample(text, by, context), ""
-    if wishes.decimal and layout.dialect.sep in SEPARATORS and may_be_numbers(reading.columns):
-        with_commas = read_sample(text, by, context, decimal=",")
-        decimal_reason = decimal_evidence(reading.columns, with_commas.columns)
-        reading = with_commas if decimal_reason else reading
+    reading, marks, reason = read_sample(text, by, context), POINT, ""
+    for likely in likely_marks(reading.columns, layout.dialect) if wishes.marks else ():
+        marked = read_sample(text, by, context, likely)
+        if reason := reason_for(likely, reading.columns, marked.columns):
+            reading, marks = marked, likely
+            break
     return _Candidate(
         judged=judged,
         begin=begin,
         preamble=preamble,
         policies={name: policy for name, policy in policies.items() if name in wishes.policies},
         reading=reading,
-        decimal_reason=decimal_reason,
+        marks=marks,
+        marks_reason=reason,
     )
 
 
@@ -126,8 +129,7 @@ def _table_begin(sample: Sample, judged: RankedDialect, wishes: Wishes) -> Table
 def _sniffed(sample: Sample, ranked: list[RankedDialect], chosen: _Candidate, wishes: Wishes, lines: int) -> Sniffed:
     best, begin = chosen.judged, chosen.begin
     columns = chosen.reading.columns
-    decimal = "," if chosen.decimal_reason else "."
-    null_values = {name: words for name, column in columns.items() if (words := null_words(column, decimal))}
+    null_values = {name: words for name, column in columns.items() if (words := null_words(column, chosen.marks))}
     witness = Witness(
         sample=sample,
         ranked=[best, *(judged for judged in ranked if judged is not best)],
@@ -159,10 +161,11 @@ def _sniffed(sample: Sample, ranked: list[RankedDialect], chosen: _Candidate, wi
         skip_footer=begin.footer,
         schema={name: str(column.type) for name, column in columns.items()},
         skipped=tuple(witness.skipped()),
-        decimal=decimal,
+        decimal=chosen.marks.decimal,
+        thousands=chosen.marks.thousands,
         null_values=tuple(sorted({word for words in null_values.values() for word in words})),
         agreement=min(witness.agreements()),
-        evidence=(*witness.lines_to_read(), *filter(None, [chosen.decimal_reason]), *null_evidence(null_values)),
+        evidence=(*witness.lines_to_read(), *filter(None, [chosen.marks_reason]), *null_evidence(null_values)),
         sample_bytes=sample.bytes_read,
     )
 

@@ -9,6 +9,7 @@ from headrace import _native
 from headrace.api.load.reading import load_plan, prepare, table_columns
 from headrace.api.options.csv_options import CsvOptions, FilesOptions
 from headrace.columns.column import Column
+from headrace.columns.infer.sniff import POINT, Marks
 from headrace.columns.load.load import load
 from headrace.columns.plan.load_plan import ValueOptions
 from headrace.columns.plan.row_policy import RowOptions
@@ -49,12 +50,12 @@ class SampleOptions:
     rows: RowOptions
 
 
-def read_sample(text: bytes, by: SampleOptions, context: Context, *, decimal: str = ".") -> Reading:
+def read_sample(text: bytes, by: SampleOptions, context: Context, marks: Marks = POINT) -> Reading:
     """Read a text by these options. Texts that cannot be decoded are null and not faults, because no proposal changes them."""
     options = CsvOptions(
         dialect=by.dialect,
         schema=SchemaOptions(header=by.extent.header is not None),
-        values=ValueOptions(on_error="null", marks=(ord(decimal), None)),
+        values=ValueOptions(on_error="null", marks=marks.codes),
         extent=by.extent,
         rows=by.rows,
         row_index=None,

@@ -82,8 +82,10 @@ def sniff_csv(
       ``"truncate"``.
     - Fields padded before separators, or after closing quotes: ``strip=True``.
     - Malformed quotes: ``lenient_quotes=True``, or no quotes.
+    - Numbers like ``1.234,56`` or ``1,234.56``: `decimal` and `thousands`.
     - Numbers like ``1,5`` between semicolons or tabs: ``decimal=","``, unless a column has numbers with a point or commas
-      between thousands (``1,234,567``). A column of ``1,234`` alone may have thousands, so it stays text.
+      between thousands (``1,234,567``). A column of ``1,234`` alone may have thousands, and one of ``2,1`` and ``2,10`` may have
+      pairs, so it stays text.
     - Titles, pairs and padded lines before the table are a preamble. Notes after it are a footer if the sample is the whole
       text.
     - Two records of names (groups over names, or names over units) are joined: ``header=(0, 1)``.
@@ -207,7 +209,7 @@ def sniff_rest(
         header_records=options.extent.header,
         columns=None if options.schema.names is None else len(options.schema.names),
         policies=_open_policies(values, whole=whole),
-        decimal=all(values[name] == DEFAULTS[name] for name in ("decimal", "thousands")),
+        marks=all(values[name] == DEFAULTS[name] for name in ("decimal", "thousands")),
     )
     try:
         sniffed = propose(source, wishes, context=options.context)

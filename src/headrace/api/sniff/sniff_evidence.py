@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from headrace.columns.column import Column
-from headrace.columns.infer.sniff import RankedDialect, is_typed
+from headrace.columns.infer.sniff import POINT, Marks, RankedDialect, is_typed
 from headrace.columns.infer.sniff_table import TableBegin
 from headrace.columns.plan.value_forms import NULL_WORDS
 from headrace.core.lazy import LazyAttribute
@@ -173,16 +173,21 @@ def _differences(one: Dialect, other: Dialect) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
 
-def null_words(column: Column, decimal: str = ".") -> tuple[str, ...]:
-    """Return the words that alone make a column of values a column of text, e.g. ``NA`` among numbers with this decimal point."""
-    if not column.type.is_string:
-        return ()
-    values = [value for value in column[:_VALUES_JUDGED] if value is not None]
+def null_words(column: Column, marks: Marks = POINT) -> tuple[str, ...]:
+    """Return the words that alone make a column of values a column of text, e.g. ``NA`` among numbers with these marks."""
+    values = values_judged(column) if column.type.is_string else []
     words = {value for value in values if value.encode() in NULL_WORDS}
     others = [value for value in values if value not in words]
-    if words and others and all(is_typed(value.encode(), decimal) for value in others):
+    if words and others and all(is_typed(value.encode(), marks) for value in others):
         return tuple(sorted(words))
     return ()
+
+
+def values_judged(column: Column) -> list[str]:
+    """Return the first values of a column of text, without nulls."""
+    if column.null_count == column.length:  # a sample may have 100,000 columns without values
+        return []
+    return [value for value in column[:_VALUES_JUDGED] if value is not None]
 
 
 def null_evidence(found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from headrace import _native
 from headrace.columns.date_format import DateForms
@@ -239,9 +240,24 @@ def is_clean(text: bytes) -> bool:
     return len(text) <= 10_000 and _WORD.search(text) is not None and _UNCLEAN.search(text) is None
 
 
-def is_typed(text: bytes, decimal: str = ".") -> bool:
-    """Return whether a column of only such texts has a type other than string, with this decimal point."""
-    return _native.implied_types([text], (ord(decimal), None), _DATES) != ["string"]
+class Marks(NamedTuple):
+    """The decimal point of numbers, and the mark between thousands."""
+
+    decimal: str = "."
+    thousands: str | None = None
+
+    @property
+    def codes(self) -> tuple[int, int | None]:
+        """The marks as `ValueOptions` has them."""
+        return ord(self.decimal), None if self.thousands is None else ord(self.thousands)
+
+
+POINT = Marks()
+
+
+def is_typed(text: bytes, marks: Marks = POINT) -> bool:
+    """Return whether a column of only such texts has a type other than string, with these marks of numbers."""
+    return _native.implied_types([text], marks.codes, _DATES) != ["string"]
 
 
 def is_value(text: bytes) -> bool:

@@ -97,8 +97,9 @@ def _without_empty_end(layout: SampleLayout) -> SampleLayout:
     for record, width in enumerate(layout.widths):
         filled = width
         text = layout.record_text(record) if width > last else b""
-        while filled > last and text.endswith(sep):
-            text, filled = text[: -len(sep)], filled - 1
+        end = len(text)
+        while filled > last and text.endswith(sep, 0, end):
+            end, filled = end - len(sep), filled - 1
         last = max(last, filled)
     return layout if last == max(layout.widths) else replace(layout, widths=[min(width, last) for width in layout.widths])
 

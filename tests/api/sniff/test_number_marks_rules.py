@@ -1,4 +1,4 @@
-"""Rules by which a decimal comma is proposed: between semicolons or tabs, where values fit and no other meaning does."""
+"""Rules by which a decimal comma and marks of thousands are proposed: where values fit and no other meaning does."""
 
 from __future__ import annotations
 
@@ -30,18 +30,21 @@ PROPOSED = {
     "comments": (b"# unit: m\na;b\n1,5;x\n# later\n2,5;y\n", [1.5, 2.5], ["x", "y"]),
     "CR LF": (b"a;b\r\n1,5;x\r\n2,5;y\r\n", [1.5, 2.5], ["x", "y"]),
     "a version with two points": (b"a;b\n1,5;1.2.3\n2,5;1.3.0\n", [1.5, 2.5], ["1.2.3", "1.3.0"]),
+    "decimals of several lengths": (b"a;b\n2,1;x\n2,25;y\n10,0;z\n", [2.1, 2.25, 10.0], ["x", "y", "z"]),
+    "pairs beside numbers": (b"a;b\n1,50;2,1\n2,25;2,10\n", [1.5, 2.25], [2.1, 2.1]),
     "short records": (b"a;b;c\n1,5;x;1\n2,5;y\n3,5;z;3\n4,5;w;4\n", [1.5, 2.5, 3.5, 4.5], ["x", "y", "z", "w"]),
 }
 NOT_PROPOSED = {
     "thousands": b"a;b\n1,234;x\n5,678;y\n",
     "millions": b"a;b\n1,234,567;x\n5,678,901;y\n",
-    "thousands with a point": b"a;b\n1,234.50;x\n5,678.25;y\n",
-    "thousands of points": b"a;b\n1.234,50;x\n5.678,25;y\n",
+    "pairs": b"a\tb\n2,1\tx\n2,10\ty\n",
+    "pairs of several lengths": b"a;b\n10,3;x\n9,20;y\n9,205;z\n",
+    "thousands in some records": b"a;b\n1.234,50;x\nabout 5.678,25;y\n",
+    "thousands of points beside a decimal point": b"a;b\n1.234,50;1.5\n5.678,25;2.5\n",
     "a point in another column": b"a;b\n1,5;2.5\n2,5;3.5\n",
     "a point beside words for null": b"a;b\n1,5;2.5\n2,5;NA\n",
     "a point in the same column": b"a;b\n1,5;x\n2.5;y\n",
     "millions beside pairs": b"a;b;c\n1,234,567;1,234;1,2\n5,678,901;5,678;3,4\n",
-    "thousands with a point beside pairs": b"a\tb\n1,234.50\t1,2\n5,678.25\t3,4\n",
     "a list": b"a;b\n1,2,3;x\n4,5,6;y\n",
     "a list of pairs and more": b"a;b\n1,2;x\n4,5,6;y\n",
     "text": b"a;b\n1,5;x\nabout 2;y\n",
@@ -74,11 +77,32 @@ def test_decimal_commas_are_proposed(name: str) -> None:
     assert any(line.startswith("decimal=','") for line in sniffed.evidence)
 
 
+THOUSANDS = {
+    "points": (b"a;b\n1.234,50;x\n5.678,25;y\n0,5;z\n", ",", ".", [1234.5, 5678.25, 0.5]),
+    "points, in quotes": (b'a,b\n"1.234,50",x\n"5.678,25",y\n', ",", ".", [1234.5, 5678.25]),
+    "commas": (b"a;b\n1,234.50;x\n5,678.25;y\n", ".", ",", [1234.5, 5678.25]),
+    "commas, in quotes": (b'a,b\n"1,234,567.5",x\n-2.25,y\n', ".", ",", [1234567.5, -2.25]),
+    "commas beside pairs": (b"a\tb\n1,234.50\t1,2\n5,678.25\t3,4\n", ".", ",", [1234.5, 5678.25]),
+    "apostrophes": (b"a;b\n1'234.50;x\n12;y\n", ".", "'", [1234.5, 12.0]),
+    "words for null": (b"a;b\n1.234,50;x\nNA;y\n", ",", ".", [1234.5, None]),
+}
+
+
+@pytest.mark.parametrize("name", THOUSANDS)
+def test_marks_of_thousands_are_proposed_with_the_decimal_point(name: str) -> None:
+    text, decimal, thousands, first = THOUSANDS[name]
+    sniffed = headrace.sniff_csv(text)
+    assert (sniffed.decimal, sniffed.thousands) == (decimal, thousands), sniffed
+    table = headrace.read_csv(text, dialect="auto")
+    assert table["a"].to_pylist() == first
+    assert table.equals(headrace.read_csv(text, **sniffed.options))
+
+
 @pytest.mark.parametrize("name", NOT_PROPOSED)
 def test_other_commas_are_not(name: str) -> None:
     sniffed = headrace.sniff_csv(NOT_PROPOSED[name])
-    assert sniffed.decimal == "."
-    assert "decimal" not in sniffed.options
+    assert (sniffed.decimal, sniffed.thousands) == (".", None)
+    assert not sniffed.options.keys() & {"decimal", "thousands"}
 
 
 @pytest.mark.parametrize("options", [{"thousands": ","}, {"decimal": "'"}, {"thousands": " "}])
