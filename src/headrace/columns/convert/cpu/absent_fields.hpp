@@ -12,23 +12,26 @@ public:
           fields_(fields),
           rules_(rules),
           looks_up_(rules.nulls.count > (rules.empty_is_null ? 1 : 0) && rows.dialect->escape < 0) {
-        sizes_ = rules.empty_is_null || rows.widths != nullptr ? 1 : 0;
-        if (looks_up_) sizes_ |= rules.words.null_sizes;
-        if (rows.dialect->skip_initial_space) sizes_ = ~u64{0};
+        empty_sizes_ = rules.empty_is_null || rows.widths != nullptr ? 1 : 0;
+        if (rows.dialect->skip_initial_space) empty_sizes_ = ~u64{0};
+        sizes_ = empty_sizes_ | (looks_up_ ? rules.words.null_sizes : 0);
     }
 
     // Returns whether null words are found. With escapes they are not, since a field's bytes may differ from its text.
     bool looks_up() const { return looks_up_; }
 
     // Returns whether absent fields have to be found before others are read, which does not decline all of them.
-    bool come_first() const { return looks_up_ || (rules_.words.of_empty & BOOL_WORDS) != 0; }
+    // `words`: whether null words do.
+    bool come_first(bool words) const { return (words && looks_up_) || (rules_.words.of_empty & BOOL_WORDS) != 0; }
 
     // Returns a bit for each of `count` rows, at most 64. Only fields that have the size of an absent one are looked
-    // at, so that no branch depends on a single field. Empty ones need no look if they are null.
-    u64 find(usize row, usize count) const {
-        if (sizes_ == 0) return 0;
+    // at, so that no branch depends on a single field. Empty ones need no look if they are null. Without `words`, null
+    // words may be left out.
+    u64 find(usize row, usize count, bool words = true) const {
+        const u64 sizes = words ? sizes_ : empty_sizes_;
+        if (sizes == 0) return 0;
         u64 empty = 0;
-        u64 found = sized(row, count, empty);
+        u64 found = sized(row, count, sizes, empty);
         u64 absent = rules_.empty_is_null ? empty : 0;
         for (found &= ~absent; found != 0; found &= found - 1) {
             if (is_absent(row + static_cast<usize>(trailing_zeros(found)))) absent |= found & (0 - found);
@@ -47,12 +50,11 @@ public:
     }
 
 private:
-    u64 sized(usize row, usize count, u64& empty) const {
+    u64 sized(usize row, usize count, u64 sizes, u64& empty) const {
         const u32* start = fields_.starts() + row * fields_.start_stride();
         const u32* end = fields_.ends() + row * fields_.stride();
         const usize start_stride = fields_.start_stride(), stride = fields_.stride();
         const u32 distance = fields_.start_offset() + fields_.back();  // of the entries of an empty field
-        const u64 sizes = sizes_;
         if (sizes == 1) {
             for (usize i = 0; i < count; ++i, start += start_stride, end += stride)
                 empty |= u64{*end - *start == distance} << i;
@@ -71,7 +73,7 @@ private:
     const ColumnFields fields_;
     const FieldRules& rules_;
     const bool looks_up_;
-    u64 sizes_;  // bit n: a field of n bytes may be absent; bit 63: of 63 bytes or more
+    u64 empty_sizes_, sizes_;  // bit n: an empty or any absent field may have n bytes; bit 63: 63 bytes or more
 };
 
 HR_END_NAMESPACE

@@ -93,24 +93,30 @@ HR_HOT u64 convert_plain_rows(const TileRows& rows, const ColumnFields& fields, 
 }
 
 #if defined(HR_ISA_AVX512)
-// Converts rows [first, first + count) by eight, and returns those that are converted as bits. If none of the first
-// eight is, the others are not tried, since texts of another form are seldom alone.
+struct LaneRows {
+    u64 converted, nulls;
+};
+
+// Converts rows [first, first + count) by eight, and returns those that are converted or null words as bits. If none of
+// the first eight is, the others are not tried, since texts of another form are seldom alone.
 template <class T, class Shape>
-HR_HOT u64 convert_lanes(const TileRows& rows, const ColumnFields& fields, usize first, usize count, const Shape& shape,
-                         T* values) {
+HR_HOT LaneRows convert_lanes(const TileRows& rows, const ColumnFields& fields, usize first, usize count,
+                              const Shape& shape, const NullLanes& words, T* values) {
     const Dialect& dialect = *rows.dialect;
-    if (dialect.skip_initial_space) return 0;
+    LaneRows found = {0, 0};
+    if (dialect.skip_initial_space) return found;
     // Whether a lenient field is quoted is decided field by field. No number begins with a quote, so `eight` declines
     // quoted ones.
     const bool strips = rows.may_need_unquoting && dialect.quote >= 0 && !dialect.lenient;
-    u64 converted = 0;
     for (usize i = 0; i + LANES <= count; i += LANES) {
         LaneFields lanes = load_fields(rows, fields, first + i);
+        if (words.any()) [[unlikely]]
+            found.nulls |= u64{words.among(lanes)} << i;
         if (strips) strip_quotes(lanes, static_cast<u8>(dialect.quote));
-        converted |= u64{static_cast<u8>(~shape.eight(rows, lanes, values + i))} << i;
-        if (converted == 0) break;
+        found.converted |= u64{static_cast<u8>(~shape.eight(rows, lanes, values + i))} << i;
+        if ((found.converted | found.nulls) == 0) break;
     }
-    return converted;
+    return found;
 }
 #endif
 
@@ -150,24 +156,38 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
     };
     usize nulls = 0;
     u64 absent = 0;
-    [[maybe_unused]] usize lanes_from = 0;  // after a block that lanes decline, some are not tried
+#if defined(HR_ISA_AVX512)
+    constexpr bool HAS_LANES = requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); };
+    const bool looks_up = HAS_LANES && absent_fields.looks_up();
+    const NullLanes words = looks_up ? NullLanes(rules, rows.dialect->quote) : NullLanes();
+    // Lanes find these words themselves, outside of quotes.
+    const bool finds_all = words.any() && (plain || !rules.quoted_may_be_null);
+    const bool may_use_lanes = HAS_LANES && (reserved & ~(finds_all ? NULL_WORD : 0)) == 0;
+    usize lanes_from = 0;  // after a block that lanes decline, some are not tried
+#endif
     for (usize base = 0; base < rows.rows; base += BLOCK_ROWS) {
         const usize count = rows.rows - base < BLOCK_ROWS ? rows.rows - base : BLOCK_ROWS;
         const u64 all = ~u64{0} >> (BLOCK_ROWS - count);
+        bool with_words = true;
+#if defined(HR_ISA_AVX512)
+        const bool uses_lanes = may_use_lanes && base >= lanes_from;
+        with_words = !(uses_lanes && words.any());
+#endif
         // Absent fields are found at once where there are some. The first one after a block without is found by
         // reading.
-        absent = absent_fields.come_first() || absent != 0 ? absent_fields.find(base, count) : 0;
+        absent = absent_fields.come_first(with_words) || absent != 0 ? absent_fields.find(base, count, with_words) : 0;
         if (absent != 0) {
             for (usize i = 0; i < count; ++i) store(base + i, T{});
         }
         u64 unread = all & ~absent, failed = 0;
 #if defined(HR_ISA_AVX512)
-        if constexpr (requires { shape.eight(rows, LaneFields{}, static_cast<T*>(nullptr)); }) {
-            T* const values = static_cast<T*>(job.values) + job.row_base + base;
-            if (reserved == 0 && base >= lanes_from) {
-                const u64 converted = convert_lanes(rows, fields, base, count, shape, values);
-                unread &= ~converted;
-                if (converted == 0) lanes_from = base + 8 * BLOCK_ROWS;
+        if constexpr (HAS_LANES) {
+            if (uses_lanes) {
+                T* const values = static_cast<T*>(job.values) + job.row_base + base;
+                const LaneRows found = convert_lanes(rows, fields, base, count, shape, words, values);
+                absent |= found.nulls;
+                unread &= ~(found.converted | found.nulls);
+                if ((found.converted | found.nulls) == 0) lanes_from = base + 8 * BLOCK_ROWS;
                 // Lanes store eight values, also those of absent fields.
                 for (u64 bits = absent; bits != 0; bits &= bits - 1)
                     store(base + static_cast<usize>(trailing_zeros(bits)), T{});

@@ -53,6 +53,48 @@ HR_HOT __mmask8 first_byte_is(Lane64 head, u8 byte) {
     return _mm512_cmpeq_epi64_mask(_mm512_and_si512(head, all_lanes(0xFF)), all_lanes(byte));
 }
 
+// A few null words, each of one to eight bytes, to be compared with the heads of fields.
+class NullLanes {
+public:
+    NullLanes() = default;
+
+    // Takes the words of a column, or none if they are too many, too long, or begin with a quote.
+    NullLanes(const FieldRules& rules, int quote) {
+        for (usize i = 0; i < rules.nulls.count; ++i) {
+            const auto& [text, size] = rules.nulls.words[i];
+            if (size == 0) continue;
+            if (count_ == MAX || size > 8 || *text == quote) {
+                count_ = 0;
+                return;
+            }
+            u64 word = 0;
+            __builtin_memcpy(&word, text, size);
+            words_[count_++] = {word, ~u64{0} >> (64 - 8 * size), size};
+        }
+    }
+
+    bool any() const { return count_ != 0; }
+
+    // Returns the fields that are one of the words, without quotes.
+    __mmask8 among(const LaneFields& lanes) const {
+        __mmask8 found = 0;
+        for (usize i = 0; i < count_; ++i) {
+            const __mmask8 sized = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(words_[i].size));
+            const Lane64 text = _mm512_and_si512(lanes.head, all_lanes(words_[i].bytes));
+            found |= _mm512_mask_cmpeq_epi64_mask(sized, text, all_lanes(words_[i].word));
+        }
+        return found;
+    }
+
+private:
+    static constexpr usize MAX = 8;
+    struct Word {
+        u64 word, bytes, size;
+    };
+    Word words_[MAX];
+    usize count_ = 0;
+};
+
 // Removes enclosing quotes. Seven bytes of the head remain after the first quote.
 HR_HOT void strip_quotes(LaneFields& lanes, u8 quote) {
     const __mmask8 at_least_two = _mm512_cmpgt_epi64_mask(lanes.size, all_lanes(1));
