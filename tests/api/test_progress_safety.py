@@ -40,7 +40,7 @@ def test_what_progress_raises_ends_the_read(kind: type[BaseException], threads: 
 
 
 def test_sampling_types_reports_nothing():
-    text = RECORD * (2_000_000 // len(RECORD))  # tiles of one byte, so that sampling 256 KB takes about 0.1 s
+    text = RECORD * (2_000_000 // len(RECORD))  # tiles of one byte, so that sampling takes 10 ms or more
     reports: list[tuple[int, int]] = []
     headrace.read_csv(text, header=False, threads=1, chunk_bytes=1, progress=lambda *report: reports.append(report))
     assert {total for _, total in reports} == {len(text)}

@@ -221,7 +221,7 @@ LATE = [
 @pytest.mark.long_except("4")
 @pytest.mark.parametrize("seed", range(0, 8, 2))
 def test_types_and_faults_that_turn_up_late(seed: int) -> None:
-    """Values that change the type after the first 256 KB, which determine the first guess. There are then several passes."""
+    """Values that change the type after the first records, which determine the first guess. There are then several passes."""
     rng = random.Random(seed)
     rows = []
     for row in range(9000):

@@ -223,7 +223,7 @@ def test_the_report_shows_what_was_done() -> None:
 @pytest.mark.parametrize("isa", _native.isas())
 @pytest.mark.parametrize("late", [b"1", b"2020-01-01"])
 def test_words_that_look_like_values_are_words_in_every_column(late: bytes, isa: str) -> None:
-    """Also after the first 256 KB, which determine the first guess and have no such words here."""
+    """Also after the first records, which determine the first guess and have no such words here."""
     early = b"2021-02-03" if b"-" in late else b"7"
     text = b"a,b\n" + (early + b",0\n") * 60_000 + late + b",1\n"
     table = read(text, true_values=["1", "2020-01-01"], false_values="0", context=Context(isa=isa))

@@ -135,7 +135,7 @@ def test_cut_anywhere(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", seeds(8))
 def test_types_that_turn_up_late(seed: int) -> None:
-    """Values that change the type after the first 256 KB of a file, which determine its first guess."""
+    """Values that change the type after the first records of a file, which determine its first guess."""
     rng = random.Random(seed)
     records = make_records(rng, 30_000)
     check(Cut(rng, records), on_error=("reject", "null")[seed % 2], shrink=seed % 3 == 0)

@@ -15,7 +15,10 @@
 namespace headrace {
 namespace {
 
-constexpr usize SAMPLE_BYTES = usize{256} << 10;
+// The sample is a 64th of the text or 64 bytes a column, within these bounds. Its fields are classified one by one,
+// which takes four times as long as their conversion.
+constexpr usize MIN_SAMPLE_BYTES = usize{8} << 10, SAMPLE_BYTES = usize{256} << 10;
+constexpr usize SAMPLE_SHARE = 64, SAMPLE_COLUMN_BYTES = 64;
 // If the preceding files show the kinds of all columns, a file is sampled only if it has this many times the sample.
 constexpr usize SAMPLES_PER_FILE = 16;
 
@@ -103,18 +106,32 @@ public:
     }
 
 private:
-    // Guess the types from the kinds of the first records.
+    // Guess the types from the kinds of the first records, and from those of more records for columns without a value.
     void sample() {
         const bool continues = plan_.before.records != 0;
         const bool small = share_ != nullptr && (continues || input_.source.size() < SAMPLES_PER_FILE * SAMPLE_BYTES);
-        for (usize c = 0; c < guesses_.size(); ++c) {
-            const bool known = small && ledger_.joined(c) != Kind::empty;
-            guesses_[c].wanted = guesses_[c].inferred && plan_.columns[c].wanted && !known;
-        }
-        LoadPass pass(input_, guesses_, results());
-        if (pass.wants_any()) pass.classify_only(SAMPLE_BYTES);
+        const auto want_unknown = [&](bool or_known) {
+            for (usize c = 0; c < guesses_.size(); ++c) {
+                const bool known = !or_known && ledger_.joined(c) != Kind::empty;
+                guesses_[c].wanted = guesses_[c].inferred && plan_.columns[c].wanted && !known;
+            }
+        };
+        want_unknown(!small);
+        const usize share = std::max(input_.source.size() / SAMPLE_SHARE, plan_.columns.size() * SAMPLE_COLUMN_BYTES);
+        const usize bytes = std::clamp(share, MIN_SAMPLE_BYTES, SAMPLE_BYTES);
+        classify(bytes);
+        want_unknown(false);
+        if (bytes < input_.source.size()) classify(std::max(SAMPLE_BYTES, plan_.tile_bytes));
         follow(plan_, guesses_, [&](usize c) { return ledger_.first_guess(c); });
         for (usize c = 0; c < guesses_.size(); ++c) guesses_[c].wanted = plan_.columns[c].wanted;
+    }
+
+    // Add the kinds of the wanted columns in about `bytes` of text to the ledger.
+    void classify(usize bytes) {
+        LoadPlan plan = plan_;
+        plan.tile_bytes = std::min(plan_.tile_bytes, bytes);
+        LoadPass pass({input_.source, input_.dialect, plan, input_.run}, guesses_, results());
+        if (pass.wants_any()) pass.classify_only(bytes);
     }
 
     // Convert the wanted columns of all tiles up to `last`.
