@@ -20,7 +20,8 @@ from bench.read.shapes.shape import header_of, stored_text, text_of
 from bench.tables import keep
 
 SIZE = 12_000
-LONG = {"fields of 4 KB", "fields of 300 KB to 1 MB", "2,000 columns of prices", "skewed lengths"}
+LONG = {"fields of 4 KB", "fields of 300 KB to 1 MB", "2,000 columns of prices", "2,000 columns of words", "skewed lengths"}
+LONG |= {"texts of 18 KB in 1 % of short records"}
 """Shapes of long records: their texts are larger than asked for, or the oracle takes long."""
 WORDS = SHAPES["ASCII words, three columns"]
 FAULTS = {policy: SHAPES[f"1 % of a column does not convert, {policy}"] for policy in ("null", "reject")}
@@ -43,7 +44,7 @@ def test_a_text_is_the_same_in_every_call_and_has_the_types_of_the_shape(name: s
     columns = zip(table.columns.values(), shape.types, strict=True)
     found = [(check.plain_name(str(column.type)), wanted) for column, wanted in columns if column.null_count < len(column)]
     assert [pair for pair in found if pair[0] != pair[1]] == []
-    assert len(found) > 200 if "97 %" in name else len(found) == len(shape.types)
+    assert len(found) > 200 if "97 %" in name else len(found) == (0 if "without a value" in name else len(shape.types))
     faults = {"null": "on_error" in shape.options, "reject": True}.get(shape.options.get("on_error", ""), False)
     assert (table.report.faults > 0) <= faults
 

@@ -33,6 +33,9 @@ NUMBERS = (
     Shape(
         "booleans Y and N", numbers.yes_and_no, (_BOOL,) * 4, given=True, options={"true_values": ["Y"], "false_values": ["N"]}
     ),
+    Shape("zeros and ones, 30 columns", numbers.flags, (_INT,) * 30),
+    Shape("NULL in 60 % of integers", numbers.mostly_null, (_INT,) * 5, options={"null_values": ["NULL"]}),
+    Shape("-999 for null in 30 % of integers", numbers.missing_codes, (_INT,) * 5, options={"null_values": ["-999"]}),
     Shape("NA in 30 % of integers", numbers.null_words, (_INT,) * 5, Goal(4, 350), options={"null_values": ["NA"]}),
     Shape("half of the fields empty", numbers.empty_fields, (_INT,) * 12),
     Shape("machine learning: label, 30 floats", domains.features, (_INT, *(_REAL,) * 30)),
@@ -52,6 +55,10 @@ DATES = (
         "dates with names of months", dates.month_names, (_DATE,) * 3,
         options={"date_format": "%d %b %Y"}, facts=Facts(formats={_DATE: "%d %b %Y"}),
     ),
+    Shape(
+        "dates like 01.02.2020", dates.points, (_DATE,) * 4,
+        options={"date_format": "%d.%m.%Y"}, facts=Facts(formats={_DATE: "%d.%m.%Y"}),
+    ),
     Shape("times of day", dates.clock_times, ("time64[us]",) * 2),
     Shape("durations", dates.durations, ("duration[us]",) * 2, given=True),
     Shape("time series: nanoseconds, three floats", dates.nanoseconds, (_INT, *(_REAL,) * 3)),
@@ -64,6 +71,8 @@ DATES = (
 TEXTS = (
     Shape("ASCII words, three columns", texts.words, (_TEXT,) * 3, Goal(5, 500)),
     Shape("ASCII words as views", texts.words, (_TEXT,) * 3, options={"strings": "view"}),
+    Shape("one column of words", texts.one_word, (_TEXT,)),
+    Shape("50,000 identifiers as dictionaries", texts.identifiers, (_TEXT,) * 2, options={"strings": "dictionary"}),
     Shape("categories as dictionaries", texts.categories, (_TEXT,) * 3, options={"strings": "dictionary"}),
     Shape("Cyrillic words", texts.cyrillic, (_TEXT,) * 3, Goal(3, 300)),
     Shape("a non-ASCII letter in 5 % of records", texts.accents, (_TEXT,) * 3, Goal(4, 280)),
@@ -74,13 +83,24 @@ TEXTS = (
     Shape("skewed lengths", texts.skewed_lengths, (_INT, _TEXT)),
     Shape("fields of 4 KB", texts.paragraphs, (_INT, _TEXT), Goal(5, 400)),
     Shape("fields of 300 KB to 1 MB", texts.megabytes, (_INT, _TEXT)),
+    Shape("texts of 18 KB in 1 % of short records", texts.rare_pages, (_INT, _TEXT), facts=_QUOTES),
     Shape("UUIDs", texts.uuids, (_TEXT,) * 2),
     Shape("digests of 64 hexadecimal digits", texts.digests, (_TEXT, _INT)),
     Shape("base64", texts.base64_fields, (_INT, _TEXT)),
     Shape("URLs", texts.urls, (_TEXT, _INT)),
     Shape("postal addresses", texts.addresses, (_INT, _TEXT, _TEXT, _TEXT, _TEXT), facts=_QUOTES),
+    Shape("IPv6 addresses and ports", texts.ipv6, (_TEXT, _INT, _TEXT)),
+    Shape("amounts with currency, percent and units", texts.amounts, (_INT, _TEXT, _TEXT, _TEXT)),
     Shape("mail and IPv4 addresses", texts.contacts, (_TEXT, _TEXT, _INT)),
     Shape("all fields quoted", texts.all_quoted, (_INT, _TEXT, _TEXT, _REAL), Goal(10, 350), facts=_QUOTES),
+    Shape(
+        "all fields quoted, spaces after separators", texts.all_quoted_spaced, (_INT, _TEXT, _TEXT, _REAL), Goal(1.5, 200),
+        options={"skip_initial_space": True}, facts=_QUOTES,
+    ),
+    Shape(
+        "all fields quoted, padded", texts.all_quoted_padded, (_INT, _TEXT, _TEXT, _REAL),
+        options={"strip": True}, facts=_QUOTES,
+    ),
     Shape("every fifth record with a quoted comma", texts.quoted_commas, _NARROW, Goal(5, 300), facts=_QUOTES),
     Shape("JSON in quotes, every quote doubled", texts.json_doubled, (_INT, _TEXT), Goal(10, 300), facts=_QUOTES),
     Shape(
@@ -89,17 +109,33 @@ TEXTS = (
     ),
     Shape("JSON without quotes, tabs", texts.json_bare, (_INT, _TEXT), options=_TAB),
     Shape("line breaks in quotes", texts.line_breaks, (_INT, _TEXT), Goal(10, 350), facts=_BREAKS),
+    Shape(
+        "CR LF, also in quotes", texts.carriage_returns, (_INT, _TEXT), facts=Facts(quotes=True, breaks=True, line_end="\r\n")
+    ),
 )  # fmt: skip
 
 LAYOUTS = (
     Shape("CR LF", layouts.narrow, _NARROW, Goal(5, 350), facts=Facts(line_end="\r\n")),
     Shape("separated by tabs", layouts.separated("\t"), _NARROW, options=_TAB),
     Shape("separator of two bytes", layouts.separated("||"), _NARROW, options={"sep": "||"}),
+    Shape("table of bars: number, words, price, date", layouts.bars, (_INT, _TEXT, _REAL, _DATE), options={"sep": "|"}),
+    Shape("columns padded with spaces", layouts.aligned, _NARROW, Goal(1.5, 200), options={"strip": True}),
+    Shape(
+        "PostgreSQL's COPY", layouts.copied, (_INT, _TEXT, _TEXT, _TIME), Goal(1.5, 200),
+        options=_TAB | {"escape_char": "\\", "escape_sequences": True, "null_values": ["\\N"]},
+    ),
+    Shape(
+        "comments with quotes before every tenth record", layouts.quoted_comments, _NARROW,
+        options={"comment": "#"}, facts=_QUOTES,
+    ),
     Shape("comments before every tenth record", layouts.comments, _NARROW, options={"comment": "#"}),
     Shape("blank lines before every tenth record", layouts.blank_lines, _NARROW),
     Shape("40 columns of one digit", layouts.integers(40, 10), (_INT,) * 40),
     Shape("200 columns of integers", layouts.integers(200), (_INT,) * 200, Goal(5, 300)),
     Shape("2,000 columns of prices", layouts.prices(2000), (_REAL,) * 2000, Goal(4, 150)),
+    Shape("2,000 columns of words", layouts.words(2000), (_TEXT,) * 2000),
+    Shape("100 columns of short answers", layouts.answers, (_TEXT,) * 100),
+    Shape("eight columns without a value", layouts.without_values, (_TEXT,) * 8),
     Shape("300 columns, 97 % empty", layouts.sparse, (_INT,) * layouts.SPARSE_COLUMNS),
     Shape(
         "1 % of a column does not convert, null", layouts.faults(0.01), (_INT, _INT, _REAL), Goal(3, 150),
@@ -108,6 +144,10 @@ LAYOUTS = (
     Shape(
         "1 % of a column does not convert, reject", layouts.faults(0.01), (_INT, _INT, _REAL), Goal(3, 150),
         given=True, options={"on_error": "reject"}, facts=Facts(as_text=(1,)),
+    ),
+    Shape(
+        "10 % of a column does not convert, null", layouts.faults(0.1), (_INT, _INT, _REAL), Goal(2.5, 100),
+        given=True, options={"on_error": "null"}, facts=Facts(as_text=(1,)),
     ),
     Shape(
         "0.01 % of a column does not convert, null", layouts.faults(0.0001), (_INT, _INT, _REAL), Goal(3, 250),

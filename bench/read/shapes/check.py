@@ -24,7 +24,7 @@ from headrace.testing.reference import ReferenceOptions, read
 from headrace.testing.values import Words
 
 PIECE_BYTES = 12 << 10
-_DIALECT = ("sep", "quote_char", "double_quote", "escape_char", "comment")
+_DIALECT = ("sep", "quote_char", "double_quote", "escape_char", "escape_sequences", "comment", "skip_initial_space", "strip")
 _WORDS = {"null": "null_values", "true": "true_values", "false": "false_values"}
 _ORACLE = {*_DIALECT, "null_values", "true_values", "false_values", "decimal", "thousands", "date_format", "on_error"}
 """Options that the oracle knows."""
@@ -43,7 +43,7 @@ def oracle_options(shape: Shape) -> ReferenceOptions | None:
         dialect=Dialect(**encoded),
         header=True,
         types=dict(enumerate(shape.types)) if shape.given else {},
-        words=Words(**words),
+        words=Words(**words, escape=encoded.get("escape_char") or b""),
         forms=Forms(decimal=options.get("decimal", ".").encode(), thousands=mark and mark.encode(), formats=formats),
         on_error=options.get("on_error", "raise"),
     )

@@ -37,6 +37,11 @@ def iso_dates(random: Random, count: int) -> list[str]:
     return joined(*([f"{one:%Y-%m-%d}" for one in moments(random, count)] for _ in range(4)))
 
 
+def points(random: Random, count: int) -> list[str]:
+    """Return four columns such as 31.01.2024."""
+    return joined(*([f"{one:%d.%m.%Y}" for one in moments(random, count)] for _ in range(4)))
+
+
 def us_times(random: Random, count: int) -> list[str]:
     """Return two columns such as 01/31/2024 02:30:00 PM."""
     return joined(*([f"{one:%m/%d/%Y %I:%M:%S %p}" for one in moments(random, count)] for _ in range(2)))

@@ -118,3 +118,23 @@ def empty_fields(random: Random, count: int) -> list[str]:
 def _replaced(random: Random, texts: list[str], others: list[str], share: float) -> list[str]:
     chosen = (random.random(len(texts)) < share).tolist()
     return [other if is_other else text for text, other, is_other in zip(texts, others, chosen, strict=True)]
+
+
+def flags(random: Random, count: int) -> list[str]:
+    """Return 30 columns of 0 and 1."""
+    return joined(*random.integers(0, 2, (30, count)))
+
+
+def mostly_null(random: Random, count: int) -> list[str]:
+    """Return five columns of up to four digits, NULL in 60 % of the fields."""
+    return joined(*(_with_nulls(random, count, 0.6, "NULL") for _ in range(5)))
+
+
+def missing_codes(random: Random, count: int) -> list[str]:
+    """Return five columns of up to four digits, -999 in 30 % of the fields."""
+    return joined(*(_with_nulls(random, count, 0.3, "-999") for _ in range(5)))
+
+
+def _with_nulls(random: Random, count: int, share: float, null: str) -> list[str]:
+    values = random.integers(0, 10_000, count).astype(str)
+    return np.where(random.random(count) < share, null, values).tolist()

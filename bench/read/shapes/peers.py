@@ -190,7 +190,7 @@ def pandas(path: Path, shape: Shape, threads: int) -> Read:
         "false_values": "false_values",
         "date_format": "date_format",
     }
-    names |= {"escape_char": "escapechar", "double_quote": "doublequote"}
+    names |= {"escape_char": "escapechar", "double_quote": "doublequote", "skip_initial_space": "skipinitialspace"}
     options |= {names[name]: given.pop(name) for name in list(given) if name in names}
     if len(options.get("sep", ",")) > 1:
         raise UnsupportedError("sep of two bytes")

@@ -28,6 +28,16 @@ def words(random: Random, count: int) -> list[str]:
     return joined(*(chosen(random, WORDS, count) for _ in range(3)))
 
 
+def one_word(random: Random, count: int) -> list[str]:
+    """Return one column of a word."""
+    return chosen(random, WORDS, count)
+
+
+def identifiers(random: Random, count: int) -> list[str]:
+    """Return two columns of one of 50,000 identifiers."""
+    return joined(*([f"customer-{number:05d}" for number in random.integers(0, 50_000, count).tolist()] for _ in range(2)))
+
+
 def cyrillic(random: Random, count: int) -> list[str]:
     """Return three columns of two Cyrillic words."""
     return joined(*(phrases(random, np.full(count, 2), _CYRILLIC) for _ in range(3)))
@@ -73,6 +83,14 @@ def megabytes(random: Random, count: int) -> list[str]:
     """Return an identifier and a text of 300 KB to 1 MB."""
     text = " ".join(chosen(random, WORDS, 200_000))
     return joined(np.arange(count), [text[:length] for length in random.integers(300_000, 1_000_000, count).tolist()])
+
+
+def rare_pages(random: Random, count: int) -> list[str]:
+    """Return an identifier and a word, or a quoted text of 4,000 words in 1 % of the records."""
+    page = ", ".join(chosen(random, WORDS, 4000))
+    is_page = (random.random(count) < 0.01).tolist()
+    texts = [f'"{page}"' if wanted else word for wanted, word in zip(is_page, chosen(random, WORDS, count), strict=True)]
+    return joined(np.arange(count), texts)
 
 
 def categories(random: Random, count: int) -> list[str]:
@@ -123,11 +141,34 @@ def contacts(random: Random, count: int) -> list[str]:
     return joined(mails, [".".join(map(str, row)) for row in zip(*octets, strict=True)], random.integers(1, 65536, count))
 
 
+def ipv6(random: Random, count: int) -> list[str]:
+    """Return an IPv6 address, a port and another address."""
+    first, second = ([":".join(text[i : i + 4] for i in range(0, 32, 4)) for text in hex_texts(random, count, 32)] for _ in "12")
+    return joined(first, random.integers(1, 65536, count), second)
+
+
+def amounts(random: Random, count: int) -> list[str]:
+    """Return a number, an amount of dollars, a share in percent and a weight."""
+    prices, shares = fixed(random.integers(100, 10**6, count), 2), fixed(random.integers(0, 1000, count), 1)
+    weights = [f"{weight} kg" for weight in random.integers(1, 500, count).tolist()]
+    return joined(np.arange(count), [f"${price}" for price in prices], [f"{share}%" for share in shares], weights)
+
+
 def all_quoted(random: Random, count: int) -> list[str]:
     """Return a number, two words and a price, all quoted."""
     numbers = map(str, random.integers(0, 10**6, count).tolist())
     columns = (numbers, chosen(random, WORDS, count), chosen(random, WORDS, count), fixed(random.integers(0, 10**5, count), 2))
     return joined(*map(quoted, columns))
+
+
+def all_quoted_spaced(random: Random, count: int) -> list[str]:
+    """Return `all_quoted` with a space after each separator."""
+    return [line.replace(",", ", ") for line in all_quoted(random, count)]
+
+
+def all_quoted_padded(random: Random, count: int) -> list[str]:
+    """Return `all_quoted` with spaces around each field."""
+    return [f" {line} ".replace(",", "  , ") for line in all_quoted(random, count)]
 
 
 def quoted_commas(random: Random, count: int) -> list[str]:
@@ -162,3 +203,9 @@ def line_breaks(random: Random, count: int) -> list[str]:
     """Return a number and a quoted text of three lines."""
     lines = [phrases(random, random.integers(4, 15, count)) for _ in range(3)]
     return joined(np.arange(count), quoted(map("\n".join, zip(*lines, strict=True))))
+
+
+def carriage_returns(random: Random, count: int) -> list[str]:
+    """Return a number and a quoted text of two lines, which CR LF separates."""
+    lines = [phrases(random, random.integers(1, 8, count)) for _ in range(2)]
+    return joined(np.arange(count), quoted(map("\r\n".join, zip(*lines, strict=True))))
