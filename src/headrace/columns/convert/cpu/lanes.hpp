@@ -88,10 +88,10 @@ public:
 
 private:
     static constexpr usize MAX = 8;
-    struct Word {
+    struct NullWord {
         u64 word, bytes, size;
     };
-    Word words_[MAX];
+    NullWord words_[MAX];
     usize count_ = 0;
 };
 
