@@ -80,7 +80,6 @@ public:
     std::unique_ptr<HostHashMap> copy() const override { return std::make_unique<ShardedMap>(*this); }
 
     void upsert(const PairBatch& batch, const Upsert& how, unsigned threads) override {
-        threads = threads_for(batch.count, threads);
         if constexpr (sizeof(Value) >= 4) {
             if (how.reduce != Reduce::last) {
                 return upsert_by(batch, Reduction<Value>{operation_of(how.reduce), how.kind}, threads);
@@ -90,61 +89,70 @@ public:
     }
 
     void replace(const PairBatch& batch, u8* found, unsigned threads) override {
-        each_part(static_cast<const Key*>(batch.keys), batch.count, threads, [&](const PartKeys& keys) {
-            const void* const values = batch.values;
-            u8* const marks = found;
-            visit_part(keys, Prefetch::search, [=](Table& table, HashedKey<Key> key, u64 row) {
-                auto* const slot = table.find(key.key, key.hash);
-                if (slot != nullptr) slot->value = value_at(values, row);
-                marks[row] = slot != nullptr;
-            });
+        Parts parts(batch.keys, batch.count, seed_, threads);
+        const auto values = parts.template placed<Value>(batch.values);
+        const auto marks = parts.template placed<u8>(found);
+        parts.take(values);
+        each_part(parts, Prefetch::search, [=](Table& table, HashedKey<Key> key, u64 position) {
+            auto* const slot = table.find(key.key, key.hash);
+            if (slot != nullptr) slot->value = value_at(values, position);
+            marks.items[position] = slot != nullptr;
         });
+        parts.give(marks);
     }
 
     void erase(const KeyBatch& batch, u8* found, unsigned threads) override {
-        each_part(static_cast<const Key*>(batch.keys), batch.count, threads, [&](const PartKeys& keys) {
-            u8* const marks = found;
-            visit_part(keys, Prefetch::search,
-                       [=](Table& table, HashedKey<Key> key, u64 row) { marks[row] = table.erase(key.key, key.hash); });
+        Parts parts(batch.keys, batch.count, seed_, threads);
+        const auto marks = parts.template placed<u8>(found);
+        parts.take();
+        each_part(parts, Prefetch::search, [=](Table& table, HashedKey<Key> key, u64 position) {
+            marks.items[position] = table.erase(key.key, key.hash);
         });
+        parts.give(marks);
     }
 
     void find(const KeyBatch& batch, void* values, u8* found, unsigned threads) const override {
-        const Key* const keys = static_cast<const Key*>(batch.keys);
         const Pieces pieces(batch.count, 64);  // a search reads a cache line or two
+        const Prefetch prefetch = prefetch_of(Prefetch::search, shards_);
         for_each_piece(pieces.number(), threads_for(batch.count, threads), [&](u64 piece) {
-            find_part({keys, {nullptr, pieces.begin(piece), pieces.size(piece)}, seed_}, values, found);
+            const KeyRows<Key> rows{static_cast<const Key*>(batch.keys), pieces.begin(piece), pieces.size(piece),
+                                    seed_};
+            find_part(rows, prefetch, values, found);
         });
     }
 
     void apply(const OperationBatch& batch, const OperationResults& results, unsigned threads) override {
-        const Key* const keys = static_cast<const Key*>(batch.pairs.keys);
-        threads = threads_for(batch.pairs.count, threads);
-        const BatchParts parts = batch_parts(keys, batch.pairs.count, seed_, threads);
+        Parts parts(batch.pairs.keys, batch.pairs.count, seed_, threads);
+        const PlacedOperations given{parts.template placed<u8>(batch.operations),
+                                     parts.template placed<Value>(batch.pairs.values), batch.kind};
+        const PlacedResults to{parts.template placed<Value>(results.values), parts.template placed<u8>(results.found)};
+        parts.take(given.operations, given.values);
         std::vector<u64> finished(parts.number());
         FirstError error;
-        for_each_piece(parts.number(), threads, [&](u64 part) {
+        for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
             try {
-                visit_part({keys, parts[part], seed_}, Prefetch::insertion,
-                           [&](Table& table, HashedKey<Key> key, u64 row) {
-                               run_operation(table, key, row, batch, results);
+                visit_part(parts[part], tables_of(parts, part), Prefetch::insertion,
+                           [&](Table& table, HashedKey<Key> key, u64 position) {
+                               run_operation(table, key, position, given, to);
                                ++finished[part];
                            });
             } catch (const std::bad_alloc&) {
                 error.set(std::current_exception());
             }
         });
-        if (!error.is_set()) return;
-        for_each_piece(parts.number(), threads, [&](u64 part) {
-            for (u64 i = finished[part]; i-- > 0;) {
-                const u64 row = parts[part][i];
-                if (batch.operations[row] == static_cast<u8>(MapOperation::find)) continue;
-                const Key hash = hash_of(keys[row]);
-                write_state(table_of(hash), {keys[row], hash},
-                            {value_at(results.values, row), results.found[row] != 0});
-            }
-        });
-        error.rethrow();
+        if (error.is_set()) {
+            for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
+                for (u64 i = finished[part]; i-- > 0;) {
+                    const u64 position = parts.begin(part) + i;
+                    if (given.operations.items[position] == static_cast<u8>(MapOperation::find)) continue;
+                    const Key key = parts.key_at(position), hash = hash_of(key);
+                    write_state(table_of(hash), {key, hash},
+                                {value_at(to.values, position), to.found.items[position] != 0});
+                }
+            });
+            error.rethrow();
+        }
+        parts.give(to.values, to.found);
     }
 
     void items(void* keys, void* values) const override {
@@ -178,27 +186,43 @@ public:
     }
 
 private:
-    using PartKeys = KeyRows<Key>;
-    static Value value_at(const void* values, u64 row) {
+    using Parts = BatchParts<Key>;
+
+    struct PlacedOperations {
+        PlacedItems<u8> operations;
+        PlacedItems<Value> values;
+        NumberKind kind;
+    };
+    struct PlacedResults {
+        PlacedItems<Value> values;
+        PlacedItems<u8> found;
+    };
+
+    static Value value_at(const PlacedItems<Value>& values, u64 position) {
         if constexpr (sizeof(Value) < 4) {
             return {};
         } else {
-            return static_cast<const Value*>(values)[row];
+            return values.items[position];
         }
     }
 
     Table& table_of(Key hash) { return shards_[shard_of(hash)]; }
-    // Other threads change the tables of other parts, which have about as many bytes.
-    Prefetch prefetch_of(Prefetch wanted, const PartKeys& part) const {
-        const u64 bytes = part.has_all_tables() ? statistics().bytes : shard_count * shards_[part.table()].bytes();
+    // The tables of a part of a batch.
+    std::span<Table> tables_of(const Parts& parts, u64 part) {
+        const u32 count = parts.tables_of_part();
+        return std::span(shards_).subspan(part * count, count);
+    }
+    static Prefetch prefetch_of(Prefetch wanted, std::span<const Table> tables) {
+        u64 bytes = 0;
+        for (const Table& table : tables) bytes += table.bytes();
         return prefetch_for(bytes, wanted);
     }
 
-    void find_part(const PartKeys& part, void* values, u8* found) const {
-        const Key* const keys = part.keys;
+    void find_part(const KeyRows<Key>& rows, Prefetch prefetch, void* values, u8* found) const {
+        const Key* const keys = rows.keys;
         const Table* const tables = shards_.data();
         visit_rows(
-            part, prefetch_of(Prefetch::search, part), [=](Key hash) -> const Table& { return tables[shard_of(hash)]; },
+            rows, prefetch, [=](Key hash) -> const Table& { return tables[shard_of(hash)]; },
             [=](Key hash, u64 row) {
                 const auto* const slot = tables[shard_of(hash)].find(keys[row], hash);
                 found[row] = slot != nullptr;
@@ -208,29 +232,25 @@ private:
             });
     }
 
-    // Calls visit(table, key, row) for rows of a part in order.
+    // Calls visit(table, key, position) for rows of a part in order.
     template <class Visit>
-    [[gnu::always_inline]] void visit_part(const PartKeys& part, Prefetch what, const Visit& visit) {
-        if (part.rows.count == 0) return;
+    [[gnu::always_inline]] void visit_part(const KeyRows<Key>& part, std::span<const Table> of, Prefetch what,
+                                           const Visit& visit) {
         const Key* const keys = part.keys;
         Table* const tables = shards_.data();
         visit_rows(
-            part, prefetch_of(what, part), [=](Key hash) -> Table& { return tables[shard_of(hash)]; },
-            [&](Key hash, u64 row) { visit(tables[shard_of(hash)], HashedKey<Key>{keys[row], hash}, row); });
+            part, prefetch_of(what, of), [=](Key hash) -> Table& { return tables[shard_of(hash)]; },
+            [&](Key hash, u64 position) {
+                visit(tables[shard_of(hash)], HashedKey<Key>{keys[position], hash}, position);
+            });
     }
-
-    // Calls work(keys) for each part of a batch.
-    template <class Work>
-    void each_part(const Key* keys, u64 count, unsigned threads, const Work& work) {
-        threads = threads_for(count, threads);
-        const BatchParts parts = batch_parts(keys, count, seed_, threads);
-        for_each_piece(parts.number(), threads, [&](u64 part) { work(PartKeys{keys, parts[part], seed_}); });
-    }
-
-    // The tables of a part of a batch.
-    std::span<Table> tables_of(const BatchParts& parts, u64 part) {
-        const u32 count = parts.tables_of_part();
-        return std::span(shards_).subspan(part * count, count);
+    // The same for all parts, in parallel.
+    template <class Visit>
+    void each_part(const Parts& parts, Prefetch what, const Visit& visit) {
+        for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
+            const Visit copy = visit;  // its pointers stay in registers
+            visit_part(parts[part], tables_of(parts, part), what, copy);
+        });
     }
 
     static u64 size_of(std::span<const Table> tables) {
@@ -240,7 +260,7 @@ private:
     }
 
     // Returns whether a table may have to grow.
-    bool may_grow(const BatchParts& parts) {
+    bool may_grow(const Parts& parts) {
         for (u32 part = 0; part < parts.number(); ++part) {
             for (const Table& table : tables_of(parts, part)) {
                 if (!table.has_space_for(parts[part].count)) return true;
@@ -256,32 +276,33 @@ private:
 
     template <class Joined>
     void upsert_by(const PairBatch& batch, const Joined& reduce, unsigned threads) {
-        const Key* const keys = static_cast<const Key*>(batch.keys);
-        const BatchParts parts = batch_parts(keys, batch.count, seed_, threads);
+        Parts parts(batch.keys, batch.count, seed_, threads);
+        const auto values = parts.template placed<Value>(batch.values);
         const bool may_fail = may_grow(parts);
         const UndoLog<Value> log(may_fail ? batch.count : 0);  // empty if no operation can fail
+        parts.take(values);
         std::vector<u64> finished(parts.number());
         FirstError error;
-        for_each_piece(parts.number(), threads, [&](u64 part) {
-            const RowList rows = parts[part];
+        for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
+            const KeyRows<Key> rows = parts[part];
             const std::span<Table> tables = tables_of(parts, part);
             const u64 before = size_of(tables), first = may_fail ? rows.count / 8 : 0;
-            LoggedPart logged{may_fail ? &log : nullptr, parts.begins[part]};
+            LoggedPart logged{may_fail ? &log : nullptr, rows.first};
             try {
-                upsert_part({keys, rows.part(0, first), seed_}, batch.values, reduce, logged);
+                upsert_part(rows.part(0, first), tables, values, reduce, logged);
                 if (first >= tables.size()) {
                     const u64 expected = expected_keys(size_of(tables) - before, first, rows.count);
                     for (Table& table : tables) table.reserve(expected / tables.size());
                 }
-                upsert_part({keys, rows.part(first, rows.count), seed_}, batch.values, reduce, logged);
+                upsert_part(rows.part(first, rows.count), tables, values, reduce, logged);
             } catch (const std::bad_alloc&) {
                 error.set(std::current_exception());
             }
-            finished[part] = logged.position - parts.begins[part];
+            finished[part] = logged.position;
         });
         if (!error.is_set()) return;
-        for_each_piece(parts.number(), threads, [&](u64 part) {
-            for (u64 i = finished[part]; i-- > 0;) undo_one(keys[parts[part][i]], log, parts.begins[part] + i);
+        for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
+            for (u64 i = finished[part]; i-- > parts.begin(part);) undo_one(parts.key_at(i), log, i);
         });
         error.rethrow();
     }
@@ -293,30 +314,30 @@ private:
     };
 
     template <class Joined>
-    [[gnu::noinline]] void upsert_part(const PartKeys& part, const void* values, const Joined& reduce,
-                                       LoggedPart& logged) {
+    [[gnu::noinline]] void upsert_part(const KeyRows<Key>& rows, std::span<const Table> tables,
+                                       const PlacedItems<Value>& values, const Joined& reduce, LoggedPart& logged) {
         bool* const is_new = logged.log == nullptr ? nullptr : logged.log->is_new();
         Value* const replaced = logged.log == nullptr ? nullptr : logged.log->replaced();
-        visit_part(part, Prefetch::insertion,
-                   [=, &position = logged.position](Table& table, HashedKey<Key> key, u64 row) {
+        visit_part(rows, tables, Prefetch::insertion,
+                   [=, &next = logged.position](Table& table, HashedKey<Key> key, u64 position) {
                        const auto [slot, is_added] = table.insert(key.key, key.hash);
                        if (is_new != nullptr) {
                            is_new[position] = is_added;
                            if (!is_added) replaced[position] = slot->value;
-                           ++position;
+                           next = position + 1;
                        }
-                       const Value value = value_at(values, row);
+                       const Value value = value_at(values, position);
                        slot->value = is_added ? value : reduce(slot->value, value);
                    });
     }
 
     // Runs an operation, and writes the key's value before it. If memory is refused, nothing has changed.
-    static void run_operation(Table& table, HashedKey<Key> key, u64 row, const OperationBatch& batch,
-                              const OperationResults& results) {
-        const auto operation = static_cast<MapOperation>(batch.operations[row]);
+    static void run_operation(Table& table, HashedKey<Key> key, u64 position, const PlacedOperations& batch,
+                              const PlacedResults& results) {
+        const auto operation = static_cast<MapOperation>(batch.operations.items[position]);
         auto* const slot = table.find(key.key, key.hash);
         const OptionalValue<Value> held{slot == nullptr ? Value{} : slot->value, slot != nullptr};
-        const auto next = operate(held, operation, batch.kind, value_at(batch.pairs.values, row));
+        const auto next = operate(held, operation, batch.kind, value_at(batch.values, position));
         if (slot != nullptr && next.is_present) {
             slot->value = next.value;
         } else if (slot != nullptr) {
@@ -324,8 +345,8 @@ private:
         } else if (next.is_present) {
             table.insert_absent(key.key, key.hash)->value = next.value;
         }
-        results.found[row] = held.is_present;
-        if constexpr (sizeof(Value) >= 4) static_cast<Value*>(results.values)[row] = held.value;
+        results.found.items[position] = held.is_present;
+        if constexpr (sizeof(Value) >= 4) results.values.items[position] = held.value;
     }
 
     // Gives a key a value, or none.

@@ -21,23 +21,23 @@ public:
     std::unique_ptr<HostMultiMap> copy() const override { return std::make_unique<ShardedMultiMap>(*this); }
 
     void insert(const PairBatch& batch, unsigned threads) override {
-        threads = threads_for(batch.count, threads);
-        const Key* const keys = static_cast<const Key*>(batch.keys);
-        const BatchParts parts = batch_parts(keys, batch.count, seed_, threads);
+        Parts parts(batch.keys, batch.count, seed_, threads, divided_from);
+        const auto values = parts.template placed<Value>(batch.values);
+        parts.take(values);
         std::vector<u64> inserted(parts.number());
         try {
-            for_each_piece(parts.number(), threads, [&](u64 part) {
-                visit_part({keys, parts[part], seed_}, Prefetch::insertion, [&](Shard& in, Key hash, u64 row) {
-                    in.insert(keys[row], hash, static_cast<const Value*>(batch.values)[row]);
+            each_part(parts, Prefetch::insertion, [&, values](u64 part) {
+                return [&, values, part](Shard& in, HashedKey<Key> key, u64 position) {
+                    in.insert(key.key, key.hash, values.items[position]);
                     ++inserted[part];
-                });
+                };
             });
         } catch (...) {
-            for_each_piece(parts.number(), threads, [&](u64 part) {
+            for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
                 for (u64 i = inserted[part]; i-- > 0;) {
-                    const Key key = keys[parts[part][i]], hash = seeded_hash(key, seed_);
-                    const u64 row = parts[part][i];
-                    shards_[shard_of(hash)].erase_value(key, hash, static_cast<const Value*>(batch.values)[row]);
+                    const u64 position = parts.begin(part) + i;
+                    const Key key = parts.key_at(position), hash = seeded_hash(key, seed_);
+                    shards_[shard_of(hash)].erase_value(key, hash, values.items[position]);
                 }
             });
             throw;
@@ -46,38 +46,40 @@ public:
 
     void erase(const KeyBatch& batch, const void* rule, u8* found, unsigned threads) override {
         const auto& order = *static_cast<const KeyRule<Value>*>(rule);
-        const Key* const keys = static_cast<const Key*>(batch.keys);
-        each_row(batch, threads,
-                 [&](Shard& in, Key hash, u64 row) { found[row] = in.erase_first(keys[row], hash, order); });
+        each_row(batch, found, threads,
+                 [&](Shard& in, HashedKey<Key> key) -> u8 { return in.erase_first(key.key, key.hash, order); });
     }
 
     void erase_all(const KeyBatch& batch, i64* counts, unsigned threads) override {
-        const Key* const keys = static_cast<const Key*>(batch.keys);
-        each_row(batch, threads, [&](Shard& in, Key hash, u64 row) { counts[row] = in.erase_all(keys[row], hash); });
+        each_row(batch, counts, threads, [](Shard& in, HashedKey<Key> key) { return in.erase_all(key.key, key.hash); });
     }
 
     void apply(const OperationBatch& batch, const void* rule, const ListResults& results, unsigned threads) override {
-        const Key* const keys = static_cast<const Key*>(batch.pairs.keys);
-        const ListBatch given{batch, *static_cast<const KeyRule<Value>*>(rule), results};
-        threads = threads_for(batch.pairs.count, threads);
-        const BatchParts parts = batch_parts(keys, batch.pairs.count, seed_, threads);
+        Parts parts(batch.pairs.keys, batch.pairs.count, seed_, threads);
+        const ListBatch given{parts.template placed<u8>(batch.operations),
+                              parts.template placed<Value>(batch.pairs.values),
+                              *static_cast<const KeyRule<Value>*>(rule), parts.template placed<Value>(results.values),
+                              parts.template placed<i64>(results.counts)};
+        parts.take(given.operations, given.values);
         std::vector<PartLog> logs(parts.number());
         try {
-            for_each_piece(parts.number(), threads, [&](u64 part) {
-                visit_part({keys, parts[part], seed_}, Prefetch::insertion, [&](Shard& in, Key hash, u64 row) {
-                    run_operation(in, {keys[row], hash}, row, given, logs[part].erasures);
+            each_part(parts, Prefetch::insertion, [&](u64 part) {
+                return [&, part](Shard& in, HashedKey<Key> key, u64 position) {
+                    run_operation(in, key, position, given, logs[part].erasures);
                     ++logs[part].finished;
-                });
+                };
             });
         } catch (...) {
-            for_each_piece(parts.number(), threads, [&](u64 part) { undo_part(batch, parts[part], logs[part]); });
+            for_each_piece(parts.number(), parts.threads(),
+                           [&](u64 part) { undo_part(given, parts[part], logs[part]); });
             throw;
         }
         for (const PartLog& log : logs) {
             for (const Erasure& one : log.erasures) {
-                shards_[shard_of(seeded_hash(keys[one.row], seed_))].nodes.release(one.list);
+                shards_[shard_of(seeded_hash(parts.key_at(one.position), seed_))].nodes.release(one.list);
             }
         }
+        parts.give(given.firsts, given.counts);
     }
 
     void count(const KeyBatch& batch, i64* counts, unsigned threads) const override {
@@ -146,17 +148,23 @@ public:
 
 private:
     using Shard = ListShard<Key, Value>;
+    using Parts = BatchParts<Key>;
+
+    // On one thread, larger batches of new pairs take less time part by part: a table and its nodes stay in the cache.
+    static constexpr u64 divided_from = 1 << 18;
 
     // Mixed operations, the order of values, and the results.
     struct ListBatch {
-        const OperationBatch& operations;
+        PlacedItems<u8> operations;
+        PlacedItems<Value> values;
         const KeyRule<Value>& order;
-        const ListResults& results;
+        PlacedItems<Value> firsts;
+        PlacedItems<i64> counts;
     };
     // A list that an operation of a batch has erased, or one node of it. Its nodes are released after the batch, so
     // that all can be put back.
     struct Erasure {
-        u64 row;
+        u64 position;
         ValueList list;
     };
     struct PartLog {
@@ -165,66 +173,76 @@ private:
     };
 
     // Runs an operation and writes the state before it. If memory is refused, nothing has changed.
-    static void run_operation(Shard& in, HashedKey<Key> key, u64 row, const ListBatch& batch,
+    static void run_operation(Shard& in, HashedKey<Key> key, u64 position, const ListBatch& batch,
                               std::vector<Erasure>& erasures) {
-        const auto operation = static_cast<MapOperation>(batch.operations.operations[row]);
+        const auto operation = static_cast<MapOperation>(batch.operations.items[position]);
         auto* const slot = in.table.find(key.key, key.hash);
         const ValueList list = slot == nullptr ? no_values : slot->value;
-        static_cast<Value*>(batch.results.values)[row] = Value{};
-        batch.results.counts[row] = list.count;
+        batch.firsts.items[position] = Value{};
+        batch.counts.items[position] = list.count;
         if (operation == MapOperation::insert) {
-            in.insert(key.key, key.hash, static_cast<const Value*>(batch.operations.pairs.values)[row]);
+            in.insert(key.key, key.hash, batch.values.items[position]);
         } else if (slot != nullptr && operation == MapOperation::erase_all) {
-            erasures.push_back({row, list});
+            erasures.push_back({position, list});
             in.take_all(key, list);
         } else if (slot != nullptr && operation != MapOperation::count) {
             const auto [before, node] = in.first_place(slot->value, batch.order);
-            static_cast<Value*>(batch.results.values)[row] = in.nodes[node].value;
+            batch.firsts.items[position] = in.nodes[node].value;
             if (operation == MapOperation::find) return;
-            erasures.push_back({row, {node, 1, 1}});
+            erasures.push_back({position, {node, 1, 1}});
             in.take(key, slot->value, before);
         }
     }
 
     // Undoes the operations of a part that have finished, the last one first. No memory is allocated.
-    void undo_part(const OperationBatch& batch, RowList rows, PartLog& log) {
+    void undo_part(const ListBatch& batch, const KeyRows<Key>& rows, PartLog& log) {
         while (log.finished > 0) {
-            const u64 row = rows[--log.finished];
-            const Key key = static_cast<const Key*>(batch.pairs.keys)[row], hash = seeded_hash(key, seed_);
+            const u64 position = rows.first + --log.finished;
+            const Key key = rows.keys[position], hash = seeded_hash(key, seed_);
             Shard& in = shards_[shard_of(hash)];
-            if (static_cast<MapOperation>(batch.operations[row]) == MapOperation::insert) {
-                in.erase_value(key, hash, static_cast<const Value*>(batch.pairs.values)[row]);
-            } else if (!log.erasures.empty() && log.erasures.back().row == row) {
+            if (static_cast<MapOperation>(batch.operations.items[position]) == MapOperation::insert) {
+                in.erase_value(key, hash, batch.values.items[position]);
+            } else if (!log.erasures.empty() && log.erasures.back().position == position) {
                 in.put_back({key, hash}, log.erasures.back().list);
                 log.erasures.pop_back();
             }
         }
     }
 
-    // Other threads change the tables of other parts, which have about as many bytes.
-    Prefetch prefetch_of(Prefetch wanted, const KeyRows<Key>& part) const {
-        const u64 bytes =
-            part.has_all_tables() ? statistics().bytes : shard_count * shards_[part.table()].table.bytes();
+    static Prefetch prefetch_of(Prefetch wanted, std::span<const Shard> shards) {
+        u64 bytes = 0;
+        for (const Shard& shard : shards) bytes += shard.table.bytes() + shard.nodes.bytes();
         return prefetch_for(bytes, wanted);
     }
 
-    // Calls visit(shard, hash, row) for rows of a part in order.
-    template <class Visit>
-    void visit_part(const KeyRows<Key>& part, Prefetch what, const Visit& visit) {
-        if (part.rows.count == 0) return;
-        Shard* const shards = shards_.data();
-        visit_rows(
-            part, prefetch_of(what, part), [=](Key hash) -> auto& { return shards[shard_of(hash)].table; },
-            [&](Key hash, u64 row) { visit(shards[shard_of(hash)], hash, row); });
+    // Calls visit(shard, key, position) for the keys of each part in order, in parallel. `visit_of(part)`: that
+    // function.
+    template <class VisitOf>
+    void each_part(const Parts& parts, Prefetch what, const VisitOf& visit_of) {
+        const u32 count = parts.tables_of_part();
+        for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
+            const KeyRows<Key> rows = parts[part];
+            Shard* const shards = shards_.data();
+            const auto visit = visit_of(part);
+            visit_rows(
+                rows, prefetch_of(what, {shards + part * count, count}),
+                [=](Key hash) -> auto& { return shards[shard_of(hash)].table; },
+                [&](Key hash, u64 position) {
+                    visit(shards[shard_of(hash)], HashedKey<Key>{rows.keys[position], hash}, position);
+                });
+        });
     }
 
-    template <class Visit>
-    void each_row(const KeyBatch& batch, unsigned threads, const Visit& visit) {
-        threads = threads_for(batch.count, threads);
-        const Key* const keys = static_cast<const Key*>(batch.keys);
-        const BatchParts parts = batch_parts(keys, batch.count, seed_, threads);
-        for_each_piece(parts.number(), threads,
-                       [&](u64 part) { visit_part({keys, parts[part], seed_}, Prefetch::search, visit); });
+    // Writes work(shard, key) for each key of a batch.
+    template <class Result, class Work>
+    void each_row(const KeyBatch& batch, Result* results, unsigned threads, const Work& work) {
+        Parts parts(batch.keys, batch.count, seed_, threads);
+        const auto to = parts.template placed<Result>(results);
+        parts.take();
+        each_part(parts, Prefetch::search, [&](u64) {
+            return [=](Shard& in, HashedKey<Key> key, u64 position) { to.items[position] = work(in, key); };
+        });
+        parts.give(to);
     }
 
     // The list of a key, empty for an absent one, and its shard.
@@ -239,15 +257,14 @@ private:
         const Key* const keys = static_cast<const Key*>(batch.keys);
         const Shard* const shards = shards_.data();
         const Pieces pieces(batch.count, 64);
+        const Prefetch prefetch = prefetch_of(Prefetch::search, shards_);
         for_each_piece(pieces.number(), threads_for(batch.count, threads), [&](u64 piece) {
-            const RowList rows{nullptr, pieces.begin(piece), pieces.size(piece)};
-            const Prefetch prefetch = prefetch_of(Prefetch::search, {keys, rows, seed_});
+            const KeyRows<Key> rows{keys, pieces.begin(piece), pieces.size(piece), seed_};
             for (u64 at = 0; at < rows.count; at += searches_in_flight) {
                 FoundList found[searches_in_flight];
-                const u64 first = rows[at], end = std::min(at + searches_in_flight, rows.count);
+                const u64 first = rows.first + at, end = std::min(at + searches_in_flight, rows.count);
                 visit_rows(
-                    KeyRows<Key>{keys, rows.part(at, end), seed_}, prefetch,
-                    [=](Key hash) -> auto& { return shards[shard_of(hash)].table; },
+                    rows.part(at, end), prefetch, [=](Key hash) -> auto& { return shards[shard_of(hash)].table; },
                     [&](Key hash, u64 row) {
                         const Shard& in = shards[shard_of(hash)];
                         const auto* const slot = in.table.find(keys[row], hash);

@@ -1,14 +1,14 @@
 // Distributes the operations of a batch over threads. A key's table is one of 64, by the highest bits of its hash. On
-// one thread, all operations run in their order. On several, tables form parts. A part's operations keep their order
+// one thread, all operations run in their order. On several, each table is a part, whose operations keep their order
 // and run on one thread. So for any number of threads the result is that of the operations in order.
 #pragma once
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
+#include "core/cpu/memory.hpp"
 #include "index/hash_map/rules/seeded_hash.hpp"
 
 namespace headrace {
@@ -28,77 +28,140 @@ u32 shard_of(Key hash) {
     return static_cast<u32>(hash >> (8 * sizeof(Key) - log_shards));
 }
 
-// Some rows of a batch, ascending: rows[0 .. count), or those from `first` on if `rows` is null.
-struct RowList {
-    const u32* rows;
-    u64 first;
-    u64 count;
+inline unsigned threads_for(u64 count, unsigned threads) { return count < parallel_from ? 1 : threads; }
 
-    u64 operator[](u64 at) const { return rows == nullptr ? first + at : rows[at]; }
-    RowList part(u64 begin, u64 end) const {
-        return {rows == nullptr ? nullptr : rows + begin, first + begin, end - begin};
-    }
-};
-
-// A batch in parts of equally many tables. No table is in two parts.
-struct BatchParts {
-    std::unique_ptr<u32[]> rows;  // by part; null for one part of all tables
-    std::vector<u64> begins;
-
-    u32 number() const { return static_cast<u32>(begins.size() - 1); }
-    RowList operator[](u64 part) const {
-        const u64 begin = begins[part], count = begins[part + 1] - begin;
-        return {rows == nullptr ? nullptr : rows.get() + begin, begin, count};
-    }
-    u32 tables_of_part() const { return shard_count / number(); }
-};
-
-// Keys of rows, and the seed of their hash.
+// Keys at consecutive positions, and the seed of their hash.
 template <class Key>
 struct KeyRows {
     const Key* keys;
-    RowList rows;
+    u64 first;  // position
+    u64 count;
     u64 seed;
 
-    bool has_all_tables() const { return rows.rows == nullptr; }
-    // A table of these rows, of which there are some.
-    u32 table() const { return shard_of(seeded_hash(keys[rows[0]], seed)); }
+    KeyRows part(u64 begin, u64 end) const { return {keys, first + begin, end - begin, seed}; }
 };
 
-inline unsigned threads_for(u64 count, unsigned threads) { return count < parallel_from ? 1 : threads; }
+// An array of a batch by row and by position (see BatchParts); null for none. A batch of one part has one array for
+// both.
+template <class Item>
+struct PlacedItems {
+    Item* rows;
+    Item* items;
 
-// Binary logarithm of the number of parts: 4 for each thread, as far as there are tables. The rows of a part lie apart,
-// so with more parts each row is read from a cache line of its own. With fewer, threads have unequal shares.
-inline u32 log_parts_for(unsigned threads) { return std::bit_width(std::min(4 * threads, shard_count) - 1); }
-
-// `count`: fewer than 2^32. Bytes moved per key of width w: none on one thread, else 2 w + 4.
-template <class Key>
-BatchParts batch_parts(const Key* keys, u64 count, u64 seed, unsigned threads) {
-    if (threads == 1) return {nullptr, {0, count}};
-    const u32 log_parts = log_parts_for(threads), number = 1u << log_parts;
-    const auto part_of = [=](Key key) { return shard_of(seeded_hash(key, seed)) >> (log_shards - log_parts); };
-    BatchParts result{std::make_unique_for_overwrite<u32[]>(count), std::vector<u64>(number + 1)};
-    const Pieces pieces(count, sizeof(Key));
-    std::vector<std::array<u64, shard_count>> places(pieces.number());
-    for_each_piece(pieces.number(), threads, [&](u64 piece) {
-        std::array<u64, shard_count> counts{};
-        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
-        for (u64 row = begin; row < end; ++row) ++counts[part_of(keys[row])];
-        places[piece] = counts;
-    });
-    u64 before = 0;
-    for (u32 part = 0; part < number; ++part) {
-        result.begins[part] = before;
-        for (auto& place : places) before += std::exchange(place[part], before);
+    void take(u64 row, u64 position) const {
+        if (rows != nullptr) items[position] = rows[row];
     }
-    result.begins[number] = before;
-    for_each_piece(pieces.number(), threads, [&](u64 piece) {
-        std::array<u64, shard_count> next = places[piece];
-        const u64 begin = pieces.begin(piece), end = begin + pieces.size(piece);
-        for (u64 row = begin; row < end; ++row) result.rows[next[part_of(keys[row])]++] = static_cast<u32>(row);
-    });
-    return result;
-}
+    void give(u64 row, u64 position) const {
+        if (rows != nullptr) rows[row] = items[position];
+    }
+};
+
+// The operations of a batch in parts of equally many tables. No table is in two parts. The operations of a part have
+// consecutive positions, in their order. One thread has one part, whose positions are rows.
+//
+// On several threads, items are copied to their positions, and results back to their rows. So threads share no cache
+// lines, and the table of a part stays in the cache of a core. For example, with keys a1, a2 and b1 of parts a and b:
+//
+//     rows b1 a2 a1   positions a2 a1 | b1
+template <class Key>
+class BatchParts {
+public:
+    // `count`: fewer than 2^32. One thread has several parts if there are `divided_from` operations. Bytes moved per
+    // key of width w: w for several parts.
+    BatchParts(const void* keys, u64 count, u64 seed, unsigned threads, u64 divided_from = ~u64{0})
+        : count_(count),
+          seed_(seed),
+          threads_(threads_for(count, threads)),
+          number_(threads_ > 1 || count >= divided_from ? shard_count : 1),
+          pieces_(count, bytes_of_row) {
+        keys_ = placed<Key>(keys);
+        begins_.assign(number() + 1, count);
+        begins_[0] = 0;
+        if (number() > 1) place_keys();
+    }
+
+    unsigned threads() const { return threads_; }
+    u32 number() const { return number_; }
+    u32 tables_of_part() const { return shard_count / number(); }
+    u64 begin(u64 part) const { return begins_[part]; }
+    KeyRows<Key> operator[](u64 part) const {
+        return {keys_.items, begins_[part], begins_[part + 1] - begins_[part], seed_};
+    }
+    Key key_at(u64 position) const { return keys_.items[position]; }
+
+    // Returns an array of the caller, null for none, with memory for its items by position.
+    template <class Item>
+    PlacedItems<Item> placed(const void* by_row) {
+        Item* const rows = static_cast<Item*>(const_cast<void*>(by_row));
+        if (number() == 1 || rows == nullptr) return {rows, rows};
+        const usize bytes = count_ * sizeof(Item);
+        copies_.emplace_back(bytes, nullptr).ensure(bytes);
+        copies_.back().request_huge_pages();
+        return {rows, copies_.back().template as<Item>()};
+    }
+    // Returns the row of each position; null for one part.
+    const u32* rows_by_position() {
+        if (number() == 1) return nullptr;
+        const usize bytes = count_ * sizeof(u32);
+        copies_.emplace_back(bytes, nullptr).ensure(bytes);
+        u32* const rows = copies_.back().template as<u32>();
+        each_row([=](u64 row, u64 position) { rows[position] = static_cast<u32>(row); });
+        return rows;
+    }
+    // Copies keys and these items to their positions. Bytes moved per row: twice those of its items, and a key.
+    template <class... Item>
+    void take(const PlacedItems<Item>... items) const {
+        each_row([keys = keys_, items...](u64 row, u64 position) {
+            keys.take(row, position);
+            (items.take(row, position), ...);
+        });
+    }
+    // Copies results to their rows.
+    template <class... Item>
+    void give(const PlacedItems<Item>... results) const {
+        each_row([=](u64 row, u64 position) { (results.give(row, position), ...); });
+    }
+
+private:
+    static constexpr u64 bytes_of_row = 32;  // a key, a value, and their copies
+
+    u32 part_of(Key key) const { return shard_of(seeded_hash(key, seed_)); }
+
+    void place_keys() {
+        places_.resize(pieces_.number());
+        for_each_piece(pieces_.number(), threads_, [&](u64 piece) {
+            std::array<u64, shard_count> counts{};
+            const u64 begin = pieces_.begin(piece), end = begin + pieces_.size(piece);
+            for (u64 row = begin; row < end; ++row) ++counts[part_of(keys_.rows[row])];
+            places_[piece] = counts;
+        });
+        u64 before = 0;
+        for (u32 part = 0; part < number(); ++part) {
+            begins_[part] = before;
+            for (auto& place : places_) before += std::exchange(place[part], before);
+        }
+    }
+
+    // Calls visit(row, position) for each row of several parts.
+    template <class Visit>
+    void each_row(const Visit& visit) const {
+        if (number() == 1) return;
+        for_each_piece(pieces_.number(), threads_, [&](u64 piece) {
+            std::array<u64, shard_count> next = places_[piece];
+            const u64 begin = pieces_.begin(piece), end = begin + pieces_.size(piece);
+            for (u64 row = begin; row < end; ++row) visit(row, next[part_of(keys_.rows[row])]++);
+        });
+    }
+
+    u64 count_, seed_;
+    unsigned threads_;
+    u32 number_;
+    Pieces pieces_;
+    PlacedItems<Key> keys_;
+    std::vector<u64> begins_;                           // of the parts, and the end of the last one
+    std::vector<std::array<u64, shard_count>> places_;  // the first position of each piece in each part
+    std::vector<Region> copies_;
+};
 
 // Memory that is fetched before a search needs it: none in tables that a core's cache has.
 enum class Prefetch { nothing, search, insertion };
@@ -107,24 +170,23 @@ inline Prefetch prefetch_for(u64 table_bytes, Prefetch wanted) {
     return table_bytes > cached_bytes ? wanted : Prefetch::nothing;
 }
 
-// Calls visit(hash, row) for each row in order. `table_of(hash)`: the table of a hash. The
-// memory of the next searches is fetched first: tags, then slots.
+// Calls visit(hash, position) for each key in order. `table_of(hash)`: the table of a hash. The memory of the next
+// searches is fetched first: tags, then slots.
 //
 // Inlined, so that `visit` keeps its values in registers while it stores flags, which may alias them.
 template <class Key, class TableOf, class Visit>
-[[gnu::always_inline]] inline void visit_rows(const KeyRows<Key> given, Prefetch prefetch, const TableOf& table_of,
+[[gnu::always_inline]] inline void visit_rows(const KeyRows<Key> rows, Prefetch prefetch, const TableOf& table_of,
                                               const Visit& visit) {
-    const RowList rows = given.rows;
     Key hashes[searches_in_flight];
     for (u64 at = 0; at < rows.count; at += searches_in_flight) {
-        const u64 few = std::min(searches_in_flight, rows.count - at);
-        for (u64 i = 0; i < few; ++i) hashes[i] = seeded_hash(given.keys[rows[at + i]], given.seed);
+        const u64 few = std::min(searches_in_flight, rows.count - at), first = rows.first + at;
+        for (u64 i = 0; i < few; ++i) hashes[i] = seeded_hash(rows.keys[first + i], rows.seed);
         if (prefetch != Prefetch::nothing) {
             for (u64 i = 0; i < few; ++i) table_of(hashes[i]).prefetch_tags(hashes[i]);
             const bool is_insertion = prefetch == Prefetch::insertion;
             for (u64 i = 0; i < few; ++i) table_of(hashes[i]).prefetch_slot(hashes[i], is_insertion);
         }
-        for (u64 i = 0; i < few; ++i) visit(hashes[i], rows[at + i]);
+        for (u64 i = 0; i < few; ++i) visit(hashes[i], first + i);
     }
 }
 
