@@ -16,7 +16,7 @@ from headrace.index.sorted_map.gathered import GatheredBatches
 from headrace.index.sorted_map.levels import Level, Levels
 
 _GATHERED_BYTES = 1 << 21
-"""Maximum size of batches that are sorted at once: that of a cache."""
+"""Maximum size of batches that are sorted at once by one thread: that of a cache."""
 _ITEMS_OF_VISIT = 4
 """Number of items that are merged in the time in which a walk visits a code of a range."""
 _MERGED_PER_SEARCH = 1.0
@@ -30,11 +30,15 @@ class CpuEngine:
     """Implements `headrace.index.sorted_map.engine.Engine`."""
 
     merged_per_search = _MERGED_PER_SEARCH
-    gathered_bytes = _GATHERED_BYTES
 
     def __init__(self, call: Call) -> None:
         self._call = call
         self._threads = call.context.thread_count
+
+    @property
+    def gathered_bytes(self) -> int:
+        """See `Engine.gathered_bytes`."""
+        return _GATHERED_BYTES * self._threads
 
     def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
         """See `Engine.added`."""
