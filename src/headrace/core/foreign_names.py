@@ -259,7 +259,10 @@ _OF_MAPS = {
     "keys": "map.items().keys",
     "values": "map.items().values",
     **dict.fromkeys(("pop", "remove", "discard", "delete"), "map.erase(keys)"),
+    "copy": "map.snapshot()",
 }
+_OF_HASHES = {**_OF_MAPS, "flush": "map.compact()", **dict.fromkeys(("nbytes", "memory", "size"), "map.statistics()")}
+_OF_KEYS = {**_OF_HASHES, **dict.fromkeys(("find_all", "erase_all"), "headrace.HashMultiMap, which has several values for a key")}
 
 ADVICE: Mapping[str, Mapping[str, str]] = {
     "Table": {
@@ -366,15 +369,28 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
     "HashMap": {
         "get": "map.find(keys), which has values and a mask of the keys that are there",
         **dict.fromkeys(("update", "put"), "map.insert(keys, values)"),
-        **_OF_MAPS,
+        **_OF_KEYS,
     },
-    "HashSet": {**dict.fromkeys(("add", "update"), "map.insert(keys)"), **_OF_MAPS, "keys": "map.items()"},
-    "HashMultiMap": {"get": "map.find_all(keys)", "add": "map.insert(keys, values)", **_OF_MAPS},
+    "HashSet": {
+        **dict.fromkeys(("add", "update"), "map.insert(keys)"),
+        **_OF_KEYS,
+        "keys": "map.items()",
+        "find": "map.contains(keys)",
+    },
+    "HashMultiMap": {
+        **dict.fromkeys(("get", "find"), "map.find_all(keys)"),
+        **dict.fromkeys(("add", "update", "put"), "map.insert(keys, values)"),
+        **dict.fromkeys(("replace", "upsert"), "map.erase_all(keys), then map.insert(keys, values)"),
+        **_OF_HASHES,
+    },
     "SortedMap": {
         "get": "map.find(keys), which has values and a mask of the keys that are there",
         **dict.fromkeys(("add", "put"), "map.insert(keys, values)"),
         **dict.fromkeys(("bisect", "bisect_left", "bisect_right"), "map.count(low, high), or map.successor(keys)"),
         "irange": "map.range(lows, highs)",
+        **dict.fromkeys(("upsert", "replace"), "map.insert(keys, values), which replaces the values of keys"),
+        **dict.fromkeys(("compact", "flush"), "map.cleanup()"),
+        "statistics": "map.level_sizes and map.nbytes",
         **_OF_MAPS,
     },
     "Store": {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import numpy as np
 import pytest
 
@@ -106,6 +108,27 @@ def test_one_key_is_looked_up_by_in() -> None:
             _ = [7] in found
 
 
+def test_single_items_are_taken_as_arrays_of_one() -> None:
+    prices, rows = headrace.HashMap("int64", "float64"), headrace.HashMultiMap("int32", "datetime64[D]")
+    assert (prices.key_type, prices.value_type, headrace.HashSet("uint32").value_type) == ("<i8", "<f8", None)
+    assert prices.insert(7, 1.5) == 1
+    assert prices.insert(np.int64(8), np.float64(2.5)) == 1
+    assert prices.find(7).values.tolist() == [1.5]
+    assert prices.contains(np.int64(9)).tolist() == [False]
+    rows.insert(1, "2026-11-27")
+    assert rows.find_all(1).values.tolist() == [datetime.date(2026, 11, 27)]
+    for wrong in (True, "7", 1.5):
+        with pytest.raises(OptionError, match="key"):
+            prices.find(wrong)
+
+
+def test_keys_of_texts_are_refused_with_what_to_use() -> None:
+    with pytest.raises(
+        OptionError, match=r"not 'string'; rows by texts or several columns: Table\.lookup, Table\.unique or a Store"
+    ):
+        headrace.HashMap("string", "int64")
+
+
 @pytest.mark.parametrize(
     ("thing", "name", "advice"),
     [
@@ -114,6 +137,12 @@ def test_one_key_is_looked_up_by_in() -> None:
         (headrace.HashSet("int64"), "add", r"map\.insert\(keys\)"),
         (headrace.HashMultiMap("int64", "int64"), "get", r"map\.find_all\(keys\)"),
         (headrace.SortedMap("int64"), "irange", r"map\.range\(lows, highs\)"),
+        (headrace.SortedMap("int64"), "compact", r"map\.cleanup\(\)"),
+        (headrace.HashMap("int64", "int64"), "flush", r"map\.compact\(\)"),
+        (headrace.HashMap("int64", "int64"), "nbytes", r"map\.statistics\(\)"),
+        (headrace.HashMap("int64", "int64"), "find_all", r"headrace\.HashMultiMap"),
+        (headrace.HashSet("int64"), "copy", r"map\.snapshot\(\)"),
+        (headrace.HashMultiMap("int64", "int64"), "find", r"map\.find_all\(keys\)"),
         (headrace.Store(schema={"a": "int64"}), "to_pandas", r"store\.table\(\)\.to_pandas"),
     ],
 )

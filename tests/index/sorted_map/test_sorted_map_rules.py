@@ -132,6 +132,19 @@ def test_snapshots_keep_their_items(ages: SortedMap) -> None:
     assert ages.items().keys.tolist() == [2, 3, 9]
 
 
+def test_a_cleared_map_is_as_new(ages: SortedMap) -> None:
+    ages.insert([8, 9], [80, 90])
+    before = ages.snapshot()
+    ages.insert([7], [70])
+    ages.insert([6], [60])
+    assert ages.contains([9, 10]).tolist() == [True, False]
+    ages.clear()
+    assert (len(ages), ages.level_sizes, ages.contains([9]).tolist()) == (0, (), [False])
+    assert before.contains([9]).tolist() == [True]
+    ages.insert([5], [50])
+    assert ages.items().values.tolist() == [50]
+
+
 def test_floats_have_one_zero_and_one_nan() -> None:
     found = SortedMap("f8", "i8")
     found.insert([-0.0, np.nan, 1.5], [1, 2, 3])

@@ -64,6 +64,16 @@ class HashContainer(ForeignNames, Generic[BackendType]):
     def __repr__(self) -> str:
         return f"<headrace.{type(self).__name__} ({self._types}) on {self._context.device}, {len(self)} {self._noun}>"
 
+    @property
+    def key_type(self) -> str:
+        """Type of the keys in NumPy's notation."""
+        return self._types.key
+
+    @property
+    def value_type(self) -> str | None:
+        """Type of the values in NumPy's notation; None for a set."""
+        return self._types.value or None
+
     def contains(self, keys: Any) -> Any:
         """Return whether each key is present. Errors are those of `headrace.HashMap.find`."""
         budget = self._context.new_budget()

@@ -44,7 +44,8 @@ class HashMap(HashContainer[MapBackend]):
     Notes
     -----
     Every key may be stored. Keys are equal if their bits are: -0.0 and 0.0 are two keys, and so are NaN of different bits. Arrays
-    have the map's types; lists are converted. Arrays of the host are copied to a map on a GPU.
+    have the map's types; lists and single items are converted. Results are arrays in any case. Arrays of the host are copied to a
+    map on a GPU.
 
     Instants and durations are reduced and ordered as their integers, so NaT is the smallest one.
 
@@ -82,7 +83,7 @@ class HashMap(HashContainer[MapBackend]):
         Parameters
         ----------
         keys, values
-            Arrays of one length.
+            Arrays or lists of one length, or one key and its value.
 
         Returns
         -------

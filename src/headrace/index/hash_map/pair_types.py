@@ -98,8 +98,8 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
     Parameters
     ----------
     value
-        Array of one dimension of that type, a Series, or a list whose items the type has. Items that are instants or durations
-        may be those of Python, and texts of ISO 8601.
+        Array of one dimension of that type, a Series, a list whose items the type has, or one item. Items that are instants or
+        durations may be those of Python, and texts of ISO 8601.
     name
         Name in error messages.
     typestr
@@ -115,6 +115,8 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
 
 def _placed(value: Any, name: str, typestr: str, context: Context, budget: Budget) -> Array:
     """Return an array as `array_of` does, of any length."""
+    if isinstance(value, (int, float)) or (hasattr(value, "dtype") and getattr(value, "ndim", None) == 0):
+        value = [value]
     if typestr[1] in "mM" and not (isinstance(value, (list, tuple)) and not value):
         value = as_line(items_of_type(value, typestr, name), name)
     else:
@@ -153,10 +155,10 @@ def _listed(value: Any, name: str, typestr: str) -> Any:
 def _typestr(name: str, given: Any) -> str:
     try:
         found = named_type(given, name)
-    except OptionError:
+    except OptionError as error:
         times = time_type(given)  # needs NumPy, which maps of numbers are made without
         if times is None:
-            raise
+            raise OptionError(f"{error}; rows by texts or several columns: Table.lookup, Table.unique or a Store") from None
         return times
     if found not in TYPES:
         raise OptionError.unknown(name, found, TYPES)

@@ -55,6 +55,19 @@ class LookupReader(LevelReader):
         found = call.engine.find(levels, wanted["keys"])
         return Found(owner_of(found.values), found.is_present.owner)
 
+    def contains(self, keys: Any) -> Any:
+        """Return whether each key is in the map, bool. Arguments and errors are those of `find`.
+
+        Examples
+        --------
+        >>> from headrace import SortedMap
+        >>> seen = SortedMap("int64")
+        >>> seen.insert([7, 3])
+        >>> seen.contains([3, 4])
+        array([ True, False])
+        """
+        return self.find(keys).mask
+
     def __contains__(self, key: Any) -> bool:
         """Return whether one key is in the map. On a GPU the host waits."""
         mask = self.find(key).mask

@@ -195,6 +195,23 @@ class SortedMap(ForeignNames, MapReader):
         """
         self.update(keys, deletes=True)
 
+    def clear(self) -> None:
+        """Remove all items and free their memory. Snapshots keep theirs.
+
+        Examples
+        --------
+        >>> keys = SortedMap("int64")
+        >>> keys.insert([4, 5])
+        >>> keys.clear()
+        >>> len(keys)
+        0
+        """
+        with self._update_lock:
+            self._gathered = None
+            with self._swap_lock:
+                self._levels, self._searches = Levels(self._levels.types), 0
+            self._clean_count = 0
+
     def cleanup(self) -> None:
         """Merge all levels into one without tombstones and replaced items, so that later reads are faster.
 
