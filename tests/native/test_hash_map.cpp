@@ -32,7 +32,7 @@ using Pairs = std::map<u64, u64>;
 
 Pairs pairs_of(const HostHashMap& map) {
     std::vector<u64> keys(map.statistics().size), values(keys.size());
-    map.items(keys.data(), values.data());
+    map.items(keys.data(), values.data(), 2);
     Pairs pairs;
     for (u64 i = 0; i < keys.size(); ++i) pairs[keys[i]] = values[i];
     CHECK(pairs.size() == keys.size());

@@ -220,7 +220,7 @@ struct Argument<std::function<Result(Parameters...)>> {
     }
 };
 
-// Converts a tuple to a struct of these members. Only a struct with texts needs it.
+// Converts a tuple to a struct of these members. Only a struct with texts or lists needs it.
 template <class T, class... Members>
 struct TupleArgument {
     static T of(nanobind::handle given) {

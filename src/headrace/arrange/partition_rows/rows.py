@@ -23,6 +23,8 @@ except ImportError:
 
 __all__ = ["Parts", "partition_rows", "partition_rows_by_hash", "take_rows"]
 
+SAME_EVERYWHERE, BY_SECRET = 0, 1
+"""Kinds of hashes (``RowHash`` of hash_rows_host.hpp): the same in each process, or those of tables inside this one."""
 Parts = tuple[dict[str, Column], Any]
 """Columns in their new order, and the start of each bucket in host memory."""
 
@@ -51,15 +53,26 @@ def partition_rows_by_hash(columns: Mapping[str, Column], by: Iterable[str], cou
     return _ordered(columns, row_hashes(columns, by, context), function, context)
 
 
-def row_hashes(columns: Mapping[str, Column], by: Iterable[str], context: Context) -> np.ndarray[Any, Any]:
-    """Return a hash of 64 bits for each row of a table on the host, of its values in the columns `by`."""
+def row_hashes(
+    columns: Mapping[str, Column], by: Iterable[str], context: Context, kind: int = SAME_EVERYWHERE
+) -> np.ndarray[Any, Any]:
+    """Return a hash of 64 bits for each row of a table on the host, of its values in the columns `by`.
+
+    Different values of up to 8 bytes in one column without nulls have different hashes.
+    """
     rows = len(next(iter(columns.values()))) if columns else 0
     hashes: np.ndarray[Any, Any] = np.zeros(rows, np.uint64)
     for name in by:
         if rows:
-            described, _held = _hashed(columns[name], context)
-            _native.hash_rows(described, rows, hashes.__array_interface__["data"][0], context.thread_count)
+            described, _held = _hashed(columns[name], context, kind)
+            _native.hash_rows(described, rows, _address(hashes), kind, context.thread_count)
     return hashes
+
+
+def compared_columns(columns: Iterable[Column], context: Context) -> tuple[list[Any], Any]:
+    """Return the fields of a ``ComparedColumn`` for each column, and the objects that own their memory."""
+    parts = [_compared(column, context) for column in columns]
+    return [described for described, _ in parts], parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +130,9 @@ def _compared(column: Column, context: Context) -> tuple[Any, Any]:
     return (described, texts), (held, more)
 
 
-def _hashed(column: Column, context: Context) -> tuple[tuple[int, int, int, int, int, int, int, bool], Any]:
+def _hashed(
+    column: Column, context: Context, kind: int = SAME_EVERYWHERE
+) -> tuple[tuple[int, int, int, int, int, int, int, bool], Any]:
     """Return the fields of a ``HashedColumn``, and the objects that own its memory."""
     if is_all_null(column):
         none: np.ndarray[Any, Any] = np.zeros(len(column) // 8 + 1, np.uint8)
@@ -129,6 +144,6 @@ def _hashed(column: Column, context: Context) -> tuple[tuple[int, int, int, int,
     if column.dictionary is not None:
         words = np.zeros(len(column.dictionary), np.uint64)
         described, _held = _hashed(column.dictionary, context)
-        _native.hash_words(described, len(words), words.__array_interface__["data"][0], context.thread_count)
+        _native.hash_words(described, len(words), _address(words), kind, context.thread_count)
     held = column.values, column.offsets, column.validity, data, words
     return (*map(address_of, held), column.offset, *hashed_width(column)), held  # type: ignore[return-value]

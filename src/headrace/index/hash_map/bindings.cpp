@@ -9,11 +9,16 @@
 
 #include "gpu/containers/slab_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
+#include "index/hash_map/cpu/row_groups.hpp"
 #include "index/hash_map/gpu/mixed_task.hpp"
 
 namespace nb = nanobind;
 
 namespace headrace {
+
+template <>
+struct Argument<RowSet> : TupleArgument<RowSet, std::vector<ComparedColumn>, const u64*, u64, bool> {};
+
 namespace {
 
 // A map that several threads of Python may use. Calls that change it exclude others; searches run side by side.
@@ -78,11 +83,11 @@ nb::class_<SharedMap<Map>> bind_map(nb::module_& m, const char* name, const Crea
              })
         // `allocate`: function that allocates a number of keys and values and returns their addresses.
         .def("items",
-             [](const Shared& map, nb::handle allocate) {
+             [](const Shared& map, nb::handle allocate, unsigned threads) {
                  const auto allocated = Argument<std::function<PairArrays(u64)>>::of(allocate);
                  map.read([&](const Map& in) {
                      const auto [keys, values] = allocated(in.statistics().size);
-                     in.items(keys, values);
+                     in.items(keys, values, threads);
                  });
              })
         .def(
@@ -100,6 +105,8 @@ nb::class_<SharedMap<Map>> bind_map(nb::module_& m, const char* name, const Crea
 
 void bind_hash_map(nb::module_& m) {
     register_layouts<SlabTable, MixedTask>();
+    m.def("find_first_rows", without_gil(find_first_rows));
+    m.def("find_matching_rows", without_gil(find_matching_rows));
     bind_map<HostHashMap>(m, "HostHashMap", new_hash_map)
         // Returns the number of new keys.
         .def("upsert",

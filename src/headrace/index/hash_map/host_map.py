@@ -42,7 +42,7 @@ class HostTable(Generic[NativeTable]):
     def items(self) -> tuple[Array, Array | None]:
         """Return keys and values in no order."""
         found = _Items(self._types)
-        self._map.items(found.allocate)
+        self._map.items(found.allocate, self._threads)
         return found.keys, found.values
 
     def device_ref(self) -> DeviceRef:

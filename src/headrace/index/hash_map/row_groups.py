@@ -1,7 +1,6 @@
-"""Finds equal rows of tables in host memory: by a hash map of 64-bit hashes, whose matches are compared.
+"""Finds equal rows of tables in host memory: by a table of 64-bit hashes, whose matches are compared.
 
-If rows of one hash differ, those that are not equal to the first row of the hash are searched again among themselves. Each round
-finishes at least one row, and with 64-bit hashes one round nearly always finishes all.
+The hashes depend on a secret of the process, so that no rows can be chosen whose hashes are equal. No answer depends on it.
 """
 
 from __future__ import annotations
@@ -13,15 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.arrange.partition_rows.rows import ComparedRows, row_hashes
+from headrace import _native
+from headrace.arrange.partition_rows.rows import BY_SECRET, ComparedRows, compared_columns, hashed_width, row_hashes
 from headrace.columns.column import Column
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
-from headrace.index.hash_map.hash_map import HashMap
 
 _TEXTS = {"string", "large_string", "string_view", "dictionary"}
 """Types of columns whose rows are equal if their texts are."""
 HASH_BITS = 64
+MAX_SHORT_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class HashedRows:
     """Hash of each row."""
     context: Context
     """Threads and memory."""
+    is_exact: bool = False
+    """True if rows of one hash are known to be equal."""
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], by: Sequence[str], context: Context, hash_bits: int = HASH_BITS) -> HashedRows:
@@ -48,17 +50,14 @@ class HashedRows:
         hash_bits
             Bits of a hash that are used; tests use few.
         """
-        hashes = row_hashes(columns, by, context) >> np.uint64(HASH_BITS - hash_bits)
-        return cls({name: columns[name] for name in by}, hashes, context)
+        hashes = row_hashes(columns, by, context, BY_SECRET)
+        if hash_bits < HASH_BITS:
+            hashes >>= np.uint64(HASH_BITS - hash_bits)
+        some = {name: columns[name] for name in by}
+        return cls(some, hashes, context, hash_bits == HASH_BITS and len(some) == 1 and _is_short(*some.values()))
 
     def __len__(self) -> int:
         return len(self.hashes)
-
-    def map_of(self, rows: NDArray[np.int64]) -> HashMap:
-        """Return a map from hashes to the first of these rows."""
-        found = HashMap("uint64", "int64", context=self.context)
-        found.upsert(self.hashes[rows], rows, reduce="first")
-        return found
 
     def equal(self, rows: NDArray[np.int64], other: HashedRows, others: NDArray[np.int64], *, are_nulls_equal: bool) -> Any:
         """Return for each pair of rows whether they are equal."""
@@ -67,32 +66,27 @@ class HashedRows:
             pairs.compare(column, other.columns[name], self.context)
         return pairs.equal.view(bool)
 
+    def described(self) -> tuple[Any, Any]:
+        """Return the fields of a ``RowSet`` (row_groups.hpp), and the objects that own its memory."""
+        columns, held = compared_columns(self.columns.values(), self.context)
+        hashes = np.ascontiguousarray(self.hashes)
+        return (columns, hashes.__array_interface__["data"][0], len(self), self.is_exact), (held, hashes)
+
 
 def first_rows(rows: HashedRows) -> NDArray[np.int64]:
     """Return for each row the number of the first row that is equal to it. Nulls are equal to each other."""
     result: NDArray[np.int64] = np.empty(len(rows), np.int64)
-    rest = np.arange(len(rows))
-    while len(rest):
-        firsts = rows.map_of(rest).find(rows.hashes[rest]).values
-        result[rest] = firsts
-        rest = rest[~rows.equal(rest, rows, firsts, are_nulls_equal=True)]
+    given, _held = rows.described()
+    _native.find_first_rows(given, result.__array_interface__["data"][0], rows.context.thread_count)
     return result
 
 
 def matching_rows(rows: HashedRows, other: HashedRows) -> NDArray[np.int64]:
     """Return for each row the number of the first equal row of another table, -1 if there is none. Nulls have no match."""
-    result: NDArray[np.int64] = np.full(len(rows), -1, np.int64)
-    rest, other_rest = np.arange(len(rows)), np.arange(len(other))
-    while len(rest) and len(other_rest):
-        table = other.map_of(other_rest)
-        found = table.find(rows.hashes[rest])
-        rest, candidates = rest[found.found], found.values[found.found]
-        equal = rows.equal(rest, other, candidates, are_nulls_equal=False)
-        result[rest[equal]] = candidates[equal]
-        rest = rest[~equal]
-        if len(rest):
-            firsts = table.find(other.hashes[other_rest]).values
-            other_rest = other_rest[~other.equal(other_rest, other, firsts, are_nulls_equal=True)]
+    result: NDArray[np.int64] = np.empty(len(rows), np.int64)
+    given, _held = rows.described()
+    others, _held_by_other = other.described()
+    _native.find_matching_rows(given, others, result.__array_interface__["data"][0], rows.context.thread_count)
     return result
 
 
@@ -104,3 +98,9 @@ def check_types(columns: Mapping[str, Column], other: Mapping[str, Column], name
             raise OptionError(
                 f"column {name!r} is of {columns[name].type} here and of {other[name].type} in other; read both as one type"
             )
+
+
+def _is_short(column: Column) -> bool:
+    """Return whether a column has values of up to 8 bytes without nulls, whose hashes differ if they do."""
+    has_texts = column.offsets is not None or column.dictionary is not None or column.type.name == "string_view"
+    return not has_texts and column.null_count == 0 and hashed_width(column)[0] <= MAX_SHORT_BYTES

@@ -155,15 +155,15 @@ public:
         parts.give(to.values, to.found);
     }
 
-    void items(void* keys, void* values) const override {
-        u64 at = 0;
-        for (const Table& table : shards_) {
-            table.each([&](const auto& slot) {
+    void items(void* keys, void* values, unsigned threads) const override {
+        const auto size_of_shard = [&](u64 shard) { return shards_[shard].size(); };
+        each_shard_at(size_of_shard, threads, [=, this](u64 shard, u64 at) {
+            shards_[shard].each([=, &at](const auto& slot) {
                 static_cast<Key*>(keys)[at] = slot.key;
                 if constexpr (sizeof(Value) >= 4) static_cast<Value*>(values)[at] = slot.value;
                 ++at;
             });
-        }
+        });
     }
 
     void clear() override {

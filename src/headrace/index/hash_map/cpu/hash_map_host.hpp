@@ -71,7 +71,7 @@ public:
     // Runs mixed operations in their order.
     virtual void apply(const OperationBatch& batch, const OperationResults& results, unsigned threads) = 0;
     // Writes all pairs, in no particular order.
-    virtual void items(void* keys, void* values) const = 0;
+    virtual void items(void* keys, void* values, unsigned threads) const = 0;
     virtual void clear() = 0;
     virtual void compact(unsigned threads) = 0;
     virtual TableStatistics statistics() const = 0;
@@ -96,7 +96,7 @@ public:
     // Writes the values of key i from offsets[i] on, in the order of `rule`.
     virtual void find_all(const KeyBatch& batch, const void* rule, const i64* offsets, void* values,
                           unsigned threads) const = 0;
-    virtual void items(void* keys, void* values) const = 0;
+    virtual void items(void* keys, void* values, unsigned threads) const = 0;
     virtual void clear() = 0;
     virtual void compact(unsigned threads) = 0;
     virtual TableStatistics statistics() const = 0;

@@ -65,13 +65,11 @@ public:
         try {
             each_part(parts, Prefetch::insertion, [&](u64 part) {
                 return [&, part](Shard& in, HashedKey<Key> key, u64 position) {
-                    run_operation(in, key, position, given, logs[part].erasures);
-                    ++logs[part].finished;
+                    run_operation(in, key, position, given, logs[part]);
                 };
             });
         } catch (...) {
-            for_each_piece(parts.number(), parts.threads(),
-                           [&](u64 part) { undo_part(given, parts[part], logs[part]); });
+            for_each_piece(parts.number(), parts.threads(), [&](u64 part) { undo_part(parts[part], logs[part]); });
             throw;
         }
         for (const PartLog& log : logs) {
@@ -100,16 +98,17 @@ public:
         });
     }
 
-    void items(void* keys, void* values) const override {
-        u64 at = 0;
-        for (const Shard& in : shards_) {
-            in.table.each([&](const auto& slot) {
+    void items(void* keys, void* values, unsigned threads) const override {
+        const auto size_of_shard = [&](u64 shard) { return shards_[shard].size; };
+        each_shard_at(size_of_shard, threads, [=, this](u64 shard, u64 at) {
+            const Shard& in = shards_[shard];
+            in.table.each([=, &in, &at](const auto& slot) {
                 for (u32 node = slot.value.first; node != no_node; node = in.nodes[node].next, ++at) {
                     static_cast<Key*>(keys)[at] = slot.key;
                     static_cast<Value*>(values)[at] = in.nodes[node].value;
                 }
             });
-        }
+        });
     }
 
     void clear() override {
@@ -161,6 +160,11 @@ private:
         PlacedItems<Value> firsts;
         PlacedItems<i64> counts;
     };
+    // A node that an operation of a batch has inserted; no_node if memory was refused.
+    struct InsertedNode {
+        u32 position;
+        u32 node;
+    };
     // A list that an operation of a batch has erased, or one node of it. Its nodes are released after the batch, so
     // that all can be put back.
     struct Erasure {
@@ -168,44 +172,49 @@ private:
         ValueList list;
     };
     struct PartLog {
-        u64 finished = 0;  // operations
+        std::vector<InsertedNode> insertions;
         std::vector<Erasure> erasures;
     };
 
     // Runs an operation and writes the state before it. If memory is refused, nothing has changed.
-    static void run_operation(Shard& in, HashedKey<Key> key, u64 position, const ListBatch& batch,
-                              std::vector<Erasure>& erasures) {
+    static void run_operation(Shard& in, HashedKey<Key> key, u64 position, const ListBatch& batch, PartLog& log) {
         const auto operation = static_cast<MapOperation>(batch.operations.items[position]);
         auto* const slot = in.table.find(key.key, key.hash);
         const ValueList list = slot == nullptr ? no_values : slot->value;
         batch.firsts.items[position] = Value{};
         batch.counts.items[position] = list.count;
         if (operation == MapOperation::insert) {
-            in.insert(key.key, key.hash, batch.values.items[position]);
+            log.insertions.push_back({static_cast<u32>(position), no_node});
+            log.insertions.back().node = in.insert(key.key, key.hash, batch.values.items[position]);
         } else if (slot != nullptr && operation == MapOperation::erase_all) {
-            erasures.push_back({position, list});
+            log.erasures.push_back({position, list});
             in.take_all(key, list);
         } else if (slot != nullptr && operation != MapOperation::count) {
             const auto [before, node] = in.first_place(slot->value, batch.order);
             batch.firsts.items[position] = in.nodes[node].value;
             if (operation == MapOperation::find) return;
-            erasures.push_back({position, {node, 1, 1}});
+            log.erasures.push_back({position, {node, 1, 1}});
             in.take(key, slot->value, before);
         }
     }
 
-    // Undoes the operations of a part that have finished, the last one first. No memory is allocated.
-    void undo_part(const ListBatch& batch, const KeyRows<Key>& rows, PartLog& log) {
-        while (log.finished > 0) {
-            const u64 position = rows.first + --log.finished;
-            const Key key = rows.keys[position], hash = seeded_hash(key, seed_);
-            Shard& in = shards_[shard_of(hash)];
-            if (static_cast<MapOperation>(batch.operations.items[position]) == MapOperation::insert) {
-                in.erase_value(key, hash, batch.values.items[position]);
-            } else if (!log.erasures.empty() && log.erasures.back().position == position) {
-                in.put_back({key, hash}, log.erasures.back().list);
-                log.erasures.pop_back();
-            }
+    // Undoes the operations of a part. No memory is allocated. Takes one walk through each list of the batch, since
+    // later operations may have sorted it.
+    void undo_part(const KeyRows<Key>& rows, PartLog& log) {
+        const auto key_at = [&](u64 position) {
+            const Key key = rows.keys[position];
+            return HashedKey<Key>{key, seeded_hash(key, seed_)};
+        };
+        const auto shard_at = [&](u64 position) -> Shard& { return shards_[shard_of(key_at(position).hash)]; };
+        if (!log.insertions.empty() && log.insertions.back().node == no_node) log.insertions.pop_back();
+        for (const InsertedNode& one : log.insertions) shard_at(one.position).nodes.mark(one.node);
+        for (Erasure& one : log.erasures) one.list = shard_at(one.position).without_marked(one.list);
+        for (const InsertedNode& one : log.insertions) {
+            Shard& in = shard_at(one.position);
+            if (in.nodes.is_marked(one.node)) in.erase_marked(key_at(one.position));
+        }
+        for (const Erasure& one : log.erasures) {
+            if (one.list.count != 0) shard_at(one.position).put_back(key_at(one.position), one.list);
         }
     }
 

@@ -99,15 +99,6 @@ public:
         copies_.back().request_huge_pages();
         return {rows, copies_.back().template as<Item>()};
     }
-    // Returns the row of each position; null for one part.
-    const u32* rows_by_position() {
-        if (number() == 1) return nullptr;
-        const usize bytes = count_ * sizeof(u32);
-        copies_.emplace_back(bytes, nullptr).ensure(bytes);
-        u32* const rows = copies_.back().template as<u32>();
-        each_row([=](u64 row, u64 position) { rows[position] = static_cast<u32>(row); });
-        return rows;
-    }
     // Copies keys and these items to their positions. Bytes moved per row: twice those of its items, and a key.
     template <class... Item>
     void take(const PlacedItems<Item>... items) const {
@@ -162,6 +153,14 @@ private:
     std::vector<std::array<u64, shard_count>> places_;  // the first position of each piece in each part
     std::vector<Region> copies_;
 };
+
+// Calls visit(shard, begin) for each shard, in parallel. `begin`: sum of the sizes of the shards before it.
+template <class Size, class Visit>
+void each_shard_at(const Size& size_of, unsigned threads, const Visit& visit) {
+    u64 begins[shard_count], all = 0;
+    for (u64 shard = 0; shard < shard_count; ++shard) begins[shard] = std::exchange(all, all + size_of(shard));
+    for_each_piece(shard_count, threads_for(all, threads), [&](u64 shard) { visit(shard, begins[shard]); });
+}
 
 // Memory that is fetched before a search needs it: none in tables that a core's cache has.
 enum class Prefetch { nothing, search, insertion };

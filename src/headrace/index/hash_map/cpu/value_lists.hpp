@@ -58,12 +58,18 @@ public:
         if (free_ == no_node) return used_++;
         return std::exchange(free_, (*this)[free_].next);
     }
+    // Marks a node in a list, or removes its mark, by the highest bit of the next node's number, of which there are
+    // fewer than 2^31 - 1.
+    void mark(u32 node) { (*this)[node].next ^= mark_bit; }
+    bool is_marked(u32 node) const { return (*this)[node].next + 1 >= mark_bit; }
     void release(u32 node) { (*this)[node].next = std::exchange(free_, node); }
     void release(ValueList list) {
         for (u32 node = list.first; list.count > 0; --list.count) release(std::exchange(node, (*this)[node].next));
     }
 
 private:
+    static constexpr u32 mark_bit = 1u << 31;
+
     void resize(u64 capacity) {
         const usize bytes = capacity * sizeof(Node);
         require_group_memory(bytes);
@@ -96,7 +102,8 @@ struct ListShard {
 
     ListShard copy() const { return {table.copy(), nodes.copy(), size}; }
 
-    void insert(Key key, Key hash, Value value) {
+    // Returns the new node.
+    u32 insert(Key key, Key hash, Value value) {
         nodes.reserve_one();
         const auto insertion = table.insert(key, hash);
         ValueList& list = insertion.slot->value;
@@ -107,6 +114,7 @@ struct ListShard {
         list.first = node;
         ++list.count;
         ++size;
+        return node;
     }
 
     // The position of a node in its list.
@@ -131,6 +139,7 @@ struct ListShard {
     u32 take(HashedKey<Key> key, ValueList& list, u32 before) {
         u32& link = link_after(list, before);
         const u32 node = std::exchange(link, nodes[link].next);
+        nodes[node].next = no_node;
         --size;
         if (--list.count == 0) table.erase(key.key, key.hash);
         return node;
@@ -140,18 +149,43 @@ struct ListShard {
         size -= list.count;
         table.erase(key.key, key.hash);
     }
-    // Undoes `take` of one node, or `take_all`. No memory is allocated.
+    // Undoes `take` or `take_all`. The table has had the key before, so no memory is allocated.
     void put_back(HashedKey<Key> key, ValueList part) {
         const auto insertion = table.insert(key.key, key.hash);
         ValueList& list = insertion.slot->value;
         size += part.count;
-        if (insertion.is_new) {
-            list = part;
-        } else {
-            nodes[part.first].next = std::exchange(list.first, part.first);
-            ++list.count;
-            list.is_sorted = 0;
+        if (!insertion.is_new) {
+            u32 last = part.first;
+            while (nodes[last].next != no_node) last = nodes[last].next;
+            nodes[last].next = list.first;
+            part = {part.first, part.count + list.count, 0};
         }
+        list = part;
+    }
+
+    // Releases the marked nodes of a list, and returns the rest.
+    ValueList without_marked(ValueList list) {
+        u32* link = &list.first;
+        while (*link != no_node) {
+            const u32 node = *link;
+            if (nodes.is_marked(node)) {
+                nodes.mark(node);
+                *link = nodes[node].next;
+                nodes.release(node);
+                --list.count;
+            } else {
+                link = &nodes[node].next;
+            }
+        }
+        return list;
+    }
+    // Erases the values of a key whose nodes are marked.
+    void erase_marked(HashedKey<Key> key) {
+        ValueList& list = table.find(key.key, key.hash)->value;
+        size -= list.count;
+        list = without_marked(list);
+        size += list.count;
+        if (list.count == 0) table.erase(key.key, key.hash);
     }
 
     // Erases a value that the key has.
