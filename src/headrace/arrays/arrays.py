@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
 
+from headrace import _native
 from headrace.arrays.device_array import DeviceArray
 from headrace.core.device import Device
 from headrace.core.errors import MissingDependencyError, OptionError, UnsupportedDeviceError
@@ -275,8 +276,8 @@ def _take_torch(value: Any, name: str) -> Array:
 
 def host_array(value: Any, typestr: str) -> Array:
     """Return the description of a NumPy array that has one dimension, no gaps and that type, without a check."""
-    address, readonly = value.__array_interface__["data"]
-    return fast_array(address, value.size, typestr, CPU, "numpy", None, not readonly, value)
+    address, is_writable = _native.address_of_array(value), value.flags.writeable
+    return fast_array(address, value.size, typestr, CPU, "numpy", None, is_writable, value)
 
 
 def plain_array(value: Any, typestr: str, device: Device) -> Array | None:

@@ -82,6 +82,22 @@ nb::object copy_of(nb::handle source) {
 }
 
 // Export a buffer as a writable array of bytes, which NumPy can view as any type.
+// Return the address of an array's items by the C side of NumPy's array interface, in a tenth of the time of the other.
+u64 address_of_array(nb::handle array) {
+    struct ArrayInterface {
+        int two, dimensions;
+        char kind;
+        int item_bytes, flags;
+        const Py_ssize_t* shape;
+        const Py_ssize_t* strides;
+        const void* data;
+    };
+    const nb::object capsule = array.attr("__array_struct__");
+    const auto* const found = static_cast<const ArrayInterface*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+    if (found == nullptr) throw nb::python_error();
+    return reinterpret_cast<u64>(found->data);
+}
+
 nb::object new_bytes(u64 count) {
     auto region = std::make_unique<Region>(new_region(count));
     std::byte* const data = region->data();
@@ -215,6 +231,7 @@ void bind_core(nb::module_& m) {
           "costs more than parsing. After half a second without use it is returned to the system.");
     m.def("changed_items", &changed_items);
     m.def("new_bytes", &new_bytes);
+    m.def("address_of_array", &address_of_array);
     m.def("hardware_threads", [] { return hardware_threads(); });
     m.def("usable_memory", [] { return usable_memory(); });
     m.def("limits_below", [](const std::string& root) {
