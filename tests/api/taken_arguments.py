@@ -65,6 +65,7 @@ HASH_KEYS = {"array of int64", "array with gaps", "array backwards", "read-only 
     *EMPTY_LISTS,
     "array of other length",
 }
+ONE_KEY = {"zero", "one", "minus one", "whole float", "float64", "int64", "array of no dimension"}
 """Keys of maps of int64. Arrays of other types are refused."""
 ANY_SHAPE = {*ONE_DIMENSION, *SHAPES, "nested list"}
 TYPE = {"none", "type", "dtype"}
@@ -332,11 +333,11 @@ TAKES_IN: dict[str, set[str]] = {
     "Dfa.accepting_at_line_end": {*EMPTY_LISTS, "empty set", "empty array", "array of big endian"},
     "Dfa.start": {"zero"},
     "Dfa.line_start": {"none", "zero"},
-    "HashMap.find.keys": HASH_KEYS,
+    "HashMap.find.keys": HASH_KEYS | ONE_KEY,
     "HashMap.apply.keys": HASH_KEYS - {*LISTS, *EMPTY_LISTS, *ANY_LENGTH},
     "HashMap.apply.values": HASH_KEYS - {*LISTS, *EMPTY_LISTS, *ANY_LENGTH},
-    "HashSet.insert.keys": HASH_KEYS,
-    "HashMultiMap.find_all.keys": HASH_KEYS,
+    "HashSet.insert.keys": HASH_KEYS | ONE_KEY,
+    "HashMultiMap.find_all.keys": HASH_KEYS | ONE_KEY,
     "unique.items": {*ANY_SHAPE, *SCALARS, "array of dates"},
     "unique.equal_nan": {"true", "numpy bool"},
     "searchsorted.sorted_keys": ONE_DIMENSION,

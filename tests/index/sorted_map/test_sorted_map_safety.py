@@ -90,7 +90,7 @@ def test_exhausted_memory_leaves_the_map_intact() -> None:
 
 
 def test_a_cleanup_that_does_not_fit_is_left_out() -> None:
-    found = SortedMap("i8", cleanup_at=2, context=Context(memory_limit=6_000))
+    found = SortedMap("i8", cleanup_at=2, context=Context(memory_limit=5_500))
     for begin in range(0, 400, 100):
         found.insert(np.arange(begin, begin + 100))
         assert sum(found.level_sizes) == begin + 100

@@ -77,7 +77,8 @@ def first_rows(rows: HashedRows) -> NDArray[np.int64]:
     """Return for each row the number of the first row that is equal to it. Nulls are equal to each other."""
     result: NDArray[np.int64] = np.empty(len(rows), np.int64)
     given, _held = rows.described()
-    _native.find_first_rows(given, result.__array_interface__["data"][0], rows.context.thread_count)
+    resources = rows.context.memory_limit or 0, rows.context.thread_count
+    _native.find_first_rows(given, result.__array_interface__["data"][0], *resources)
     return result
 
 
@@ -86,7 +87,8 @@ def matching_rows(rows: HashedRows, other: HashedRows) -> NDArray[np.int64]:
     result: NDArray[np.int64] = np.empty(len(rows), np.int64)
     given, _held = rows.described()
     others, _held_by_other = other.described()
-    _native.find_matching_rows(given, others, result.__array_interface__["data"][0], rows.context.thread_count)
+    resources = rows.context.memory_limit or 0, rows.context.thread_count
+    _native.find_matching_rows(given, others, result.__array_interface__["data"][0], *resources)
     return result
 
 

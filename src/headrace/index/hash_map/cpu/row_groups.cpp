@@ -28,8 +28,7 @@ bool are_rows_equal(const RowSet& rows, u64 row, const RowSet& other, u64 other_
 // From hashes to rows.
 class HashTables {
 public:
-    HashTables() {
-        const auto budget = std::make_shared<Budget>();
+    explicit HashTables(const std::shared_ptr<Budget>& budget) {
         for (u32 shard = 0; shard < shard_count; ++shard) tables_.emplace_back(budget, 0, shard);
     }
 
@@ -66,10 +65,12 @@ private:
 class RowTable {
 public:
     // Adds all rows, and writes for each the first one that is equal to it.
-    RowTable(const RowSet& rows, i64* firsts, unsigned threads) : rows_(rows), firsts_(firsts), threads_(threads) {
+    RowTable(const RowSet& rows, i64* firsts, u64 limit, unsigned threads)
+        : rows_(rows), firsts_(firsts), threads_(threads), budget_(std::make_shared<Budget>(limit)) {
         const u64 chunks = std::clamp<u64>(rows.count / parallel_from, 1, threads);
         const u64 length = (rows.count + chunks - 1) / chunks;
-        std::vector<HashTables> others(chunks - 1);
+        std::vector<HashTables> others;
+        while (others.size() + 1 < chunks) others.emplace_back(budget_);
         run_parallel(static_cast<unsigned>(chunks), [&](unsigned chunk) {
             const u64 begin = std::min(chunk * length, rows.count), end = std::min(begin + length, rows.count);
             fill(chunk == 0 ? first_of_hash_ : others[chunk - 1], begin, end - begin);
@@ -147,19 +148,22 @@ private:
     const RowSet& rows_;
     i64* firsts_;
     unsigned threads_;
-    HashTables first_of_hash_;
+    std::shared_ptr<Budget> budget_;
+    HashTables first_of_hash_{budget_};
     std::unordered_map<u32, u32> next_;  // the next row in the list of a hash
 };
 
 }  // namespace
 
-void find_first_rows(const RowSet& rows, i64* firsts, unsigned threads) { RowTable(rows, firsts, threads); }
+void find_first_rows(const RowSet& rows, i64* firsts, u64 limit, unsigned threads) {
+    RowTable(rows, firsts, limit, threads);
+}
 
-void find_matching_rows(const RowSet& rows, const RowSet& other, i64* found, unsigned threads) {
+void find_matching_rows(const RowSet& rows, const RowSet& other, i64* found, u64 limit, unsigned threads) {
     const usize bytes = other.count * sizeof(i64);
     Region firsts(bytes, nullptr);
     firsts.ensure(bytes);
-    RowTable(other, firsts.as<i64>(), threads).match(rows, found);
+    RowTable(other, firsts.as<i64>(), limit, threads).match(rows, found);
 }
 
 }  // namespace headrace

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <vector>
+
 #include "arrange/gather/widths.hpp"
 #include "core/cpu/cache_blocks.hpp"
 #include "index/sorted_map/cpu/sorted_map.hpp"
@@ -22,6 +25,34 @@ void reverse_batch(const MapBatch& batch, const NewLevel& to, unsigned threads) 
                 to.tombstones[place] = batch.deletes == nullptr ? 1 : status_of(batch.mixed, batch.deletes[i] != 0);
             }
         });
+    });
+}
+
+void merge_small_batch(const MapBatch& batch, const MapLevels& older, const NewLevel& to, unsigned threads) {
+    const u64 count = batch.keys.count;
+    with_width<u32, u64>(batch.keys.width, [&]<class Code>(Code) {
+        struct Item {
+            Code code;
+            u32 row;
+        };
+        const Code* const keys = static_cast<const Code*>(batch.keys.keys);
+        const KeyRule<Code> rule = *static_cast<const KeyRule<Code>*>(batch.keys.rule);
+        std::vector<Item> items(count);
+        for (u32 row = 0; row < count; ++row) items[row] = {rule.equal_code(keys[row]), row};
+        std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+            return a.code != b.code ? a.code < b.code : a.row > b.row;  // the last of equal keys is first
+        });
+        std::vector<Code> codes(count);
+        std::vector<u64> values(count);
+        for (u64 i = 0; i < count; ++i) {
+            codes[i] = items[i].code;
+            copy_value(batch.values, items[i].row, values.data(), i, batch.value_width);
+        }
+        MapLevels levels = older;
+        std::copy_n(older.level, older.count, levels.level + 1);
+        levels.level[0] = MapLevel{codes.data(), values.data(), nullptr, nullptr, count, 0, nullptr};
+        ++levels.count;
+        merge_levels(levels, batch.keys.width, to, threads);
     });
 }
 

@@ -11,12 +11,14 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrange.sort.request import ColumnMove, sort_task
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.placement import empty_like
-from headrace.index.sorted_map.engine import Batch, Call, FoundItems, KeyRanges, address_of
+from headrace.index.sorted_map.engine import Batch, Call, CopiedRanges, FoundItems, KeyRanges, address_of
 from headrace.index.sorted_map.gathered import GatheredBatches
 from headrace.index.sorted_map.levels import Level, Levels
 
 _GATHERED_BYTES = 1 << 21
 """Maximum size of batches that are sorted at once by one thread: that of a cache."""
+_SMALL_BATCH = 256
+"""Maximum number of pairs that are sorted and merged by one call: a radix sort pays for more."""
 _ITEMS_OF_VISIT = 4
 """Number of items that are merged in the time in which a walk visits a code of a range."""
 _MERGED_PER_SEARCH = 1.0
@@ -42,6 +44,8 @@ class CpuEngine:
 
     def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
         """See `Engine.added`."""
+        if batch.keys.length <= _SMALL_BATCH and not batch.has_tombstones and not batch.is_coded:
+            return self._with_small_batch(batch, Levels(self._call.types, older))
         newest = self._level_of(batch)
         return self.merged(Levels(self._call.types, (newest, *older))) if older else newest
 
@@ -57,9 +61,13 @@ class CpuEngine:
 
     def write_codes(self, batch: Batch, to: Level, mixed: int = 1) -> None:
         """See `Engine.write_codes`."""
-        addresses = address_of(batch.values), address_of(batch.deletes)
-        given = self._keys(batch.keys), *addresses, self._call.types.value_width, mixed
-        _native.reverse_batch(given, to.addresses, self._threads)
+        _native.reverse_batch(self._given(batch, mixed), to.addresses, self._threads)
+
+    def _with_small_batch(self, batch: Batch, older: Levels) -> Level:
+        """Return a level of a batch of pairs and of older levels."""
+        level = self._call.new_level(batch.keys.length + older.count, has_tombstones=older.has_tombstones)
+        _native.merge_small_batch(self._given(batch), older.packed, level.addresses, self._threads)
+        return level
 
     def _level_of(self, batch: Batch) -> Level:
         call, count = self._call, batch.keys.length
@@ -131,8 +139,21 @@ class CpuEngine:
         limit = _NO_LIMIT if is_limited else max(levels.count // _ITEMS_OF_VISIT, _FEW_VISITS)
         return result if _native.count_ranges(levels.packed, given, result.address, limit, self._threads) else None
 
-    def short_ranges(self, levels: Levels, ranges: KeyRanges) -> None:
-        """See `Engine.short_ranges`."""
+    def short_ranges(self, levels: Levels, ranges: KeyRanges) -> CopiedRanges | None:
+        """See `Engine.short_ranges`. Ranges of one clean level are found without a walk."""
+        call, lows = self._call, ranges.lows
+        if levels.is_clean or call.budget.limit is not None:
+            return None
+        offsets, found = empty_like(lows, lows.length + 1, "<i8"), [empty_like(lows, 0)]
+
+        def allocated(count: int) -> tuple[int, int, int]:
+            value = call.types.value
+            found[:] = empty_like(lows, count), *([] if value is None else [empty_like(lows, count, value)])
+            return found[0].address, found[1].address if value is not None else 0, 0
+
+        given = self._keys(lows), ranges.highs.address
+        are_short = _native.copy_short_ranges(levels.packed, given, offsets.address, allocated, self._threads)
+        return CopiedRanges(offsets, found[0], found[1] if len(found) > 1 else None) if are_short else None
 
     def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
         """See `Engine.copied`."""
@@ -153,6 +174,11 @@ class CpuEngine:
     def on_device(self, items: Any) -> Array:
         """See `Engine.on_device`."""
         return take(items)
+
+    def _given(self, batch: Batch, mixed: int = 1) -> Any:
+        """Return the fields of a ``MapBatch``."""
+        addresses = address_of(batch.values), address_of(batch.deletes)
+        return self._keys(batch.keys), *addresses, self._call.types.value_width, mixed
 
     def _keys(self, keys: Array) -> tuple[int, int, int, bytes]:
         return keys.address, keys.length, keys.width, self._call.types.order.packed

@@ -1,4 +1,6 @@
 #include <atomic>
+#include <cstring>
+#include <vector>
 
 #include "arrange/gather/widths.hpp"
 #include "index/sorted_map/cpu/merge_parts.hpp"
@@ -29,7 +31,8 @@ struct RangeGroup {
     bool is_empty(u32 i) const { return lows[i] > highs[i]; }
 };
 
-constexpr u64 walked_items = 32;  // maximum number of items of a level that a walk takes
+constexpr u64 short_walks = 1024;  // maximum number of codes that 16 short ranges visit
+constexpr u64 walked_items = 32;   // maximum number of items of a level that a walk takes
 
 // Returns the position after the codes up to `high`, from position `at` on.
 template <class Code>
@@ -63,6 +66,19 @@ void visit_range(PartMerger<Code>& merger, const MapLevels& levels, Code high, u
         if (!visit(item, !is_tombstone(levels.level[of], item.at))) return;
     }
 }
+
+// The items of the ranges of a piece, one after another.
+template <class Code>
+struct CopiedItems {
+    std::vector<Code> keys;
+    std::vector<u64> values;  // memory for one of up to 8 bytes for each key
+
+    void add(const MapLevels& levels, const KeyRule<Code>& rule, const MapItem& item) {
+        keys.push_back(key_of(rule, code_at<Code>(levels, item)));
+        values.emplace_back();
+        copy_value(levels.level[item.level].values, item.at, values.data(), keys.size() - 1, levels.value_width);
+    }
+};
 
 // Copies `count` items of a clean level.
 template <class Code>
@@ -107,6 +123,46 @@ bool count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts,
                        });
     });
     return visited.load() <= limit;
+}
+
+bool copy_short_ranges(const MapLevels& levels, const MapRanges& ranges, i64* offsets,
+                       const std::function<NewLevel(u64)>& allocate, unsigned threads) {
+    return with_width<u32, u64>(ranges.lows.width, [&]<class Code>(Code) {
+        const Pieces pieces(ranges.lows.count, bytes_of_range);
+        std::vector<CopiedItems<Code>> copies(pieces.number());
+        std::atomic<bool> are_short{true};
+        for_each_group(ranges.lows.count, bytes_of_range, threads, [&](u64 first, u32 count) {
+            if (!are_short.load(std::memory_order_relaxed)) return;
+            RangeGroup<Code> group(levels, ranges, first, count);
+            CopiedItems<Code>& to = copies[first / pieces.length];
+            u64 visited = 0;
+            for (u32 i = 0; i < count; ++i) {
+                const u64 before = to.keys.size();
+                if (!group.is_empty(i)) {
+                    visit_codes(levels, group.highs[i], group.walks.at[i], [&](const MapItem& item, bool is_pair) {
+                        if (is_pair) to.add(levels, group.rule, item);
+                        return ++visited <= short_walks;
+                    });
+                }
+                offsets[first + i + 1] = static_cast<i64>(to.keys.size() - before);
+            }
+            if (visited > short_walks) are_short.store(false, std::memory_order_relaxed);
+        });
+        if (!are_short.load()) return false;
+        offsets[0] = 0;
+        for (u64 i = 0; i < ranges.lows.count; ++i) offsets[i + 1] += offsets[i];
+        const NewLevel to = allocate(static_cast<u64>(offsets[ranges.lows.count]));
+        for_each_piece(pieces.number(), threads, [&](u64 piece) {
+            const CopiedItems<Code>& from = copies[piece];
+            const u64 begin = static_cast<u64>(offsets[pieces.begin(piece)]), count = from.keys.size();
+            if (count == 0) return;
+            std::memcpy(static_cast<Code*>(to.codes) + begin, from.keys.data(), count * sizeof(Code));
+            if (levels.value_width == 0) return;
+            std::memcpy(static_cast<u8*>(to.values) + begin * levels.value_width, from.values.data(),
+                        count * levels.value_width);
+        });
+        return true;
+    });
 }
 
 void copy_ranges(const MapLevels& levels, const MapRanges& ranges, const i64* offsets, const NewLevel& to,

@@ -40,6 +40,9 @@ struct MapBatch {
 // first.
 void reverse_batch(const MapBatch& batch, const NewLevel& to, unsigned threads);
 
+// Sorts a small batch of pairs, and merges it with older levels, which may be none.
+void merge_small_batch(const MapBatch& batch, const MapLevels& older, const NewLevel& to, unsigned threads);
+
 // Marks the items that deletes make tombstones; the tombstones of `sorted` are statuses. `tombstones` is zero before.
 void mark_deleted(const MapLevel& sorted, unsigned code_width, u8* tombstones, unsigned threads);
 
@@ -62,6 +65,11 @@ struct MapRanges {
 // Writes the number of visible pairs of each range. Returns false, with other numbers, if the walks through levels that
 // are not clean visit more than `limit` codes.
 bool count_ranges(const MapLevels& levels, const MapRanges& ranges, i64* counts, u64 limit, unsigned threads);
+
+// Writes keys, values and offsets of ranges of levels that are not clean, in one walk. `allocate` gets the number of
+// items. Returns false, with other offsets, if ranges are not short.
+bool copy_short_ranges(const MapLevels& levels, const MapRanges& ranges, i64* offsets,
+                       const std::function<NewLevel(u64)>& allocate, unsigned threads);
 
 // Writes the keys and values of each range, range i from offsets[i] on.
 void copy_ranges(const MapLevels& levels, const MapRanges& ranges, const i64* offsets, const NewLevel& to,
