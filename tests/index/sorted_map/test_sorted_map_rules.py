@@ -135,6 +135,7 @@ def test_snapshots_keep_their_items(ages: SortedMap) -> None:
 def test_a_cleared_map_is_as_new(ages: SortedMap) -> None:
     ages.insert([8, 9], [80, 90])
     before = ages.snapshot()
+    assert repr(before) == "<headrace.MapSnapshot (<i8, <i8) on cpu, 5 items in 2 levels>"
     ages.insert([7], [70])
     ages.insert([6], [60])
     assert ages.contains([9, 10]).tolist() == [True, False]

@@ -32,6 +32,13 @@ class LevelReader:
         vars(result).update(vars(self), _swap_lock=threading.Lock())
         return result
 
+    def __repr__(self) -> str:
+        values = "" if self.value_type is None else f", {self.value_type}"
+        sizes = self.level_sizes
+        levels = f"{sum(sizes):_} items in {len(sizes)} {'level' if len(sizes) == 1 else 'levels'}"
+        device = self._levels.device or self._context.device
+        return f"<headrace.{type(self).__name__} ({self.key_type}{values}) on {device}, {levels}>"
+
     def __reduce__(self) -> Never:
         raise TypeError(f"a {type(self).__name__} cannot be pickled; write it by save(path), and read it by SortedMap.load(path)")
 

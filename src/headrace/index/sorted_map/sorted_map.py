@@ -243,12 +243,6 @@ class SortedMap(ForeignNames, MapReader):
         vars(result)["_gathered"] = None  # of an insert meanwhile: two maps must not write to one buffer
         return result
 
-    def __repr__(self) -> str:
-        values = "" if self.value_type is None else f", {self.value_type}"
-        sizes = self.level_sizes
-        levels = f"{sum(sizes):_} items in {len(sizes)} {'level' if len(sizes) == 1 else 'levels'}"
-        return f"<headrace.SortedMap ({self.key_type}{values}) on {self._levels.device or self._context.device}, {levels}>"
-
     def snapshot(self) -> MapSnapshot:
         """Return the map as it is now, for reads while updates go on. It shares the levels, which never change.
 
