@@ -196,7 +196,7 @@ def test_texts_with_few_records_or_none(data):
     check(data, dtypes={"a": "string"})
 
 
-@pytest.mark.parametrize("rows", [1, 31, 32, 65, 2049, 2500])
+@pytest.mark.parametrize("rows", [1, 31, 32, 65, 257, 2049, 2500])
 @pytest.mark.parametrize("gone", ["few", "half", "all"])
 def test_removed_rows(rows, gone):
     rng = np.random.default_rng(rows)

@@ -1,7 +1,7 @@
 // Removes rows from columns: copies the retained rows to new buffers. Few rows are removed, so each row of the result
 // searches the sorted list for the number of removed rows that precede it. A block first searches the list for its own
-// range, and its rows search only that part. (Selection by scan, as in primitives/select.cu, would read a flag and
-// write an index for each row.)
+// range. A lane searches that part once, and again only if a row is removed between two of its rows. (Selection by
+// scan, as in primitives/select.cu, would read a flag and write an index for each row.)
 //
 // Bytes moved: the columns once in and once out; a search of the list for each block of 2,048 rows or 4 KiB of strings.
 #include "columns/faults/gpu/column_tasks.hpp"
@@ -12,6 +12,7 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 rows_per_block = 8 * threads;
+constexpr u32 at_once = 2;  // rows that a lane moves side by side
 constexpr u32 piece_bytes = 16;
 constexpr u32 chunk_bytes = threads * piece_bytes;
 
@@ -42,41 +43,82 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-template <class T>
-HR_FN void move_value(const RemovalColumn& column, u64 from, u64 to) {
-    reinterpret_cast<T*>(column.to)[to] = reinterpret_cast<const T*>(column.from)[from];
-}
+// Rows of a lane, 32 apart.
+struct MovedRows {
+    u64 first, retained;   // row of the result, and the result's rows
+    u64 low;               // removed rows that precede the block
+    u32 removed[at_once];  // further ones that precede each row
+    bool moves;            // rows after a removed one move
 
-HR_FN void move_fixed(const RemovalColumn& column, u64 from, u64 to) {
-    switch (column.width) {
-        case 1:
-            return move_value<u8>(column, from, to);
-        case 2:
-            return move_value<u16>(column, from, to);
-        case 4:
-            return move_value<u32>(column, from, to);
-        case 8:
-            return move_value<u64>(column, from, to);
-        case 16:
-            return move_value<uint4>(column, from, to);
+    HR_MEMBER u64 row(u32 i) const { return first + i * tile::lanes; }
+    HR_MEMBER bool has(u32 i) const { return row(i) < retained; }
+    HR_MEMBER u64 source(u32 i) const { return moves ? row(i) + low + removed[i] : row(i); }
+};
+
+template <class T>
+HR_FN void move_values(const RemovalColumn& column, const MovedRows& rows) {
+    T values[at_once];
+#pragma unroll
+    for (u32 i = 0; i < at_once; ++i) {
+        if (rows.has(i)) values[i] = reinterpret_cast<const T*>(column.from)[rows.source(i)];
+    }
+#pragma unroll
+    for (u32 i = 0; i < at_once; ++i) {
+        if (rows.has(i)) reinterpret_cast<T*>(column.to)[rows.row(i)] = values[i];
     }
 }
 
-// Copies one bit per lane to the warp's word of the result. Returns the number of bits set.
-HR_FN u32 move_bits(const u32* from, u32* to, u64 row, u64 source, bool here) {
-    const bool bit = here && (from[source / 32] >> (source % 32) & 1) != 0;
-    const u32 word = __ballot_sync(tile::all_lanes, bit);
-    if (tile::lane() == 0 && here) to[row / 32] = word;
-    return static_cast<u32>(__popc(word));
+HR_FN void move_fixed(const RemovalColumn& column, const MovedRows& rows) {
+    switch (column.width) {
+        case 1:
+            return move_values<u8>(column, rows);
+        case 2:
+            return move_values<u16>(column, rows);
+        case 4:
+            return move_values<u32>(column, rows);
+        case 8:
+            return move_values<u64>(column, rows);
+        case 16:
+            return move_values<uint4>(column, rows);
+    }
 }
 
-// Copies values, bits and offsets; offsets have one element more than rows. Adds the number of valid rows to `valid`.
-extern "C" __global__ void __launch_bounds__(threads)
+// Copies a bit per row to words of the result. Returns the number of bits set.
+HR_FN u32 move_bits(const u32* from, u32* to, const MovedRows& rows) {
+    u32 words[at_once], count = 0;
+#pragma unroll
+    for (u32 i = 0; i < at_once; ++i) words[i] = rows.has(i) ? from[rows.source(i) / 32] : 0;
+#pragma unroll
+    for (u32 i = 0; i < at_once; ++i) {
+        const u32 word = __ballot_sync(tile::all_lanes, (words[i] >> (rows.source(i) % 32) & 1) != 0);
+        if (tile::lane() == 0 && rows.has(i)) to[rows.row(i) / 32] = word;
+        count += static_cast<u32>(__popc(word));
+    }
+    return count;
+}
+
+// Copies offsets, which have one element more than rows.
+HR_FN void move_offsets(const RemovalTask& task, const RemovalColumn& column, const MovedRows& rows) {
+#pragma unroll
+    for (u32 i = 0; i < at_once; ++i) {
+        const u64 row = rows.row(i);
+        if (row > rows.retained) return;
+        const u64 offset =
+            offset_at(column, rows.source(i)) - bytes_before(task, column.string, rows.low + rows.removed[i]);
+        if (column.width_to == 8) {
+            reinterpret_cast<u64*>(column.to)[row] = offset;
+        } else {
+            reinterpret_cast<u32*>(column.to)[row] = static_cast<u32>(offset);
+        }
+    }
+}
+
+// Copies values, bits and offsets. Adds the number of valid rows to `valid`.
+extern "C" __global__ void __launch_bounds__(threads, 5)
     remove_rows(const RemovalColumn* columns, u64* valid, const __grid_constant__ RemovalTask task) {
     __shared__ u64 bounds[2];
     const RemovalColumn column = columns[blockIdx.y];
     const bool moves = task.keeps_rows == 0;
-    const u64 retained = moves ? task.rows - task.removed_count : task.rows;
     const u64 begin = u64{blockIdx.x} * rows_per_block, end = begin + rows_per_block;
     const auto place = [&](u64 k) { return moves ? task.removed[k] - k : task.removed[k] + 1; };
     if (threadIdx.x < 2) {
@@ -84,25 +126,29 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     __syncthreads();
     const u64 low = bounds[0], high = bounds[1];
+    constexpr u32 warp_rows = rows_per_block / (threads / tile::lanes);
+    const u64 first = begin + tile::warp() * warp_rows + tile::lane(), last = first + warp_rows;
+    MovedRows rows{first, moves ? task.rows - task.removed_count : task.rows, low, {}, moves};
+    u64 before = removed_before(low, high, first, place);
+    u64 next = before < high ? place(before) : ~u64{0};  // the first row that the next removed one precedes
     u32 count = 0;
-    for (u64 row = begin + threadIdx.x; row < end; row += threads) {
-        const bool here = row < retained;
-        const u64 before = removed_before(low, high, row, place), source = moves ? row + before : row;
-        if (column.string != NO_STRING) {
-            if (row <= retained) {
-                const u64 offset = offset_at(column, source) - bytes_before(task, column.string, before);
-                if (column.width_to == 8) {
-                    reinterpret_cast<u64*>(column.to)[row] = offset;
-                } else {
-                    reinterpret_cast<u32*>(column.to)[row] = static_cast<u32>(offset);
-                }
+    for (; rows.first < last; rows.first += at_once * tile::lanes) {
+#pragma unroll
+        for (u32 i = 0; i < at_once; ++i) {
+            if (next <= rows.row(i)) {
+                before = removed_before(before + 1, high, rows.row(i), place);
+                next = before < high ? place(before) : ~u64{0};
             }
-        } else if (column.width != 0) {
-            if (here) move_fixed(column, source, row);
-        } else if (column.from != nullptr) {
-            move_bits(reinterpret_cast<const u32*>(column.from), reinterpret_cast<u32*>(column.to), row, source, here);
+            rows.removed[i] = static_cast<u32>(before - low);
         }
-        count += move_bits(column.validity, column.validity_to, row, source, here);
+        if (column.string != NO_STRING) {
+            move_offsets(task, column, rows);
+        } else if (column.width != 0) {
+            move_fixed(column, rows);
+        } else if (column.from != nullptr) {
+            move_bits(reinterpret_cast<const u32*>(column.from), reinterpret_cast<u32*>(column.to), rows);
+        }
+        count += move_bits(column.validity, column.validity_to, rows);
     }
     if (tile::lane() == 0 && count != 0) atomicAdd(&valid[blockIdx.y], u64{count});
 }
