@@ -35,7 +35,7 @@ def sources(codec: str, rng: random.Random, size: int) -> bytes:
 
 
 @pytest.mark.covering(default=1)
-@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("codec", [*CODECS, "cp037", "cp874"])
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 31, 2046, 2047, 2048, 2049, 2051, 4100, 9001])
 def test_decoded_as_on_the_host(codec, size):
     rng = random.Random(f"{codec}{size}")
