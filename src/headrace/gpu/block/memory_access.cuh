@@ -20,6 +20,15 @@
 namespace headrace {
 namespace tile {
 
+// Returns a pointer to global memory. The compiler then needs no generic stores, which may go to shared memory.
+template <class T>
+__device__ __forceinline__ T* in_global(T* pointer) {
+#if defined(__CUDACC__)
+    __builtin_assume(__isGlobal(pointer));
+#endif
+    return pointer;
+}
+
 // An unsigned type of that width in bytes, for items that are only moved.
 template <int width>
 struct ItemOf;

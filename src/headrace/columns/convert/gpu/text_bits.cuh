@@ -21,9 +21,9 @@ HR_FN u32 bits_until(const u32* bits, const u16* before, u32 at) {
 // Stores a string offset of 32 or 64 bits.
 HR_FN void store_offset(void* offsets, bool is_long, u64 row, u64 value) {
     if (is_long) {
-        static_cast<u64*>(offsets)[row] = value;
+        *tile::in_global(static_cast<u64*>(offsets) + row) = value;
     } else {
-        static_cast<u32*>(offsets)[row] = static_cast<u32>(value);
+        *tile::in_global(static_cast<u32*>(offsets) + row) = static_cast<u32>(value);
     }
 }
 

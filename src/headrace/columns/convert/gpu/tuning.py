@@ -14,8 +14,10 @@ _MEASURE_BLOCKS = 8
 """Blocks per multiprocessor of ``measure_rows``."""
 _SUMMARY_BLOCKS = 12, 10
 """Blocks per multiprocessor of ``summarize_rows``, without and with quotes."""
-_STREAM_BYTES = 512
-"""Shared memory in which a warp gathers strings before it stores them."""
+_STREAM_BYTES = 2048, 512
+"""Shared memory in which a warp gathers strings before it stores them, without and with quotes. More would leave no room for
+as many blocks.
+"""
 _LONG_STRINGS, _LONG_BYTES = 4096, 200
 """A group of 32 records with at least 4096 string bytes is copied by all warps of the block. Its entry in the block's list
 (LongStrings of fast/row_strings.cuh) has 200 bytes."""
@@ -126,7 +128,8 @@ class RowTuning:
         size += 8 + 8 * (_MAX_LEFT if writes and not self.dfa else 1) + 16 * (258 if self.dfa else 2)
         size = _aligned(size, 16) + 16
         if strings:
-            size += 8 + _aligned(warps * (_STREAM_BYTES + 4), 8) + _LONG_BYTES * ((self.tile + self.head) // _LONG_STRINGS + 1)
+            streams = _aligned(warps * (_STREAM_BYTES[self.quotes] + 4), 8)
+            size += 8 + streams + _LONG_BYTES * ((self.tile + self.head) // _LONG_STRINGS + 1)
         return size
 
 

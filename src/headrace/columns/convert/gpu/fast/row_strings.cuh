@@ -25,14 +25,15 @@ HR_FN void put_offset(const RowColumn& column, u64 row, u64 value) {
 // Stores bytes [skew, size) of a stream, whose word 0 belongs at `to`, a multiple of 4. `skew` is less than 4.
 HR_FN void put_stream(const u8* stream, u8* to, u32 skew, u32 size) {
     const u32 whole = size & ~3u, lane = tile::lane();
+#pragma unroll 1
     for (u32 at = 4 * (lane + (skew != 0 ? 1 : 0)); at < whole; at += 4 * tile::lanes) {
-        *reinterpret_cast<u32*>(to + at) = *reinterpret_cast<const u32*>(stream + at);
+        *tile::in_global(reinterpret_cast<u32*>(to + at)) = *reinterpret_cast<const u32*>(stream + at);
     }
     // Bytes of the partial words at both ends, one per lane.
     const u32 at = lane < 4 ? lane : whole + lane - 4;
     const bool in_first_word = lane < 4 && skew != 0 && at >= skew,
                in_last_word = lane - 4 < 4 && (whole != 0 || skew == 0);
-    if ((in_first_word || in_last_word) && at < size) to[at] = stream[at];
+    if ((in_first_word || in_last_word) && at < size) *tile::in_global(to + at) = stream[at];
 }
 
 // A row's string: staged bytes, and the number of string bytes in its 32 rows before it and up to its end.
@@ -65,40 +66,44 @@ HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, 
     }
 }
 
-// Copies a string without dropped bytes until `to` reaches `until`. It stores whole words of the stream, each from two
-// words of the text, and the bytes before and after them. Example "x,Joan of Arc" to byte 3: "J" is a byte, "oan " and
-// "of A" are words, "rc" are bytes.
-HR_FN void copy_words(const RowMemory& memory, u8* stream, Copied& copied, u32 until) {
-    const u32 n = min(copied.end - copied.from, until - min(copied.to, until));
-    const u32* const text = staged_words(memory);
-    u32 first[1];
-    load_from(text, copied.from, first);
-    u32 at = (0 - copied.to) % 4;
-    const u32 head = min(at, n);
-#pragma unroll
-    for (u32 k = 0; k < 3; ++k) {
-        if (k < head) stream[copied.to + k] = static_cast<u8>(first[0] >> (8 * k));
-    }
-    const u32 begin = copied.from + at, shift = 8 * begin;
-    const u32* next = text + begin / 4;
-    u32 low = *next;
-    for (; at + 4 <= n; at += 4) {
-        const u32 high = *++next;
-        *reinterpret_cast<u32*>(stream + copied.to + at) = __funnelshift_r(low, high, shift);
-        low = high;
-    }
-    if (at < n) {
-        const u32 last = __funnelshift_r(low, next[1], shift);
-#pragma unroll
-        for (u32 k = 0; k < 3; ++k) {
-            if (at + k < n) stream[copied.to + at + k] = static_cast<u8>(last >> (8 * k));
-        }
-    }
-    copied.from += n;
-    copied.to += n;
+// A string in the words of the stream: bytes [skew, until) from the word at byte `slot` on.
+struct StreamWords {
+    u32 slot, skew, until;
+};
+
+HR_FN StreamWords stream_words(const Copied& copied, u32 n) {
+    const u32 skew = copied.to % 4;
+    return {copied.to - skew, skew, skew + n};
 }
 
-// Copies the lanes' strings to `to`, one lane's after the other's, through shared memory.
+// Stores the words whose first byte is one of the string's, each from two words of the text. The last may have further
+// bytes. Returns the word before them, for put_first_bytes. Example "x,Joan of Arc" to byte 3: "oan ", "of A", and "rc"
+// with two others; "?x,J" is returned.
+HR_FN u32 put_words(const RowMemory& memory, u8* stream, u32 from, const StreamWords& own) {
+    const u32 begin = from - own.skew, shift = 8 * begin;
+    const u32* next = staged_words(memory) + begin / 4;
+    u32 low = *next++, high = *next++;
+    const u32 first = __funnelshift_r(low, high, shift);
+    if (own.skew == 0 && own.until != 0) *reinterpret_cast<u32*>(stream + own.slot) = first;
+#pragma unroll 1
+    for (u32 at = 4; at < own.until; at += 4) {
+        low = high;
+        high = *next++;
+        *reinterpret_cast<u32*>(stream + own.slot + at) = __funnelshift_r(low, high, shift);
+    }
+    return first;
+}
+
+// Stores those of the string's bytes that precede these words: "J".
+HR_FN void put_first_bytes(u8* stream, u32 first, const StreamWords& own) {
+#pragma unroll
+    for (u32 k = 1; k < 4; ++k) {
+        if (own.skew != 0 && k >= own.skew && k < own.until) stream[own.slot + k] = static_cast<u8>(first >> (8 * k));
+    }
+}
+
+// Copies the lanes' strings to `to`, one lane's after the other's, through shared memory. A word of the stream may have
+// bytes of several lanes. The lane of its first byte stores it whole, before the others store their bytes.
 HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, u8* to, const RowString& own,
                       u32 total) {
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) % 4);
@@ -106,10 +111,17 @@ HR_FN void copy_short(const RowMemory& memory, const RowTask& task, u8* stream, 
     Copied copied{own.begin, own.begin + own.raw, own.before + skew};
     for (u32 first = 0; first < total; first += stream_bytes) {
         const u32 size = min(stream_bytes, total - first) + skew;
+        const u32 n = min(copied.end - copied.from, size - min(copied.to, size));
+        const StreamWords words = stream_words(copied, n);
+        u32 first_word = 0;
+        if (!by_bytes) first_word = put_words(memory, stream, copied.from, words);
+        __syncwarp();
         if (by_bytes) {
             copy_bytes(memory, task, stream, copied, size);
         } else {
-            copy_words(memory, stream, copied, size);
+            put_first_bytes(stream, first_word, words);
+            copied.from += n;
+            copied.to += n;
         }
         copied.to -= stream_bytes;
         __syncwarp();
@@ -126,11 +138,11 @@ HR_FN void copy_whole(const RowMemory& memory, u8* to, u32 from, u32 n) {
     for (u32 at = head + 4 * tile::lane(); at + 4 <= n; at += 4 * tile::lanes) {
         u32 words[1];
         load_from(staged_words(memory), from + at, words);
-        *reinterpret_cast<u32*>(to + at) = words[0];
+        *tile::in_global(reinterpret_cast<u32*>(to + at)) = words[0];
     }
     if (tile::lane() >= head + tail) return;
     const u32 at = tile::lane() < head ? tile::lane() : n - tail + tile::lane() - head;
-    to[at] = text[from + at];
+    *tile::in_global(to + at) = text[from + at];
 }
 
 // Copies a string with dropped quotes by a warp, four bytes per lane.
@@ -142,16 +154,18 @@ HR_FN void copy_kept(const RowMemory& memory, u8* to, u32 from, u32 n) {
         const u32 gone = __funnelshift_r(dropped[0], dropped[1], at) & low_mask(count);
         u8* place = to + i - (dropped_until(memory, at) - dropped_until(memory, from));
         for (u32 k = 0; k < count; ++k) {
-            if (!(gone >> k & 1)) *place++ = text[at + k];
+            if (!(gone >> k & 1)) *tile::in_global(place++) = text[at + k];
         }
     }
 }
 
 // Copies the lanes' strings to `to` if none is longer than a word; no stream is built for these.
-HR_FN void copy_tiny(const RowMemory& memory, u8* to, const RowString& own, u32 longest) {
-    const u8* const text = staged_text(memory) + own.begin;
-    for (u32 i = 0; i < longest; ++i) {
-        if (i < own.raw) to[own.before + i] = text[i];
+HR_FN void copy_tiny(const RowMemory& memory, u8* to, const RowString& own) {
+    u32 text[1];
+    load_from(staged_words(memory), own.begin, text);
+#pragma unroll
+    for (u32 i = 0; i < tiny_string; ++i) {
+        if (i < own.raw) *tile::in_global(to + own.before + i) = static_cast<u8>(text[0] >> (8 * i));
     }
 }
 
@@ -166,18 +180,33 @@ HR_FN void leave_to_block(RowStrings& strings, u8* to, const RowString& own) {
     aside.until[tile::lane()] = static_cast<u16>(own.until);
 }
 
+// Copies a string by a warp.
+HR_FN void copy_string(const RowMemory& memory, u8* to, const RowString& own) {
+    if (has_dropped(own)) {
+        copy_kept(memory, to + own.before, own.begin, own.raw);
+    } else {
+        copy_whole(memory, to + own.before, own.begin, own.raw);
+    }
+}
+
+// Copies the lanes' strings, one after the other.
+HR_FN void copy_each(const RowMemory& memory, u8* to, const RowString& own) {
+#pragma unroll 1
+    for (u32 lane = 0; lane < tile::lanes; ++lane) {
+        copy_string(memory, to,
+                    {tile::shuffle(own.begin, lane), tile::shuffle(own.raw, lane), tile::shuffle(own.before, lane),
+                     tile::shuffle(own.until, lane)});
+    }
+}
+
 // Copies the strings that were left to all warps. All warps call this after a barrier.
 HR_FN void copy_long(const RowMemory& memory, const RowStrings& strings) {
     for (u32 i = 0; i < strings.long_count; ++i) {
         const LongStrings& aside = strings.longs[i];
         for (u32 owner = tile::warp(); owner < tile::lanes; owner += warps) {
-            const RowString own{aside.begin[owner], aside.raw[owner], owner == 0 ? 0u : aside.until[owner - 1],
-                                aside.until[owner]};
-            if (has_dropped(own)) {
-                copy_kept(memory, aside.to + own.before, own.begin, own.raw);
-            } else {
-                copy_whole(memory, aside.to + own.before, own.begin, own.raw);
-            }
+            copy_string(
+                memory, aside.to,
+                {aside.begin[owner], aside.raw[owner], owner == 0 ? 0u : aside.until[owner - 1], aside.until[owner]});
         }
     }
 }
@@ -220,13 +249,14 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         if (row < tile.entry.record + tile.records) put_offset(column, row + 1, place + until);
         const RowString own{field.begin, field.n, until - n, until};
         u8* const to = column.values + place;
-        const u32 longest = __reduce_max_sync(tile::all_lanes, has_dropped(own) ? long_strings : own.raw);
-        if (longest <= tiny_string) {
-            copy_tiny(memory, to, own, longest);
-        } else if (total <= long_strings) {
-            copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
-        } else {
+        if (__all_sync(tile::all_lanes, own.raw <= tiny_string && !has_dropped(own))) {
+            copy_tiny(memory, to, own);
+        } else if (total > long_strings) {
             leave_to_block(strings, to, own);
+        } else if (total > stream_bytes && __any_sync(tile::all_lanes, has_dropped(own))) {
+            copy_each(memory, to, own);  // byte by byte, few lanes would be busy
+        } else {
+            copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
         }
         place += total;
         const bool null = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);

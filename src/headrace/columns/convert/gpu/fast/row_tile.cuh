@@ -39,7 +39,7 @@ constexpr u32 max_records = tile_bytes / HR_RECORD_BYTES;
 constexpr i64 window_reach = 32;  // bytes before a field that are loaded with it
 constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
-constexpr u32 stream_bytes = 512;
+constexpr u32 stream_bytes = may_quote ? 512 : 2048;
 constexpr u32 tiny_string = 4;
 constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings; from this size on all warps copy them together
 // Strings that began more than this before the tile are copied by several tiles (general/tile_strings.cuh).

@@ -115,7 +115,7 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
     for (u32 i = 0; i < per_lane; ++i) {
         cursors[i].live = cursors[i].live && values[i].fine;
         if (!cursors[i].live) continue;
-        to[i * tile::lanes] = values[i].value;
+        *tile::in_global(to + i * tile::lanes) = values[i].value;
         cursors[i].at = fields[i].next;
     }
 }
