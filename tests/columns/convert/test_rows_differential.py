@@ -175,6 +175,15 @@ def test_strings_of_all_lengths_and_rows_without_any(left):
     assert left["summarize_rows"][0] < left["summarize_rows"][1] / 2
 
 
+@pytest.mark.parametrize("escape", [None, "\\"])
+def test_strings_with_dropped_quotes_that_a_warp_copies(escape):
+    quote = '""' if escape is None else escape + '"'
+    lines = [f'{i},"{"x" * (i % 53)}{quote * (i % 3)}{"y" * 40}{quote}"' for i in range(300)]
+    shape = shape_of(SearchTuning(threads=64, rows=4, blocks=1, scan_threads=32), threads=64, window=64, row_threads=96)
+    options = {"escape_char": escape, "double_quote": escape is None}
+    check("\n".join(lines).encode(), header=False, schema=["int64", "string"], shape=shape, **options)
+
+
 @pytest.mark.parametrize("inside", ["ab,c\n", "abc,d\n\n", 'a""b,c\n', "x" * 9])
 def test_tiles_inside_quotes_that_look_like_records(inside):
     plain = "".join(f'{i},"s{i}"\n' for i in range(200))

@@ -253,7 +253,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
             copy_tiny(memory, to, own);
         } else if (total > long_strings) {
             leave_to_block(strings, to, own);
-        } else if (total > stream_bytes && __any_sync(tile::all_lanes, has_dropped(own))) {
+        } else if (total > dropped_strings && __any_sync(tile::all_lanes, has_dropped(own))) {
             copy_each(memory, to, own);  // byte by byte, few lanes would be busy
         } else {
             copy_short(memory, task, strings.streams[tile::warp()], to, own, total);

@@ -41,6 +41,8 @@ constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach
 constexpr u32 pad_chunks = 3;
 constexpr u32 stream_bytes = may_quote ? 512 : 2048;
 constexpr u32 tiny_string = 4;
+// From this size on a warp copies strings of 32 rows one by one if some have dropped bytes.
+constexpr u32 dropped_strings = 48 * tile::lanes;
 constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings; from this size on all warps copy them together
 // Strings that began more than this before the tile are copied by several tiles (general/tile_strings.cuh).
 constexpr u32 string_head = 64;
