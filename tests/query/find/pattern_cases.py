@@ -39,7 +39,7 @@ def expected_hits(text: bytes, patterns: list[bytes]) -> list[tuple[int, int]]:
 def set_cases(seed: int, size: int) -> Iterator[tuple[bytes, list[bytes]]]:
     """Yield texts with patterns of each shape of window: pieces of the text, other ones, equal ones, and common prefixes."""
     random = np.random.default_rng([seed, size])
-    for letters, shortest in ((26, 1), (26, 2), (256, 3), (26, 4), (4, 7), (2, 11), (4, 19), (256, 19)):
+    for letters, shortest in ((26, 1), (26, 2), (256, 3), (26, 4), (4, 5), (4, 7), (4, 8), (2, 10), (2, 11), (4, 19), (256, 19)):
         text = symbols(letters, size, seed).tobytes()
         begins = random.integers(0, size, 40)
         patterns = [text[begin : begin + shortest + int(random.integers(0, 30))] for begin in begins]

@@ -8,18 +8,20 @@ import pytest
 import headrace
 from headrace.query.find.gpu.marks import DeviceText
 from headrace.query.find.gpu.search_set import DeviceSetSearch
-from headrace.query.find.gpu.tuning import FindTuning
+from headrace.query.find.gpu.tuning import SetTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.query.find.pattern_cases import expected_hits, set_cases
 
 pytestmark = pytest.mark.fibers
 
-TUNING = FindTuning(threads=64, rows=2)
+TUNING = SetTuning(threads=64, max_slot_bits=14)
+BLOCKS = 3
+TILE = TUNING.part_bytes(1) * TUNING.threads // 32
 
 
 def check(text: bytes, patterns: list[bytes], launcher: FiberLauncher, shift: int, ignore_case: bool) -> None:
     whole, prepared = launcher.put(bytes(shift) + text), headrace.PatternSet(patterns, ignore_case=ignore_case)
-    search = DeviceSetSearch(launcher, DeviceText(whole.address + shift, len(text)), prepared, tuning=TUNING)
+    search = DeviceSetSearch(launcher, DeviceText(whole.address + shift, len(text)), prepared, BLOCKS, tuning=TUNING)
     folded = (text.lower(), [pattern.lower() for pattern in patterns]) if ignore_case else (text, patterns)
     hits = expected_hits(*folded)
     keys, count = search.keys()
@@ -37,7 +39,7 @@ def check(text: bytes, patterns: list[bytes], launcher: FiberLauncher, shift: in
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_windows_of_each_shape(order: str) -> None:
     launcher = FiberLauncher(order, 4)
-    for seed, size in enumerate((40, TUNING.tile_marks - 1, TUNING.tile_marks + 1, 2 * TUNING.tile_marks + 16)):
+    for seed, size in enumerate((40, TILE - 1, TILE + 1, 13 * TILE + 16)):
         for i, (text, patterns) in enumerate(set_cases(seed, size)):
             check(text.swapcase() if i % 2 else text, patterns, launcher, (size + i) % 16, i % 2 == 1)
 
@@ -46,6 +48,6 @@ def test_more_hits_than_expected() -> None:
     launcher, text = FiberLauncher("random", 1), bytes(40_000)
     whole = launcher.put(text)
     search = DeviceSetSearch(
-        launcher, DeviceText(whole.address, len(text)), headrace.PatternSet([b"\0", bytes(2)]), tuning=TUNING
+        launcher, DeviceText(whole.address, len(text)), headrace.PatternSet([b"\0", bytes(2)]), BLOCKS, tuning=TUNING
     )
     assert search.keys()[1] == 79_999

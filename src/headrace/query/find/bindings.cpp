@@ -52,10 +52,14 @@ void bind_find(nb::module_& m) {
                  const PatternTable table = set.table();
                  return nb::bytes(&table, sizeof(table));
              })
-        .def("parts", [](const FindPatterns& set) {
-            return nb::make_tuple(bytes_of(set.bits()), bytes_of(set.buckets()), bytes_of(set.entries()),
-                                  bytes_of(set.patterns()), bytes_of(set.bytes()));
-        });
+        .def(
+            "parts",
+            [](const FindPatterns& set, u32 slot_bits) {
+                const std::vector<u32> slots = set.slots(slot_bits);
+                return nb::make_tuple(bytes_of(std::span<const u32>(slots)), bytes_of(set.buckets()),
+                                      bytes_of(set.entries()), bytes_of(set.patterns()), bytes_of(set.bytes()));
+            },
+            "slot_bits"_a);
     register_layouts<WindowEntry, PatternBytes, PatternTable>();
     register_layouts<Fingerprint>();
     m.def("character_code", [](const FindPattern& pattern, const nb::bytes& sample) {

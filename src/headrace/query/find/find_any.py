@@ -33,7 +33,7 @@ def find_any(text: Any, patterns: Any, *, ignore_case: bool = False, context: Co
         As in `find`.
     patterns
         List of bytes-like objects, or a `PatternSet`. Equal patterns have the same hits. The shortest pattern decides the speed:
-        it limits the windows, and from 7 bytes on only each fourth position is looked up.
+        it limits the windows. From 5 bytes on each second position is looked up, from 7 bytes on each fourth.
     ignore_case
         Whether ASCII letters match in either case.
     context

@@ -1,4 +1,4 @@
-// A thread takes pieces of the text and probes the table of windows at each position, or at each fourth one. Hits of a
+// A thread takes pieces of the text and probes the table of windows at each first, second or fourth position. Hits of a
 // piece are those that begin in it, so its windows may lie a few bytes past its end. They are found in the order of
 // windows and then sorted.
 #include "query/find/cpu/find_any.hpp"
@@ -30,8 +30,9 @@ public:
     void run(u64 begin, u64 end, const OnHit& hit) const {
         if (text_.size < table_.width) return;
         if (table_.stride == 1) return run_words<1, 1>(begin, end, hit);
+        if (table_.stride == 2) return run_words<2, 1>(begin, end, hit);
         if (table_.width == 4) return run_words<4, 1>(begin, end, hit);
-        if (table_.width == 8) return run_words<4, 2>(begin, end, hit);
+        if (table_.width <= 8) return run_words<4, 2>(begin, end, hit);
         run_words<4, 4>(begin, end, hit);
     }
 
@@ -42,8 +43,9 @@ private:
         const u32 letter_bits = table_.letter_bits, mask = table_.mask, slot_bits = table_.slot_bits;
         const u32* const bits = table_.bits;
         const auto probe = [&](u64 at, const auto& word) {
-            u32 print = (word(at) & mask) | letter_bits;
-            for (u32 i = 1; i < words; ++i) print = next_print(print, word(at + 4 * i) | letter_bits);
+            u32 print = 0;
+            for (u32 i = 0; i + 1 < words; ++i) print = next_print(print, word(at + 4 * i) | letter_bits);
+            print = next_print(print, (word(at + 4 * (words - 1)) | letter_bits) & mask);
             const u32 slot = slot_of(print, slot_bits);
             if ((bits[slot / 32] >> (slot % 32) & 1) != 0) [[unlikely]]
                 check({begin, end}, at, print, hit);
@@ -55,7 +57,7 @@ private:
         for (; at <= last; at += stride) probe(at, [this](u64 place) { return word_at(place); });
     }
 
-    // Four bytes from `at` on; only a window of less than four bytes may end past the text.
+    // Four bytes from `at` on; bytes past the text are 0.
     u32 word_at(u64 at) const {
         if (at + 4 <= text_.size) return static_cast<u32>(load_bytes(text_.bytes + at, 4));
         return static_cast<u32>(load_bytes(text_.bytes + at, text_.size - at));
@@ -67,7 +69,7 @@ private:
 
     template <class OnHit>
     [[gnu::noinline]] void check(StartRange range, u64 at, u32 print, const OnHit& hit) const {
-        const u32 bucket = slot_of(print, table_.slot_bits) >> (table_.slot_bits - table_.bucket_bits);
+        const u32 bucket = slot_of(print, table_.bucket_bits);
         for (u32 i = table_.buckets[bucket]; i < table_.buckets[bucket + 1]; ++i) {
             const WindowEntry& entry = table_.entries[i];
             if (entry.print != print || at < range.begin + entry.offset) continue;

@@ -38,7 +38,7 @@ def hits_on_gpu(text: Array, patterns: PatternSet, context: Context, budget: Bud
     card = gpu(text.device)
     with card.current():
         launcher = GpuLauncher(card, stream=text.stream, budget=budget, crossings=context.crossings)
-        search = DeviceSetSearch(launcher, DeviceText(text.address, text.length), patterns)
+        search = DeviceSetSearch(launcher, DeviceText(text.address, text.length), patterns, card.multiprocessors)
         keys, count = search.keys()
         assert isinstance(keys, PoolBuffer)
         ordered = take(sort(DeviceArray(keys, "<u8", count), context=context), "keys")
@@ -54,7 +54,7 @@ def counts_on_gpu(text: Array, patterns: PatternSet, context: Context, budget: B
     with card.current(), in_stream_of(text, result):
         launcher = GpuLauncher(card, stream=text.stream, budget=budget, crossings=context.crossings)
         if text.length:
-            DeviceSetSearch(launcher, DeviceText(text.address, text.length), patterns).count(result)
+            DeviceSetSearch(launcher, DeviceText(text.address, text.length), patterns, card.multiprocessors).count(result)
         else:
             launcher.fill(result, 0)
     return result.owner

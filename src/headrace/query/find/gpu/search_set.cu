@@ -1,9 +1,10 @@
 // Finds many patterns at once in one reading of a text (Karp and Rabin 1987, section 6). The fingerprint of each window
-// is looked up in a table of bits. If all patterns have 7 bytes or more, only windows at aligned words are. Where the
-// bit is set, the entries of the window's bucket are verified (window.hpp). The table stays in the L1 cache: the text's
-// loads take no place there.
+// is looked up in a table of bits, which each block copies into its shared memory. So a multiprocessor has one block,
+// whose warps take parts of the text until none is left. Windows whose bit is set wait in a queue of the warp, until
+// each lane has one to verify: its bucket's entries are compared (window.hpp).
 //
-// Bytes moved per byte of text: 1, and 8 for each hit. Lookups per byte: 1 or 1/4.
+// Bytes moved per byte of text: 1, and 8 for each hit. Lookups per byte: 1, 1/2 or 1/4. A lane looks up 32 windows of
+// each part.
 #include "gpu/block/block.cuh"
 #include "query/find/gpu/find_task.hpp"
 #include "query/find/gpu/rows.cuh"
@@ -12,10 +13,14 @@
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
-constexpr u32 rows = HR_ROWS;
-constexpr u32 words = HR_WORDS;    // of a window; a window of one word may have fewer bytes
+constexpr u32 words = HR_WORDS;    // of a window
 constexpr u32 stride = HR_STRIDE;  // bytes from one window to the next
+constexpr u32 warps = threads / tile::lanes;
 constexpr u32 extra_words = stride == 4 ? words - 1 : words;
+constexpr u32 windows_per_row = 16 / stride;
+constexpr u32 rows = 32 / windows_per_row;
+
+using Part = WarpRows<rows>;
 
 static __device__ __forceinline__ void add(const SetTask& found, u64 position, u32 pattern) {
     if (found.counts != nullptr) {
@@ -37,53 +42,84 @@ static __device__ __forceinline__ bool occurs(const PatternTable& table, FindTas
     return true;
 }
 
-// Verifies the patterns of a window at byte `at` of the text, which may be outside of it.
-static __device__ __noinline__ void verify(const PatternTable& table, FindTask task, i64 at, u32 print,
-                                           const SetTask& found) {
-    const u32 bucket = slot_of(print, table.slot_bits) >> (table.slot_bits - table.bucket_bits);
-    const u32 end = table.buckets[bucket + 1];
-    for (u32 i = table.buckets[bucket]; i < end; ++i) {
-        const WindowEntry entry = table.entries[i];
-        if (entry.print != print) continue;
-        const i64 position = at - static_cast<i64>(entry.offset);
-        if (position < 0 || position >= static_cast<i64>(task.size)) continue;
-        if (occurs(table, task, entry.pattern, static_cast<u64>(position)))
-            add(found, static_cast<u64>(position), entry.pattern);
+// Fingerprint of the window whose word `i` is word(4 * i).
+template <class Word>
+static __device__ __forceinline__ u32 print_of(const PatternTable& table, const Word& word) {
+    u32 print = 0;
+#pragma unroll
+    for (u32 i = 0; i < words; ++i) {
+        u32 next = word(4 * i) | table.letter_bits;
+        if (i == words - 1) next &= table.mask;
+        print = next_print(print, next);
     }
+    return print;
 }
 
-extern "C" __global__ void __launch_bounds__(threads) find_patterns(PatternTable table, SetTask found) {
-    const u64 first = first_vector<rows, threads>();
-    WarpRows<rows> text;
-    load_text<extra_words>(text, found.text, found.size, first);
+// Verifies the patterns of a window at byte `at` of the text, which may be outside of it.
+static __device__ __forceinline__ void verify(const PatternTable& table, const SetTask& found, i64 at) {
+    if (at < 0 || at >= static_cast<i64>(found.size)) return;
     FindTask task{};
     task.text = found.text;
     task.size = found.size;
     task.ignore_case = table.ignore_case;
-    const i64 begin = static_cast<i64>(first * 16) - shift_of(found.text) + tile::lane() * 16;
+    const u32 print = print_of(table, [&](u32 offset) { return text_word(task, static_cast<u64>(at) + offset); });
+    const u32 bucket = slot_of(print, table.bucket_bits);
+    const u32 end = table.buckets[bucket + 1];
+    for (u32 i = table.buckets[bucket]; i < end; ++i) {
+        const WindowEntry entry = table.entries[i];
+        if (entry.print != print || at < static_cast<i64>(entry.offset)) continue;
+        const u64 position = static_cast<u64>(at) - entry.offset;
+        if (occurs(table, task, entry.pattern, position)) add(found, position, entry.pattern);
+    }
+}
+
+// Returns a bit for each window of the lane, by row: whether the table has its fingerprint's slot.
+static __device__ __forceinline__ u32 probable_windows(const PatternTable& table, const u32* slots, const Part& text) {
+    u32 probable = 0;
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
-        TextWords<extra_words> own = words_of<extra_words>(text, row);
+        const TextWords<extra_words> own = words_of<extra_words>(text, row);
 #pragma unroll
-        for (u32 i = 0; i < own.count; ++i) own.word[i] |= words == 1 ? 0 : table.letter_bits;
-        u32 prints[16 / stride], probable = 0;
-#pragma unroll
-        for (u32 i = 0; i < 16 / stride; ++i) {
-            u32 print = own.window(i * stride);
-            if constexpr (words == 1) print = (print & table.mask) | table.letter_bits;
-#pragma unroll
-            for (u32 k = 1; k < words; ++k) print = next_print(print, own.window(i * stride + 4 * k));
-            prints[i] = print;
-            const u32 slot = slot_of(print, table.slot_bits);
-            probable |= (table.bits[slot / 32] >> (slot % 32) & 1) << i;
-        }
-        if (probable == 0) continue;
-#pragma unroll
-        for (u32 i = 0; i < 16 / stride; ++i) {
-            if ((probable >> i & 1) != 0)
-                verify(table, task, begin + row * tile::lanes * 16 + i * stride, prints[i], found);
+        for (u32 i = 0; i < 16; i += stride) {
+            const u32 slot =
+                slot_of(print_of(table, [&](u32 offset) { return own.window(i + offset); }), table.slot_bits);
+            probable = __funnelshift_r(probable, slots[slot / 32] >> slot % 32, 1);
         }
     }
+    return probable;
+}
+
+extern "C" __global__ void __launch_bounds__(threads, 1) find_patterns(PatternTable table, SetTask found) {
+    HR_DYNAMIC_SHARED(u32, slots);
+    __shared__ i64 queues[warps][2 * tile::lanes];
+    for (u32 i = threadIdx.x; i < 1u << table.slot_bits >> 5; i += threads) slots[i] = table.bits[i];
+    __syncthreads();
+    i64* const queue = queues[tile::warp()];
+    u32 queued = 0;
+    const u64 parts = (found.size + shift_of(found.text) + 16 * Part::vectors - 1) / (16 * Part::vectors);
+    for (u64 part = blockIdx.x + u64{gridDim.x} * tile::warp(); part < parts; part += u64{gridDim.x} * warps) {
+        Part text;
+        load_text<extra_words>(text, found.text, found.size, part * Part::vectors);
+        const i64 begin = static_cast<i64>(part * Part::vectors * 16) - shift_of(found.text) + tile::lane() * 16;
+        u32 left = probable_windows(table, slots, text);
+        while (true) {
+            const u32 some = __ballot_sync(tile::all_lanes, left != 0);
+            if (some == 0) break;
+            if (left != 0) {
+                const u32 window = static_cast<u32>(trailing_zeros(left));
+                queue[queued + static_cast<u32>(__popc(some & low_mask(tile::lane())))] =
+                    begin + window / windows_per_row * tile::lanes * 16 + window % windows_per_row * stride;
+                left &= left - 1;
+            }
+            queued += static_cast<u32>(__popc(some));
+            __syncwarp();
+            if (queued < tile::lanes) continue;
+            queued -= tile::lanes;
+            verify(table, found, queue[queued + tile::lane()]);
+            __syncwarp();
+        }
+    }
+    if (tile::lane() < queued) verify(table, found, queue[tile::lane()]);
 }
 
 // Splits keys into positions and patterns.

@@ -11,13 +11,15 @@ import numpy as np  # a dependency of cuda-core
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.query.find.gpu.marks import DeviceText
-from headrace.query.find.gpu.tuning import TUNING, FindTuning
+from headrace.query.find.gpu.tuning import SET_TUNING, SetTuning
 from headrace.query.find.pattern.pattern_set import PatternSet
 
 _TABLE, _TASK = layout("PatternTable"), layout("SetTask")
 _FILE = "query/find/gpu/search_set.cu"
 _FIND = Entry(_FILE, "find_patterns", f"{_TABLE.argument}{_TASK.argument}")
 _SPLIT = Entry(_FILE, "split_hits", "PQIPP")
+_SLOTS_PER_ENTRY = 10
+"""Binary logarithm of the slots of the table of bits for each entry, where they fit shared memory."""
 _POINTERS = ("bits", "buckets", "entries", "patterns", "bytes")
 _EXPECTED_SHARE, _EXPECTED = 1024, 1 << 16
 """Memory before the hits are counted: for one hit in as many bytes of text, and for some hits in addition."""
@@ -26,17 +28,22 @@ _EXPECTED_SHARE, _EXPECTED = 1024, 1 << 16
 class DeviceSetSearch:
     """Finds many patterns in one text of 1 byte or more. Tests pass smaller sizes of kernels."""
 
-    def __init__(self, launcher: Launcher, text: DeviceText, patterns: PatternSet, *, tuning: FindTuning = TUNING) -> None:
+    def __init__(
+        self, launcher: Launcher, text: DeviceText, patterns: PatternSet, blocks: int, *, tuning: SetTuning = SET_TUNING
+    ) -> None:
+        """Prepare the search. `blocks`: maximum number of blocks, of which a multiprocessor has memory for one."""
         self._launcher = launcher
         self._text = text
-        self._patterns = patterns
-        self._buffers = [launcher.put(part) for part in patterns.native.parts()]
         table = np.frombuffer(patterns.native.table(), _TABLE.dtype).copy()
+        slot_bits = min(int(table["bucket_bits"][0]) + _SLOTS_PER_ENTRY, tuning.max_slot_bits)
+        self._buffers = [launcher.put(part) for part in patterns.native.parts(slot_bits)]
         for name, buffer in zip(_POINTERS, self._buffers, strict=True):
             table[name] = buffer.address
+        table["slot_bits"] = slot_bits
         self._table = table.tobytes()
-        width, stride = int(table["width"][0]), int(table["stride"][0])
-        self._shape = Shape(tuning.search_set(width, stride), text.tiles(tuning), tuning.threads)
+        words, stride = -(-int(table["width"][0]) // 4), int(table["stride"][0])
+        parts = -(-(text.nbytes + text.shift) // tuning.part_bytes(stride))
+        self._shape = Shape(tuning.search(words, stride), min(blocks, parts), tuning.threads, self._buffers[0].nbytes)
         self.pattern_bits = (len(patterns) - 1).bit_length()
 
     def count(self, counts: DeviceBuffer) -> None:

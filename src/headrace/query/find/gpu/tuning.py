@@ -10,8 +10,8 @@ from headrace.gpu.kernels.source import ANY, Programs
 
 FORMS = (1, 2, 3, 4, 8, 15, 19)
 """Methods of the filter, by the least length of a pattern (filter.cuh)."""
-WINDOWS = ((4, 1), (4, 4), (8, 4), (16, 4))
-"""Bytes of a window, up to, and bytes from one to the next, of searches for many patterns (pattern/window.hpp)."""
+WINDOWS = ((1, 1), (1, 2), (1, 4), (2, 4), (4, 4))
+"""Words of a window, and bytes from one to the next, of searches for many patterns (pattern/window.hpp)."""
 TILES_PER_BLOCK = 16
 """Tiles whose positions a block writes (positions.cu)."""
 THREADS = 256
@@ -36,13 +36,26 @@ class FindTuning:
         """Return the macros of search.cu."""
         return {"HR_FORM": form, "HR_THREADS": self.threads, "HR_ROWS": self.rows}
 
-    def search_set(self, width: int, stride: int) -> dict[str, Any]:
-        """Return the macros of search_set.cu for windows of a width, `stride` bytes apart."""
-        return {"HR_WORDS": -(-width // 4), "HR_STRIDE": stride, "HR_THREADS": self.threads, "HR_ROWS": self.rows}
-
     def positions(self) -> dict[str, Any]:
         """Return the macros of positions.cu."""
         return {"HR_THREADS": self.threads, "HR_TILES": TILES_PER_BLOCK, "HR_TILE_WORDS": self.tile_marks // 32}
+
+
+@dataclass(frozen=True, slots=True)
+class SetTuning:
+    """Sizes of a search for many patterns: threads of a block, and the binary logarithm of the bits of its largest table."""
+
+    threads: int = 1024
+    max_slot_bits: int = 19
+
+    def search(self, words: int, stride: int) -> dict[str, Any]:
+        """Return the macros of search_set.cu for windows of some words, `stride` bytes apart."""
+        return {"HR_WORDS": words, "HR_STRIDE": stride, "HR_THREADS": self.threads}
+
+    @staticmethod
+    def part_bytes(stride: int) -> int:
+        """Return the bytes of text that a warp takes at a time: 32 windows of each lane."""
+        return 32 * 32 * stride
 
 
 def _listed(sizes: Mapping[str, int]) -> dict[str, Sequence[Any]]:
@@ -51,10 +64,11 @@ def _listed(sizes: Mapping[str, int]) -> dict[str, Sequence[Any]]:
 
 
 TUNING = FindTuning()
+SET_TUNING = SetTuning()
 
 PROGRAMS: Programs = (
     ("search.cu", {**_listed(TUNING.search(0)), "HR_FORM": FORMS}),
-    *(("search_set.cu", _listed(TUNING.search_set(width, stride))) for width, stride in WINDOWS),
+    *(("search_set.cu", _listed(SET_TUNING.search(words, stride))) for words, stride in WINDOWS),
     ("positions.cu", {**_listed(TUNING.positions()), "HR_TILE_WORDS": [TUNING.tile_marks // 32, ANY]}),
     ("linear.cu", {"HR_THREADS": [THREADS]}),
     ("spaced.cu", {"HR_THREADS": [THREADS]}),

@@ -14,13 +14,15 @@ namespace headrace {
 namespace {
 
 constexpr u64 offsets_tried = 16;
-constexpr u32 min_slot_bits = 10, bits_per_entry = 4;  // 2^4 slots per entry
+// Slots: 2^10 per entry where the table then fits 16 KiB of a processor's L1 cache, and at least 2^4.
+constexpr u32 roomy_bits = 10, cached_bits = 17, min_bits = 4;
 
 struct WindowShape {
     u64 from;  // least length of the shortest pattern
     u32 width, stride;
 };
-constexpr WindowShape shapes[] = {{19, 16, 4}, {11, 8, 4}, {7, 4, 4}, {4, 4, 1}, {3, 3, 1}, {2, 2, 1}, {1, 1, 1}};
+constexpr WindowShape shapes[] = {{19, 16, 4}, {11, 8, 4}, {10, 7, 4}, {9, 6, 4}, {8, 5, 4}, {7, 4, 4},
+                                  {5, 4, 2},   {4, 4, 1},  {3, 3, 1},  {2, 2, 1}, {1, 1, 1}};
 
 }  // namespace
 
@@ -41,17 +43,19 @@ FindPatterns::FindPatterns(const std::vector<std::string_view>& patterns, bool i
         *std::find_if(std::begin(shapes), std::end(shapes), [&](const WindowShape& s) { return shortest >= s.from; });
     shape_.width = shape.width;
     shape_.stride = shape.stride;
-    shape_.mask = low_mask(std::min(shape.width, 4u) * 8);
-    shape_.letter_bits = ignore_case ? 0x20202020 & shape_.mask : 0;
+    shape_.mask = low_mask(((shape.width - 1) % 4 + 1) * 8);
+    shape_.letter_bits = ignore_case ? 0x20202020 : 0;
     shape_.ignore_case = ignore_case;
     choose_windows();
     fill_table();
 }
 
 u32 FindPatterns::print_at(u64 begin) const {
-    const auto word = [&](u64 at) { return static_cast<u32>(load_bytes(bytes_.data() + at, 4)); };
-    u32 print = (word(begin) & shape_.mask) | shape_.letter_bits;
-    for (u64 i = 4; i < shape_.width; i += 4) print = next_print(print, word(begin + i) | shape_.letter_bits);
+    u32 print = 0;
+    for (u64 i = 0; i < shape_.width; i += 4) {
+        const u32 word = static_cast<u32>(load_bytes(bytes_.data() + begin + i, 4)) | shape_.letter_bits;
+        print = next_print(print, i + 4 < shape_.width ? word : word & shape_.mask);
+    }
     return print;
 }
 
@@ -85,20 +89,24 @@ void FindPatterns::choose_windows() {
 
 void FindPatterns::fill_table() {
     shape_.bucket_bits = std::max(1u, static_cast<u32>(std::bit_width(entries_.size())));
-    shape_.slot_bits = std::max(min_slot_bits, shape_.bucket_bits + bits_per_entry);
-    const auto bucket = [&](const WindowEntry& entry) {
-        return slot_of(entry.print, shape_.slot_bits) >> (shape_.slot_bits - shape_.bucket_bits);
-    };
+    const u32 roomy = std::min(shape_.bucket_bits + roomy_bits, cached_bits);
+    shape_.slot_bits = std::max(roomy, shape_.bucket_bits + min_bits);
+    bits_ = slots(shape_.slot_bits);
+    const auto bucket = [&](const WindowEntry& entry) { return slot_of(entry.print, shape_.bucket_bits); };
     std::stable_sort(entries_.begin(), entries_.end(),
                      [&](const WindowEntry& a, const WindowEntry& b) { return bucket(a) < bucket(b); });
-    bits_.resize(usize{1} << shape_.slot_bits >> 5);
     buckets_.resize((usize{1} << shape_.bucket_bits) + 1);
-    for (const WindowEntry& entry : entries_) {
-        const u32 slot = slot_of(entry.print, shape_.slot_bits);
-        bits_[slot / 32] |= 1u << (slot % 32);
-        ++buckets_[bucket(entry) + 1];
-    }
+    for (const WindowEntry& entry : entries_) ++buckets_[bucket(entry) + 1];
     for (usize i = 1; i < buckets_.size(); ++i) buckets_[i] += buckets_[i - 1];
+}
+
+std::vector<u32> FindPatterns::slots(u32 slot_bits) const {
+    std::vector<u32> bits(usize{1} << slot_bits >> 5);
+    for (const WindowEntry& entry : entries_) {
+        const u32 slot = slot_of(entry.print, slot_bits);
+        bits[slot / 32] |= 1u << (slot % 32);
+    }
+    return bits;
 }
 
 PatternTable FindPatterns::table() const {

@@ -17,7 +17,8 @@ public:
     // The table refers to this object's memory.
     PatternTable table() const;
 
-    std::span<const u32> bits() const { return bits_; }
+    // 2^slot_bits bits of the slots that fingerprints have.
+    std::vector<u32> slots(u32 slot_bits) const;
     std::span<const u32> buckets() const { return buckets_; }
     std::span<const WindowEntry> entries() const { return entries_; }
     std::span<const PatternBytes> patterns() const { return patterns_; }

@@ -1,9 +1,10 @@
 // Defines the fingerprints of windows of text by which many patterns are found at once, and the table of the patterns'
 // windows. CPU and GPU compute the same ones.
 //
-// A window has 1 to 16 bytes: one, two or four words, of which the first is masked if it has less than 4 bytes. Its
+// A window has 1 to 16 bytes: one, two or four words, of which the last is masked if the window ends in it. Its
 // fingerprint is a polynomial of its words modulo 2^32 (Karp and Rabin 1987). The upper bits of a product are its slot
-// in a table of bits. If that bit is set, the slot's upper bits name the bucket of entries to compare.
+// in a table of bits. If that bit is set, the slot's upper bits name the bucket of entries to compare. A table may have
+// any number of bits, so that it fits the memory of the device that looks windows up.
 #pragma once
 #include "core/cpu/portable.hpp"
 
@@ -36,8 +37,8 @@ struct PatternTable {
     const PatternBytes* patterns;
     const u8* bytes;  // folded if case is ignored
     u32 slot_bits, bucket_bits;
-    u32 width, stride;  // bytes of a window, and 1 or 4
-    u32 mask;           // of the first word of a window
+    u32 width, stride;  // bytes of a window, and 1, 2 or 4
+    u32 mask;           // of the last word of a window
     u32 letter_bits;    // set in each word of a window before its fingerprint is computed
     u32 max_offset;
     u32 ignore_case;
