@@ -119,6 +119,22 @@ def test_matches_far_from_each_other(pattern: bytes, part: bytes, chunk: int, is
             assert spans(text, dfa, 1 + seed % 3, isa) == walked(text, dfa)
 
 
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize("pattern", ["C+", "C{3,}", "C{3,5}", "C", "CC|C{4,5}", "(?:CC)+", "C+$", "(?:CCC|CC)+"])
+def test_runs_of_a_class(pattern: str, isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A match has bytes of one set only. Gaps in its possible lengths, and ends of lines, need the automaton.
+    for seed, count in enumerate((1, 20, 200)):
+        random = np.random.default_rng([seed, len(pattern)])
+        members, others = np.split(random.permutation(256).astype(np.uint8), [count])
+        escaped = b"".join(b"\\x%02x" % byte for byte in members)
+        dfa = headrace.compile_regex(pattern.encode().replace(b"C", b"[" + escaped + b"]"))
+        for chunk in (7, 64, 1000):
+            monkeypatch.setattr(module, "CHUNK_BYTES", chunk)
+            is_member = random.random(140) < 0.8
+            text = np.where(is_member, random.choice(members, 140), random.choice(np.append(others, 10), 140))
+            assert spans(text.tobytes(), dfa, 1 + seed, isa) == walked(text.tobytes(), dfa)
+
+
 def test_automata_of_other_processes_have_the_same_matches() -> None:
     dfa = headrace.compile_regex("[0-9]+ms|needle")
     copied = pickle.loads(pickle.dumps(dfa))

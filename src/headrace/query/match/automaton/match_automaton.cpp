@@ -54,6 +54,7 @@ MatchAutomaton::MatchAutomaton(const MatchParts& parts, u32 idles) {
     tables_.idles = idles;
     join_steps(static_cast<u32>(classes));
     for (u32 byte = 0; byte < 256; ++byte) breaks_[byte] = class_breaks(tables_.class_of[byte]);
+    find_runs(static_cast<u32>(classes));
 }
 
 // Returns whether each state fails at a byte of the class, and the right state before it is always the same.
@@ -67,6 +68,39 @@ bool MatchAutomaton::class_breaks(u32 group) const {
         }
     }
     return true;
+}
+
+// Walks over bytes of the only class that does not break. A match ends before a byte that breaks, if that does not
+// depend on which one it is.
+void MatchAutomaton::find_runs(u32 classes) {
+    const u32 rights = tables_.rights, states = tables_.states;
+    std::optional<u32> inside, right;
+    for (u32 group = 0; group < classes; ++group) {
+        const u32 before = tables_.backward[group * rights];
+        if (class_breaks(group)) {
+            if (right.value_or(before) != before) return;
+            right = before;
+        } else {
+            if (inside) return;
+            inside = group;
+        }
+    }
+    if (!inside || !right || tables_.idles != 1) return;
+    MatchRuns found{*inside, 0, 0};
+    u32 state = 0;
+    for (u64 length = 1; length <= 2 * u64{states}; ++length) {  // past all states, and once more around their cycle
+        state = tables_.forward[*inside * states + state];
+        if (tables_.verdicts[*right * states + state] != MATCH_ENDS) continue;
+        if (found.min == 0) {
+            found.min = length;
+        } else if (found.max != length - 1) {
+            return;
+        }
+        const bool is_endless = tables_.forward[*inside * states + state] == state;
+        found.max = is_endless ? ~u64{0} : length;
+        if (is_endless) break;
+    }
+    if (found.max != 0) runs_ = found;
 }
 
 void MatchAutomaton::join_steps(u32 classes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,13 @@ namespace headrace {
 // Tables as bytes, in the order of MatchTables.
 struct MatchParts {
     std::string_view class_of, forward, verdicts, backward, idle_after;
+};
+
+// The lengths of the matches of an automaton whose matches have bytes of one class only, as [0-9]{3,5}. A run of such
+// bytes is cut into matches of at most `max` bytes from its begin on. Its rest is a match from `min` bytes on.
+struct MatchRuns {
+    u32 byte_class;
+    u64 min, max;
 };
 
 class MatchAutomaton {
@@ -28,13 +36,17 @@ public:
     // Whether no match has the byte. The states next to it then do not depend on others.
     bool breaks(u8 byte) const { return breaks_[byte]; }
 
+    const std::optional<MatchRuns>& runs() const { return runs_; }
+
 private:
     void join_steps(u32 classes);
     bool class_breaks(u32 group) const;
+    void find_runs(u32 classes);
 
     std::vector<u8> bytes_;
     std::vector<u16> steps_;
     std::array<bool, 256> breaks_{};
+    std::optional<MatchRuns> runs_;
     MatchTables tables_{};
 };
 

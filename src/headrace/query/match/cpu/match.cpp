@@ -7,6 +7,8 @@
 // match has, or at the chunk's ends. The first and the last region of a chunk are always read, for matches that cross a
 // cut.
 //
+// If matches are runs of bytes of one class, vectors read all regions of a chunk except the first and the last one.
+//
 // A chunk keeps its matches if they are few; one with many is read again once their places in the result are known.
 #include "query/match/cpu/match.hpp"
 
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
+#include "query/match/cpu/run_search.hpp"
 #include "query/match/cpu/state_map.hpp"
 
 namespace headrace {
@@ -107,7 +110,9 @@ public:
           chunk_(resources.chunk),
           chunks_((text.size + resources.chunk - 1) / resources.chunk),
           rights_(chunks_ + 1),
-          states_(chunks_ + 1) {}
+          states_(chunks_ + 1) {
+        if (automaton_.runs()) runs_.emplace(tables_, *automaton_.runs(), resources.isa);
+    }
 
     u64 count() {
         find_cuts();
@@ -142,7 +147,7 @@ private:
     // Memory of a thread.
     struct Scratch {
         std::vector<u16> rows;    // of the bytes of a region
-        std::vector<u64> places;  // of the filter
+        std::vector<u64> places;  // of the filter, or masks of runs
     };
 
     // Calls work(scratch, chunk).
@@ -225,8 +230,17 @@ private:
             state = walk_.run(at, stop, state, own.rows.data(), begins, ends);
             at = stop;
         };
-        if (!filter_.find(begin, end, own.places)) return read_upto(end);
+        const bool is_filtered = filter_.find(begin, end, own.places);
+        if (!is_filtered && !runs_) return read_upto(end);
         read_upto(break_after(begin, end));
+        if (!is_filtered) {
+            if (const u64 start = break_before(at, end); start > at) {
+                runs_->find(text_.bytes, at, start, own.places, begins, ends);
+                at = start;
+                state = idle_at(start);
+            }
+            return read_upto(end);
+        }
         own.places.push_back(end);
         for (const u64 place : own.places) {
             const u64 stop = std::min(place + width, end);
@@ -274,6 +288,7 @@ private:
     MatchWalk walk_;
     MatchTables tables_;
     FilterSearch filter_;
+    std::optional<RunSearch> runs_;
     MatchText text_;
     unsigned threads_;
     u64 chunk_, chunks_;
