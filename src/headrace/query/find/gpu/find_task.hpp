@@ -64,7 +64,8 @@ struct SetTask {
     u64* keys;     // in no order
     u64 capacity;  // keys that are written
     u64* total;    // hits, also those that are not written
-    u64 pattern_bits;
+    u32 pattern_bits;
+    u32 block_counts;  // patterns, if each block counts their hits in shared memory first; otherwise 0
 };
 
 }  // namespace headrace

@@ -1,7 +1,8 @@
 // Finds many patterns at once in one reading of a text (Karp and Rabin 1987, section 6). The fingerprint of each window
 // is looked up in a table of bits, which each block copies into its shared memory. So a multiprocessor has one block,
 // whose warps take parts of the text until none is left. Windows whose bit is set wait in a queue of the warp, until
-// each lane has one to verify: its bucket's entries are compared (window.hpp).
+// each lane has one to verify: its bucket's entries are compared (window.hpp). Hits of up to some thousand patterns are
+// counted in shared memory first.
 //
 // Bytes moved per byte of text: 1, and 8 for each hit. Lookups per byte: 1, 1/2 or 1/4. A lane looks up 32 windows of
 // each part.
@@ -22,7 +23,12 @@ constexpr u32 rows = 32 / windows_per_row;
 
 using Part = WarpRows<rows>;
 
-static __device__ __forceinline__ void add(const SetTask& found, u64 position, u32 pattern) {
+// `counts`: the block's counts of the patterns, or null.
+static __device__ __forceinline__ void add(const SetTask& found, u64 position, u32 pattern, u32* counts) {
+    if (counts != nullptr) {
+        atomicAdd(&counts[pattern], 1u);
+        return;
+    }
     if (found.counts != nullptr) {
         atomicAdd(&found.counts[pattern], u64{1});
         return;
@@ -56,7 +62,7 @@ static __device__ __forceinline__ u32 print_of(const PatternTable& table, const 
 }
 
 // Verifies the patterns of a window at byte `at` of the text, which may be outside of it.
-static __device__ __forceinline__ void verify(const PatternTable& table, const SetTask& found, i64 at) {
+static __device__ __forceinline__ void verify(const PatternTable& table, const SetTask& found, i64 at, u32* counts) {
     if (at < 0 || at >= static_cast<i64>(found.size)) return;
     FindTask task{};
     task.text = found.text;
@@ -69,7 +75,7 @@ static __device__ __forceinline__ void verify(const PatternTable& table, const S
         const WindowEntry entry = table.entries[i];
         if (entry.print != print || at < static_cast<i64>(entry.offset)) continue;
         const u64 position = static_cast<u64>(at) - entry.offset;
-        if (occurs(table, task, entry.pattern, position)) add(found, position, entry.pattern);
+        if (occurs(table, task, entry.pattern, position)) add(found, position, entry.pattern, counts);
     }
 }
 
@@ -92,7 +98,10 @@ static __device__ __forceinline__ u32 probable_windows(const PatternTable& table
 extern "C" __global__ void __launch_bounds__(threads, 1) find_patterns(PatternTable table, SetTask found) {
     HR_DYNAMIC_SHARED(u32, slots);
     __shared__ i64 queues[warps][2 * tile::lanes];
-    for (u32 i = threadIdx.x; i < 1u << table.slot_bits >> 5; i += threads) slots[i] = table.bits[i];
+    const u32 slot_words = 1u << table.slot_bits >> 5;
+    u32* const counts = found.block_counts != 0 ? slots + slot_words : nullptr;
+    for (u32 i = threadIdx.x; i < slot_words; i += threads) slots[i] = table.bits[i];
+    for (u32 i = threadIdx.x; i < found.block_counts; i += threads) counts[i] = 0;
     __syncthreads();
     i64* const queue = queues[tile::warp()];
     u32 queued = 0;
@@ -115,11 +124,15 @@ extern "C" __global__ void __launch_bounds__(threads, 1) find_patterns(PatternTa
             __syncwarp();
             if (queued < tile::lanes) continue;
             queued -= tile::lanes;
-            verify(table, found, queue[queued + tile::lane()]);
+            verify(table, found, queue[queued + tile::lane()], counts);
             __syncwarp();
         }
     }
-    if (tile::lane() < queued) verify(table, found, queue[tile::lane()]);
+    if (tile::lane() < queued) verify(table, found, queue[tile::lane()], counts);
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < found.block_counts; i += threads) {
+        if (counts[i] != 0) atomicAdd(&found.counts[i], u64{counts[i]});
+    }
 }
 
 // Splits keys into positions and patterns.

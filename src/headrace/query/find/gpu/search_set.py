@@ -43,20 +43,22 @@ class DeviceSetSearch:
         self._table = table.tobytes()
         words, stride = -(-int(table["width"][0]) // 4), int(table["stride"][0])
         parts = -(-(text.nbytes + text.shift) // tuning.part_bytes(stride))
-        self._shape = Shape(tuning.search(words, stride), min(blocks, parts), tuning.threads, self._buffers[0].nbytes)
+        self._defines, self._blocks, self._threads = tuning.search(words, stride), min(blocks, parts), tuning.threads
+        is_counted = len(patterns) <= tuning.max_block_counts and text.nbytes >> 31 < self._blocks  # in 32 bits a block
+        self._block_counts = len(patterns) if is_counted else 0
         self.pattern_bits = (len(patterns) - 1).bit_length()
 
     def count(self, counts: DeviceBuffer) -> None:
         """Write the number of hits of each pattern, as 64-bit numbers. The host does not wait."""
         self._launcher.fill(counts, 0)
-        self._find((counts.address, 0, 0, 0))
+        self._find((counts.address, 0, 0, 0), self._block_counts)
 
     def keys(self) -> tuple[DeviceBuffer, int]:
         """Return the keys of all hits in no order, and their number. The host waits once, or twice if there are many."""
         capacity = self._text.nbytes // _EXPECTED_SHARE + _EXPECTED
         while True:
             keys, total = self._launcher.allocate(8 * capacity), self._launcher.allocate(8, fill=0)
-            self._find((0, keys.address, capacity, total.address))
+            self._find((0, keys.address, capacity, total.address), 0)
             found = int(self._launcher.fetch(total).view(np.uint64)[0])
             if found <= capacity:
                 return keys, found
@@ -65,9 +67,10 @@ class DeviceSetSearch:
     def split(self, keys: DeviceBuffer, count: int, positions: DeviceBuffer, patterns: DeviceBuffer) -> None:
         """Split sorted keys into positions of 64 bits and patterns of 32."""
         if count:
-            shape = Shape(self._shape.defines, -(-count // self._shape.threads), self._shape.threads)
+            shape = Shape(self._defines, -(-count // self._threads), self._threads)
             self._launcher.launch(_SPLIT, shape, (keys, count, self.pattern_bits, positions, patterns))
 
-    def _find(self, result: tuple[int, int, int, int]) -> None:
-        task = _TASK.packer().pack(self._text.address, self._text.nbytes, *result, self.pattern_bits)
-        self._launcher.launch(_FIND, self._shape, (self._table, task))
+    def _find(self, result: tuple[int, int, int, int], block_counts: int) -> None:
+        task = _TASK.packer().pack(self._text.address, self._text.nbytes, *result, self.pattern_bits, block_counts)
+        shape = Shape(self._defines, self._blocks, self._threads, self._buffers[0].nbytes + 4 * block_counts)
+        self._launcher.launch(_FIND, shape, (self._table, task))

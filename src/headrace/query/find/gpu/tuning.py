@@ -43,10 +43,13 @@ class FindTuning:
 
 @dataclass(frozen=True, slots=True)
 class SetTuning:
-    """Sizes of a search for many patterns: threads of a block, and the binary logarithm of the bits of its largest table."""
+    """Sizes of a search for many patterns: threads of a block, the binary logarithm of the bits of its largest table, and the
+    maximum number of patterns whose hits a block counts in shared memory.
+    """
 
     threads: int = 1024
     max_slot_bits: int = 19
+    max_block_counts: int = 4096
 
     def search(self, words: int, stride: int) -> dict[str, Any]:
         """Return the macros of search_set.cu for windows of some words, `stride` bytes apart."""
