@@ -43,8 +43,9 @@ class FindTuning:
 
 @dataclass(frozen=True, slots=True)
 class SetTuning:
-    """Sizes of a search for many patterns: threads of a block, the binary logarithm of the bits of its largest table, and the
-    maximum number of patterns whose hits a block counts in shared memory.
+    """Sizes of a search for many patterns: threads of a block, and limits of its tables in shared memory.
+
+    The limits are the binary logarithm of the bits for fingerprints, and the number of patterns whose hits are counted there.
     """
 
     threads: int = 1024
