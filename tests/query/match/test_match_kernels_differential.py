@@ -28,11 +28,9 @@ def check(text: bytes, dfa: Dfa, launcher: FiberLauncher, shift: int = 0) -> Non
     search = DeviceMatch(launcher, DeviceText(whole.address + shift, len(text)), tables_of(dfa), tuning=TUNING)
     found = search.marks()
     assert launcher.waits - before == 1
-    positions = []
-    for hits in found:
-        target = launcher.allocate(8 * hits.total)
-        search.write(hits, target)
-        positions.append(launcher.fetch(target).view(np.uint64).tolist())
+    targets = [launcher.allocate(8 * hits.total) for hits in found]
+    search.write(found, targets)
+    positions = [launcher.fetch(target).view(np.uint64).tolist() for target in targets]
     expected = walked(text, dfa)
     assert list(zip(*positions, strict=True)) == expected
     assert search.count() == len(expected)

@@ -31,12 +31,13 @@ struct FindResult {
     u64 spent;  // units of verification beyond those that each warp may spend; more than the budget: no result
 };
 
-// Marks or lists of the tiles of a text.
+// Marks or lists of the tiles of a text, and the memory for their positions.
 struct FoundMarks {
     const u32* words;
     const u32* counts;  // hits of each tile, and `is_listed`
     u64 tiles;
     u64 first;  // position of the first mark, modulo 2^64
+    u64* positions;
 };
 
 // The automaton of Knuth, Morris and Pratt.

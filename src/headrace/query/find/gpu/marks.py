@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headrace.core.layouts.layout import layout
@@ -9,7 +10,8 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.query.find.gpu.tuning import TILES_PER_BLOCK, FindTuning
 
 _MARKS = layout("FoundMarks")
-_WRITE = Entry("query/find/gpu/positions.cu", "write_positions", f"{_MARKS.argument}PP")
+_PACK_MARKS = _MARKS.packer().pack
+_WRITE = Entry("query/find/gpu/positions.cu", "write_positions", f"{_MARKS.argument}{_MARKS.argument}P")
 _STATE_BYTES = 16
 """Bytes of a tile's state (gpu/block/block_look_back.cuh)."""
 
@@ -41,12 +43,16 @@ class Hits:
     first: int
 
 
-def write_positions(launcher: Launcher, hits: Hits, target: DeviceBuffer, tuning: FindTuning) -> None:
-    """Write the positions of marks, ascending, as 64-bit numbers."""
-    if hits.total == 0:
+def write_positions(launcher: Launcher, found: Sequence[Hits], targets: Sequence[DeviceBuffer], tuning: FindTuning) -> None:
+    """Write the positions of one or two sets of marks of a text, ascending, as 64-bit numbers, in one launch."""
+    if not any(hits.total for hits in found):
         return
-    tiles = hits.counts.nbytes // 4
+    tiles = found[0].counts.nbytes // 4
     blocks = -(-tiles // TILES_PER_BLOCK)
-    memory = launcher.allocate((blocks + 1) * _STATE_BYTES, fill=0)
-    found = _MARKS.packer().pack(hits.marks.address, hits.counts.address, tiles, hits.first % 2**64)
-    launcher.launch(_WRITE, Shape(tuning.positions(), blocks, tuning.threads), (found, memory, target))
+    memory = launcher.allocate(len(found) * (blocks + 1) * _STATE_BYTES, fill=0)
+    packed = [
+        _PACK_MARKS(hits.marks.address, hits.counts.address, tiles, hits.first % 2**64, target.address)
+        for hits, target in zip(found, targets, strict=True)
+    ]
+    shape = Shape(tuning.positions(), (blocks, len(found), 1), tuning.threads)
+    launcher.launch(_WRITE, shape, (packed[0], packed[-1], memory))

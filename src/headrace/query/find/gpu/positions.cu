@@ -63,12 +63,14 @@ static __device__ __forceinline__ void write_list(const u16* list, u64 first, u6
     for (u64* to = out + tile::lane(); to < end; to += tile::lanes) *to = first + list[to - out];
 }
 
-// `memory`: words for the ticket and each block, which are zero.
-extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks marks, Chain::Word* memory, u64* out) {
+// Row 1 of the grid has the marks `more`. `memory`: words for the ticket and each block of each row, which are zero.
+extern "C" __global__ void __launch_bounds__(threads)
+    write_positions(FoundMarks marks, FoundMarks more, Chain::Word* memory) {
     __shared__ u32 number;
     __shared__ u64 before[tiles + 1];
     __shared__ u16 lists[warps][listed];
-    Chain chain(memory);
+    if (blockIdx.y == 1) marks = more;
+    Chain chain(memory + blockIdx.y * (gridDim.x + 1));
     if (threadIdx.x == 0) number = chain.take_tile();
     __syncthreads();
     const u64 first = static_cast<u64>(number) * tiles;
@@ -89,14 +91,15 @@ extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks
         const u32* const words = marks.words + (first + i) * tile_words;
         u64 position = marks.first + (first + i) * tile_words * 32;
         if ((marks.counts[first + i] & is_listed) != 0) {
-            write_list(reinterpret_cast<const u16*>(words), position, out + before[i], out + before[i + 1]);
+            write_list(reinterpret_cast<const u16*>(words), position, marks.positions + before[i],
+                       marks.positions + before[i + 1]);
             continue;
         }
         const uint4* const from = reinterpret_cast<const uint4*>(words) + tile::lane();
         uint4 loaded[rows];
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) loaded[row] = tile::load_streaming(from + row * tile::lanes);
-        u64* to = out + before[i];
+        u64* to = marks.positions + before[i];
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
             to = write_row(loaded[row], position, to, lists[tile::warp()]);

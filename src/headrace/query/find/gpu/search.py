@@ -20,6 +20,7 @@ from headrace.query.find.pattern.pattern import Pattern
 
 _TASK, _RESULT, _REPLACE = layout("FindTask"), layout("FindResult"), layout("ReplaceTask")
 _AUTOMATON = layout("FindAutomaton")
+_PACK_TASK = _TASK.packer().pack
 _SEARCH, _LINEAR = "query/find/gpu/search.cu", "query/find/gpu/linear.cu"
 _SPACED = "query/find/gpu/spaced.cu"
 _COUNT = Entry(_SEARCH, "count_hits", f"{_TASK.argument}P")
@@ -35,6 +36,7 @@ _REPLACE_HITS = Entry("query/find/gpu/replace.cu", "replace_hits", f"{_REPLACE.a
 _REPLACED_BYTES = 4
 """Bytes of the result per thread (replace.cu)."""
 _NONE = 2**64 - 1
+_NO_HITS = _RESULT.packer().pack(0, _NONE, 0)
 _COMPARED_AT_ONCE = 512
 """Bytes that a unit of verification compares (verify.cuh)."""
 _UNITS_PER_ROW, _PATTERNS = 16, 64
@@ -55,15 +57,11 @@ class DeviceSearch:
         self._bytes = launcher.put(pattern.folded + bytes(-len(pattern) % 16))
         self._budget = _UNITS_PER_ROW * -(-text.nbytes // _COMPARED_AT_ONCE)
         self._budget += _PATTERNS * (len(pattern) // _COMPARED_AT_ONCE + 1)
-        task = np.zeros(1, _TASK.dtype)
-        task["text"], task["size"] = text.address, text.nbytes
-        task["pattern"], task["length"], task["budget"] = self._bytes.address, len(pattern), self._budget
         period = pattern.native.period
-        task["period"] = period if 2 * period <= len(pattern) <= period + _MAX_PAIRS else 0
-        for name in ("prints", "compared", "letter_bits", "lead", "is_exact"):
-            task[name] = getattr(plan, name)
-        task["ignore_case"] = pattern.ignore_case
-        self._task = task.tobytes()
+        period = period if 2 * period <= len(pattern) <= period + _MAX_PAIRS else 0
+        sizes = (text.address, text.nbytes, self._bytes.address, len(pattern), period, self._budget)
+        compared = (*plan.prints, *plan.compared, plan.letter_bits, plan.lead, plan.is_exact)
+        self._task = _PACK_TASK(*sizes, *compared, pattern.ignore_case)
         self._origin = plan.lead + text.shift  # number of the mark of position 0
         self._tiles = text.tiles(tuning)
         self._shape = Shape(tuning.search(plan.form), self._tiles, tuning.threads)
@@ -85,7 +83,7 @@ class DeviceSearch:
 
     def write(self, hits: Hits, target: DeviceBuffer) -> None:
         """Write the positions of marked hits, ascending, as 64-bit numbers."""
-        write_positions(self._launcher, hits, target, self._tuning)
+        write_positions(self._launcher, [hits], [target], self._tuning)
 
     def positions(self, hits: Hits) -> DeviceBuffer:
         """Return the positions of marked hits, as `write` writes them."""
@@ -146,7 +144,7 @@ class DeviceSearch:
         return self._launcher.fetch(result).view(_RESULT.dtype)[0]
 
     def _new_result(self) -> DeviceBuffer:
-        return self._launcher.put(_RESULT.packer().pack(0, _NONE, 0))
+        return self._launcher.put(_NO_HITS)
 
 
 def _shape_of(hits: int) -> Shape:

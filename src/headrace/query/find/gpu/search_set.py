@@ -15,6 +15,7 @@ from headrace.query.find.gpu.tuning import SET_TUNING, SetTuning
 from headrace.query.find.pattern.pattern_set import PatternSet
 
 _TABLE, _TASK = layout("PatternTable"), layout("SetTask")
+_PACK_TASK = _TASK.packer().pack
 _FILE = "query/find/gpu/search_set.cu"
 _FIND = Entry(_FILE, "find_patterns", f"{_TABLE.argument}{_TASK.argument}")
 _SPLIT = Entry(_FILE, "split_hits", "PQIPP")
@@ -71,6 +72,6 @@ class DeviceSetSearch:
             self._launcher.launch(_SPLIT, shape, (keys, count, self.pattern_bits, positions, patterns))
 
     def _find(self, result: tuple[int, int, int, int], block_counts: int) -> None:
-        task = _TASK.packer().pack(self._text.address, self._text.nbytes, *result, self.pattern_bits, block_counts)
+        task = _PACK_TASK(self._text.address, self._text.nbytes, *result, self.pattern_bits, block_counts)
         shape = Shape(self._defines, self._blocks, self._threads, self._buffers[0].nbytes + 4 * block_counts)
         self._launcher.launch(_FIND, shape, (self._table, task))

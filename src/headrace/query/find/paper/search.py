@@ -94,7 +94,7 @@ class RabinKarpOnDevice:
 
     def write(self, hits: Hits, target: DeviceBuffer) -> None:
         """Write the positions of marked hits, ascending, as 64-bit numbers."""
-        write_positions(self._launcher, hits, target, self._tuning.marks)
+        write_positions(self._launcher, [hits], [target], self._tuning.marks)
 
     def _found(self, entry: Entry, more: tuple[DeviceBuffer, ...]) -> int:
         result = self._launcher.put(_RESULT.packer().pack(0, 0, 0))

@@ -29,8 +29,7 @@ def matches_on_gpu(text: Array, tables: MatchTables, context: Context, budget: B
         found = search.marks()
         begins, ends = (empty_like(text, hits.total, "<u8", budget) for hits in found)
         with in_stream_of(text, begins, ends):
-            search.write(found[0], begins)
-            search.write(found[1], ends)
+            search.write(found, (begins, ends))
     return begins.owner, ends.owner
 
 

@@ -5,6 +5,7 @@ The host waits once, for the number of matches.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np  # a dependency of cuda-core
@@ -52,9 +53,9 @@ class DeviceMatch:
         first = -self._text.shift
         return Hits(begins, begin_counts, total, first), Hits(ends, end_counts, total, first + 1)
 
-    def write(self, hits: Hits, target: DeviceBuffer) -> None:
+    def write(self, found: Sequence[Hits], targets: Sequence[DeviceBuffer]) -> None:
         """Write the positions of marks, ascending, as 64-bit numbers."""
-        write_positions(self._launcher, hits, target, self._tuning.marks)
+        write_positions(self._launcher, found, targets, self._tuning.marks)
 
     def _mark(self, marks: tuple[int, ...]) -> int:
         """Mark the matches and return their number. `marks`: addresses of marks and of their counts, or zeros."""
