@@ -26,13 +26,6 @@ struct MatchReading {
     u32 first;       // state before the first tile
 };
 
-// A text whose runs of bytes of one class are the matches. Byte b of `has` is 1 if b is in the class, otherwise 0.
-struct RunTask {
-    const u8* text;
-    u64 size;
-    const u32* has;
-};
-
 // Marks of the first and last bytes of matches, and their number in each tile. `begins` is null if they are counted
 // only.
 struct MatchMarks {
