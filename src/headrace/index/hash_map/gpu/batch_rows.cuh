@@ -1,6 +1,7 @@
 // Defines the types of a program's tables, and the rows of a batch, one per thread.
 #pragma once
 #include "gpu/containers/slab_list.cuh"
+#include "index/hash_map/rules/seeded_hash.hpp"
 
 namespace headrace {
 namespace slab {
@@ -12,8 +13,16 @@ using Value = L::Value;
 
 __device__ __forceinline__ u64 thread_row() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
+// The form of a batch, a sum of these. `located`: the slots of present keys are known. `ordered`: the rows are in the
+// order of the buckets, and have hashes in place of keys.
+enum BatchForm : u32 { located = 1, ordered = 2 };
+
 __device__ __forceinline__ Key key_of_row(const Key* keys, u64 row, u64 count) {
     return row < count ? keys[row] : Key{0};
+}
+__device__ __forceinline__ Key key_of_row(const Key* keys, u64 row, u64 count, u32 form, u64 seed) {
+    const Key given = key_of_row(keys, row, count);
+    return (form & ordered) != 0 ? hashed_key(given, seed) : given;
 }
 
 // Adds up a block's flags, and adds the sum to a counter. All threads of the block call it. An atomic operation of each

@@ -26,27 +26,29 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// Writes the slot of each key, or no_slot; and whether it is present, unless `found` is null.
+// Writes the slot of each key, or no_slot; and whether it is present, unless `found` is null. `form`: a BatchForm.
 extern "C" __global__ void __launch_bounds__(threads)
-    locate_keys(const __grid_constant__ SlabTable table, const Key* keys, u64 count, u32* slots, u8* found) {
+    locate_keys(const __grid_constant__ SlabTable table, const Key* keys, u64 count, u32 form, u32* slots, u8* found) {
     const u64 row = thread_row();
-    const slab::Match match = slab::search<L>(table, key_of_row(keys, row, count), row < count);
+    const Key key = key_of_row(keys, row, count, form, table.seed);
+    const slab::Match match = slab::search<L>(table, key, row < count);
     if (row < count) slots[row] = match.slot;
     if (row < count && found != nullptr) found[row] = match.slot != slab::no_slot;
 }
 
-// Inserts absent keys and writes the slot of each key. If `is_located`, the slots are those of locate_keys. Then only
-// keys without one are inserted, and the others get `skipped`.
+// Inserts absent keys and writes the slot of each key. `form`: a BatchForm. If it is `located`, the slots are those of
+// locate_keys. Then only keys without one are inserted, and the others get `skipped`.
 //
 // counts: skipped rows; rows without memory; and rows whose key was present or inserted by another row. Most batches
 // have none of them, and so no atomic operation on the counts.
 extern "C" __global__ void __launch_bounds__(threads)
-    insert_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count,
-                 u32 is_located, u32* slots, u64* counts) {
+    insert_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count, u32 form,
+                 u32* slots, u64* counts) {
     const u64 row = thread_row();
-    const bool is_active = row < count && (is_located == 0 || slots[row] == slab::no_slot);
+    const bool is_active = row < count && ((form & slab::located) == 0 || slots[row] == slab::no_slot);
     const Value value = is_active && L::has_values ? values[row] : Value{0};
-    const u32 slot = slab::insert_absent<L>(table, {key_of_row(keys, row, count), value}, is_active);
+    const Key key = key_of_row(keys, row, count, form, table.seed);
+    const u32 slot = slab::insert_absent<L>(table, {key, value}, is_active);
     if (row < count) slots[row] = is_active ? slot : slab::skipped;
     const bool is_failed = is_active && slot == slab::no_slot;
     count_flags(counts, row < count && !is_active);

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.index.hash_map.gpu.slab_hash import SlabHash
-from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, MIXED_TASK, NO_SLOT, SKIPPED, Memory, Rows
+from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, LOCATED, MIXED_TASK, NO_SLOT, SKIPPED, Memory, Rows
 
 _PACKED = MIXED_TASK.packer()
 
@@ -83,7 +83,7 @@ class MixedSlabHash(SlabHash):
                 continue  # the slots are those of another table
             with launcher.together():  # both are launched, or none
                 if added:
-                    self._launch(launcher, "insert_pairs", count, (rows.keys, finals, count, 1, slots, counts))
+                    self._launch(launcher, "insert_pairs", count, (rows.keys, finals, count, LOCATED, slots, counts))
                 self._launch(launcher, "finish_operations", count, (count, old_slots, finals, counts))
             _, failed, _, _, erased = self._counts(launcher, counts)
             if not failed:
@@ -147,13 +147,13 @@ class MixedSlabHash(SlabHash):
         done = np.flatnonzero(is_done)
         done = done[np.lexsort((tickets[done], keys[done]))]
         first = done[np.append(True, keys[done][1:] != keys[done][:-1])[: len(done)]]
-        self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots, None))
+        self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, 0, slots, None))
         located = launcher.fetch(slots).view(np.uint32).copy()
         located[~is_done] = SKIPPED
         self._launch(launcher, "clear_slots", rows.count, (launcher.put(located, slots), rows.count, 0))
         wanted: NDArray[np.uint32] = np.full(rows.count, SKIPPED, np.uint32)
         wanted[first[found[first]]] = NO_SLOT
-        args = (rows.keys, mixed.held, rows.count, 1, launcher.put(wanted, slots), counts)
+        args = (rows.keys, mixed.held, rows.count, LOCATED, launcher.put(wanted, slots), counts)
         self._launch(launcher, "insert_pairs", rows.count, args)
 
     @staticmethod

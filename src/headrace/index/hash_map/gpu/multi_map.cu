@@ -110,15 +110,16 @@ static __device__ __forceinline__ void add_of_warp(u64* counter, u64 number) {
     if (tile::lane() == 0 && sum != 0) atomicAdd(counter, sum);
 }
 
-// Inserts pairs and writes their slots; if `is_located`, those of rows whose slot is no_slot. counts[1]: rows without
-// memory. The parameters are those of insert_pairs.
+// Inserts pairs and writes their slots; if the form is `located`, those of rows whose slot is no_slot. counts[1]: rows
+// without memory. The parameters are those of insert_pairs.
 extern "C" __global__ void __launch_bounds__(threads)
-    append_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count,
-                 u32 is_located, u32* slots, u64* counts) {
+    append_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count, u32 form,
+                 u32* slots, u64* counts) {
     const u64 row = thread_row();
-    const bool is_active = row < count && (is_located == 0 || slots[row] == slab::no_slot);
+    const bool is_active = row < count && ((form & slab::located) == 0 || slots[row] == slab::no_slot);
     const Value value = is_active ? values[row] : Value{0};
-    const u32 slot = slab::insert_pair<L>(table, {key_of_row(keys, row, count), value}, is_active);
+    const Key key = key_of_row(keys, row, count, form, table.seed);
+    const u32 slot = slab::insert_pair<L>(table, {key, value}, is_active);
     if (is_active) slots[row] = slot;
     count_flags(counts + 1, is_active && slot == slab::no_slot);
 }

@@ -10,7 +10,7 @@ from headrace.core.errors import UnsupportedDeviceError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.slab_hash import Contest, SlabHash
-from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, Rows
+from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, LOCATED, Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
 ERASE_ERROR = "a multimap on a GPU erases all values of a key: use erase_all(), or a multimap on the CPU"
@@ -111,7 +111,7 @@ class MultiSlabHash(SlabHash):
     def _append(self, launcher: Launcher, rows: Rows, slots: DeviceBuffer) -> bool:
         """Insert the rows that have no slot. Return False if memory was missing for one; then none is inserted."""
         counts = launcher.allocate(COUNTS_BYTES, fill=0)
-        self._launch(launcher, "append_pairs", rows.count, (rows.keys, rows.values, rows.count, 1, slots, counts))
+        self._launch(launcher, "append_pairs", rows.count, (rows.keys, rows.values, rows.count, LOCATED, slots, counts))
         is_complete = False
         try:
             is_complete = not launcher.fetch(counts).view(np.uint64)[1]

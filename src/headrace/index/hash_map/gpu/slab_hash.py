@@ -16,15 +16,19 @@ from typing import Any, Self
 
 import numpy as np  # a dependency of cuda-core
 
+from headrace.arrange.multisplit.gpu.launches import Splitter
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
 from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder, whole_blocks
+from headrace.index.hash_map.gpu.ordered_rows import ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import (
     ANSWER_BYTES,
     BLOCK_SLABS,
     COUNTS_BYTES,
     GROUP_LANES,
+    LOCATED,
     MAX_SLABS,
+    ORDERED,
     SLAB_BYTES,
     Memory,
     Rows,
@@ -144,14 +148,15 @@ class SlabHash:
         self._load(launcher)
         counts, slots = launcher.allocate_group([COUNTS_BYTES], [rows.count * 4])
         located = _Located(slots, BufferSlice(counts, 32, 8))
-        is_located = reduce == "first" and self._widths[1] != 0
+        form = LOCATED if reduce == "first" and self._widths[1] else 0
+        ordered = self._ordered(launcher, rows)
+        if ordered is not None:
+            rows, form = ordered, form | ORDERED
         buckets = max(self._memory.buckets, self._buckets_for(self.size + rows.count))
         while True:
-            if is_located:
-                self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, slots, None))
-            self._launch(
-                launcher, self._insertion, rows.count, (rows.keys, rows.values, rows.count, int(is_located), slots, counts)
-            )
+            if form & LOCATED:
+                self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, form, slots, None))
+            self._launch(launcher, self._insertion, rows.count, (rows.keys, rows.values, rows.count, form, slots, counts))
             try:
                 skipped, failed, repeated = launcher.fetch(counts).view(np.uint64)[:3].tolist()
                 if not failed and repeated and self._widths[1]:
@@ -168,6 +173,19 @@ class SlabHash:
         added = rows.count - skipped - repeated
         self.size += added
         return int(added)
+
+    def _ordered(self, launcher: Launcher, rows: Rows) -> Rows | None:
+        """Return the hashes and values of a large batch in the order of a large table; None if it is inserted as it is.
+
+        Rows that follow each other then change slabs that follow each other, which memory serves faster than random ones.
+        """
+        tuning, split = self._tuning, self._tuning.build.split
+        if split is None or rows.count < tuning.order_rows or self._memory.slab_count < tuning.order_slabs:
+            return None
+        try:
+            return ordered_rows(Splitter(launcher, rows.count, split), rows, self._widths, tuning.order_bits, self._seed)[0]
+        except MemoryLimitError:
+            return None
 
     def _load(self, launcher: Launcher) -> None:
         """Load the kernels of an insertion, so that none is refused for memory after another one has changed the table."""
@@ -281,7 +299,7 @@ class SlabHash:
         """Return the slots of keys, and write whether each is present, unless `found` is None."""
         counter, slots = launcher.allocate_group([8], [keys.count * 4])
         located = _Located(slots, counter)
-        self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, located.slots, found))
+        self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, 0, located.slots, found))
         return located
 
     def replace(self, launcher: Launcher, rows: Rows, found: Any) -> None:

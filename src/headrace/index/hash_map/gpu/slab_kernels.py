@@ -19,11 +19,13 @@ COUNTS_BYTES = 40
 ANSWER_BYTES = 16
 """Keys that were added, and rows without memory."""
 MAX_SLABS = (1 << 26) - 1
+LOCATED, ORDERED = 1, 2
+"""Forms of a batch (batch_rows.cuh)."""
 NO_SLOT, SKIPPED = 0xFFFFFFFF, 0xFFFFFFFE
 """Slots of keys that are absent, and of rows that have nothing to do (slab_list.cuh)."""
 _SIGNATURES = {
     "find_pairs": "PQPP",
-    "locate_keys": "PQPP",
+    "locate_keys": "PQIPP",
     "insert_pairs": "PPQIPP",
     "copy_items": "IPPP",
     "measure_chains": "P",

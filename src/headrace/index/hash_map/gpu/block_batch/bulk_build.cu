@@ -31,7 +31,7 @@ struct OrderedBatch {
     u64 seed;
 
     __device__ NewPair<L> pair_at(u64 row, Key hash) const {
-        return {slab::hashed_key(hash, seed), L::has_values ? values[row] : Value{0}};
+        return {hashed_key(hash, seed), L::has_values ? values[row] : Value{0}};
     }
 };
 
@@ -52,7 +52,7 @@ static __device__ __forceinline__ void visit_marked(const ListBuilder<L>& builde
         return;
     }
     for (u64 row = rows.begin + threadIdx.x; row < rows.end; row += threads) {
-        const Key hash = batch.hashes[row], key = slab::hashed_key(hash, batch.seed);
+        const Key hash = batch.hashes[row], key = hashed_key(hash, batch.seed);
         if (!builder.has(hash) || !builder.is_marked(builder.slab_of(key, hash))) continue;
         work(static_cast<u32>(row), batch.pair_at(row, hash), hash);
     }
@@ -62,7 +62,7 @@ static __device__ __forceinline__ void visit_marked(const ListBuilder<L>& builde
 static __device__ __forceinline__ void list_marked(ListBuilder<L>& builder, const OrderedBatch& batch,
                                                    const BlockRows& rows) {
     for (u64 row = rows.begin + threadIdx.x; row < rows.end; row += threads) {
-        const Key hash = batch.hashes[row], key = slab::hashed_key(hash, batch.seed);
+        const Key hash = batch.hashes[row], key = hashed_key(hash, batch.seed);
         if (!builder.has(hash) || !builder.is_marked(builder.slab_of(key, hash))) continue;
         const u32 number = atomicAdd(&builder.shared.repeated_count, 1u);
         if (number < threads) builder.shared.repeated[number] = static_cast<u32>(row);

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.multisplit.gpu.labels import DigitRule, find_buckets
-from headrace.arrange.multisplit.gpu.launches import Splitter, bits_pass, hash_pass
-from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
+from headrace.arrange.multisplit.gpu.launches import Splitter, bits_pass
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
+from headrace.index.hash_map.gpu.ordered_rows import ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
 from headrace.index.hash_map.gpu.tuning import BuildTuning
 
@@ -128,24 +127,13 @@ class ListBuilder:
         split = self.tuning.split
         assert split is not None
         bits = min(self.tuning.max_bits, max(1, self._block_bits))
-        launcher, count, (width, value_width) = self.launcher, rows.count, self.widths
-        sizes = [count * width] * 2 + [count * value_width] * (2 if value_width else 0)
-        starts, *buffers = launcher.allocate_group([], [((1 << bits) + 1) * 8, *sizes])
-        keys, values = [rows.keys, *buffers[:2]], [rows.values, *buffers[2:]]
-        splitter, word = Splitter(launcher, count, split), f"u{8 * width}"
-        high, seed = 8 * width, self.memory.seed if width == 8 else (self.memory.seed ^ self.memory.seed >> 32) & 0xFFFFFFFF
-        passes = [(high - bits, high - DIGIT_BITS), (high - DIGIT_BITS, high)] if bits > DIGIT_BITS else [(high - bits, high)]
-        for low, end in passes:
-            moved = [MovedItems(keys[0], keys[1], width)]
-            if value_width:
-                moved.append(MovedItems(values[0], values[1], value_width))
-            by = hash_pass(word, low, end, seed) if keys[0] is rows.keys else bits_pass(word, low, end)
-            splitter.run(by, moved, None)
-            keys, values = [keys[1], keys[2], keys[1]], [*values[1:], *values[1:2]]
+        splitter, width = Splitter(self.launcher, rows.count, split), self.widths[0]
+        ordered, spare = ordered_rows(splitter, rows, self.widths, bits, self.memory.seed)
+        starts = self.launcher.allocate(((1 << bits) + 1) * 8)
+        word, high = f"u{8 * width}", 8 * width
         digit = bits_pass(word, high - bits, high).digit
-        find_buckets(splitter, DigitRule(word, "BitsOf", digit), keys[0], 1 << bits, starts)
-        max_rows = min(_MAX_SKEW * ((count >> bits) + self.tuning.buckets), 0xFFFFFFFF)
-        ordered, spare = (Rows(keys[i], values[i] if value_width else None, count) for i in range(2))
+        find_buckets(splitter, DigitRule(word, "BitsOf", digit), ordered.keys, 1 << bits, starts)
+        max_rows = min(_MAX_SKEW * ((rows.count >> bits) + self.tuning.buckets), 0xFFFFFFFF)
         return _OrderedBatch(ordered, spare, starts, bits, max_rows)
 
     @property

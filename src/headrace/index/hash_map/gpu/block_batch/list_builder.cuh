@@ -23,18 +23,6 @@ constexpr u32 block_slab_count = block_buckets + 1;  // the last one is for the 
 constexpr u32 marked = 1u << 31;                     // of a slab that may have equal keys
 constexpr u32 dropped = ~0u;                         // source of a pair that is no longer left
 
-// Returns the hash of which `seeded_hash` gives the key.
-__device__ __forceinline__ u32 hashed_key(u32 hash, u64 seed) {
-    hash = (hash ^ hash >> 16) * 0x7ED1B41Du;  // the inverses of the factors of mix_bits modulo 2^32
-    hash = (hash ^ hash >> 13 ^ hash >> 26) * 0xA5CB9243u;
-    return hash ^ hash >> 16 ^ static_cast<u32>(seed ^ seed >> 32);
-}
-__device__ __forceinline__ u64 hashed_key(u64 hash, u64 seed) {
-    hash = (hash ^ hash >> 33) * 0x9CB4B2F8129337DBull;
-    hash = (hash ^ hash >> 33) * 0x4F74430C22A54005ull;
-    return hash ^ hash >> 33 ^ seed;
-}
-
 __device__ __forceinline__ u32 bucket_of(const SlabTable& table, u32 hash) {
     return high_word(static_cast<u64>(hash) * table.buckets);
 }
