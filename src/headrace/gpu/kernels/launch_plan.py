@@ -17,7 +17,7 @@ from typing import Any
 from headrace.gpu.device.device import Gpu, GpuError, check_status
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.kernels.kernel import kernel
-from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 from headrace.gpu.kernels.trace import Filled, Launched, Recording, SymbolicBuffer
 from headrace.gpu.kernels.trace_expressions import Expressions, Packed, Symbol
 from headrace.gpu.memory.pool import device_pool
@@ -241,3 +241,29 @@ def replayed(
             return None
         plan = known_plans[name] = LaunchPlan(recorded(code, alignments), card)
     return plan if plan.replay(addresses, card.stream if stream is None else stream) else None
+
+
+def repeated(
+    launcher: Launcher, key: Hashable, code: Callable[[Launcher, Sequence[DeviceBuffer]], None], buffers: Sequence[DeviceBuffer]
+) -> None:
+    """Run code that launches kernels on buffers, or replay its launches of an earlier call with the same key.
+
+    Launches are replayed on a device whose memory has no limit.
+
+    Parameters
+    ----------
+    launcher, key, code
+        The launcher; and the key and the code, as for `replayed`.
+    buffers
+        Buffers whose addresses may be others in each call.
+    """
+    card = launcher.unlimited if isinstance(launcher, GpuLauncher) else None
+    if isinstance(launcher, GpuLauncher) and card is not None:
+
+        def record(recorder: PlanRecorder) -> None:
+            sizes = (buffer.nbytes for buffer in buffers)
+            code(recorder, list(map(RecordedBuffer, recorder.addresses, sizes)))  # type: ignore[arg-type]  # it copies nothing
+
+        if replayed(key, record, [buffer.address for buffer in buffers], card, launcher.stream) is not None:
+            return
+    code(launcher, buffers)

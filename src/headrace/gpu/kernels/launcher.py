@@ -255,6 +255,11 @@ class GpuLauncher:
         """Counter of copies between host and device."""
         return self._crossings
 
+    @property
+    def unlimited(self) -> Gpu | None:
+        """The device, if its memory may be used without a limit."""
+        return self._card if self._budget.limit is None else None
+
     def allocate(self, nbytes: int, *, fill: int | None = None) -> PoolBuffer:
         """See `Launcher.allocate`. Raise MemoryLimitError if the budget or the device has too little memory."""
         self._flush()

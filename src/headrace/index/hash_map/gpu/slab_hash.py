@@ -16,7 +16,6 @@ from typing import Any, Self
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.multisplit.gpu.launches import Splitter
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
 from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder, whole_blocks
@@ -183,7 +182,7 @@ class SlabHash:
         if split is None or rows.count < tuning.order_rows or self._memory.slab_count < tuning.order_slabs:
             return None
         try:
-            return ordered_rows(Splitter(launcher, rows.count, split), rows, self._widths, tuning.order_bits, self._seed)[0]
+            return ordered_rows(launcher, rows, self._widths, (tuning.order_bits, self._seed), split)
         except MemoryLimitError:
             return None
 

@@ -52,8 +52,6 @@ class _OrderedBatch:
 
     rows: Rows
     """Hashes and values."""
-    spare: Rows
-    """Memory for as many rows."""
     starts: DeviceBuffer
     bits: int
     """First row of each number of these bits, 8 bytes each; and the number of bits."""
@@ -104,11 +102,11 @@ class ListBuilder:
             return None
         left_rows = self.launcher.allocate(rows.count * 4)
         ordered = self._ordered(rows)
-        left = ordered.spare
-        added, left_count, failed = self._build("build_multi_lists", (*ordered.args, left_rows, left.keys, left.values))
+        keys, values = self.launcher.allocate_group([], [rows.count * width for width in self.widths])
+        added, left_count, failed = self._build("build_multi_lists", (*ordered.args, left_rows, keys, values))
         if failed:
             return None
-        return BuiltPairs(added, Rows(left.keys, left.values, left_count) if left_count else None)
+        return BuiltPairs(added, Rows(keys, values, left_count) if left_count else None)
 
     def move(self, old: Memory) -> bool:
         """Move the pairs of a table with the same seed. Return False if there is no room for some of them.
@@ -128,13 +126,13 @@ class ListBuilder:
         assert split is not None
         bits = min(self.tuning.max_bits, max(1, self._block_bits))
         splitter, width = Splitter(self.launcher, rows.count, split), self.widths[0]
-        ordered, spare = ordered_rows(splitter, rows, self.widths, bits, self.memory.seed)
+        ordered = ordered_rows(self.launcher, rows, self.widths, (bits, self.memory.seed), split)
         starts = self.launcher.allocate(((1 << bits) + 1) * 8)
         word, high = f"u{8 * width}", 8 * width
         digit = bits_pass(word, high - bits, high).digit
         find_buckets(splitter, DigitRule(word, "BitsOf", digit), ordered.keys, 1 << bits, starts)
         max_rows = min(_MAX_SKEW * ((rows.count >> bits) + self.tuning.buckets), 0xFFFFFFFF)
-        return _OrderedBatch(ordered, spare, starts, bits, max_rows)
+        return _OrderedBatch(ordered, starts, bits, max_rows)
 
     @property
     def _block_bits(self) -> int:
