@@ -10,14 +10,23 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
+from headrace.gpu.kernels.launch_plan import PlanRecorder, RecordedBuffer, recorded
+from headrace.index.hash_map.gpu.ordered_rows import ordered_rows
+from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
+from headrace.testing.fibers.launcher import HostBuffer
 from tests.index.hash_map.hash_map_cases import MapOracle, bits_of, numbers_of
 from tests.index.hash_map.multi_map_cases import TYPES, FiberMultiMap
 from tests.index.hash_map.slab_hash_cases import SHORT, SMALL, WIDTHS, FiberMap, ListingLauncher
+from tests.index.sorted_map.fiber_cases import Launcher as ReplayingLauncher
 
 pytestmark = pytest.mark.fibers
 
 ORDERING = replace(SMALL, block_rows=0, order_rows=1, build=replace(SMALL.build, min_rows=1 << 30))
+
+_FINALISERS = {4: (0x85EBCA6B, 0xC2B2AE35, 16, 13, 16), 8: (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 33, 33, 33)}
+"""Two factors and three shifts, by the bytes of a word."""
 
 
 def _keys(key: str, random: np.random.Generator, count: int) -> NDArray[Any]:
@@ -95,3 +104,46 @@ def test_small_batches_and_batches_of_small_tables_are_not_ordered(tuning: SlabT
     table = FiberMap.of((4, 4), launcher, replace(tuning, block_rows=0, threads=64, build=ORDERING.build))
     table.upsert(np.arange(300, dtype="i4"), np.arange(300, dtype="u4"), "last")
     assert "split" not in launcher.names
+
+
+@pytest.mark.parametrize("widths", [(4, 4), (8, 0)], ids="{0[0]}-{0[1]}".format)
+@pytest.mark.parametrize("bits", [5, 12])
+def test_replayed_passes(widths: tuple[int, int], bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replay with other addresses gives the rows in the order of the first bits of their hashes, as NumPy sorts them."""
+    launcher = ReplayingLauncher(seed=bits)
+    monkeypatch.setattr("headrace.index.hash_map.gpu.ordered_rows.repeated", replay)
+    keys = _keys(WIDTHS[widths][0], np.random.default_rng(bits), 5000).view(f"u{widths[0]}")
+    values = np.arange(5000, dtype="u4") if widths[1] else None
+    rows = Rows(launcher.put(keys), None if values is None else launcher.put(values), 5000)
+    found = ordered_rows(launcher, rows, widths, (bits, 77), SMALL_TUNING)
+    hashes = hashes_of(keys, 77)
+    order = np.argsort(hashes >> keys.dtype.type(8 * widths[0] - bits), kind="stable")
+    assert np.array_equal(launcher.fetch(found.keys).view(keys.dtype), hashes[order])
+    if values is not None:
+        assert np.array_equal(launcher.fetch(found.values).view("u4"), values[order])
+
+
+def replay(launcher: ReplayingLauncher, _key: Any, code: Any, buffers: list[HostBuffer]) -> None:
+    """Record launches, and replay them: the first part of `repeated`."""
+
+    def record(recorder: PlanRecorder) -> None:
+        code(
+            recorder,
+            [RecordedBuffer(address, buffer.nbytes) for address, buffer in zip(recorder.addresses, buffers, strict=True)],
+        )
+
+    call = recorded(record, [0] * len(buffers))
+    scratch = launcher.allocate(call.nbytes)
+    scratch.array[: call.zeros] = 0
+    launcher.known = [*buffers, scratch]
+    launcher.replay_at(call.recording, [buffer.address for buffer in launcher.known])
+
+
+def hashes_of(keys: NDArray[Any], seed: int) -> NDArray[Any]:
+    """Return the finalisers of MurmurHash3 of keys, after an exclusive or with a seed of 32 bits."""
+    first, second, *shifts = _FINALISERS[keys.itemsize]
+    word = keys.dtype.type
+    hashes = keys ^ word(seed)
+    hashes = (hashes ^ hashes >> word(shifts[0])) * word(first)
+    hashes = (hashes ^ hashes >> word(shifts[1])) * word(second)
+    return hashes ^ hashes >> word(shifts[2])
