@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
 from headrace.gpu.kernels.launch_plan import PlanRecorder, RecordedBuffer, recorded
-from headrace.index.hash_map.gpu.ordered_rows import ordered_rows
+from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import HostBuffer
@@ -115,9 +115,12 @@ def test_replayed_passes(widths: tuple[int, int], bits: int, monkeypatch: pytest
     keys = _keys(WIDTHS[widths][0], np.random.default_rng(bits), 5000).view(f"u{widths[0]}")
     values = np.arange(5000, dtype="u4") if widths[1] else None
     rows = Rows(launcher.put(keys), None if values is None else launcher.put(values), 5000)
-    found = ordered_rows(launcher, rows, widths, (bits, 77), SMALL_TUNING)
+    starts = launcher.allocate(8 << bits | 8)
+    found = ordered_rows(launcher, rows, widths, HashOrder(bits, 77, SMALL_TUNING), starts)
     hashes = hashes_of(keys, 77)
-    order = np.argsort(hashes >> keys.dtype.type(8 * widths[0] - bits), kind="stable")
+    digits = hashes >> keys.dtype.type(8 * widths[0] - bits)
+    order = np.argsort(digits, kind="stable")
+    assert np.array_equal(launcher.fetch(starts).view("u8"), np.searchsorted(digits[order], np.arange((1 << bits) + 1)))
     assert np.array_equal(launcher.fetch(found.keys).view(keys.dtype), hashes[order])
     if values is not None:
         assert np.array_equal(launcher.fetch(found.values).view("u4"), values[order])

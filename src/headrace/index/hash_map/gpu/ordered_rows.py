@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.multisplit.gpu.labels import DigitRule, find_buckets
 from headrace.arrange.multisplit.gpu.launches import Pass, Splitter, bits_pass, hash_pass
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SplitTuning
 from headrace.gpu.kernels.launch_plan import repeated
@@ -12,19 +14,31 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 
 
-def ordered_rows(launcher: Launcher, rows: Rows, widths: tuple[int, int], order: tuple[int, int], tuning: SplitTuning) -> Rows:
+@dataclass(frozen=True, slots=True)
+class HashOrder:
+    """An order of rows: by some of the first bits of the hash."""
+
+    bits: int
+    """Number of bits, at most those of two passes."""
+    seed: int
+    """Seed of the hash."""
+    tuning: SplitTuning
+    """Sizes of a pass."""
+
+
+def ordered_rows(
+    launcher: Launcher, rows: Rows, widths: tuple[int, int], order: HashOrder, starts: DeviceBuffer | None = None
+) -> Rows:
     """Return the hashes and values of a batch. Rows of equal keys keep their order.
 
     Memory for n rows: n keys and n values, and twice that if there are two passes.
 
     Parameters
     ----------
-    launcher, rows, widths
-        The launcher, the batch, and bytes of its keys and values.
-    order
-        Number of first bits of the hash to order by, at most those of two passes; and the seed of the hash.
-    tuning
-        Sizes of a pass.
+    launcher, rows, widths, order
+        The launcher, the batch, bytes of its keys and values, and the order.
+    starts
+        Buffer for the first row of each number of the order's bits, and for the number of rows; 8 bytes each.
 
     Raises
     ------
@@ -37,19 +51,20 @@ def ordered_rows(launcher: Launcher, rows: Rows, widths: tuple[int, int], order:
     ordered = list(launcher.allocate_group([], sizes))
 
     def run(launcher: Launcher, buffers: Sequence[DeviceBuffer]) -> None:
-        splitter = Splitter(launcher, rows.count, tuning)
-        bits, seed = order
-        word, high = f"u{8 * widths[0]}", 8 * widths[0]
-        of_word = seed if widths[0] == 8 else (seed ^ seed >> 32) & 0xFFFFFFFF  # as seeded_hash of seeded_hash.hpp
-        sources, targets = buffers[: len(columns)], buffers[len(columns) :]
-        if bits <= DIGIT_BITS:
-            return _split(splitter, hash_pass(word, high - bits, high, of_word), sources, targets, columns)
-        between = list(launcher.allocate_group([], sizes))
-        middle = high - bits // 2
-        _split(splitter, hash_pass(word, high - bits, middle, of_word), sources, between, columns)
-        return _split(splitter, bits_pass(word, middle, high), between, targets, columns)
+        splitter, bits, high = Splitter(launcher, rows.count, order.tuning), order.bits, 8 * widths[0]
+        seed = order.seed if high == 64 else (order.seed ^ order.seed >> 32) & 0xFFFFFFFF  # as in seeded_hash.hpp
+        word, middle = f"u{high}", high - (bits // 2 if bits > DIGIT_BITS else 0)
+        sources, targets = buffers[: len(columns)], buffers[len(columns) : 2 * len(columns)]
+        between = targets if middle == high else list(launcher.allocate_group([], sizes))
+        _split(splitter, hash_pass(word, high - bits, middle, seed), sources, between, columns)
+        if middle < high:
+            _split(splitter, bits_pass(word, middle, high), between, targets, columns)
+        if starts is not None:
+            rule = DigitRule(word, "BitsOf", bits_pass(word, high - bits, high).digit)
+            find_buckets(splitter, rule, targets[0], 1 << bits, buffers[-1])
 
-    repeated(launcher, (ordered_rows, rows.count, widths, order, tuning), run, [*given, *ordered])
+    key = ordered_rows, rows.count, widths, order, starts is None
+    repeated(launcher, key, run, [*given, *ordered, *([] if starts is None else [starts])])
     return Rows(ordered[0], ordered[1] if len(ordered) > 1 else None, rows.count)
 
 

@@ -19,7 +19,7 @@ import numpy as np  # a dependency of cuda-core
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
 from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder, whole_blocks
-from headrace.index.hash_map.gpu.ordered_rows import ordered_rows
+from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import (
     ANSWER_BYTES,
     BLOCK_SLABS,
@@ -182,7 +182,7 @@ class SlabHash:
         if split is None or rows.count < tuning.order_rows or self._memory.slab_count < tuning.order_slabs:
             return None
         try:
-            return ordered_rows(launcher, rows, self._widths, (tuning.order_bits, self._seed), split)
+            return ordered_rows(launcher, rows, self._widths, HashOrder(tuning.order_bits, self._seed, split))
         except MemoryLimitError:
             return None
 

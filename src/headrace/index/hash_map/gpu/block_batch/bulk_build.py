@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.arrange.multisplit.gpu.labels import DigitRule, find_buckets
-from headrace.arrange.multisplit.gpu.launches import Splitter, bits_pass
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
-from headrace.index.hash_map.gpu.ordered_rows import ordered_rows
+from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
 from headrace.index.hash_map.gpu.tuning import BuildTuning
 
@@ -125,12 +123,8 @@ class ListBuilder:
         split = self.tuning.split
         assert split is not None
         bits = min(self.tuning.max_bits, max(1, self._block_bits))
-        splitter, width = Splitter(self.launcher, rows.count, split), self.widths[0]
-        ordered = ordered_rows(self.launcher, rows, self.widths, (bits, self.memory.seed), split)
         starts = self.launcher.allocate(((1 << bits) + 1) * 8)
-        word, high = f"u{8 * width}", 8 * width
-        digit = bits_pass(word, high - bits, high).digit
-        find_buckets(splitter, DigitRule(word, "BitsOf", digit), ordered.keys, 1 << bits, starts)
+        ordered = ordered_rows(self.launcher, rows, self.widths, HashOrder(bits, self.memory.seed, split), starts)
         max_rows = min(_MAX_SKEW * ((rows.count >> bits) + self.tuning.buckets), 0xFFFFFFFF)
         return _OrderedBatch(ordered, starts, bits, max_rows)
 
