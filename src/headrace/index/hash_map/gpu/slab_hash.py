@@ -52,7 +52,7 @@ _UPDATES = (
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """The slot of each row of a batch, and a counter of 8 bytes."""
+    """The slot of each row of a batch, and a counter of 8 bytes, which follows another one."""
 
     slots: DeviceBuffer
     counter: DeviceBuffer
@@ -296,8 +296,8 @@ class SlabHash:
 
     def _locate(self, launcher: Launcher, keys: Rows, found: Any = None) -> _Located:
         """Return the slots of keys, and write whether each is present, unless `found` is None."""
-        counter, slots = launcher.allocate_group([8], [keys.count * 4])
-        located = _Located(slots, counter)
+        counters, slots = launcher.allocate_group([16], [keys.count * 4])
+        located = _Located(slots, BufferSlice(counters, 8, 8))
         self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, 0, located.slots, found))
         return located
 
@@ -307,10 +307,7 @@ class SlabHash:
             shape = self._block_shape()
             launcher.launch(slab_entry("replace_rows"), shape, (self._memory.packed, rows.keys, rows.values, rows.count, found))
             return
-        located = self._locate(launcher, rows, found)
-        with launcher.together():
-            self._contest(launcher, located, rows.count, Contest(is_reversed=1))
-            self._launch(launcher, "store_values", rows.count, (located.slots, rows.count, rows.values, None))
+        self._resolve(launcher, rows, self._locate(launcher, rows, found), ("last", "u"))
 
     def erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
         """Erase keys, and write for each whether it was present before its row. The host waits."""
