@@ -50,6 +50,10 @@ _UPDATES = (
 """Kernels that may run after an insertion."""
 
 
+_SLOTS_OFFSET = 256
+"""Offset of the slots behind the counts of an insertion."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Located:
     """The slot of each row of a batch, and a counter of 8 bytes, which follows another one."""
@@ -145,7 +149,9 @@ class SlabHash:
             if added is not None:
                 return added
         self._load(launcher)
-        counts, slots = launcher.allocate_group([COUNTS_BYTES], [rows.count * 4])
+        work = launcher.allocate(_SLOTS_OFFSET + rows.count * 4)  # one allocation, since the GPU is idle meanwhile
+        counts, slots = BufferSlice(work, 0, COUNTS_BYTES), BufferSlice(work, _SLOTS_OFFSET)
+        launcher.fill(counts, 0)
         located = _Located(slots, BufferSlice(counts, 32, 8))
         form = LOCATED if reduce == "first" and self._widths[1] else 0
         ordered = self._ordered(launcher, rows)
