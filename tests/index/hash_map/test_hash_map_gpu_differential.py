@@ -196,6 +196,21 @@ def test_large_first_batches(key: str, value: str) -> None:
         check_same(one, other, keys)
 
 
+@pytest.mark.parametrize("bits", [8, 12])
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+def test_ordered_batches(key: str, value: str, bits: int) -> None:
+    """From the second batch on, the passes that order the rows are replayed."""
+    random = np.random.default_rng(bits)
+    tuning = replace(SLAB_TUNING, order_bits=bits, order_rows=1 << 16, order_slabs=1)
+    one, other = HashMap(key, value, context=Context(device="cuda")), HashMap(key, value)
+    one._backend = DeviceMap(one._types, one._context, 0, tuning)
+    reductions = ["last", "first", "sum", "min", "last"] if value[0] != "f" else ["last", "first", "last", "first"]
+    for number, reduce in enumerate(reductions):
+        keys, values = numbers_of(key, random, 1 << 17, span=1 << (14, 17, 30)[number % 3]), numbers_of(value, random, 1 << 17)
+        assert one.upsert(keys, values, reduce=reduce) == other.upsert(keys, values, reduce=reduce)
+        check_same(one, other, keys)
+
+
 def test_calls_in_turns_on_several_streams() -> None:
     """The map's work moves between the default stream, a stream of the caller, and the GPU's own stream."""
     torch = pytest.importorskip("torch")

@@ -42,11 +42,11 @@ class SlabTuning:
     """Slabs in memory blocks, as a part of the buckets; rounded up to whole blocks of 1,024. 0: lists have one slab."""
     block_rows: int = BLOCK_ROWS
     """Maximum number of rows that one block inserts, a row a thread."""
-    order_bits: int = 16
+    order_bits: int = DIGIT_BITS
     """First bits of the hash by which rows are ordered before they are inserted."""
-    order_rows: int = 1 << 20
-    order_slabs: int = 1 << 19
-    """Rows of a batch, and slabs of a table, from which they are."""
+    order_rows: int = 1 << 23
+    order_slabs: int = 1 << 20
+    """Rows of a batch, and slabs of a table, from which they are. Smaller tables are in the L2 cache."""
     build: BuildTuning = BuildTuning()
     """Sizes of bulk builds."""
 
