@@ -51,7 +51,7 @@ _UPDATES = (
 
 
 _SLOTS_OFFSET = 256
-"""Offset of the slots behind the counts of an insertion."""
+"""Offset of the slots, which follow the counts of an insertion."""
 
 
 @dataclass(frozen=True, slots=True)
