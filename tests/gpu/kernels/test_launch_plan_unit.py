@@ -8,11 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from headrace.core.budget import Budget
 from headrace.gpu.device.device import GpuError
 from headrace.gpu.kernels import launch_plan
 from headrace.gpu.kernels.kernel import Kernel
-from headrace.gpu.kernels.launch_plan import replayed
-from headrace.gpu.kernels.launcher import BufferSlice, Entry, Shape
+from headrace.gpu.kernels.launch_plan import RecordedBuffer, repeated, replayed
+from headrace.gpu.kernels.launcher import BufferSlice, Entry, GpuLauncher, Shape
 from tests.gpu.kernels.noting_driver import NotingDriver
 
 ENTRY = Entry("primitives/copy.cu", "fill_items", "QI32s")
@@ -125,3 +126,24 @@ def test_a_refused_launch_names_its_kernel_and_frees_the_memory(driver):
     assert driver.called[-1] == ("give back", SCRATCH, STREAM)
     driver.answers = [700]
     assert not call(driver)  # none was launched, so the caller's launch reports it
+
+
+class ListingLauncher(GpuLauncher):
+    """Lists what is launched directly."""
+
+    def __init__(self, card, budget):
+        self._card, self._stream, self._budget = card, STREAM, budget
+        self.names = []
+
+    def launch(self, entry, shape, args):
+        self.names.append(args[0].address)
+
+
+@pytest.mark.parametrize(("limit", "direct"), [(None, [4096]), (1000, [4096, 8192])])
+def test_the_second_of_equal_calls_is_replayed_unless_memory_is_limited(driver, limit, direct):
+    launcher = ListingLauncher(driver.card, Budget(limit))
+    for address in (4096, 8192):
+        code = lambda launcher, buffers: launcher.launch(ENTRY, Shape({}, 1, 32, 0), [buffers[0], 3, bytes(32)])  # noqa: E731
+        repeated(launcher, "call", code, [RecordedBuffer(address, 64)])
+    assert launcher.names == direct
+    assert [argument[0] for argument in driver.arguments] == [struct.pack("=Q", 8192)][: 2 - len(direct)]
