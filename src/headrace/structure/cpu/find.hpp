@@ -65,9 +65,8 @@ struct FindKernels {
     // Return the state after n bytes from one state that `summarize` left open.
     u8 (*run)(const Dialect& dialect, const u8* text, usize n, u8 state);
 
-    // Append bytes [from, to) of the tile to the index. They lie before `limit`, or from it on: records that begin
-    // there belong to the next tile. Each array has room for to - from + 64 more items, and 64 bytes after `to` are
-    // readable.
+    // Append bytes [from, to) of the tile to the index. Records that begin at `limit` or later belong to the next tile.
+    // Each array has room for to - from + 64 more items, and 64 bytes after `to` are readable.
     void (*index)(const Dialect& dialect, const u8* text, usize from, usize to, usize limit, TileIndex& index);
 
     // Counts for every state before the first n of `size` bytes, the rest of which follows the n bytes.

@@ -223,7 +223,7 @@ public:
     explicit AppendedMasks(TileIndex& index)
         : index_(index), ends_(index.end_count), starts_(index.start_count), records_(index.record_count) {}
     void add(const PlainMasks& masks, usize pos, usize limit) {
-        const u64 owned = pos < limit ? ~u64{0} : 0;
+        const u64 owned = pos >= limit ? 0 : low_bits(limit - pos);
         const u32 base = static_cast<u32>(pos);
         const u64 all_ends = masks.separators | masks.records;
         records_ +=
