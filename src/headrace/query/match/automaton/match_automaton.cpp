@@ -100,7 +100,26 @@ void MatchAutomaton::find_runs(u32 classes) {
         found.max = is_endless ? ~u64{0} : length;
         if (is_endless) break;
     }
-    if (found.max != 0) runs_ = found;
+    if (found.max != 0 && are_cut(found, *right)) runs_ = found;
+}
+
+// Returns whether each verdict inside a run is that of MatchRuns: a match goes on while it can become longer. A bound
+// on `rest` is enough, since the right states repeat after all of them. `right`: the right state of the byte after a
+// run.
+bool MatchAutomaton::are_cut(const MatchRuns& runs, u32 right) const {
+    const u32 states = tables_.states, rights = tables_.rights;
+    u32 state = 0;
+    for (u64 length = 1; length <= std::min<u64>(runs.max, 2 * u64{states}); ++length) {
+        state = tables_.forward[runs.byte_class * states + state];
+        u32 after = right;
+        for (u64 rest = 0; rest <= runs.min + rights; ++rest) {  // bytes of the run behind these
+            const bool ends = rest == 0 || length == runs.max;
+            const u8 wanted = length + rest < runs.min ? MATCH_FAILS : ends ? MATCH_ENDS : MATCH_GOES_ON;
+            if (tables_.verdicts[after * states + state] != wanted) return false;
+            after = tables_.backward[runs.byte_class * rights + after];
+        }
+    }
+    return true;
 }
 
 void MatchAutomaton::join_steps(u32 classes) {

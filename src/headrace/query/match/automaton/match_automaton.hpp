@@ -42,6 +42,7 @@ private:
     void join_steps(u32 classes);
     bool class_breaks(u32 group) const;
     void find_runs(u32 classes);
+    bool are_cut(const MatchRuns& runs, u32 right) const;
 
     std::vector<u8> bytes_;
     std::vector<u16> steps_;
