@@ -22,8 +22,8 @@ TYPES = {(4, 4): ("int32", "uint32"), (4, 8): ("float32", "int64"), (8, 4): ("ui
 class FiberMultiMap:
     """A multimap in the harness, with arrays of NumPy."""
 
-    def __init__(self, widths: tuple[int, int], launcher: FiberLauncher, tuning: SlabTuning) -> None:
-        self.launcher, self.map = launcher, MultiSlabHash(launcher, widths, tuning=tuning)
+    def __init__(self, widths: tuple[int, int], launcher: FiberLauncher, tuning: SlabTuning, seed: int = 0) -> None:
+        self.launcher, self.map = launcher, MultiSlabHash(launcher, widths, tuning=tuning, seed=seed)
         self.key, self.value = TYPES[widths]
 
     def rows(self, keys: NDArray[Any], values: NDArray[Any] | None = None) -> Rows:

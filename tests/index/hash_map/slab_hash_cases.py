@@ -44,9 +44,9 @@ class FiberMap:
     value: str
 
     @classmethod
-    def of(cls, widths: tuple[int, int], launcher: FiberLauncher, tuning: SlabTuning = SMALL) -> FiberMap:
-        """Return an empty map."""
-        return cls(launcher, MixedSlabHash(launcher, widths, tuning=tuning), *WIDTHS[widths])
+    def of(cls, widths: tuple[int, int], launcher: FiberLauncher, tuning: SlabTuning = SMALL, seed: int = 0) -> FiberMap:
+        """Return an empty map. `seed`: that of its hash."""
+        return cls(launcher, MixedSlabHash(launcher, widths, tuning=tuning, seed=seed), *WIDTHS[widths])
 
     def rows(self, keys: NDArray[Any], values: NDArray[Any] | None = None) -> Rows:
         """Return a batch."""

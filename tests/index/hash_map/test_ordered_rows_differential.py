@@ -25,6 +25,8 @@ pytestmark = pytest.mark.fibers
 
 ORDERING = replace(SMALL, block_rows=0, order_rows=1, build=replace(SMALL.build, min_rows=1 << 30))
 
+SEED = 0xA5A5000100000077
+"""Seed of hashes, whose halves differ."""
 _FINALISERS = {4: (0x85EBCA6B, 0xC2B2AE35, 16, 13, 16), 8: (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 33, 33, 33)}
 """Two factors and three shifts, by the bytes of a word."""
 
@@ -42,7 +44,7 @@ def _keys(key: str, random: np.random.Generator, count: int) -> NDArray[Any]:
 def test_ordered_batches(widths: tuple[int, int], bits: int) -> None:
     """In one pass or two, with keys that are present, that repeat with several values, and that mark empty slots."""
     launcher = ListingLauncher(seed=bits)
-    table, oracle = FiberMap.of(widths, launcher, replace(ORDERING, order_bits=bits)), MapOracle()
+    table, oracle = FiberMap.of(widths, launcher, replace(ORDERING, order_bits=bits), SEED), MapOracle()
     random = np.random.default_rng(bits)
     is_float = np.dtype(table.value or "u4").kind == "f"
     for count, reduce in ((300, "last"), (1, "last"), (400, "first"), (700, "sum"), (200, "max"), (300, "last")):
@@ -61,7 +63,7 @@ def test_ordered_batches(widths: tuple[int, int], bits: int) -> None:
 @pytest.mark.parametrize("widths", TYPES, ids="{0[0]}-{0[1]}".format)
 def test_ordered_batches_of_a_multimap(widths: tuple[int, int]) -> None:
     launcher = ListingLauncher(seed=4)
-    table = FiberMultiMap(widths, launcher, replace(ORDERING, list_slabs=1.0))
+    table = FiberMultiMap(widths, launcher, replace(ORDERING, list_slabs=1.0), SEED)
     random = np.random.default_rng(7)
     pairs: Counter[tuple[int, int]] = Counter()
     for count in (400, 30, 300):
@@ -116,8 +118,8 @@ def test_replayed_passes(widths: tuple[int, int], bits: int, monkeypatch: pytest
     values = np.arange(5000, dtype="u4") if widths[1] else None
     rows = Rows(launcher.put(keys), None if values is None else launcher.put(values), 5000)
     starts = launcher.allocate(8 << bits | 8)
-    found = ordered_rows(launcher, rows, widths, HashOrder(bits, 77, SMALL_TUNING), starts)
-    hashes = hashes_of(keys, 77)
+    found = ordered_rows(launcher, rows, widths, HashOrder(bits, SEED, SMALL_TUNING), starts)
+    hashes = hashes_of(keys)
     digits = hashes >> keys.dtype.type(8 * widths[0] - bits)
     order = np.argsort(digits, kind="stable")
     assert np.array_equal(launcher.fetch(starts).view("u8"), np.searchsorted(digits[order], np.arange((1 << bits) + 1)))
@@ -142,11 +144,11 @@ def replay(launcher: ReplayingLauncher, _key: Any, code: Any, buffers: list[Host
     launcher.replay_at(call.recording, [buffer.address for buffer in launcher.known])
 
 
-def hashes_of(keys: NDArray[Any], seed: int) -> NDArray[Any]:
-    """Return the finalisers of MurmurHash3 of keys, after an exclusive or with a seed of 32 bits."""
+def hashes_of(keys: NDArray[Any]) -> NDArray[Any]:
+    """Return the finalisers of MurmurHash3 of keys, after an exclusive or with the seed, or with both halves of it."""
     first, second, *shifts = _FINALISERS[keys.itemsize]
     word = keys.dtype.type
-    hashes = keys ^ word(seed)
+    hashes = keys ^ word(SEED if keys.itemsize == 8 else SEED >> 32 ^ SEED & 0xFFFFFFFF)
     hashes = (hashes ^ hashes >> word(shifts[0])) * word(first)
     hashes = (hashes ^ hashes >> word(shifts[1])) * word(second)
     return hashes ^ hashes >> word(shifts[2])
