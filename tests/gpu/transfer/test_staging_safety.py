@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -136,6 +137,41 @@ def test_after_an_interrupt_a_chunk_is_given_back_when_the_stream_is_done(monkey
         calls[verb]()
     assert done == [(7, places[1])]  # others cannot take the first chunk before the stream is done
     assert copies.take_chunk().address == places[0]
+
+
+@pytest.mark.parametrize("verb", ["exchange", "fetch"])
+def test_threads_that_have_all_chunks_take_second_ones(monkeypatch, verb):
+    """A thread that waits for a load's results copies a sample of the text meanwhile."""
+    memory = ctypes.create_string_buffer(b"results", 16)
+    functions = SimpleNamespace(
+        CUresult=SimpleNamespace(CUDA_ERROR_OUT_OF_MEMORY=2),
+        CU_MEMHOSTALLOC_PORTABLE=1,
+        cuMemHostAlloc=lambda *given: (0, ctypes.addressof(memory)),
+    )
+    calls = SimpleNamespace(begin_fetch=lambda *given: 0, fetch=lambda *given: 0, wait=lambda event: 0)
+    monkeypatch.setattr(staged, "driver", lambda: functions)
+    monkeypatch.setattr(staged, "card_calls", lambda: calls)
+    monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(is_done=True, handle=5, wait=lambda: None))
+    copies = Staging(SimpleNamespace(make_current=lambda: None, current=nullcontext, device="cuda"), threads=1, chunk_bytes=16)
+    all_there, found = threading.Barrier(2), []
+
+    def sample():
+        all_there.wait(10)
+        found.append(copies.fetch(4096, 7, 3, counted=Crossings()))
+        all_there.wait(10)
+
+    def load():
+        if verb == "exchange":
+            found.append(copies.exchange(lambda pinned, event: 0, sample, 7, 7))
+        else:
+            found.append(copies.fetch(4096, 7, 7, counted=Crossings(), meanwhile=sample))
+
+    threads = [threading.Thread(target=load, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(found) == [b"res", b"res", b"results", b"results"]
 
 
 @pytest.mark.parametrize("given", [b"abc", np.arange(5, dtype=np.uint8)])

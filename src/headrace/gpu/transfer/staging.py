@@ -200,7 +200,7 @@ class Staging:
             if meanwhile is not None:
                 calls, event = card_calls(), int(chunk.event.handle)
                 check_status(calls.begin_fetch(address, chunk.address, nbytes, stream, event))
-                meanwhile()
+                self._with_another_chunk(meanwhile)
                 check_status(calls.wait(event))
             elif by is None:
                 check_status(card_calls().fetch(address, chunk.address, nbytes, stream, int(chunk.event.handle)))
@@ -267,7 +267,7 @@ class Staging:
             if launch(chunk.address, int(chunk.event.handle)):
                 return None
             if meanwhile is not None:
-                meanwhile()
+                self._with_another_chunk(meanwhile)
             check_status(card_calls().wait(int(chunk.event.handle)))
             chunk.under_way = False
             return _native.results_at(chunk.address, nbytes, ones)
@@ -313,6 +313,19 @@ class Staging:
             raise
         finally:
             self._chunks.put(chunk)
+
+    def _with_another_chunk(self, code: Callable[[], object]) -> None:
+        """Run code while the limit of chunks is one higher.
+
+        The thread has a chunk, and the code may take a second one. Otherwise threads with all chunks would wait for each other.
+        """
+        with self._lock:
+            self._untaken += 1
+        try:
+            code()
+        finally:
+            with self._lock:
+                self._untaken -= 1
 
     def take_chunk(self) -> _Chunk:
         """Return a chunk with no copy in flight. While the limit allows it, create a chunk instead of waiting for a copy."""
