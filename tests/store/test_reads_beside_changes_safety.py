@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
 import time
 
@@ -167,7 +168,7 @@ def test_other_changes_do_not_wait_for_the_parts_of_one(is_broken):
         yield columns_of([(4, "Lima")])
         for thread in others:
             thread.start()
-        while not engine._write_lock.is_wanted:
+        while not engine._wishes.are_of_others:
             time.sleep(0.001)
         yield columns_of([(3, "Kyiv")])
         for thread in others:
@@ -187,3 +188,39 @@ def test_other_changes_do_not_wait_for_the_parts_of_one(is_broken):
     for found in (engine, open_store(files.after_crash("lost"), "n, replaced")):
         rows = found.state.columns(["n", "city"], engine.rules.context)
         assert list(zip(*(column.to_pylist() for column in rows.values()), strict=True)) == expected
+
+
+def interrupted_at(number, call):
+    """Call a function, and raise KeyboardInterrupt in the line of this number that Python runs to take and release the lock."""
+    left = [number]
+
+    def trace(frame, event, argument):
+        if not frame.f_code.co_filename.endswith("change_wishes.py"):
+            return None
+        if event in {"line", "return"}:
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def test_an_interrupt_leaves_no_lock():
+    engine = open_store(CrashFiles(), "n, replaced").engine
+    numbers = iter(range(1, 100))
+    while interrupted_at(next(numbers), lambda: engine.append(columns_of([(1, "Rome")]))):
+        other = threading.Thread(target=lambda: engine.append(columns_of([(2, "Oslo")])), daemon=True)
+        other.start()
+        other.join(30)
+        assert not other.is_alive(), "a change waits for one that was interrupted"
+    assert next(numbers) > 4
+    engine.close()

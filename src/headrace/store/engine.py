@@ -15,7 +15,7 @@ from headrace.columns.column import Column
 from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
 from headrace.store.assignment import Assignment
 from headrace.store.change import Change
-from headrace.store.change_lock import ChangeLock
+from headrace.store.change_wishes import ChangeWishes
 from headrace.store.files.folder import StoreFolder
 from headrace.store.files.log import Payload
 from headrace.store.files.records import RecordKind
@@ -61,7 +61,8 @@ class StoreEngine:
         self.merge_count = 0
         self._next_row = next_row
         self._rows = PublishedRows(state, rules.key, rules.context)
-        self._write_lock = ChangeLock()
+        self._write_lock = threading.RLock()
+        self._wishes = ChangeWishes()
         self._merge_lock = threading.Lock()
         self._merged_at = rules.triggers.clock()
         self._merge_thread: threading.Thread | None = None
@@ -76,7 +77,7 @@ class StoreEngine:
         Raise OptionError if a key is null, or with ``on_duplicate="raise"`` is present or twice in the rows. Nothing is
         added. Raise OSError or SourceError if the log cannot be written. Nothing is added.
         """
-        with self._write_lock:
+        with self._wishes, self._write_lock:
             self._check_open()
             new = NewRows(self.rules, self._find)
             remaining = new.of(columns, self._next_row)
@@ -104,14 +105,14 @@ class StoreEngine:
         def parts_until_others_wait() -> Iterator[Mapping[str, Column]]:
             for part in rest:
                 computed.append(part)
-                if self._write_lock.is_wanted:
+                if self._wishes.are_of_others:
                     raise _OthersWaitError
                 yield part
 
-        with suppress(_OthersWaitError), self._write_lock:
+        with suppress(_OthersWaitError), self._wishes, self._write_lock:
             return self._append_all(parts_until_others_wait())
         computed += rest
-        with self._write_lock:
+        with self._wishes, self._write_lock:
             return self._append_all(computed)
 
     def _append_all(self, parts: Iterable[Mapping[str, Column]]) -> int:
@@ -153,7 +154,7 @@ class StoreEngine:
 
         Raise OptionError if the store has no key, a key is absent, null or twice in the rows. Nothing is changed.
         """
-        with self._write_lock:
+        with self._wishes, self._write_lock:
             self._check_open()
             keys = self.needed_key("update").of(columns)
             if len(first_places(keys)) < len(keys):
@@ -176,7 +177,7 @@ class StoreEngine:
         Raise OptionError if a computed value is out of range, or a new key is null, twice in the rows, or that of another
         row. Nothing is changed.
         """
-        with self._write_lock:
+        with self._wishes, self._write_lock:
             self._check_open()
             numbers = selected(self.state)
             if not len(numbers):
@@ -191,14 +192,14 @@ class StoreEngine:
 
     def remove_keys(self, keys: Keys) -> int:
         """Remove the rows with given keys, of `StoreKey`; return their number. Absent keys are ignored."""
-        with self._write_lock:
+        with self._wishes, self._write_lock:
             self._check_open()
             present = self._find(keys[first_places(keys)])
             return self._remove(np.sort(present.numbers[present.found]))
 
     def remove_where(self, selected: Selection) -> int:
         """Remove the rows for which a function of a state returns their numbers, ascending; return the number of rows."""
-        with self._write_lock:
+        with self._wishes, self._write_lock:
             self._check_open()
             return self._remove(selected(self.state))
 
@@ -230,7 +231,7 @@ class StoreEngine:
 
     def flush(self) -> None:
         """Sync the log."""
-        with self._write_lock:
+        with self._wishes, self._write_lock:
             self._check_open()
             if self.folder is not None:
                 self.folder.log.flush()
@@ -247,7 +248,7 @@ class StoreEngine:
         try:
             self.wait_for_merge()
         finally:
-            with self._merge_lock, self._write_lock:
+            with self._merge_lock, self._wishes, self._write_lock:
                 was_closed, self._is_closed = self._is_closed, True
                 self._timer.stop()
                 if self.folder is not None and not was_closed:
@@ -320,7 +321,7 @@ class StoreEngine:
             self._timer.start(wait)
 
     def _merge_when_due(self) -> None:
-        with self._write_lock:
+        with self._wishes, self._write_lock:
             if not self._is_closed:
                 self._merge_if_due()
                 self._start_timer()
@@ -335,12 +336,12 @@ class StoreEngine:
     def _raise_merge_error(self) -> None:
         error, self._merge_error = self._merge_error, None
         if error is not None:
-            with self._write_lock:
+            with self._wishes, self._write_lock:
                 self._start_timer()
             raise error
 
     def _merge(self) -> bool:
-        with self._write_lock:
+        with self._wishes, self._write_lock:
             self._check_open()
             before, next_row = self.state, self._next_row
             self._merged_at = self.rules.triggers.clock()
@@ -350,7 +351,7 @@ class StoreEngine:
         main = before.merged_main(self.rules.context, self.rules.merge_context)
         if self.folder is not None:
             self.folder.write_main(main.records())
-        with self._write_lock:
+        with self._wishes, self._write_lock:
             if self.folder is not None:
                 self.folder.use_main(first_sequence, next_row)
             self._rows.use_main(main, before)
