@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
 
 import numpy as np
@@ -115,3 +116,49 @@ def test_an_index_that_failed_is_built_again(request, monkeypatch):
             changes.publish()
     changes.check()
     assert len(calls) > 100
+
+
+class WatchedKeys(np.ndarray):
+    """Keys that call a function before they are cut into pieces."""
+
+    watch = None
+
+    def __getitem__(self, places):
+        watch, WatchedKeys.watch = WatchedKeys.watch, None
+        if watch is not None:
+            watch()
+        return super().__getitem__(places)
+
+
+class WatchedKey(StoreKey):
+    def of(self, columns):
+        return super().of(columns).view(WatchedKeys)
+
+
+def test_a_look_up_that_is_interrupted_beside_a_change(request):
+    changes = Changes("int64", random.Random(request.node.name))
+    changes.key = WatchedKey({"n": parse_type("int64")}, CONTEXT)
+    state = changes.rows.state
+    changes.rows = PublishedRows(state, changes.key, CONTEXT, piece_rows=3)
+    changes.check()
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_name == "_note" and frame.f_locals.get("unnoted") == []:
+            raise KeyboardInterrupt
+        return trace
+
+    def look_up_twice():
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                changes.check()
+        finally:
+            sys.settrace(before)
+        changes.check()
+
+    change = Change(0, np.empty(0, np.uint64), columns_of(range(10)))
+    WatchedKeys.watch = look_up_twice
+    changes.rows.publish(state.after(change), change.removed, [change])
+    assert WatchedKeys.watch is None
+    changes.check()

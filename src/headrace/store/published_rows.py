@@ -162,7 +162,8 @@ class PublishedRows:
                     for piece in change.pieces(self._piece_rows):
                         with self._lock:
                             piece.apply(index)
-                    is_noted = True
+                    with self._lock:
+                        is_noted = self._index is index  # an interrupted reader may have dropped it, and another built one
         finally:
             if not is_noted:
                 with self._lock:
