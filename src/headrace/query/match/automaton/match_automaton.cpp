@@ -112,7 +112,7 @@ bool MatchAutomaton::are_cut(const MatchRuns& runs, u32 right) const {
     for (u64 length = 1; length <= std::min<u64>(runs.max, 2 * u64{states}); ++length) {
         state = tables_.forward[runs.byte_class * states + state];
         u32 after = right;
-        for (u64 rest = 0; rest <= runs.min + rights; ++rest) {  // bytes of the run behind these
+        for (u64 rest = 0; rest <= runs.min + rights; ++rest) {  // bytes of the run after these
             const bool ends = rest == 0 || length == runs.max;
             const u8 wanted = length + rest < runs.min ? MATCH_FAILS : ends ? MATCH_ENDS : MATCH_GOES_ON;
             if (tables_.verdicts[after * states + state] != wanted) return false;
