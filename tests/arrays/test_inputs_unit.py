@@ -11,11 +11,24 @@ import pytest
 
 import headrace
 from headrace import OptionError
-from headrace.arrays.inputs import named_type, wider_type
+from headrace.arrays.arrays import CPU, plain_array
+from headrace.arrays.inputs import named_type, plain, wider_type
 
 pd = pytest.importorskip("pandas", reason="pandas is optional")
 pl = pytest.importorskip("polars", reason="Polars is optional")
 pa = pytest.importorskip("pyarrow", reason="PyArrow is optional")
+
+
+def test_items_at_odd_addresses_are_copied() -> None:
+    """Compilers may read several items at once from addresses that they take for aligned."""
+    keys = np.frombuffer(b"?" + np.arange(9, dtype="i8").tobytes(), np.uint8)[1:].view("i8")
+    assert not keys.flags.aligned
+    assert plain_array(keys, "<i8", CPU) is None
+    assert plain(keys).flags.aligned
+    assert plain(keys).tolist() == headrace.sort(keys).tolist() == list(range(9))
+    one = headrace.HashMap("int64", "int64")
+    one.insert(keys, keys)
+    assert one.find(keys).values.tolist() == list(range(9))
 
 
 @pytest.mark.parametrize(

@@ -281,14 +281,14 @@ def host_array(value: Any, typestr: str) -> Array:
 
 
 def plain_array(value: Any, typestr: str, device: Device) -> Array | None:
-    """Return the description of an array that has one dimension, no gaps, and that type on that device.
+    """Return the description of an array that has one dimension, no gaps, aligned items, and that type on that device.
 
     It is one of NumPy on the CPU, and a tensor of PyTorch on a GPU. Return None for any other value. `take` describes more
     arrays, by more calls.
     """
     numpy = sys.modules.get("numpy")
     if numpy is not None and type(value) is numpy.ndarray:
-        is_plain = value.ndim == 1 and value.dtype.str == typestr and value.flags.c_contiguous
+        is_plain = value.ndim == 1 and value.dtype.str == typestr and value.flags.c_contiguous and value.flags.aligned
         return host_array(value, typestr) if is_plain and device.kind == "cpu" else None
     torch = sys.modules.get("torch")
     if torch is None or type(value) is not getattr(torch, "Tensor", None) or not value.is_cuda:

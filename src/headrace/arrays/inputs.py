@@ -115,7 +115,7 @@ def nulls_error(name: str) -> OptionError:
 
 
 def plain(value: Any, name: str = "array") -> Any:
-    """Return an array of one dimension as one without gaps, of native byte order and of a type that NumPy has.
+    """Return an array of one dimension as one without gaps, aligned, of native byte order and of a type that NumPy has.
 
     Items of bfloat16 become float32, which has each of their values.
 
@@ -127,9 +127,9 @@ def plain(value: Any, name: str = "array") -> Any:
     """
     numpy = sys.modules.get("numpy")
     if numpy is not None and type(value) is numpy.ndarray:
-        if value.flags.c_contiguous and value.dtype.isnative:
+        if value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative:
             return _without_bfloat16(value)
-        return _without_bfloat16(numpy.ascontiguousarray(value, value.dtype.newbyteorder("=")))
+        return _without_bfloat16(numpy.require(value, value.dtype.newbyteorder("="), ("C_CONTIGUOUS", "ALIGNED")))
     if library_of(value) == "torch":
         if constant_name(value.dtype).endswith(_BFLOAT16):
             value = value.float()

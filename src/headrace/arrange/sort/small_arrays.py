@@ -67,7 +67,9 @@ def _rule_of_rows(lines: Lines, descending: bool, total_order: bool, context: Co
 
 def _rule_of(keys: Any, descending: bool, total_order: bool) -> bytes | None:
     numpy = sys.modules.get("numpy")
-    if numpy is None or type(keys) is not numpy.ndarray or keys.ndim != 1 or keys.size > _FEW or not keys.flags.c_contiguous:
+    if numpy is None or type(keys) is not numpy.ndarray or keys.ndim != 1 or keys.size > _FEW:
+        return None
+    if not keys.flags.c_contiguous or not keys.flags.aligned:
         return None
     return _rule(keys.dtype, bool(descending), bool(total_order))
 
