@@ -111,7 +111,7 @@ def _repeated(request: LoadRequest, counts: dict[str, int]) -> Loaded | None:
     text = TargetText(request.target, begin, min(plan.end, source.size) - begin)
     prefix = data_prefix(source, begin, text.size)
     repeated = setup.repeated.get(has_quotes(request.dialect, prefix))
-    started = None if repeated is None else repeated.start(setup, text)
+    started = repeated.start(setup, text) if repeated is not None and repeated.reads(prefix) else None
     if started is None:
         return None
     inferred = request.gpu_plan.inferred

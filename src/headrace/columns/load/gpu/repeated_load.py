@@ -148,12 +148,16 @@ class RepeatedLoad:
             described=described,
         )
 
+    def reads(self, prefix: bytes) -> bool:
+        """Return whether a text that begins so is searched as the earlier one."""
+        if not prefix or has_quotes(self.dialect, prefix) != self.quoted or needs_dfa(self.dialect, prefix):
+            return False
+        return self.measuring is None or b"\r" not in prefix
+
     def _expects(self, started: StartedLoad, prefix: bytes) -> bool:
         """Return whether a text that begins so may be searched and converted as the earlier one."""
         dialect, tuning = self.dialect, started.text.target.tuning
-        if not prefix or has_quotes(dialect, prefix) != self.quoted or needs_dfa(dialect, prefix):
-            return False
-        if self.measuring is not None and b"\r" in prefix:
+        if not self.reads(prefix):
             return False
         return tuning.is_wide(prefix, dialect.lineterminator, len(started.setup.positions), started.tiles) == self.is_wide
 
