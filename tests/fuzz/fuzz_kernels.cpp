@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const Summary summary = kernels.summarize(dialect, text, n, QuoteLook{}, map);
         REQUIRE(summary.has_quotes || !expected.tile.has_quotes);
         for (u8 s = 0; s < a.states; ++s) {
-            if (summary.unresolved >> s & 1) map[s] = kernels.run(dialect, text, n, s);
+            if (summary.unresolved >> s & 1) map[s] = kernels.run(dialect, text, n, QuoteLook{}, s);
             REQUIRE(map[s] == state_after(a, text, n, s));
         }
         found.begin(state);

@@ -198,7 +198,7 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
     const FindKernels& kernels = find_kernels(choose_isa(isa));
     const Summary found = kernels.summarize(dialect.dialect, data, text.size(), {}, map);
     for (u8 s = 0; s < dialect.dialect.automaton.states; ++s) {
-        if (found.unresolved >> s & 1) map[s] = kernels.run(dialect.dialect, data, text.size(), s);
+        if (found.unresolved >> s & 1) map[s] = kernels.run(dialect.dialect, data, text.size(), {}, s);
     }
     return nb::bytes(reinterpret_cast<const char*>(map), dialect.dialect.automaton.states);
 }

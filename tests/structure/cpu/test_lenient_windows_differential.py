@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from random import Random
+
 import pytest
 
-from headrace import Dialect
+import headrace
+from headrace import Context, Dialect
 from tests.isas import EACH_ISA
 from tests.structure.cpu.find_cases import expected, found
 
@@ -40,3 +44,22 @@ def test_a_run_far_behind_a_tile(shift: int, isa: str) -> None:
     for behind in (b'"b', b'",', b'"""b", '):
         data = b'x,"' + b"a" * (end - 3 + shift) + behind + b'c\n"d",e\n'
         assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), behind
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+def test_tiles_whose_state_map_has_open_states(isa: str) -> None:
+    """Such a tile is read again from the state before it, and its quotes depend on the text around them then, too."""
+    fields = ["", "x", "1", '""', '"""', '"abc', '"a,b"', '"x\ny"', '"q""r"', 'a"']
+    for seed in range(15, 25):
+        random = Random(seed)
+        texts = [
+            " " * random.choice([0, 1, 16, 33, 66, 130]) + random.choice(fields) + " " * random.randrange(2) for _ in range(80)
+        ]
+        data = "\n".join(map(",".join, zip(texts[::2], texts[1::2], strict=True))).encode()
+        read = partial(
+            headrace.read_csv, data, lenient_quotes=True, skip_initial_space=True, double_quote=False, header=False,
+            dtypes="string", long_records="widen", short_records="null", context=Context(isa=isa, threads=1),
+        )  # fmt: skip
+        whole = read(chunk_bytes=1 << 20).to_pydict()
+        for chunk in (64, 128, 192, 256):
+            assert read(chunk_bytes=chunk).to_pydict() == whole, (seed, chunk)

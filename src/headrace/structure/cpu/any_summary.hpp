@@ -13,8 +13,8 @@ struct NoSink {
 };
 
 // Return the state after n bytes from one state.
-HR_FN u8 run_any(const Dialect& dialect, const u8* text, usize n, u8 state) {
-    KnownStateRun<NoSink> run(dialect, text, QuoteLook{}, {});
+HR_FN u8 run_any(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8 state) {
+    KnownStateRun<NoSink> run(dialect, text, look, {});
     run.begin(0, state);
     for (usize pos = 0; pos < n; pos += BLOCK) {
         const u64 valid = low_bits(n - pos);

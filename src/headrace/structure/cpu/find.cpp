@@ -101,8 +101,8 @@ Summary summarize(const Dialect& dialect, const u8* text, usize n, const QuoteLo
     return summarize_any(dialect, text, n, look, to);
 }
 
-u8 run(const Dialect& dialect, const u8* text, usize n, u8 state) {
-    return dialect.plain ? settle_plain(dialect, text, n, state) : run_any(dialect, text, n, state);
+u8 run(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8 state) {
+    return dialect.plain ? settle_plain(dialect, text, n, state) : run_any(dialect, text, n, look, state);
 }
 
 // Return whether quotes affect the range: it has some, begins inside quotes, or begins right after a closing quote.

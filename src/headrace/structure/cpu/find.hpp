@@ -63,7 +63,7 @@ struct FindKernels {
     Summary (*summarize)(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to);
 
     // Return the state after n bytes from one state that `summarize` left open.
-    u8 (*run)(const Dialect& dialect, const u8* text, usize n, u8 state);
+    u8 (*run)(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8 state);
 
     // Append bytes [from, to) of the tile to the index. Records that begin at `limit` or later belong to the next tile.
     // Each array has room for to - from + 64 more items, and 64 bytes after `to` are readable.

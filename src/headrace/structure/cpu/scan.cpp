@@ -98,11 +98,12 @@ const Tile* TileReader::next() {
     const usize owned = window_.owned();
 
     u8 map[MAX_STATES];
-    const Summary found = scan_.kernels.summarize(scan_.dialect, window_.data(), owned, look(), map);
+    const QuoteLook quotes = look();
+    const Summary found = scan_.kernels.summarize(scan_.dialect, window_.data(), owned, quotes, map);
     scan_.gate.enter(number);
     const u8 entry = scan_.state;
     const bool is_resolved = (found.unresolved >> entry & 1) == 0;
-    scan_.state = is_resolved ? map[entry] : scan_.kernels.run(scan_.dialect, window_.data(), owned, entry);
+    scan_.state = is_resolved ? map[entry] : scan_.kernels.run(scan_.dialect, window_.data(), owned, quotes, entry);
     scan_.gate.leave();
 
     index_tile(entry, owned, !found.has_quotes);
