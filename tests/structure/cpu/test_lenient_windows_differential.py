@@ -63,3 +63,15 @@ def test_tiles_whose_state_map_has_open_states(isa: str) -> None:
         whole = read(chunk_bytes=1 << 20).to_pydict()
         for chunk in (64, 128, 192, 256):
             assert read(chunk_bytes=chunk).to_pydict() == whole, (seed, chunk)
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize(
+    "dialect", [Dialect(lenient_quotes=True), Dialect(lenient_quotes=True, sep="||")], ids=["one byte", "two"]
+)
+def test_open_states_of_a_tile_are_decided_by_lenient_quotes(dialect: Dialect, isa: str) -> None:
+    """The quote at a block's end is text. As strict ones, the quotes of the second tile leave another state."""
+    for fill in range(55, 70):
+        data = b"x" * 127 + b'\n"""' + b"x" * fill + b'"' + b"x" * (124 - fill) + b'\n"'
+        for tile in (128, 192, 256):
+            assert found(data, dialect, tile=tile, isa=isa) == expected(data, dialect), (fill, tile)

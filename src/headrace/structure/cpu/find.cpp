@@ -102,7 +102,8 @@ Summary summarize(const Dialect& dialect, const u8* text, usize n, const QuoteLo
 }
 
 u8 run(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8 state) {
-    return dialect.plain ? settle_plain(dialect, text, n, state) : run_any(dialect, text, n, look, state);
+    const bool is_strict = dialect.plain && !dialect.lenient;
+    return is_strict ? settle_plain(dialect, text, n, state) : run_any(dialect, text, n, look, state);
 }
 
 // Return whether quotes affect the range: it has some, begins inside quotes, or begins right after a closing quote.
