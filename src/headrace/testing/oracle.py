@@ -158,6 +158,10 @@ class _RecordReader:
         self.record.end = self.pos
 
 
+_SPACES_BEFORE_QUOTE, _ESCAPES_BEFORE_QUOTE = 16, 32
+"""Bytes before a later quote that are examined. More spaces are those of no field's start, and more escapes are pairs."""
+
+
 def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
     """Return whether a lenient quote at the start of a field opens it.
 
@@ -178,7 +182,7 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
         return True
     for run in re.finditer(re.escape(quote) + b"+", data[end:]):
         begin, after = end + run.start(), end + run.end()
-        escaped = _escaped(data, begin, dialect)
+        escaped = _escaped(data[:begin][-_ESCAPES_BEFORE_QUOTE:], dialect)
         count = after - begin - escaped
         if count == 0 or (dialect.double_quote and count % 2 == 0):
             continue
@@ -194,14 +198,14 @@ def _delimiter_at(data: bytes, pos: int, dialect: Dialect) -> bool:
 
 
 def _delimiter_before(data: bytes, pos: int, dialect: Dialect) -> bool:
-    before = data[:pos].rstrip(b" ") if dialect.skip_initial_space else data[:pos]
+    spaces = len(data[:pos]) - len(data[:pos].rstrip(b" ")) if dialect.skip_initial_space else 0
+    before = data[: pos - min(spaces, _SPACES_BEFORE_QUOTE)]
     ends = (b"\r", b"\n") if dialect.lineterminator is None else (dialect.lineterminator,)
     found = next((end for end in (dialect.sep, *ends) if before.endswith(end)), None)
-    return not before or (found is not None and not _escaped(before, len(before) - len(found), dialect))
+    return not before or (found is not None and not _escaped(before[: -len(found)][-_ESCAPES_BEFORE_QUOTE:], dialect))
 
 
-def _escaped(data: bytes, pos: int, dialect: Dialect) -> bool:
-    before = data[:pos]
+def _escaped(before: bytes, dialect: Dialect) -> bool:
     return dialect.escape_char is not None and (len(before) - len(before.rstrip(dialect.escape_char))) % 2 == 1
 
 
@@ -209,12 +213,12 @@ def _lenient_quoted(field: bytes, dialect: Dialect) -> bool:
     """Return whether a field that begins with a quote is enclosed in quotes."""
     quote = dialect.quote_char or b""
     if not dialect.double_quote:
-        return len(field) > 1 and field.endswith(quote) and not _escaped(field, len(field) - 1, dialect)
+        return len(field) > 1 and field.endswith(quote) and not _escaped(field[:-1], dialect)
     inner = field.lstrip(quote)
     if not inner:
         return len(field) % 2 == 0
     trailing = len(field) - len(field.rstrip(quote))
-    trailing -= trailing > 0 and _escaped(field, len(field) - trailing, dialect)
+    trailing -= trailing > 0 and _escaped(field[: len(field) - trailing], dialect)
     return (len(field) - len(inner)) % 2 == 1 and trailing % 2 == 1
 
 

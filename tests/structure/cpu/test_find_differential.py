@@ -83,9 +83,9 @@ def test_a_tile_of_malformed_quotes_begins_with_a_field(before: bytes, isa: str)
 
 
 @pytest.mark.parametrize("isa", EACH_ISA)
-@pytest.mark.parametrize("count", [1, 2, 3, 16])
+@pytest.mark.parametrize("count", [1, 2, 3, 16, 17, 31, 32, 33, 64, 65])
 def test_bytes_before_a_lenient_quote(count: int, isa: str) -> None:
-    """Pairs of escapes leave it a quote, and skipped spaces leave it at its field's start."""
+    """Pairs of escapes leave it a quote, and up to 16 skipped spaces leave it at its field's start."""
     escapes = Dialect(lenient_quotes=True, escape_char="\\"), b'"q"r",1\n1,"a' + b"\\" * count + b'",2\n'
     spaces = Dialect(lenient_quotes=True, skip_initial_space=True), b'"abc, d\n1,' + b" " * count + b'"x",2\n'
     for dialect, data in (escapes, spaces):

@@ -188,7 +188,8 @@ def read_csv(
         Whether two quotes inside a quoted field stand for one.
     lenient_quotes
         Whether malformed quotes are text: quotes inside a quoted field, and opening quotes that no quote before a delimiter
-        closes. The records concerned are kept, and listed in ``rejects``. Other texts are read as without this option.
+        closes. The records concerned are kept, and listed in ``rejects``. Other texts are read as without this option. A quote
+        after more than 16 initial spaces does not show that an earlier one is unclosed.
     strict_quotes
         Whether a quote inside an unquoted field makes its record malformed, so that `on_error` decides what happens to it.
         Excludes `lenient_quotes`.
