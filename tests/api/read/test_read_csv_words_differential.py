@@ -41,10 +41,10 @@ def test_words_of_each_size(size: int, isa: str) -> None:
 
 @pytest.mark.parametrize("isa", EACH_ISA)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.9])
-def test_nulls_among_numbers(share: float, isa: str) -> None:
-    """Null words that look like numbers, that are long, and that only begin like one."""
+@pytest.mark.parametrize("nulls", [["NA", "-999", "not available"], ["NA", "-999", "0", "-9999999"]], ids=len)
+def test_nulls_among_numbers(nulls: list[str], share: float, isa: str) -> None:
+    """Null words that look like numbers, that only begin like one, and that are longer than eight bytes."""
     rng = random.Random(share)
-    nulls = ["NA", "-999", "not available"]
     texts = [rng.choice([*nulls, ""]) if rng.random() < share else str(rng.randrange(-2000, 2000)) for _ in range(700)]
     expected = [None if text in (*nulls, "") else int(text) for text in texts]
     data = "\n".join(["a,b", *(f'{text},"{text}"' for text in texts)]).encode()
