@@ -168,7 +168,7 @@ def test_other_changes_do_not_wait_for_the_parts_of_one(is_broken):
         yield columns_of([(4, "Lima")])
         for thread in others:
             thread.start()
-        while not engine._wishes.are_of_others:
+        while not engine._waiters.has_others:
             time.sleep(0.001)
         yield columns_of([(3, "Kyiv")])
         for thread in others:
@@ -195,7 +195,7 @@ def interrupted_at(number, call):
     left = [number]
 
     def trace(frame, event, argument):
-        if not frame.f_code.co_filename.endswith("change_wishes.py"):
+        if not frame.f_code.co_filename.endswith("lock_waiters.py"):
             return None
         if event in {"line", "return"}:
             left[0] -= 1

@@ -15,11 +15,11 @@ from headrace.columns.column import Column
 from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
 from headrace.store.assignment import Assignment
 from headrace.store.change import Change
-from headrace.store.change_wishes import ChangeWishes
 from headrace.store.files.folder import StoreFolder
 from headrace.store.files.log import Payload
 from headrace.store.files.records import RecordKind
 from headrace.store.keys import FoundRows
+from headrace.store.lock_waiters import LockWaiters
 from headrace.store.merge_timer import MergeTimer
 from headrace.store.new_rows import NewRows
 from headrace.store.published_rows import PublishedRows
@@ -62,7 +62,7 @@ class StoreEngine:
         self._next_row = next_row
         self._rows = PublishedRows(state, rules.key, rules.context)
         self._write_lock = threading.RLock()
-        self._wishes = ChangeWishes()
+        self._waiters = LockWaiters()
         self._merge_lock = threading.Lock()
         self._merged_at = rules.triggers.clock()
         self._merge_thread: threading.Thread | None = None
@@ -77,7 +77,7 @@ class StoreEngine:
         Raise OptionError if a key is null, or with ``on_duplicate="raise"`` is present or twice in the rows. Nothing is
         added. Raise OSError or SourceError if the log cannot be written. Nothing is added.
         """
-        with self._wishes, self._write_lock:
+        with self._waiters, self._write_lock:
             self._check_open()
             new = NewRows(self.rules, self._find)
             remaining = new.of(columns, self._next_row)
@@ -92,27 +92,22 @@ class StoreEngine:
         """Add rows that are computed part by part, all or none, as by `append`.
 
         The log writes a part while the next one is computed, and syncs all of them at the end. If another change waits, the log
-        removes these parts. They are written again when the last part is there. The last record has the removed rows: those
-        of the store, and those of earlier parts whose key comes again.
-
-        Raises
-        ------
-        OptionError, OSError, SourceError
-            As for `append`.
+        removes these parts. They stay in memory, and are written again when the last part is there. The last record has the
+        removed rows: those of the store, and those of earlier parts whose key comes again. Errors are those of `append`.
         """
         rest, computed = iter(parts), list[Mapping[str, Column]]()
 
         def parts_until_others_wait() -> Iterator[Mapping[str, Column]]:
             for part in rest:
                 computed.append(part)
-                if self._wishes.are_of_others:
+                if self._waiters.has_others:
                     raise _OthersWaitError
                 yield part
 
-        with suppress(_OthersWaitError), self._wishes, self._write_lock:
+        with suppress(_OthersWaitError), self._waiters, self._write_lock:
             return self._append_all(parts_until_others_wait())
         computed += rest
-        with self._wishes, self._write_lock:
+        with self._waiters, self._write_lock:
             return self._append_all(computed)
 
     def _append_all(self, parts: Iterable[Mapping[str, Column]]) -> int:
@@ -154,7 +149,7 @@ class StoreEngine:
 
         Raise OptionError if the store has no key, a key is absent, null or twice in the rows. Nothing is changed.
         """
-        with self._wishes, self._write_lock:
+        with self._waiters, self._write_lock:
             self._check_open()
             keys = self.needed_key("update").of(columns)
             if len(first_places(keys)) < len(keys):
@@ -177,7 +172,7 @@ class StoreEngine:
         Raise OptionError if a computed value is out of range, or a new key is null, twice in the rows, or that of another
         row. Nothing is changed.
         """
-        with self._wishes, self._write_lock:
+        with self._waiters, self._write_lock:
             self._check_open()
             numbers = selected(self.state)
             if not len(numbers):
@@ -192,14 +187,14 @@ class StoreEngine:
 
     def remove_keys(self, keys: Keys) -> int:
         """Remove the rows with given keys, of `StoreKey`; return their number. Absent keys are ignored."""
-        with self._wishes, self._write_lock:
+        with self._waiters, self._write_lock:
             self._check_open()
             present = self._find(keys[first_places(keys)])
             return self._remove(np.sort(present.numbers[present.found]))
 
     def remove_where(self, selected: Selection) -> int:
         """Remove the rows for which a function of a state returns their numbers, ascending; return the number of rows."""
-        with self._wishes, self._write_lock:
+        with self._waiters, self._write_lock:
             self._check_open()
             return self._remove(selected(self.state))
 
@@ -231,7 +226,7 @@ class StoreEngine:
 
     def flush(self) -> None:
         """Sync the log."""
-        with self._wishes, self._write_lock:
+        with self._waiters, self._write_lock:
             self._check_open()
             if self.folder is not None:
                 self.folder.log.flush()
@@ -248,7 +243,7 @@ class StoreEngine:
         try:
             self.wait_for_merge()
         finally:
-            with self._merge_lock, self._wishes, self._write_lock:
+            with self._merge_lock, self._waiters, self._write_lock:
                 was_closed, self._is_closed = self._is_closed, True
                 self._timer.stop()
                 if self.folder is not None and not was_closed:
@@ -321,7 +316,7 @@ class StoreEngine:
             self._timer.start(wait)
 
     def _merge_when_due(self) -> None:
-        with self._wishes, self._write_lock:
+        with self._waiters, self._write_lock:
             if not self._is_closed:
                 self._merge_if_due()
                 self._start_timer()
@@ -336,12 +331,12 @@ class StoreEngine:
     def _raise_merge_error(self) -> None:
         error, self._merge_error = self._merge_error, None
         if error is not None:
-            with self._wishes, self._write_lock:
+            with self._waiters, self._write_lock:
                 self._start_timer()
             raise error
 
     def _merge(self) -> bool:
-        with self._wishes, self._write_lock:
+        with self._waiters, self._write_lock:
             self._check_open()
             before, next_row = self.state, self._next_row
             self._merged_at = self.rules.triggers.clock()
@@ -351,7 +346,7 @@ class StoreEngine:
         main = before.merged_main(self.rules.context, self.rules.merge_context)
         if self.folder is not None:
             self.folder.write_main(main.records())
-        with self._wishes, self._write_lock:
+        with self._waiters, self._write_lock:
             if self.folder is not None:
                 self.folder.use_main(first_sequence, next_row)
             self._rows.use_main(main, before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace.columns.types import DataType, parse_type
 from headrace.core.context import Context
@@ -18,7 +18,7 @@ from headrace.store.arrow_columns import needed_arrow
 from headrace.store.change import Change
 from headrace.store.engine import Selection, StoreEngine
 from headrace.store.files.file_system import FileSystem, HostFiles
-from headrace.store.files.folder import Content, StoreFolder, read_content, read_undamaged
+from headrace.store.files.folder import Content, Damage, StoreFolder, read_content, read_undamaged
 from headrace.store.files.log import SyncPolicy
 from headrace.store.files.manifest import MANIFEST, Manifest
 from headrace.store.keys import check_key_type
@@ -189,8 +189,18 @@ def _key_of(manifest: Manifest, context: Context) -> StoreKey | None:
     return StoreKey({name: schema[name] for name in names}, context) if names else None
 
 
-def salvaged(source: Source, target: Source) -> tuple[int, str | None, int | None, str | None, list[str]]:
-    """Copy the rows up to the damage; return the values of `Salvaged`.
+class SalvagedRows(NamedTuple):
+    """Rows that were copied from a store."""
+
+    number: int
+    damage: Damage | None
+    """The damage of the store; None if there is none."""
+    lost_columns: list[str]
+    """Names of the damaged columns of its main, which have nulls in the copy."""
+
+
+def salvaged(source: Source, target: Source) -> SalvagedRows:
+    """Copy the rows up to the damage.
 
     Raise SourceError if there is no store, or its manifest is damaged. Raise OptionError if the target has a store. Raise
     OSError if a file cannot be read or written.
@@ -207,10 +217,8 @@ def salvaged(source: Source, target: Source) -> tuple[int, str | None, int | Non
         copy.engine.append(state.columns(state.schema, source.context))
     finally:
         copy.engine.close()
-    if found.damage is None:
-        return state.num_rows, None, None, None, []
     lost = [name for name, record in zip(manifest.schema, found.content.main[2:], strict=False) if not record.parts]
-    return state.num_rows, found.damage.file, found.damage.fault.offset, found.damage.fault.reason, lost
+    return SalvagedRows(state.num_rows, found.damage, lost)
 
 
 def _torn_bytes(content: Content) -> int:

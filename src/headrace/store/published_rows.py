@@ -7,7 +7,7 @@ Until it has all pieces, readers see the state from before.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from sys import maxsize
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError, MissingDependencyError
 from headrace.store.change import Change
-from headrace.store.index_change import IndexChange, KeyedRows
 from headrace.store.keys import FoundRows
 from headrace.store.main import Main
 from headrace.store.state import StoreState
@@ -30,6 +29,38 @@ PIECE_ROWS = 1 << 14
 """Rows that the index takes in 1 to 5 ms, for which readers wait."""
 
 
+class _KeyedRows(NamedTuple):
+    """Distinct keys, and the numbers of their rows."""
+
+    keys: Keys
+    numbers: Any
+
+    def pieces(self, size: int) -> Iterator[_KeyedRows]:
+        """Yield the rows in pieces of at most `size` rows."""
+        for begin in range(0, len(self.numbers), size):
+            places = np.arange(begin, min(begin + size, len(self.numbers)))
+            yield _KeyedRows(self.keys[places], self.numbers[places])
+
+
+class _IndexChange(NamedTuple):
+    """Rows that an index loses, and rows that it gains after that."""
+
+    lost: list[_KeyedRows]
+    gained: list[_KeyedRows]
+
+    def apply(self, index: KeyIndex) -> None:
+        """Change an index."""
+        for rows in self.lost:
+            index.erase(*rows)
+        for rows in self.gained:
+            index.insert(*rows)
+
+    def pieces(self, size: int) -> Iterator[_IndexChange]:
+        """Yield changes of at most `size` rows, which are the same one after another."""
+        yield from (_IndexChange([piece], []) for rows in self.lost for piece in rows.pieces(size))
+        yield from (_IndexChange([], [piece]) for rows in self.gained for piece in rows.pieces(size))
+
+
 class _Published(NamedTuple):
     """Rows that were removed from a state, and rows that were added to it; some of these may be removed, too."""
 
@@ -42,17 +73,17 @@ class _Published(NamedTuple):
         """Number of the first row that was added; without any, one that no row has."""
         return self.added[0].first_row if self.added else maxsize
 
-    def index_change(self, key: StoreKey, context: Context) -> IndexChange:
+    def index_change(self, key: StoreKey, context: Context) -> _IndexChange:
         """Return the rows that an index of the keys loses and gains."""
         old = self.removed[self.removed < self.first_row]
-        lost = [KeyedRows(key.of(self.before.rows_at(old, key.names, context)), old)] if len(old) else []
-        return IndexChange(lost, [self._gained(key, change) for change in self.added])
+        lost = [_KeyedRows(key.of(self.before.rows_at(old, key.names, context)), old)] if len(old) else []
+        return _IndexChange(lost, [self._gained(key, change) for change in self.added])
 
-    def _gained(self, key: StoreKey, change: Change) -> KeyedRows:
+    def _gained(self, key: StoreKey, change: Change) -> _KeyedRows:
         numbers: Any = np.arange(change.first_row, change.first_row + change.length, dtype=np.uint64)
         keys = key.of({name: change.columns[name] for name in key.names})
         remains = np.isin(numbers, self.removed[self.removed >= self.first_row], invert=True)
-        return KeyedRows(keys, numbers) if remains.all() else KeyedRows(keys[remains], numbers[remains])
+        return _KeyedRows(keys, numbers) if remains.all() else _KeyedRows(keys[remains], numbers[remains])
 
 
 class _Begun(NamedTuple):
@@ -153,7 +184,7 @@ class PublishedRows:
             with suppress(HeadraceError, MemoryError):
                 change = published.index_change(key, self._context)
                 lost = self._new_index(key)
-                IndexChange([], change.lost).apply(lost)
+                _IndexChange([], change.lost).apply(lost)
                 with self._lock:
                     self._note()
                     index, self._indexed = self._index, after

@@ -11,7 +11,7 @@ import pytest
 
 import headrace
 from headrace import Column, Context, Table
-from headrace.arrange.partition_rows.rows import BY_SECRET, row_hashes
+from headrace.arrange.partition_rows.rows import row_hashes
 from headrace.index.hash_map.row_groups import HASH_BITS, HashedRows, first_rows, matching_rows
 from tests.index.hash_map.row_cases import NAMES, ROWS, table_of
 
@@ -102,6 +102,6 @@ def test_rows_whose_public_hashes_are_equal() -> None:
     second = np.array([-mixed(number) * 0xD6E8FEB86659FD93 & mask for number in range(count)], np.uint64)
     table = Table.from_arrow(pa.table({"a": first, "b": second}))
     assert len(np.unique(row_hashes(table.columns, ["a", "b"], Context()))) == 1
-    assert len(np.unique(row_hashes(table.columns, ["a", "b"], Context(), BY_SECRET))) == count
+    assert len(np.unique(row_hashes(table.columns, ["a", "b"], Context(), by_secret=True))) == count
     assert len(table.unique()) == count
     assert (table.lookup(table[:100], ["a", "b"])[:101] == [*range(100), -1]).all()

@@ -84,10 +84,7 @@ def _schema_of(columns: Mapping[str, Column], few: Container[str]) -> Any:
 def result_of(query: str, rows: SqlRows, threads: int) -> Table:
     """Return the result of a query, in which the table ``store`` has the rows.
 
-    Raises
-    ------
-    OptionError
-        DuckDB refuses the query, or it returns no rows.
+    Raise OptionError if DuckDB refuses the query, or it returns no rows.
     """
     try:
         with _connected(query, threads) as connection:

@@ -464,7 +464,10 @@ class Store(ForeignNames):
         from headrace.store.opening import Source, salvaged  # needs NumPy
 
         source, target = (Source.of(folder, SyncPolicy(), MergeTriggers(), context_of(context)) for folder in (path, copy))
-        return Salvaged(*salvaged(source, target))
+        rows, damage, lost_columns = salvaged(source, target)
+        if damage is None:
+            return Salvaged(rows, None, None, None, lost_columns)
+        return Salvaged(rows, damage.file, damage.fault.offset, damage.fault.reason, lost_columns)
 
     def __len__(self) -> int:
         return self._opened.state.num_rows

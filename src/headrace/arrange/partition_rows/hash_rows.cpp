@@ -46,8 +46,8 @@ u64 combine_by_secret(u64 hash, u64 word, u64 secret) {
 
 }  // namespace
 
-void hash_rows(const HashedColumn& column, u64 count, u64* hashes, RowHash kind, unsigned threads) {
-    if (kind == RowHash::same_everywhere) {
+void hash_rows(const HashedColumn& column, u64 count, u64* hashes, bool by_secret, unsigned threads) {
+    if (!by_secret) {
         each_row(column, count, threads, [&](u64 i) { hashes[i] = combine_hash(hashes[i], word_at(column, i)); });
         return;
     }
@@ -56,11 +56,10 @@ void hash_rows(const HashedColumn& column, u64 count, u64* hashes, RowHash kind,
     });
 }
 
-void hash_words(const HashedColumn& column, u64 count, u64* words, RowHash kind, unsigned threads) {
+void hash_words(const HashedColumn& column, u64 count, u64* words, bool by_secret, unsigned threads) {
     const u64 secret = process_secret();
-    each_row(column, count, threads, [&](u64 i) {
-        words[i] = kind == RowHash::by_secret ? secret_word_at(column, i, secret) : word_at(column, i);
-    });
+    each_row(column, count, threads,
+             [&](u64 i) { words[i] = by_secret ? secret_word_at(column, i, secret) : word_at(column, i); });
 }
 
 }  // namespace headrace

@@ -23,8 +23,6 @@ except ImportError:
 
 __all__ = ["Parts", "partition_rows", "partition_rows_by_hash", "take_rows"]
 
-SAME_EVERYWHERE, BY_SECRET = 0, 1
-"""Kinds of hashes (``RowHash`` of hash_rows_host.hpp): the same in each process, or those of tables inside this one."""
 Parts = tuple[dict[str, Column], Any]
 """Columns in their new order, and the start of each bucket in host memory."""
 
@@ -54,18 +52,19 @@ def partition_rows_by_hash(columns: Mapping[str, Column], by: Iterable[str], cou
 
 
 def row_hashes(
-    columns: Mapping[str, Column], by: Iterable[str], context: Context, kind: int = SAME_EVERYWHERE
+    columns: Mapping[str, Column], by: Iterable[str], context: Context, *, by_secret: bool = False
 ) -> np.ndarray[Any, Any]:
     """Return a hash of 64 bits for each row of a table on the host, of its values in the columns `by`.
 
-    Different values of up to 8 bytes in one column without nulls have different hashes.
+    The hashes are the same in each process or, if `by_secret`, those of tables inside this one (hash_rows_host.hpp). Different
+    values of up to 8 bytes in one column without nulls have different hashes.
     """
     rows = len(next(iter(columns.values()))) if columns else 0
     hashes: np.ndarray[Any, Any] = np.zeros(rows, np.uint64)
     for name in by:
         if rows:
-            described, _held = _hashed(columns[name], context, kind)
-            _native.hash_rows(described, rows, _address(hashes), kind, context.thread_count)
+            described, _held = _hashed(columns[name], context, by_secret=by_secret)
+            _native.hash_rows(described, rows, _address(hashes), by_secret, context.thread_count)
     return hashes
 
 
@@ -131,7 +130,7 @@ def _compared(column: Column, context: Context) -> tuple[Any, Any]:
 
 
 def _hashed(
-    column: Column, context: Context, kind: int = SAME_EVERYWHERE
+    column: Column, context: Context, *, by_secret: bool = False
 ) -> tuple[tuple[int, int, int, int, int, int, int, bool], Any]:
     """Return the fields of a ``HashedColumn``, and the objects that own its memory."""
     if is_all_null(column):
@@ -144,6 +143,6 @@ def _hashed(
     if column.dictionary is not None:
         words = np.zeros(len(column.dictionary), np.uint64)
         described, _held = _hashed(column.dictionary, context)
-        _native.hash_words(described, len(words), _address(words), kind, context.thread_count)
+        _native.hash_words(described, len(words), _address(words), by_secret, context.thread_count)
     held = column.values, column.offsets, column.validity, data, words
     return (*map(address_of, held), column.offset, *hashed_width(column)), held  # type: ignore[return-value]

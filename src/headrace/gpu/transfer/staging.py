@@ -188,7 +188,7 @@ class Staging:
         by
             As in `put`.
         meanwhile
-            Called before the wait for the copy engine.
+            Called while the copy engine works, without `by`. The bytes fit a chunk.
         """
         if nbytes > self._chunk_bytes:
             target = bytearray(nbytes)

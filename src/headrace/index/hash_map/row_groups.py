@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace import _native
-from headrace.arrange.partition_rows.rows import BY_SECRET, ComparedRows, compared_columns, hashed_width, row_hashes
+from headrace.arrange.partition_rows.rows import ComparedRows, compared_columns, hashed_width, row_hashes
 from headrace.columns.column import Column
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -50,7 +50,7 @@ class HashedRows:
         hash_bits
             Bits of a hash that are used; tests use few.
         """
-        hashes = row_hashes(columns, by, context, BY_SECRET)
+        hashes = row_hashes(columns, by, context, by_secret=True)
         if hash_bits < HASH_BITS:
             hashes >>= np.uint64(HASH_BITS - hash_bits)
         some = {name: columns[name] for name in by}

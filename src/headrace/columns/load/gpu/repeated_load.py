@@ -55,7 +55,7 @@ class TargetText(NamedTuple):
 
 
 class TextBegin(NamedTuple):
-    """The begin of a text, on the host."""
+    """The beginning of a text, on the host."""
 
     prefix: bytes
     """The first bytes of the data."""

@@ -31,6 +31,8 @@ def ordered_rows(
 ) -> Rows:
     """Return the hashes and values of a batch. Rows of equal keys keep their order.
 
+    Raise MemoryLimitError if there is no memory for the ordered rows.
+
     Memory for n rows: n keys and n values, and twice that if there are two passes.
 
     Parameters
@@ -39,11 +41,6 @@ def ordered_rows(
         The launcher, the batch, bytes of its keys and values, and the order.
     starts
         Buffer for the first row of each number of the order's bits, and for the number of rows; 8 bytes each.
-
-    Raises
-    ------
-    MemoryLimitError
-        There is no memory for the ordered rows.
     """
     columns = [width for width in widths if width]
     sizes = [rows.count * width for width in columns]

@@ -56,10 +56,13 @@ _SLOTS_OFFSET = 256
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """The slot of each row of a batch, and a counter of 8 bytes, which follows another one."""
+    """The slot of each row of a batch, and two counters of 8 bytes."""
 
     slots: DeviceBuffer
-    counter: DeviceBuffer
+    others: DeviceBuffer
+    """Number of rows that have another value than their slot."""
+    won: DeviceBuffer
+    """Number of slots of which a contest has left one row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,7 @@ class SlabHash:
         work = launcher.allocate(_SLOTS_OFFSET + rows.count * 4)  # one allocation, since the GPU is idle meanwhile
         counts, slots = BufferSlice(work, 0, COUNTS_BYTES), BufferSlice(work, _SLOTS_OFFSET)
         launcher.fill(counts, 0)
-        located = _Located(slots, BufferSlice(counts, 32, 8))
+        located = _Located(slots, BufferSlice(counts, 24, 8), BufferSlice(counts, 32, 8))
         form = LOCATED if reduce == "first" and self._widths[1] else 0
         ordered = self._ordered(launcher, rows)
         if ordered is not None:
@@ -284,8 +287,7 @@ class SlabHash:
             number = reduction_number(reduce, kind)
             self._launch(launcher, "reduce_values", rows.count, (slots, rows.count, rows.values, number))
             return
-        is_last = reduce == "last"
-        others = BufferSlice(located.counter, -8, 8)
+        is_last, others = reduce == "last", located.others
         with launcher.together():  # all are launched, or none
             if is_last:
                 self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values, None))
@@ -294,16 +296,16 @@ class SlabHash:
             self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values, others))
 
     def _contest(self, launcher: Launcher, located: _Located, count: int, how: Contest, won: Any = None) -> None:
-        """Leave the slot of one row for each slot. The counter, 0 before, gets the number of slots."""
+        """Leave the slot of one row for each slot. `located.won`, 0 before, gets the number of slots."""
         args = (located.slots, count, how.is_for_key, how.is_reversed, how.counter)
         self._launch(launcher, "begin_contest", count, args)
         self._launch(launcher, "enter_contest", count, args)
-        self._launch(launcher, "end_contest", count, (*args, won, located.counter))
+        self._launch(launcher, "end_contest", count, (*args, won, located.won))
 
     def _locate(self, launcher: Launcher, keys: Rows, found: Any = None) -> _Located:
         """Return the slots of keys, and write whether each is present, unless `found` is None."""
         counters, slots = launcher.allocate_group([16], [keys.count * 4])
-        located = _Located(slots, BufferSlice(counters, 8, 8))
+        located = _Located(slots, BufferSlice(counters, 0, 8), BufferSlice(counters, 8, 8))
         self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, 0, located.slots, found))
         return located
 

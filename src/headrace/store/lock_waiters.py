@@ -1,4 +1,4 @@
-"""Defines `ChangeWishes`, by which a long change knows that it should give up its lock for others."""
+"""Defines `LockWaiters`, by which a long change knows that it should give up its lock for others."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from threading import get_ident
 from types import TracebackType
 
 
-class ChangeWishes:
-    """Threads that hold a lock or wait for it: ``with wishes, lock:``.
+class LockWaiters:
+    """Threads that wait for a lock or hold it: ``with waiters, lock:``.
 
     The lock is one of C: in Python code, an interrupt could come between its acquisition and the block, whose end releases it.
     """
@@ -16,7 +16,7 @@ class ChangeWishes:
         self._threads: set[int] = set()
 
     @property
-    def are_of_others(self) -> bool:
+    def has_others(self) -> bool:
         """True while a thread other than the calling one waits, if the calling one holds the lock."""
         return bool(self._threads - {get_ident()})
 
