@@ -4,7 +4,7 @@ usage: python -m bench.read.shapes [--device cpu|gpu] [--shapes integers,JSON] [
            [--peers pyarrow,polars,duckdb,pandas] [--rank clock|processor] [--note TEXT]
            [--out FOLDER/NAME] [--list]
 
-The file catalogue.py has the shapes: generator, types, options and goal. Answers are checked before they are timed (check.py).
+The file catalogue.py has the shapes: generator, types, options and goal. All answers are checked before one is timed (check.py).
 Readers take turns in one run. The time is from the call to the table, the fastest of the turns, page cache warm. Peers get the
 types; headrace infers them, unless the shape gives them. The limit on the CPU is one thread that reads the file into a small
 buffer. On a GPU it is the rate of reading memory. On a machine under load, `--rank processor` orders shapes by processor time.
@@ -35,6 +35,7 @@ def main() -> None:
         return
     with ProcessPoolExecutor(given.threads) as pool:
         list(pool.map(_generate, [shape.name for shape in shapes]))
+    size = int(given.mb * 1e6)
     rows: list[Row] = []
     failed: list[str] = []
     if given.device == "gpu":
@@ -45,10 +46,11 @@ def main() -> None:
         from bench.read.shapes.cpu import CpuReaders
 
         readers = CpuReaders(given.peers.split(","), given.threads, given.turns)
+        readers.check_side_by_side(shapes, size)
     try:
         for shape in shapes:
             try:
-                rows.append(readers.row(shape, int(given.mb * 1e6)) | {"rank": given.rank, "note": given.note})
+                rows.append(readers.row(shape, size) | {"rank": given.rank, "note": given.note})
             except Exception as error:  # an error of one shape does not end the run
                 failed.append(f"{shape.name}: {type(error).__name__} {str(error)[:300]}")
                 print(failed[-1], flush=True)

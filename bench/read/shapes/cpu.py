@@ -1,14 +1,22 @@
-"""Times the readers of a shape on the CPU, in turns, each in its own process."""
+"""Times the readers of a shape on the CPU, in turns, each in its own process.
+
+Checks of many shapes run side by side before the first one is timed. They take most of the time of a benchmark otherwise.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.read.run import ask_worker, stop_worker
+from bench.read.shapes.catalogue import SHAPES
 from bench.read.shapes.check import check_piece
 from bench.read.shapes.peers import PEERS, READERS
 from bench.read.shapes.shape import Shape, stored_text
@@ -16,7 +24,23 @@ from bench.tables import Row
 
 LIMIT = "plain_read"
 _TIMES = ("seconds", "processor")
-_TRIAL_TURNS, _MUCH_SLOWER = 2, 2.5
+_TRIAL_TURNS, _MUCH_SLOWER = 1, 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the checks of a shape found.
+
+    Parameters
+    ----------
+    by_oracle
+        The oracle knows the shape's options, so it has confirmed headrace's answer for a piece.
+    errors
+        The error of each reader that has one.
+    """
+
+    by_oracle: bool
+    errors: dict[str, str]
 
 
 class CpuReaders:
@@ -34,6 +58,7 @@ class CpuReaders:
         self._names = ["headrace", *(name for name in names if name in READERS and name != "headrace"), LIMIT]
         self._threads, self._turns = threads, turns
         self._workers: dict[str, subprocess.Popen[str]] = {}
+        self._checked: dict[str, Checked] = {}
 
     def ask(self, name: str, step: str) -> dict[str, Any]:
         """Send a command to a reader's process."""
@@ -47,35 +72,48 @@ class CpuReaders:
         for worker in self._workers.values():
             stop_worker(worker)
 
+    def check_side_by_side(self, shapes: list[Shape], size: int) -> None:
+        """Check shapes in as many processes as there are threads, and keep what was found for `row`."""
+        parts = [[shape.name for shape in shapes[i :: self._threads]] for i in range(min(self._threads, len(shapes)))]
+        with ProcessPoolExecutor(self._threads) as pool:
+            for found in pool.map(_check_part, parts, *([item] * len(parts) for item in (self._names, self._threads, size))):
+                self._checked |= found
+
+    def check(self, shape: Shape, size: int) -> Checked:
+        """Compare headrace's answer for a piece with the oracle's, and the answers of all readers for a text."""
+        by_oracle = check_piece(shape)
+        with _file_of(shape, size) as path:
+            return Checked(by_oracle, self._errors(shape, path))
+
     def row(self, shape: Shape, size: int) -> Row:
-        """Check and time a shape, and return its row of figures. The rate of a reader is that of its fastest read.
+        """Check a shape unless that is done, time it, and return its row of figures. A reader's rate is that of its fastest read.
 
         Raises
         ------
         RuntimeError
             headrace's answer is wrong, or nothing confirms it.
         """
-        by_oracle = check_piece(shape)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "text.csv"
-            path.write_bytes(stored_text(shape, size))
-            errors = self._check(shape, path)
-            if "headrace" in errors:
-                raise RuntimeError(f"{shape.name}: {errors['headrace']}")
-            timed = [name for name in self._names if name not in errors]
-            if not by_oracle and timed == ["headrace", LIMIT]:
-                raise RuntimeError(f"{shape.name}: neither the oracle nor a peer confirms the answer: {errors}")
+        checked = self._checked.pop(shape.name, None) or self.check(shape, size)
+        errors = checked.errors
+        if "headrace" in errors:
+            raise RuntimeError(f"{shape.name}: {errors['headrace']}")
+        timed = [name for name in self._names if name not in errors]
+        if not checked.by_oracle and timed == ["headrace", LIMIT]:
+            raise RuntimeError(f"{shape.name}: neither the oracle nor a peer confirms the answer: {errors}")
+        with _file_of(shape, size) as path:
+            for name in timed:
+                self.ask(name, f"open {path} {shape.name}")
             seconds, processor = self._seconds(timed)
             nbytes = path.stat().st_size
         rates = {name: nbytes / least / 1e9 for name, least in seconds.items()}
         facts: Row = {"table": "shapes", "device": "cpu", "shape": shape.name, "bytes": nbytes, "threads": self._threads}
         facts |= {"gbs": rates.pop("headrace"), "limit": rates.pop(LIMIT), "peers": rates, "errors": errors}
-        return facts | {"oracle": by_oracle, "goal": shape.goal.cpu, "processor": processor}
+        return facts | {"oracle": checked.by_oracle, "goal": shape.goal.cpu, "processor": processor}
 
     def _seconds(self, names: list[str]) -> tuple[dict[str, float], dict[str, float]]:
         """Return the least seconds of each reader's reads, by the clock and of processor time.
 
-        A reader that is much slower than the best peer in the first turns is not read again: it does not change the ratio.
+        A peer that is much slower than the best one in the first turn is not read again: it does not change the ratio.
         """
         taken: dict[str, list[dict[str, float]]] = {name: [] for name in names}
         slow: set[str] = set()
@@ -90,7 +128,7 @@ class CpuReaders:
         clock, processor = ({name: min(one[what] for one in found) for name, found in taken.items()} for what in _TIMES)
         return clock, processor
 
-    def _check(self, shape: Shape, path: Path) -> dict[str, str]:
+    def _errors(self, shape: Shape, path: Path) -> dict[str, str]:
         """Compare the answers for the whole file; return the error of each reader that has one."""
         errors = {}
         answer = path.with_suffix(".arrow")
@@ -104,3 +142,25 @@ class CpuReaders:
             if "headrace" in errors:
                 break
         return errors
+
+
+@contextmanager
+def _file_of(shape: Shape, size: int) -> Iterator[Path]:
+    """Yield the path of a file of a shape's text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "text.csv"
+        path.write_bytes(stored_text(shape, size))
+        yield path
+
+
+def _check_part(shapes: list[str], names: list[str], threads: int, size: int) -> dict[str, Checked]:
+    """Check shapes one after another in a process of its own. One whose check fails is left out: `row` repeats it."""
+    readers = CpuReaders(names, threads, 1)
+    found = {}
+    try:
+        for name in shapes:
+            with suppress(Exception):
+                found[name] = readers.check(SHAPES[name], size)
+    finally:
+        readers.stop()
+    return found
