@@ -41,6 +41,11 @@ NOT_PROPOSED = {
     "pairs of several lengths": b"a;b\n10,3;x\n9,20;y\n9,205;z\n",
     "thousands in some records": b"a;b\n1.234,50;x\nabout 5.678,25;y\n",
     "thousands of points beside a decimal point": b"a;b\n1.234,50;1.5\n5.678,25;2.5\n",
+    "three decimals in another column": b"a;b\n1.234,50;1.234\n5.678,25;2.125\n",
+    "three decimals beside a word for null": b"a;b\n1.234,50;1.234\n5.678,25;NA\n",
+    "telephones": b"a;b\n+49.123,456;x\n+49.124,457;y\n",
+    "pairs of degrees": b'a,b\n"52.123,13",x\n"48.137,11",y\n',
+    "pairs with zeros at the end": b"a;b\n52.123,9;x\n48.137,10;y\n",
     "a point in another column": b"a;b\n1,5;2.5\n2,5;3.5\n",
     "a point beside words for null": b"a;b\n1,5;2.5\n2,5;NA\n",
     "a point in the same column": b"a;b\n1,5;x\n2.5;y\n",
@@ -79,7 +84,10 @@ def test_decimal_commas_are_proposed(name: str) -> None:
 
 THOUSANDS = {
     "points": (b"a;b\n1.234,50;x\n5.678,25;y\n0,5;z\n", ",", ".", [1234.5, 5678.25, 0.5]),
-    "points, in quotes": (b'a,b\n"1.234,50",x\n"5.678,25",y\n', ",", ".", [1234.5, 5678.25]),
+    "points, in quotes": (b'a,b\n"1.234,50",x\n"5.678,25",y\n"12,50",z\n', ",", ".", [1234.5, 5678.25, 12.5]),
+    "millions, in quotes": (b'a,b\n"1.234,50",x\n"1.005.678,25",y\n', ",", ".", [1234.5, 1005678.25]),
+    "decimals of several lengths": (b"a;b\n1.234,5;x\n5.678,25;y\n", ",", ".", [1234.5, 5678.25]),
+    "differences": (b"a;b\n-1.234,50;x\n+5.678,25;y\n", ",", ".", [-1234.5, 5678.25]),
     "commas": (b"a;b\n1,234.50;x\n5,678.25;y\n", ".", ",", [1234.5, 5678.25]),
     "commas, in quotes": (b'a,b\n"1,234,567.5",x\n-2.25,y\n', ".", ",", [1234567.5, -2.25]),
     "commas beside pairs": (b"a\tb\n1,234.50\t1,2\n5,678.25\t3,4\n", ".", ",", [1234.5, 5678.25]),
@@ -96,6 +104,16 @@ def test_marks_of_thousands_are_proposed_with_the_decimal_point(name: str) -> No
     table = headrace.read_csv(text, dialect="auto")
     assert table["a"].to_pylist() == first
     assert table.equals(headrace.read_csv(text, **sniffed.options))
+
+
+def test_columns_whose_numbers_change_are_in_the_evidence() -> None:
+    may_be_decimals = headrace.sniff_csv(b"a;b\n1.234,50;1.234\n5.678,25;2.125\n")
+    reason = "not decimal=',', thousands='.': 'a' has numbers like '1.234,50', since 'b' has 1.234 and may have decimal points"
+    assert reason in may_be_decimals.evidence
+    thousands = headrace.sniff_csv(b"a;b\n1.234,50;950\n5.678,25;2.125\n")
+    assert "decimal=',', thousands='.': 'a' has numbers like '1.234,50', and 'b' has 2.125 for 2125" in thousands.evidence
+    table = headrace.read_csv(b"a;b\n1.234,50;950\n5.678,25;2.125\n", dialect="auto")
+    assert table.to_pydict() == {"a": [1234.5, 5678.25], "b": [950, 2125]}
 
 
 @pytest.mark.parametrize("name", NOT_PROPOSED)

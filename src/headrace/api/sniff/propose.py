@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from headrace.api.sniff.number_marks import likely_marks, reason_for
+from headrace.api.sniff.number_marks import likely_marks, verdict_on
 from headrace.api.sniff.read_sample import Reading, SampleOptions, read_sample
 from headrace.api.sniff.row_policies import row_policies
 from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
@@ -99,7 +99,9 @@ def _candidate(sample: Sample, judged: RankedDialect, wishes: Wishes, context: C
     reading, marks, reason = read_sample(text, by, context), POINT, ""
     for likely in likely_marks(reading.columns, layout.dialect) if wishes.marks else ():
         marked = read_sample(text, by, context, likely)
-        if reason := reason_for(likely, reading.columns, marked.columns):
+        verdict = verdict_on(likely, layout.dialect, reading.columns, marked.columns)
+        reason = verdict.reason or reason
+        if verdict.proposed:
             reading, marks = marked, likely
             break
     return _Candidate(

@@ -82,7 +82,9 @@ def sniff_csv(
       ``"truncate"``.
     - Fields padded before separators, or after closing quotes: ``strip=True``.
     - Malformed quotes: ``lenient_quotes=True``, or no quotes.
-    - Numbers like ``1.234,56`` or ``1,234.56``: `decimal` and `thousands`.
+    - Numbers like ``1.234,56`` or ``1,234.56``: `decimal` and `thousands`. Numbers with ``+`` may be telephones, and between
+      commas ``"52.123,13"`` may be a pair, unless another one is like ``"12,50"``. A column of ``1.234`` and ``2.125`` alone may
+      have decimal points, so the marks are not proposed beside it. With ``950`` among them it has thousands.
     - Numbers like ``1,5`` between semicolons or tabs: ``decimal=","``, unless a column has numbers with a point or commas
       between thousands (``1,234,567``). A column of ``1,234`` alone may have thousands, and one of ``2,1`` and ``2,10`` may have
       pairs, so it stays text.

@@ -20,7 +20,8 @@ _SHOWN = 60
 _LINES_SHOWN = 3
 _EQUAL = 1e-6
 _CLOSE = 0.02
-_VALUES_JUDGED = 200
+VALUES_JUDGED = 200
+"""Values of a column that are looked at."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +188,7 @@ def values_judged(column: Column) -> list[str]:
     """Return the first values of a column of text, without nulls."""
     if column.null_count == column.length:  # a sample may have 100,000 columns without values
         return []
-    return [value for value in column[:_VALUES_JUDGED] if value is not None]
+    return [value for value in column[:VALUES_JUDGED] if value is not None]
 
 
 def null_evidence(found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
