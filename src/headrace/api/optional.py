@@ -13,14 +13,9 @@ def needed(package: str, extra: str | None, what: str) -> Any:
 
     Raise MissingDependencyError if the package is not installed. The message says how to install it.
 
-    Parameters
-    ----------
-    package
-        Name of the package.
-    extra
-        Extra of headrace that installs it; None if there is none.
-    what
-        The call that needs it, for the error message.
+    `package`: name of the package.
+    `extra`: extra of headrace that installs it; None if there is none.
+    `what`: the call that needs it, for the error message.
     """
     try:
         return __import__(package)

@@ -18,14 +18,9 @@ def slab_requests(device: str, allocator: str, count: int) -> Iterator[SlabReque
 
     Raise UnsupportedDeviceError if there is no such GPU. Raise MemoryLimitError if the device has too little memory.
 
-    Parameters
-    ----------
-    device
-        A GPU, such as ``"cuda"``.
-    allocator
-        ``"SlabAlloc"`` or ``"CUDA"``.
-    count
-        Number of slabs.
+    `device`: a GPU, such as ``"cuda"``.
+    `allocator`: ``"SlabAlloc"`` or ``"CUDA"``.
+    `count`: number of slabs.
     """
     from headrace.index.hash_map.paper.allocation import MemoryRequests, SlabRequests, allocation_launcher
 

@@ -102,8 +102,6 @@ def width_of(typestr: str) -> int:
 def integers_of_times(typestr: str) -> str:
     """Return the end of an error message that says how to pass instants and durations as integers; empty for other types.
 
-    Examples
-    --------
     >>> integers_of_times("<M8[us]")
     "; view('int64') of a NumPy array gives the integers of datetime64[us]"
     >>> integers_of_times("<f4")
@@ -121,15 +119,9 @@ def take(value: Any, name: str = "array") -> Array:
     Raise OptionError if `value` is not an array, has another number of dimensions, gaps between its items, nulls, or items of
     another type.
 
-    Parameters
-    ----------
-    value
-        A contiguous array of one dimension.
-    name
-        Name of the array in error messages.
+    `value`: a contiguous array of one dimension.
+    `name`: name of the array in error messages.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> result = take(np.arange(5, dtype=np.uint32))
     >>> result.length, result.typestr, str(result.device), result.library

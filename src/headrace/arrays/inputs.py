@@ -27,8 +27,6 @@ def as_array(value: Any, name: str = "array") -> Any:
 
     Raise OptionError if the value has nulls, or items that are not numbers.
 
-    Examples
-    --------
     >>> as_array([3, 1, 2])
     array([3, 1, 2])
     """
@@ -119,8 +117,6 @@ def plain(value: Any, name: str = "array") -> Any:
 
     Items of bfloat16 become float32, which has each of their values.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> plain(np.arange(6, dtype=">i4")[::-2])
     array([5, 3, 1], dtype=int32)
@@ -167,8 +163,6 @@ def named_type(dtype: Any, name: str = "dtype") -> str:
 
     Raise OptionError if the type is not a number or bool of up to 64 bits.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> [named_type(each) for each in ("int64", "i8", np.int32, float, np.dtype(">f4"))]
     ['int64', 'int64', 'int32', 'float64', 'float32']
@@ -287,17 +281,10 @@ def array_and_lines(value: Any, axis: int | None, name: str = "array") -> tuple[
 
     Raise OptionError if the array has no such axis, or is of a library whose arrays have one dimension.
 
-    Parameters
-    ----------
-    value
-        An array, a list or a Series.
-    axis
-        The axis. None for all items, in the order of C.
-    name
-        Name of the array in error messages.
+    `value`: an array, a list or a Series.
+    `axis`: the axis. None for all items, in the order of C.
+    `name`: name of the array in error messages.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> array_and_lines(np.array([[1, 2], [3, 4]]), 0)[1].rows.tolist()
     [[1, 3], [2, 4]]
@@ -338,8 +325,6 @@ def axis_mover(value: Any) -> Callable[..., Any]:
 def wider_type(first: Any, second: Any) -> str | None:
     """Return the type that NumPy converts two arrays to before it compares them; None if they have one type, or no known one.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> wider_type(np.zeros(1, np.int32), np.zeros(1, np.float32))
     'float64'

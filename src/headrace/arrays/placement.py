@@ -31,16 +31,10 @@ _REUSED_FROM = 1 << 20
 def placed(value: Any, name: str, context: Context, budget: Budget | None = None) -> Array:
     """Return a caller's array on the device where the work runs. A host array is copied if the context names a GPU.
 
-    Parameters
-    ----------
-    value
-        As in `take`, or a list, a Series, or an array with gaps or of big-endian items, which is copied (inputs.py).
-    name
-        As in `take`.
-    context
-        `Context.device` is the wanted device, and `Context.crossings` counts a copy.
-    budget
-        Budget that the memory of a copy is charged to.
+    `value`: as in `take`, or a list, a Series, or an array with gaps or of big-endian items, which is copied (inputs.py).
+    `name`: as in `take`.
+    `context`: `Context.device` is the wanted device, and `Context.crossings` counts a copy.
+    `budget`: budget that the memory of a copy is charged to.
     """
     given = value if type(value) is DeviceArray else plain(value, name)
     source, wanted = take(given, name), context.device
@@ -56,23 +50,13 @@ def placed(value: Any, name: str, context: Context, budget: Budget | None = None
 def empty_like(source: Array, length: int, typestr: str | None = None, budget: Budget | None = None) -> Array:
     """Allocate an uninitialised array of the input's library, on its device and for its stream.
 
-    Parameters
-    ----------
-    source
-        The input.
-    length
-        Number of items of the result.
-    typestr
-        Type of the result's items; None for that of the input.
-    budget
-        Budget that the memory is charged to.
-
-    Returns
-    -------
-    Array
-        Its `owner` is the object for the caller. For another library's input this is a NumPy array on the CPU, and a
-        `DeviceArray` on a GPU. If the input's stream may be destroyed, the `DeviceArray` belongs to the GPU's own stream (see
-        `in_stream_of`). For a cuDF column it is a CuPy array, which cuDF accepts without a copy.
+    `source`: the input.
+    `length`: number of items of the result.
+    `typestr`: type of the result's items; None for that of the input.
+    `budget`: budget that the memory is charged to.
+    Result: its `owner` is the object for the caller. For another library's input this is a NumPy array on the CPU, and a
+    `DeviceArray` on a GPU. If the input's stream may be destroyed, the `DeviceArray` belongs to the GPU's own stream (see
+    `in_stream_of`). For a cuDF column it is a CuPy array, which cuDF accepts without a copy.
     """
     typestr = source.typestr if typestr is None else typestr
     width = width_of(typestr)

@@ -28,14 +28,9 @@ class Replay(Protocol):
 class RepeatedCall:
     """A call whose arrays are of CuPy or PyTorch, of one dimension on one GPU, without gaps, and aligned.
 
-    Parameters
-    ----------
-    key
-        Its name and options, and the library, device, types and lengths of its arrays.
-    addresses
-        Addresses of the arrays.
-    stream
-        Stream that the library uses.
+    `key`: its name and options, and the library, device, types and lengths of its arrays.
+    `addresses`: addresses of the arrays.
+    `stream`: stream that the library uses.
     """
 
     __slots__ = ("_addresses", "_key", "_known", "_stream")

@@ -137,8 +137,6 @@ def _write(given: argparse.Namespace, source: _Source, spool: RejectSpool, input
 def numbered(path: str, number: int) -> str:
     """Return the name of one of several files.
 
-    Examples
-    --------
     >>> numbered("out/trips.csv.gz", 7)
     'out/trips-00007.csv.gz'
     """

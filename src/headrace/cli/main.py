@@ -73,15 +73,8 @@ def run() -> NoReturn:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command.
 
-    Parameters
-    ----------
-    argv
-        Arguments without the name of the command; None for those of the process.
-
-    Returns
-    -------
-    int
-        Exit code; the help lists them.
+    `argv`: arguments without the name of the command; None for those of the process.
+    Result: exit code; the help lists them.
     """
     _prepare_streams()
     words = sys.argv[1:] if argv is None else argv

@@ -83,8 +83,6 @@ def _as_object(column: ColumnReport) -> dict[str, Any]:
 def create_table(name: str, schema: Mapping[str, DataType]) -> str:
     """Return a statement that creates a table with these columns.
 
-    Examples
-    --------
     >>> print(create_table("t", {"a": DataType("int8"), "b": DataType("string")}))
     CREATE TABLE "t" (
       "a" TINYINT,

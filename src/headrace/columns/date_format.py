@@ -122,8 +122,6 @@ def parse_date_format(form: str) -> DateFormat:
 
     Raise OptionError if a directive is unknown, repeated, or requires another one; or the format has no complete date.
 
-    Examples
-    --------
     >>> parse_date_format("%d/%m").steps
     Traceback (most recent call last):
     headrace.core.errors.OptionError: date_format '%d/%m' has no year; %Y or %y gives it

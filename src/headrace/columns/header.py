@@ -97,14 +97,9 @@ class _Verdict(Enum):
 def decide_header(first: Sequence[bytes], below: Sequence[Sequence[bytes]], kinds: FieldKinds) -> HeaderDecision:
     """Compare the first record with those below it.
 
-    Parameters
-    ----------
-    first
-        Its fields.
-    below
-        The fields of the records below it; not used if the first record has no value.
-    kinds
-        Options for the meaning of a field's text.
+    `first`: its fields.
+    `below`: the fields of the records below it; not used if the first record has no value.
+    `kinds`: options for the meaning of a field's text.
     """
     families = kinds.families(first)
     filled = [family for text, family in zip(first, families, strict=True) if text]

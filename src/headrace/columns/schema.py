@@ -114,16 +114,10 @@ def plan_columns(
     Raise EmptyInputError if there is no record, and neither names nor a schema describe the columns. Raise OptionError if the
     options contradict each other or the text.
 
-    Parameters
-    ----------
-    first
-        The text's first record, None if there is none.
-    options
-        The caller's options.
-    width
-        Minimum number of columns; unnamed ones are named by their position.
-    collected
-        Name of an additional last column of strings.
+    `first`: the text's first record, None if there is none.
+    `options`: the caller's options.
+    `width`: minimum number of columns; unnamed ones are named by their position.
+    `collected`: name of an additional last column of strings.
     """
     decision = None if first is None else header_decision(first, options)
     has_header = decision is not None and decision.is_header

@@ -117,16 +117,10 @@ def unite(
 
     Raise OptionError if the files' columns differ and `by_name` is false, or the options do not fit them.
 
-    Parameters
-    ----------
-    found
-        Result of `name_files`.
-    options
-        The caller's options.
-    by_name
-        Whether files may have different columns.
-    widths, collected
-        As in `plan_columns`, with a width for each file.
+    `found`: result of `name_files`.
+    `options`: the caller's options.
+    `by_name`: whether files may have different columns.
+    `widths`, `collected`: as in `plan_columns`, with a width for each file.
     """
     leader = next((file for file in found if file.names), found[0])
     if not by_name:

@@ -116,8 +116,6 @@ _PANDAS_STORAGE = re.compile(r"\[(?:pyarrow|pyarrow_numpy|python)\]$")
 def usual_name(text: str) -> str:
     """Return the text of a type without pandas' storage, and with the name of this package for NumPy's codes and SQL's texts.
 
-    Examples
-    --------
     >>> usual_name("int64[pyarrow]"), usual_name("<f4"), usual_name("VARCHAR(20)")
     ('int64', 'float32', 'string')
     """

@@ -42,8 +42,6 @@ def zone_named(name: str) -> datetime.tzinfo:
 
     Raise OptionError if there is no such zone, or this machine has no data for it.
 
-    Examples
-    --------
     >>> zone_named("+02:00")
     datetime.timezone(datetime.timedelta(seconds=7200))
     """

@@ -10,13 +10,8 @@ from headrace.core.errors import MemoryLimitError
 class Budget:
     """Counts the bytes of device memory that one call holds, against a limit.
 
-    Parameters
-    ----------
-    limit
-        Maximum in bytes; None for no limit.
+    `limit`: maximum in bytes; None for no limit.
 
-    Examples
-    --------
     >>> budget = Budget(100)
     >>> budget.charge(80)
     >>> budget.charge(30)

@@ -19,8 +19,6 @@ def fast_constructor(cls: type[ConstructedT]) -> Callable[..., ConstructedT]:
 
     It constructs an equal class that is not frozen, and then assigns ``__class__``. Their memory layouts are the same.
 
-    Examples
-    --------
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True, slots=True)
     ... class Point:

@@ -39,8 +39,6 @@ class ForeignNames:
 class NamedItems(Mapping[str, ValueT], ForeignNames):
     """A read-only mapping from the names of columns, in order.
 
-    Examples
-    --------
     >>> named = NamedItems({"a": 1})
     >>> named == {"a": 1}, named
     (True, {'a': 1})
@@ -116,8 +114,6 @@ def foreign_attribute(thing: Any, name: str) -> Any:
 def way_to_table(value: object) -> str:
     """Return the end of an error message that says how a table is made of a value of another kind; empty if that is unknown.
 
-    Examples
-    --------
     >>> way_to_table({"a": [1]})
     '; polars.DataFrame(data) or pyarrow.table(data) makes a table of it'
     """

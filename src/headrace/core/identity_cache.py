@@ -15,13 +15,8 @@ class IdentityCache(Generic[ValueT]):
     each result, and evicts the oldest result first. Thread-safe: two threads that miss at once both compute the result, and one
     is kept.
 
-    Parameters
-    ----------
-    max_entries
-        Maximum number of results.
+    `max_entries`: maximum number of results.
 
-    Examples
-    --------
     >>> lengths, items = IdentityCache(2), [1, 2, 3]
     >>> lengths.get_or_create(lambda: len(items), items), lengths.get_or_create(lambda: -1, items)
     (3, 3)

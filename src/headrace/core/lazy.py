@@ -19,15 +19,9 @@ class LazySequence(Sequence[ItemT_co]):
 
     Thread-safe; two threads that access the same item at once may get two equal objects.
 
-    Parameters
-    ----------
-    count
-        Number of items.
-    make
-        Builds an item from its index.
+    `count`: number of items.
+    `make`: builds an item from its index.
 
-    Examples
-    --------
     >>> squares = LazySequence(4, lambda number: number**2)
     >>> squares[-1], squares == (0, 1, 4, 9), squares
     (9, True, (0, 1, 4, 9))
@@ -71,15 +65,9 @@ class LazySequence(Sequence[ItemT_co]):
 class LazyMapping(Mapping[str, ItemT_co]):
     """A view of a sequence's items by name, in the order of `places`.
 
-    Parameters
-    ----------
-    places
-        Name to index; must not change.
-    items
-        The sequence.
+    `places`: name to index; must not change.
+    `items`: the sequence.
 
-    Examples
-    --------
     >>> dict(LazyMapping({"b": 1, "a": 0}, "xy"))
     {'b': 'y', 'a': 'x'}
     """

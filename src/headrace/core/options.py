@@ -31,19 +31,11 @@ def resolve_aliases(
 
     Raise OptionError if a name is unknown, or an option is given twice.
 
-    Parameters
-    ----------
-    given
-        Options under their own names, including defaults.
-    extra
-        Arguments under other names.
-    aliases
-        Alias to option name.
-    defaults
-        Default values.
+    `given`: options under their own names, including defaults.
+    `extra`: arguments under other names.
+    `aliases`: alias to option name.
+    `defaults`: default values.
 
-    Examples
-    --------
     >>> resolve_aliases({"sep": ","}, {"delimiter": ";"}, {"delimiter": "sep"}, {"sep": ","})
     {'sep': ';'}
     """
@@ -59,14 +51,9 @@ def assign_aliases(given: dict[str, object], meanings: Iterable[Meaning], defaul
 
     Raise OptionError if an option is given twice.
 
-    Parameters
-    ----------
-    given
-        Options under their own names, including defaults.
-    meanings
-        The arguments under other names.
-    defaults
-        Default values.
+    `given`: options under their own names, including defaults.
+    `meanings`: the arguments under other names.
+    `defaults`: default values.
     """
     resolved = dict(given)
     seen: dict[str, str] = {}
@@ -104,8 +91,6 @@ def flag(name: str, value: object) -> bool:
 def integer(name: str, value: object, expected: str, least: int, most: int = MOST) -> int:
     """Return an integer of Python or NumPy from a range; bools are refused. `expected` describes the range in a message.
 
-    Examples
-    --------
     >>> integer("skip_rows", 3, "an integer from 0 on", 0)
     3
     """
@@ -254,17 +239,10 @@ _MAX_LEVELS = 8
 def frozen(value: object, plain: frozenset[type] = PLAIN, levels: int = _MAX_LEVELS) -> Hashable | None:
     """Return a hashable key that is equal for equal values of equal types; None if `value` may be mutable in other ways.
 
-    Parameters
-    ----------
-    value
-        An instance of a plain class, or a list, tuple or dict of such.
-    plain
-        Immutable classes whose instances are equal only if they mean the same.
-    levels
-        Maximum nesting of lists and dicts.
+    `value`: an instance of a plain class, or a list, tuple or dict of such.
+    `plain`: immutable classes whose instances are equal only if they mean the same.
+    `levels`: maximum nesting of lists and dicts.
 
-    Examples
-    --------
     >>> frozen({"header": 1}) == frozen({"header": True}), frozen([1, "a"]) == frozen([1, "a"])
     (False, True)
     """

@@ -13,8 +13,6 @@ _counting = process_lock()
 class Crossings:
     """Bytes copied between host and GPU, and number of copies. `part` counts one call within a total.
 
-    Examples
-    --------
     >>> crossings = Crossings()
     >>> crossings.count(to_gpu=100)
     >>> crossings

@@ -28,17 +28,11 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     batches with several dictionaries for a column. Raise MissingDependencyError if PyArrow, DuckDB or the compression's
     package is not installed. Raise OSError if the file cannot be written.
 
-    Parameters
-    ----------
-    table
-        Anything with ``__arrow_c_stream__``.
-    path
-        ``.parquet``; ``.arrow`` or ``.feather`` for an Arrow IPC file (not compressed, so that readers can map it); ``.csv`` or
-        ``.tsv`` as by `write_csv`, optionally followed by ``.gz``, ``.zst``, ``.bz2`` or ``.xz``; ``.duckdb`` for a database
-        with one table, named after the file.
+    `table`: anything with ``__arrow_c_stream__``.
+    `path`: ``.parquet``; ``.arrow`` or ``.feather`` for an Arrow IPC file (not compressed, so that readers can map it);
+    ``.csv`` or ``.tsv`` as by `write_csv`, optionally followed by ``.gz``, ``.zst``, ``.bz2`` or ``.xz``; ``.duckdb`` for a
+    database with one table, named after the file.
 
-    Examples
-    --------
     >>> import headrace, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "t.parquet")
     >>> write_table(headrace.read_csv(b"a\\n1\\n"), path)

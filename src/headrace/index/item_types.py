@@ -15,8 +15,6 @@ from headrace.core.errors import OptionError
 def time_type(given: Any) -> str | None:
     """Return NumPy's notation of a type of instants or durations; None for other types.
 
-    Examples
-    --------
     >>> time_type("datetime64[s]"), time_type("timestamp[us]"), time_type("int64")
     ('<M8[s]', '<M8[us]', None)
     """

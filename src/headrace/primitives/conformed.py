@@ -40,19 +40,11 @@ def conformed(value: Any, operator: str, dtype: Any, name: str = "items") -> Con
 
     Raise OptionError if `operator` is not the name of an operator.
 
-    Parameters
-    ----------
-    value
-        The array, a list or a Series.
-    operator
-        Name of the operator: sums of short integers are wide, and their minima have the type of the items.
-    dtype
-        Type that the caller wants, in any spelling; None for a choice by the items.
-    name
-        Name of the array in error messages.
+    `value`: the array, a list or a Series.
+    `operator`: name of the operator: sums of short integers are wide, and their minima have the type of the items.
+    `dtype`: type that the caller wants, in any spelling; None for a choice by the items.
+    `name`: name of the array in error messages.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> conformed(np.array([True, False]), "sum", None).value.dtype
     dtype('int64')

@@ -56,8 +56,6 @@ def read_kernel(width: int, card: Gpu) -> Kernel:
 def blocks_of(nbytes: int, tile: int) -> int:
     """Return the number of blocks for `nbytes` bytes, at least 1.
 
-    Examples
-    --------
     >>> [blocks_of(nbytes, 2048) for nbytes in (0, 1, 2048, 2049)]
     [1, 1, 1, 2]
     """

@@ -32,8 +32,6 @@ class Joining:
 
         Raise OptionError if the operator has no such name, or does not combine such items.
 
-        Examples
-        --------
         >>> import numpy as np
         >>> from headrace.arrays.arrays import take
         >>> Joining.of("sum", take(np.zeros(3, np.int32)))

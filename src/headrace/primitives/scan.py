@@ -115,16 +115,10 @@ def scan_line(
 ) -> Any:
     """Scan an array of one dimension, of integers or floats of 4 or 8 bytes.
 
-    Parameters
-    ----------
-    items, operator, exclusive, context
-        As in `scan`.
-    name
-        Name of the array in error messages.
-    has_initial
-        Whether the inclusive sums follow a 0, so that there is one result more.
-    call
-        The call, to keep its launches.
+    `items`, `operator`, `exclusive`, `context`: as in `scan`.
+    `name`: name of the array in error messages.
+    `has_initial`: whether the inclusive sums follow a 0, so that there is one result more.
+    `call`: the call, to keep its launches.
     """
     context = context_of(context)
     budget = context.new_budget()

@@ -28,16 +28,11 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
     Raise NoMatchError if no file matches a pattern, a folder has no files, or a path is a URL of no registered kind. Raise
     OptionError if the list is empty.
 
-    Parameters
-    ----------
-    source
-        Anything that `open_source` accepts; a list, a tuple or an iterator of these; a set of paths; or a pattern. A pattern is
-        a path with ``*``, ``?``, ``[...]`` or ``**`` (any folders), and names the files that it matches, sorted by path. A path
-        that exists is never a pattern.
-    glob
-        Whether patterns are expanded.
-    hive
-        Whether a folder names all files below it whose names begin with neither ``.`` nor ``_``.
+    `source`: anything that `open_source` accepts; a list, a tuple or an iterator of these; a set of paths; or a pattern. A
+    pattern is a path with ``*``, ``?``, ``[...]`` or ``**`` (any folders), and names the files that it matches, sorted by path.
+    A path that exists is never a pattern.
+    `glob`: whether patterns are expanded.
+    `hive`: whether a folder names all files below it whose names begin with neither ``.`` nor ``_``.
     """
     kind = kind_of(source)
     if kind is not None:
@@ -150,8 +145,6 @@ def _content(folder: str) -> str:
 def partition_keys(path: str) -> dict[str, str | None]:
     """Return the keys and values that the folders of a path state; None is null.
 
-    Examples
-    --------
     >>> partition_keys("sales/year=2024/city=New%20York/part-1.csv")
     {'year': '2024', 'city': 'New York'}
     """
@@ -167,12 +160,8 @@ def partitions(paths: Sequence[str], wanted: bool | None) -> Mapping[str, list[s
 
     Raise OptionError if `wanted` is true, and a path states no keys or other keys than the first.
 
-    Parameters
-    ----------
-    paths
-        Paths of the files.
-    wanted
-        Whether paths must state keys; None: they may, and count if all paths state the same keys.
+    `paths`: paths of the files.
+    `wanted`: whether paths must state keys; None: they may, and count if all paths state the same keys.
     """
     if wanted is False:
         return {}

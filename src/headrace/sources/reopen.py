@@ -30,16 +30,10 @@ class SharedResources:
 class ReopenedSource:
     """One of several sources. It is opened for each reading, because there may be more files than may be open at once.
 
-    Parameters
-    ----------
-    number
-        Number of the source, from 1; part of the name of a source without a name.
-    source
-        As for `open_source`. A source without an identity (a stream, bytes) is opened once and kept.
-    options
-        As for `open_source`.
-    keeping
-        Shared by all sources.
+    `number`: number of the source, from 1; part of the name of a source without a name.
+    `source`: as for `open_source`. A source without an identity (a stream, bytes) is opened once and kept.
+    `options`: as for `open_source`.
+    `keeping`: shared by all sources.
     """
 
     def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: SharedResources) -> None:

@@ -61,16 +61,10 @@ class TextStream:
     The host's loader calls `window`, from one thread. For a GPU, one thread calls `reach`, and reads what it has reached, while
     another calls everything else. No other calls may run at the same time.
 
-    Parameters
-    ----------
-    text
-        An open source with byte ranges; or the chunks of a text that comes in order, which are made on a thread of their own.
-    end
-        Offset at which the text ends, if it has byte ranges.
-    isa, threads
-        Instruction set for decoding, and threads for counting lines.
-    keep
-        Whether a text that comes in order will be read once more.
+    `text`: an open source with byte ranges; or the chunks of a text that comes in order, made on a thread of their own.
+    `end`: offset at which the text ends, if it has byte ranges.
+    `isa`, `threads`: instruction set for decoding, and threads for counting lines.
+    `keep`: whether a text that comes in order will be read once more.
     """
 
     def __init__(
@@ -146,11 +140,8 @@ class TextStream:
     def count_lines(self, begin: int) -> LineCount:
         """Return the lines before a byte at or before `begin`.
 
-        Parameters
-        ----------
-        begin
-            Offset of a line that is not later than the current part. Bytes before it must not have been released since the last
-            call.
+        `begin`: offset of a line that is not later than the current part. Bytes before it must not have been released since the
+        last call.
         """
         last = self._count
         if self._ranges is None and begin > last.byte:

@@ -21,14 +21,8 @@ class TextChunks:
     A pipe, or a file object that cannot seek, can be read only once. The first reading copies it to a temporary file, if `keep`
     says that another will follow.
 
-    Parameters
-    ----------
-    source
-        The source.
-    options
-        How its bytes become text.
-    always_utf8
-        Whether encodings that the native readers decode are decoded, too.
+    `options`: how its bytes become text.
+    `always_utf8`: whether encodings that the native readers decode are decoded, too.
     """
 
     def __init__(self, source: AnySource, options: SourceOptions, *, always_utf8: bool = False) -> None:

@@ -48,8 +48,6 @@ class Emit(IntFlag):
 class Automaton:
     """A deterministic automaton over bytes with one output per step; an immutable, hashable value.
 
-    Examples
-    --------
     >>> from headrace.structure.dialect import CSV
     >>> csv = CSV.automaton
     >>> csv.states[csv.run(0, b'a,"b')]

@@ -175,14 +175,9 @@ def as_bytes(name: str, value: object, longest: int) -> bytes:
 
     Raise OptionError if the value has the wrong type or length, or UTF-8 cannot encode it.
 
-    Parameters
-    ----------
-    name
-        Name of the option, for error messages.
-    value
-        ``str`` or ``bytes``.
-    longest
-        Greatest length, in bytes; the smallest is 1.
+    `name`: name of the option, for error messages.
+    `value`: ``str`` or ``bytes``.
+    `longest`: greatest length, in bytes; the smallest is 1.
     """
     try:
         data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
@@ -204,12 +199,8 @@ def check_distinct_bytes(roles: Mapping[str, bytes], notes: Mapping[str, str] = 
 
     Raise OptionError if two options share a byte.
 
-    Parameters
-    ----------
-    roles
-        Bytes of each option, by the option's name.
-    notes
-        Text to add to the message if the second of the two options is this one, by the option's name.
+    `roles`: bytes of each option, by the option's name.
+    `notes`: text to add to the message if the second of the two options is this one, by the option's name.
     """
     for (one, first), (other, second) in combinations(roles.items(), 2):
         if shared := sorted(set(first) & set(second)):

@@ -17,22 +17,14 @@ DEFAULT_TILE_BYTES = 256 << 10
 class Structure:
     """Records and fields as byte positions in the source; the same for any tile size, thread count and instruction set.
 
-    Parameters
-    ----------
-    record_starts
-        First byte of each record, including comment lines.
-    field_counts
-        Number of fields of each record.
-    field_ends
-        Position after the last byte of each field, without separators and line ends. `field_counts` assigns them to records.
-    comments
-        For each record, whether it is a comment line.
-    strays
-        Positions of malformed quotes, and of the first byte of text after a closing quote.
-    blank_lines
-        Number of skipped blank lines.
-    unclosed_quote
-        The text ends inside quotes.
+    `record_starts`: first byte of each record, including comment lines.
+    `field_counts`: number of fields of each record.
+    `field_ends`: position after the last byte of each field, without separators and line ends. `field_counts` assigns them to
+    records.
+    `comments`: for each record, whether it is a comment line.
+    `strays`: positions of malformed quotes, and of the first byte of text after a closing quote.
+    `blank_lines`: number of skipped blank lines.
+    `unclosed_quote`: the text ends inside quotes.
     """
 
     record_starts: list[int]

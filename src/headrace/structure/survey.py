@@ -25,16 +25,10 @@ class ByteSpan:
 class Survey:
     """Result of a pass over the structure alone.
 
-    Parameters
-    ----------
-    records
-        Data records: neither comments nor blank lines.
-    comments, blank_lines
-        Comment lines, and skipped blank lines.
-    max_fields
-        Fields of the widest record.
-    last
-        First bytes of the last records, ascending; as many as the caller asked for, if there are as many.
+    `records`: data records: neither comments nor blank lines.
+    `comments`, `blank_lines`: comment lines, and skipped blank lines.
+    `max_fields`: fields of the widest record.
+    `last`: first bytes of the last records, ascending; as many as the caller asked for, if there are as many.
     """
 
     records: int

@@ -161,18 +161,11 @@ def convert(
 ) -> Converted:
     """Convert a text by the kernels.
 
-    Parameters
-    ----------
-    data
-        The text.
-    options
-        Of `read_csv`.
-    guesses
-        Assumed kind of each column without a type, by position.
-    shape, skew, order
-        Tuning of the kernels; bytes from a 16-byte boundary to the text; order in which threads run.
-    fault_capacity
-        Faults that are listed at most.
+    `data`: the text.
+    `options`: of `read_csv`.
+    `guesses`: assumed kind of each column without a type, by position.
+    `shape`, `skew`, `order`: tuning of the kernels; bytes from a 16-byte boundary to the text; order in which threads run.
+    `fault_capacity`: faults that are listed at most.
     """
     parsed = parse_options({**(read_csv.__kwdefaults__ or {}), **options})
     with open_source(data, parsed.source) as source:

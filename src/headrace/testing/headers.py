@@ -23,14 +23,9 @@ def holds_names(
 ) -> bool:
     """Return whether the first record is a header of the records after it.
 
-    Parameters
-    ----------
-    first, below
-        Fields of the first record, and of the records compared with it.
-    family
-        Returns the family of a field that is not null.
-    nulls
-        Texts that mean null.
+    `first`, `below`: fields of the first record, and of the records compared with it.
+    `family`: returns the family of a field that is not null.
+    `nulls`: texts that mean null.
     """
     own = [family(text) if text else "" for text in first]
     if set(own) <= {"", "text"}:

@@ -43,8 +43,6 @@ class OracleStructure:
 def split(data: bytes, dialect: Dialect) -> OracleStructure:
     """Find the records and fields of `data` from left to right.
 
-    Examples
-    --------
     >>> split(b'a,"b\\nc"\\n', Dialect()).records[0].fields
     [(0, 1), (2, 7)]
     """
@@ -169,8 +167,6 @@ def opens_field(data: bytes, pos: int, dialect: Dialect) -> bool:
     that precedes a delimiter is earlier than one that begins a field. If the dialect does not double quotes, every run counts as
     odd. Two or more quotes before a delimiter are then a field of their own. See ``structure/cpu/lenient.hpp``.
 
-    Examples
-    --------
     >>> opens_field(b'"a,b', 0, Dialect(lenient_quotes=True)), opens_field(b'"a,b"', 0, Dialect(lenient_quotes=True))
     (False, True)
     """
@@ -244,8 +240,6 @@ def field_text(data: bytes, start: int, end: int, dialect: Dialect) -> tuple[byt
     closing quote, which is malformed, is kept unchanged. Escapes are removed everywhere; an escape at the end is text. The byte
     after one may be decoded.
 
-    Examples
-    --------
     >>> field_text(b'"a""b"', 0, 6, Dialect())
     (b'a"b', True)
     """

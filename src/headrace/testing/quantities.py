@@ -28,8 +28,6 @@ _MANY_DIGITS = Context(prec=10**6)
 def time_of_day(text: bytes) -> int | None:
     """Return the nanoseconds since midnight of HH:MM[:SS[.f]]; None for other text.
 
-    Examples
-    --------
     >>> time_of_day(b"00:01:00.5")
     60500000000
     """
@@ -43,8 +41,6 @@ def time_of_day(text: bytes) -> int | None:
 def duration(text: bytes) -> int | None:
     """Return the nanoseconds of a duration in ISO 8601 or as days and a clock; None for other text.
 
-    Examples
-    --------
     >>> duration(b"-1 day, 23:59:59") == duration(b"-PT1S") == -SECOND
     True
     """
@@ -69,8 +65,6 @@ def is_plain_duration(text: bytes) -> bool:
 def decimal_digits(text: bytes, scale: int) -> tuple[int, int] | None:
     """Return a decimal times 10^scale as (digits, exponent) without trailing zero digits; None for other text.
 
-    Examples
-    --------
     >>> decimal_digits(b"-12.50", 3)
     (-125, 2)
     """

@@ -203,8 +203,6 @@ def _is_finer_than_us(text: bytes) -> bool:
 def parse(text: bytes, type_: DataType, words: Words, forms: Forms = USUAL) -> Value | Misfit:
     """Return the value of a field that is not null.
 
-    Examples
-    --------
     >>> parse(b"128", parse_type("int8"), Words())
     <Misfit.OVERFLOW: 'overflow'>
     """

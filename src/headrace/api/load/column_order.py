@@ -52,14 +52,9 @@ def in_order(
 
     Raise OptionError if the text has a column with the name of the row index.
 
-    Parameters
-    ----------
-    asked, columns
-        The second result of `text_columns`, and the columns of the table.
-    planned
-        The columns of the text.
-    index
-        Name of the row index, which comes first if it is not asked for.
+    `asked`, `columns`: the second result of `text_columns`, and the columns of the table.
+    `planned`: the columns of the text.
+    `index`: name of the row index, which comes first if it is not asked for.
     """
     if asked is None:
         return dict(columns)

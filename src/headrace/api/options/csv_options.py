@@ -91,12 +91,8 @@ def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> 
 
     Raise OptionError if a name is unknown, or an option is given twice. The message names the nearest valid name.
 
-    Parameters
-    ----------
-    given
-        Values by the options' names. Options that are missing get their default.
-    others
-        Values by other names: those that other readers use.
+    `given`: values by the options' names. Options that are missing get their default.
+    `others`: values by other names: those that other readers use.
     """
     values = dict(given) if len(given) == len(DEFAULTS) else {**DEFAULTS, **given}
     notes: tuple[str, ...] = ()

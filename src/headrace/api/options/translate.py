@@ -20,15 +20,9 @@ def translate(values: dict[str, object], words: Mapping[str, object]) -> tuple[d
 
     Raise OptionError if a name is unknown, a word is refused, or an option is given twice.
 
-    Parameters
-    ----------
-    values
-        The value of each option, given or default.
-    words
-        Arguments under other names.
+    `values`: the value of each option, given or default.
+    `words`: arguments under other names.
 
-    Examples
-    --------
     >>> values, notes = translate(dict(DEFAULTS), {"delimiter": ";", "engine": "c"})
     >>> values["sep"], notes
     (';', ('engine has no effect: there is one engine',))

@@ -32,14 +32,8 @@ def find_partitions(
 
     The third result is ``columns=``, if it names a partition, the column of paths or the row index; otherwise None.
 
-    Parameters
-    ----------
-    names
-        The paths.
-    firsts
-        The first record of each file. A column that it names belongs to the file, and is not a partition.
-    options
-        Options of the call.
+    `names`: the paths.
+    `firsts`: the first record of each file. A column that it names belongs to the file, and is not a partition.
     """
     found = partitions(names, options.files.hive_partitioning)
     own = {text for first in firsts if first for text in first.fields}

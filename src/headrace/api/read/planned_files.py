@@ -82,16 +82,10 @@ class PlannedFiles:
     def plan(self, number: int, opened: OpenSource, records: int, *, limited: bool = True) -> tuple[Prepared, LoadPlan]:
         """Return the plan for a file.
 
-        Parameters
-        ----------
-        number
-            Index of the file.
-        opened
-            The opened file.
-        records
-            Number of data records of the files before it.
-        limited
-            Whether `n_rows` limits the load; if not, the end of the wanted records is not searched.
+        `number`: index of the file.
+        `opened`: the opened file.
+        `records`: number of data records of the files before it.
+        `limited`: whether `n_rows` limits the load; if not, the end of the wanted records is not searched.
         """
         options, file = self.options, self.files[number]
         extent = self._extent

@@ -435,14 +435,9 @@ def _read_on_gpu(source: SourceLike | Iterable[SourceLike], call: ParsedCall, sn
 def _read_opened(opened: OpenSource, options: CsvOptions, sniffed_values: Keywords | None, begun: float) -> Table:
     """Read an open source.
 
-    Parameters
-    ----------
-    opened, options
-        The source, and the options.
-    sniffed_values
-        The options' values, if the dialect is to be detected.
-    begun
-        Time when the read began.
+    `opened`, `options`: the source, and the options.
+    `sniffed_values`: the options' values, if the dialect is to be detected.
+    `begun`: time when the read began.
     """
     sniffed = None
     if sniffed_values is not None:

@@ -125,12 +125,8 @@ class Account:
     ) -> Report:
         """Return the report of everything since the last batch.
 
-        Parameters
-        ----------
-        part, columns, scan_types
-            The last part of the batch, its columns, and the types of all columns.
-        of_paths
-            Columns from the paths of files, with the evidence for inferred types.
+        `part`, `columns`, `scan_types`: the last part of the batch, its columns, and the types of all columns.
+        `of_paths`: columns from the paths of files, with the evidence for inferred types.
         """
         skipped, counts, nbytes = self._skipped(), self._counts(), sum(file.bytes for file in self._files.values())
         new = {name: counts[name] - self._reported_records[name] for name in _COUNTS}

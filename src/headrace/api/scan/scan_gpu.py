@@ -60,14 +60,10 @@ def obstacle_to_gpu(files: Sequence[ScannedFile], options: CsvOptions) -> str:
 class GpuParts(ScanParts):
     """The parts of planned files, converted where kernels run.
 
-    Parameters
-    ----------
-    plans, files, options, cut
-        As for `ScanParts`. A part that does not fit in memory is sent again in halves, and later parts are as small.
-    buffers
-        Makes the buffers for one pass over a source; None for those of the context's GPU.
-    loads
-        Loads the parts; None for loads on the context's GPU.
+    `plans`, `files`, `options`, `cut`: as for `ScanParts`. A part that does not fit in memory is sent again in halves, and
+    later parts are as small.
+    `buffers`: makes the buffers for one pass over a source; None for those of the context's GPU.
+    `loads`: loads the parts; None for loads on the context's GPU.
     """
 
     def __init__(

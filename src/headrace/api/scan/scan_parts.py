@@ -94,16 +94,9 @@ class FileReading:
 class ScanParts(ABC):
     """The parts of planned files.
 
-    Parameters
-    ----------
-    plans
-        The plans of the files and what is known of their columns.
-    files
-        The same files.
-    options
-        Options of the call.
-    cut
-        Size of a part. A part whose result does not fit the memory limit is halved.
+    `plans`: the plans of the files and what is known of their columns.
+    `files`: the same files.
+    `cut`: size of a part. A part whose result does not fit the memory limit is halved.
     """
 
     def __init__(self, plans: PlannedFiles, files: list[ScannedFile], options: CsvOptions, cut: BatchCut) -> None:
@@ -114,14 +107,9 @@ class ScanParts(ABC):
     def all(self, change: Change, start: Position | None = None, *, keep: bool = False) -> Iterator[FilePart]:
         """Load part after part.
 
-        Parameters
-        ----------
-        change
-            Returns the plan of a part, given that of its file.
-        start
-            Position at which to begin; None for the beginning.
-        keep
-            Whether another pass over the text follows.
+        `change`: returns the plan of a part, given that of its file.
+        `start`: position at which to begin; None for the beginning.
+        `keep`: whether another pass over the text follows.
         """
         start = start or Position()
         if start.file >= len(self._files):

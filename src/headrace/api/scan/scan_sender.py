@@ -62,16 +62,9 @@ class Sent:
 class Sender:
     """Cuts a text into parts and sends them, one part ahead, on a thread of its own.
 
-    Parameters
-    ----------
-    text, dialect
-        The text and its dialect.
-    buffers
-        Buffers that the parts are sent to.
-    begin
-        Byte at which the first part begins.
-    cut
-        Size of a part, and the timeline.
+    `buffers`: buffers that the parts are sent to.
+    `begin`: byte at which the first part begins.
+    `cut`: size of a part, and the timeline.
     """
 
     def __init__(self, text: TextStream, dialect: Dialect, buffers: TextBuffers, begin: int, cut: BatchCut) -> None:

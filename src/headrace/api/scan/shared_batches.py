@@ -13,14 +13,9 @@ from headrace.core.errors import HeadraceError
 class SharedBatches:
     """An iterator over the batches of a scan. Threads that share it, or the scan, take turns; each batch goes to one of them.
 
-    Parameters
-    ----------
-    batches
-        A generator of the batches.
-    lock
-        Lock of the scan, held while a batch is made.
-    is_closed
-        Whether the scan is closed.
+    `batches`: a generator of the batches.
+    `lock`: lock of the scan, held while a batch is made.
+    `is_closed`: whether the scan is closed.
     """
 
     def __init__(self, batches: Iterator[Table], lock: RLock, is_closed: Callable[[], bool]) -> None:

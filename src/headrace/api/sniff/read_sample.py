@@ -35,14 +35,8 @@ class Reading:
 class SampleOptions:
     """The options by which a sample is read.
 
-    Parameters
-    ----------
-    dialect
-        The dialect.
-    extent
-        The records of the table.
-    rows
-        Policies for records of another width.
+    `extent`: the records of the table.
+    `rows`: policies for records of another width.
     """
 
     dialect: Dialect

@@ -187,21 +187,11 @@ def sniff_rest(
     If the caller gave the index of the header, which counts from the first line, no lines to skip are proposed. If the caller
     gave `on_error`, no policies for records are proposed. For a text without records all options stay as they are.
 
-    Parameters
-    ----------
-    source
-        The opened source.
-    values
-        Options by name.
-    options
-        The same options, parsed.
-    whole
-        Whether this source is the only one, so that a footer may be proposed.
-
-    Returns
-    -------
-    tuple
-        The proposal, or None, and the options of the read.
+    `source`: the opened source.
+    `values`: options by name.
+    `options`: the same options, parsed.
+    `whole`: whether this source is the only one, so that a footer may be proposed.
+    Result: the proposal, or None, and the options of the read.
     """
     known = {name: values[name] for name in {*OPTIONS, *_DIALECT} if values[name] != DEFAULTS[name]}
     if options.extent.header is not None:

@@ -45,8 +45,6 @@ def range_of(given: object) -> tuple[float, float]:
 def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
     """Return the bytes of an ``Even``: `bins` buckets over a range, or over all values of an integer type if it is None.
 
-    Examples
-    --------
     >>> import struct
     >>> import numpy as np
     >>> struct.unpack("<QII", even(np.dtype("u4"), 4, (8, 16)))
@@ -84,12 +82,8 @@ def even(dtype: Any, bins: int, given: tuple[float, float] | None) -> bytes:
 class Edges:
     """Edges of buckets.
 
-    Parameters
-    ----------
-    given
-        Edges of the keys' type, one more than there are buckets.
-    wide
-        Edges as the kernels compare them: integers are distances from the first edge.
+    `given`: edges of the keys' type, one more than there are buckets.
+    `wide`: edges as the kernels compare them: integers are distances from the first edge.
     """
 
     given: Any
@@ -120,8 +114,6 @@ class Edges:
 def between(dtype: Any, given: Any) -> Edges:
     """Return buckets between ascending edges.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> between(np.dtype("i2"), [-3, 0, 7]).wide
     array([ 0,  3, 10], dtype=uint32)
@@ -165,8 +157,6 @@ def ascending(dtype: Any, given: Any) -> Any:
 def between_wide(given: Any) -> Edges:
     """Return buckets between ascending edges of 16 bytes: integers below 2 ** 128, pairs of words with the lower first, or items.
 
-    Examples
-    --------
     >>> between_wide([0, 7, 1 << 64]).wide
     array([[0, 0],
            [7, 0],

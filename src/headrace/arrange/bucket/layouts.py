@@ -13,8 +13,6 @@ from headrace.core.layouts.layout import layout
 def rule_layout(rule: str, dtype: Any) -> Struct:
     """Return the packer of a rule for keys of a NumPy type. Voids are keys of 16 bytes; integers below 64 bits share a layout.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> rule_layout("Even", np.dtype("i2")).format
     '=QII'

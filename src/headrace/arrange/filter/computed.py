@@ -39,8 +39,6 @@ def computed_column(columns: Mapping[str, Column], expression: ColumnExpression,
     Raise OptionError if the expression has values of another type, or integers outside of its range. Raise UnknownColumnError
     if there is no such column.
 
-    Examples
-    --------
     >>> from headrace import DataType, col, read_csv
     >>> columns = read_csv(b"a\\n1\\n2\\n").columns
     >>> computed_column(columns, col("a") * 3, DataType("int8"), Context()).to_pylist()
@@ -65,8 +63,6 @@ def literal_column(value: object, type_: DataType, length: int, threads: int = 1
 
     Raise OptionError if the type does not have the value.
 
-    Examples
-    --------
     >>> from headrace import DataType
     >>> literal_column("2024-01-31", DataType("date32"), 2).to_pylist()
     [datetime.date(2024, 1, 31), datetime.date(2024, 1, 31)]

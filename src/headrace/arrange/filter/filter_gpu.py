@@ -34,12 +34,8 @@ def filter_with(
 ) -> dict[str, Column]:
     """Return the rows for which a program is true. The host waits for their number, and for the bytes of texts.
 
-    Parameters
-    ----------
-    launcher, columns, program
-        Launcher of the device, columns there, and the program.
-    threads
-        Threads per block; tests use fewer.
+    `launcher`, `columns`, `program`: launcher of the device, columns there, and the program.
+    `threads`: threads per block; tests use fewer.
     """
     rows = len(next(iter(columns.values())))
     if not rows:

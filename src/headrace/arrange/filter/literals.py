@@ -37,8 +37,6 @@ class Quantity:
 
         Raise OptionError if the literal has another meaning, such as a text that is no date.
 
-        Examples
-        --------
         >>> Quantity("duration", Fraction(1000)).literal(datetime.timedelta(microseconds=1))
         Fraction(1, 1000)
         """

@@ -101,8 +101,6 @@ def as_float(value: Fraction | float) -> float:
 def signed_float(value: Fraction | float, literal: Any) -> float:
     """Return the float nearest to the exact value of a literal; a zero has the sign of the literal.
 
-    Examples
-    --------
     >>> signed_float(Fraction(0), -0.0), signed_float(Fraction(1, 2), Fraction(1, 2))
     (-0.0, 0.5)
     """
@@ -125,8 +123,6 @@ _GREATEST = {"f32": (2.0 - 2.0**-23) * 2.0**127, "f64": sys.float_info.max}
 def is_beyond(value: Fraction | float, domain: str) -> bool:
     """Return whether a number is finite, and an infinity once it is rounded to a domain of floats.
 
-    Examples
-    --------
     >>> is_beyond(Fraction(10) ** 39, "f32"), is_beyond(math.inf, "f32"), is_beyond(Fraction(10) ** 39, "f64")
     (True, False, False)
     """
@@ -136,8 +132,6 @@ def is_beyond(value: Fraction | float, domain: str) -> bool:
 def bounded_float(symbol: str, value: Fraction | float, domain: str) -> tuple[str, float]:
     """Return a comparison of floats of a domain that is true where the comparison with `value` is.
 
-    Examples
-    --------
     >>> bounded_float("<", Fraction(1, 2), "f64"), bounded_float(">", -(Fraction(10) ** 999), "f64")
     (('<', 0.5), ('>=', -1.7976931348623157e+308))
     >>> bounded_float("==", Fraction(10) ** 39, "f32"), bounded_float("!=", Fraction(10) ** 39, "f32")
@@ -156,8 +150,6 @@ def bounded_float(symbol: str, value: Fraction | float, domain: str) -> tuple[st
 def bounded(symbol: str, value: Fraction | float, low: int, high: int) -> tuple[str, int]:
     """Return a comparison of integers from `low` to `high` that is true where the comparison with `value` is.
 
-    Examples
-    --------
     >>> (
     ...     bounded("<", Fraction(5, 2), -128, 127),
     ...     bounded("==", Fraction(5, 2), -128, 127),

@@ -12,8 +12,6 @@ from headrace.columns.column import Column
 def value_range(column: Column) -> tuple[Any, Any] | None:
     """Return the minimum and the maximum as Python values; None if no row has a value. Nulls and NaN are left out.
 
-    Examples
-    --------
     >>> from headrace import read_csv
     >>> value_range(read_csv(b"a\\n3\\n\\n1\\n2\\n")["a"])
     (1, 3)

@@ -21,16 +21,10 @@ Restored = Callable[[Any], Any]
 def placed_items(value: Any, name: str, context: Context, budget: Budget) -> tuple[Array, Restored | None]:
     """Return an array of items of any width, and a function that restores its type and shape in results.
 
-    Parameters
-    ----------
-    value
-        Array of one dimension; or of two dimensions of NumPy, CuPy or PyTorch, whose rows are the items; or of NumPy voids or
-        structures. Items that are not numbers get a type such as ``"|V12"``.
-    name, context, budget
-        As `headrace.arrays.placement.placed` has them.
+    `value`: array of one dimension; or of two dimensions of NumPy, CuPy or PyTorch, whose rows are the items; or of NumPy voids
+    or structures. Items that are not numbers get a type such as ``"|V12"``.
+    `name`, `context`, `budget`: as `headrace.arrays.placement.placed` has them.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> pairs = np.array([[1, 2], [3, 4]], np.uint64)
     >>> items, restored = placed_items(pairs, "keys", Context(), Context().new_budget())

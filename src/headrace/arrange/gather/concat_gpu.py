@@ -17,15 +17,10 @@ from headrace.gpu.kernels.launcher import Launcher
 def concat_columns(columns: Mapping[str, Sequence[Column]], kinds: Mapping[str, DataType], context: Context) -> dict[str, Column]:
     """Concatenate columns on one GPU.
 
-    Parameters
-    ----------
-    columns
-        The parts of each column by name. Parts that are not of type null have the column's type; ``string`` and
-        ``large_string`` count as one.
-    kinds
-        Type of each column, which is no dictionary.
-    context
-        Memory limit.
+    `columns`: the parts of each column by name. Parts that are not of type null have the column's type; ``string`` and
+    ``large_string`` count as one.
+    `kinds`: type of each column, which is no dictionary.
+    `context`: memory limit.
     """
     every = [part for parts in columns.values() for part in parts if part.type.name != "null"]
     if not every:

@@ -133,8 +133,6 @@ def take_rows(column: Column, rows: Any, threads: int = 1) -> Column:
 
     Raise OptionError if the texts have more bytes than offsets of 4 bytes can represent.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from headrace import read_csv
     >>> take_rows(read_csv(b"a\\nx\\ny\\nz\\n")["a"], np.array([2, 0, 0, 2])).to_pylist()

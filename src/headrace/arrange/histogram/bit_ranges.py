@@ -16,8 +16,6 @@ from headrace.core.errors import OptionError
 def reaches_far(edges: Any) -> bool:
     """Return whether the difference of the last and the first edge is not finite.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> reaches_far(np.array([0, np.inf])), reaches_far(np.array([-1.5, 2.0]))
     (True, False)
@@ -33,8 +31,6 @@ def bit_edges(edges: Any) -> Edges:
 
     Raise OptionError if there are too many buckets.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> [hex(edge) for edge in bit_edges(np.array([-np.inf, 0, np.inf], np.float32)).given.tolist()]
     ['0x0', '0x0', '0x7f800000', '0x80000000', '0x80000001', '0xff800001']
@@ -57,8 +53,6 @@ def bit_edges(edges: Any) -> Edges:
 def folded(counts: Any) -> Any:
     """Return the counts of the buckets from the counts between `bit_edges`.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> folded(np.array([1, 2, 100, 30, 40]))
     array([41, 32])

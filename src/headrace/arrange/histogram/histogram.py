@@ -254,8 +254,6 @@ class Plan:
 def plan_for(capability: tuple[int, int], buckets: int, edge_size: int | None = None) -> Plan:
     """Return the plan for a number of buckets; on devices with 99 KiB of shared memory per block it fits into that.
 
-    Examples
-    --------
     >>> plan_for((9, 0), 256)
     Plan(packed=False, factor=32, cells=0, edges_in_shared=False, nbytes=32896)
     >>> plan_for((12, 0), 65536)

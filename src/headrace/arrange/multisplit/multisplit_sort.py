@@ -19,24 +19,12 @@ def multisplit_sort(keys: Any, values: Any = None, *, digit_bits: int = 8, conte
 
     Raise OptionError if the keys are not unsigned integers, or `digit_bits` is out of range.
 
-    Parameters
-    ----------
-    keys
-        Array of one dimension of unsigned integers. The work runs on its device.
-    values
-        As in `multisplit`.
-    digit_bits
-        Bits of a digit, 1 to 8; the last digit has the remaining bits.
-    context
-        As in `multisplit`.
+    `keys`: array of one dimension of unsigned integers. The work runs on its device.
+    `values`: as in `multisplit`.
+    `digit_bits`: bits of a digit, 1 to 8; the last digit has the remaining bits.
+    `context`: as in `multisplit`.
+    Result: sorted keys and values; equal keys keep their order. The offsets are those of the last digit.
 
-    Returns
-    -------
-    Split
-        Sorted keys and values; equal keys keep their order. The offsets are those of the last digit.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> multisplit_sort(np.array([300, 2, 70], np.uint16)).keys
     array([  2,  70, 300], dtype=uint16)

@@ -20,23 +20,12 @@ def partition(keys: Any, low: int, high: int, *, context: Context | None = None)
     Raise OptionError if the keys have another type, or the bits are out of range. Raise MemoryLimitError if the results
     exceed the context's limit.
 
-    Parameters
-    ----------
-    keys
-        Array of one dimension of integers or floats of 4 or 8 bytes. The work runs on its device.
-    low, high
-        First bit of the digit and first bit after it; at most 8 bits.
-    context
-        Threads, instruction set and memory that may be used, and the GPU to which a host array is copied.
+    `keys`: array of one dimension of integers or floats of 4 or 8 bytes. The work runs on its device.
+    `low`, `high`: first bit of the digit and first bit after it; at most 8 bits.
+    `context`: threads, instruction set and memory that may be used, and the GPU to which a host array is copied.
+    Result: the keys, and int64 offsets: the start of each digit, and at the end the number of keys. On a GPU the order inside a
+    digit differs from call to call.
 
-    Returns
-    -------
-    tuple
-        The keys, and int64 offsets: the start of each digit, and at the end the number of keys. On a GPU the order inside a
-        digit differs from call to call.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> keys, offsets = partition(np.array([7, 4, 1, 5], np.uint32), 2, 3)
     >>> offsets

@@ -19,8 +19,6 @@ _MANTISSA = {16: 10, 32: 23, 64: 52}
 class KeyOrder:
     """The order of keys.
 
-    Examples
-    --------
     >>> order = KeyOrder("float", 32)
     >>> hex(order.code(0xFF800000)), hex(order.code(0x7F800000)), hex(order.code(0x7FC00000))  # -inf, inf, NaN
     ('0x0', '0xff000001', '0xff400001')
@@ -46,8 +44,6 @@ class KeyOrder:
 
         Raise OptionError if the type cannot be sorted.
 
-        Examples
-        --------
         >>> KeyOrder.of("<i4", descending=True)
         KeyOrder(kind='signed', bits=32, descending=True, total_order=False)
         """

@@ -96,12 +96,8 @@ class Setting:
     def seconds(self, call: Callable[[], object], prepare: Callable[[], object] | None = None) -> float:
         """Return the median time from a call to its usable result, in seconds.
 
-        Parameters
-        ----------
-        call
-            The work. It runs once before it is timed.
-        prepare
-            Runs before each call, and is not timed. It restores what the call changes.
+        `call`: the work. It runs once before it is timed.
+        `prepare`: runs before each call, and is not timed. It restores what the call changes.
         """
         if prepare is not None:
             prepare()

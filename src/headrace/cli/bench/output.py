@@ -91,8 +91,6 @@ def _names(results: Sequence[Measured]) -> list[str]:
 def _figure(value: float | None) -> str:
     """Return a number with about four digits; nothing for None.
 
-    Examples
-    --------
     >>> _figure(0.5), _figure(12.345), _figure(12345.6), _figure(None)
     ('0.5000', '12.35', '12346', '')
     """

@@ -48,14 +48,9 @@ class _Case:
 class _Search:
     """Searches in one text, checked and timed.
 
-    Parameters
-    ----------
-    letters
-        The text.
-    setting
-        Choices of the run.
-    unit
-        ``"GB/s"`` or ``"ms"``.
+    `letters`: the text.
+    `setting`: choices of the run.
+    `unit`: ``"GB/s"`` or ``"ms"``.
     """
 
     def __init__(self, letters: _Letters, setting: Setting, unit: str) -> None:

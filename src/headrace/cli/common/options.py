@@ -46,18 +46,11 @@ def add_options(
 ) -> dict[str, Any]:
     """Add the flags of groups of options; return argparse's groups by name, for flags of one command.
 
-    Parameters
-    ----------
-    parser
-        Parser of the command.
-    groups
-        Groups of the table, in the order of the help.
-    function
-        Function that the options are passed to, by default `read_csv`; those that it does not take are left out.
-    defaults
-        The command's own defaults, by name of the option.
-    without
-        Names of options to leave out.
+    `parser`: parser of the command.
+    `groups`: groups of the table, in the order of the help.
+    `function`: function that the options are passed to, by default `read_csv`; those that it does not take are left out.
+    `defaults`: the command's own defaults, by name of the option.
+    `without`: names of options to leave out.
     """
     from headrace.api.options.table import GROUPS
 

@@ -64,8 +64,6 @@ class Bar:
 def line(done: int, total: int, seconds: float) -> str:
     """Return the text of the line.
 
-    Examples
-    --------
     >>> line(250_000_000, 1_000_000_000, 0.5)
     'reading [=======                       ]  25 %  0.25 of 1.00 GB  500 MB/s  2 s left'
     >>> line(250_000_000, 0, 0.5)

@@ -24,8 +24,6 @@ def in_flags(message: str, flags: Mapping[str, str]) -> str:
 
     A name that is also an English word is replaced only before "must" or "=".
 
-    Examples
-    --------
     >>> in_flags("sep must be 1 to 8 bytes long; n_rows is no column 'n_rows'", {"sep": "--sep", "n_rows": "--n-rows"})
     "--sep must be 1 to 8 bytes long; --n-rows is no column 'n_rows'"
     """
@@ -51,16 +49,10 @@ def print_faults(
 ) -> None:
     """Print to standard error the number of faults, the first five, and how to get the others; nothing without faults.
 
-    Parameters
-    ----------
-    report
-        Report of the read.
-    first
-        The first faults.
-    kept_in
-        File that has all faults; None without one.
-    command
-        Command that writes such a file.
+    `report`: report of the read.
+    `first`: the first faults.
+    `kept_in`: file that has all faults; None without one.
+    `command`: command that writes such a file.
     """
     count = report.faults
     if not count:

@@ -22,16 +22,10 @@ EXPRESSION = (
 class GrepOption:
     """An option. It is a flag, unless it has a `metavar` or `choices`.
 
-    Parameters
-    ----------
-    names
-        ``-c --count``, with a space between them.
-    help
-        One line of help.
-    metavar
-        Name of its value in the help; ``N`` for a number.
-    choices
-        The valid values; the first one is the default.
+    `names`: ``-c --count``, with a space between them.
+    `help`: one line of help.
+    `metavar`: name of its value in the help; ``N`` for a number.
+    `choices`: the valid values; the first one is the default.
     """
 
     __slots__ = ("choices", "help", "metavar", "names")

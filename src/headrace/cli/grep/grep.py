@@ -134,16 +134,10 @@ class _FileErrors:
 class _Search:
     """Searches files and prints lines, counts or names.
 
-    Parameters
-    ----------
-    wanted
-        The pattern, or the expression.
-    output
-        The lines to print, without the name of a file.
-    errors
-        Errors of the files.
-    prefixes
-        Whether lines begin with the name of their file.
+    `wanted`: the pattern, or the expression.
+    `output`: the lines to print, without the name of a file.
+    `errors`: errors of the files.
+    `prefixes`: whether lines begin with the name of their file.
     """
 
     def __init__(self, wanted: Any, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:

@@ -48,16 +48,10 @@ def fetch_columns(columns: Mapping[str, Column], filled: Event, way: FetchWay, c
     Memory: the copies, and the ring. Each byte crosses the bus once. Unless results are in pinned memory, it also passes once
     through host memory.
 
-    Parameters
-    ----------
-    columns
-        Columns on the GPU.
-    filled
-        The event after which the columns are complete.
-    way
-        The resources of the copy.
-    crossings
-        Counts the bytes.
+    `columns`: columns on the GPU.
+    `filled`: the event after which the columns are complete.
+    `way`: the resources of the copy.
+    `crossings`: counts the bytes.
     """
     ring, shape = way.ring, way.shape
     filled.hold(ring.stream)

@@ -30,19 +30,12 @@ class Reached:
 class Evidence:
     """The field that decided an inferred type: no earlier field needs so wide a type.
 
-    Parameters
-    ----------
-    record
-        Number of the data record, from 1.
-    byte
-        First byte of the field in the source.
-    text
-        First bytes of the field.
-    file
-        If several files were read, the path of the file with the field. If the values come from paths (hive partitions), the
-        record is 0.
-    rounded
-        If integers became float64, the first that it cannot represent exactly, such as 9007199254740993.
+    `record`: number of the data record, from 1.
+    `byte`: first byte of the field in the source.
+    `text`: first bytes of the field.
+    `file`: if several files were read, the path of the file with the field. If the values come from paths (hive partitions),
+    the record is 0.
+    `rounded`: if integers became float64, the first that it cannot represent exactly, such as 9007199254740993.
     """
 
     record: int
@@ -92,12 +85,8 @@ class Loaded:
 def evidence_of(found: Sequence[Any] | None, files: Sequence[str] | None = None) -> Evidence | None:
     """Return the evidence in a tuple of the native code.
 
-    Parameters
-    ----------
-    found
-        (record, byte, text, number of the file, the same for a rounded integer or None), or None.
-    files
-        The names of the files, if there are several.
+    `found`: (record, byte, text, number of the file, the same for a rounded integer or None), or None.
+    `files`: the names of the files, if there are several.
     """
     if found is None:
         return None

@@ -60,19 +60,10 @@ class SharedLoads:
 
         Raise OptionError if a column is a slice, whose rows do not begin at the begin of its buffers.
 
-        Parameters
-        ----------
-        parts
-            The parts in order.
-        kind
-            Their type.
-        shrink
-            Whether int64 and float64 get the smallest type that represents the values.
-
-        Returns
-        -------
-        tuple of Column and int or None
-            The column, and the row that decided its shrunk type.
+        `parts`: the parts in order.
+        `kind`: their type.
+        `shrink`: whether int64 and float64 get the smallest type that represents the values.
+        Result: the column, and the row that decided its shrunk type.
         """
         for part in parts:
             column = part[0] if isinstance(part, tuple) else part
@@ -91,14 +82,9 @@ def locate(
 ) -> list[Evidence | None]:
     """Return the field of each column in the given row.
 
-    Parameters
-    ----------
-    source, dialect, plan
-        The parameters of the load.
-    rows
-        A row for each column, from 0, or None.
-    rejected
-        Numbers of the rejected records, ascending.
+    `source`, `dialect`, `plan`: the parameters of the load.
+    `rows`: a row for each column, from 0, or None.
+    `rejected`: numbers of the rejected records, ascending.
     """
     with native_errors():
         found = _native.locate_rows(source.native, _native.Dialect.make(dialect), plan, list(rows), list(rejected))

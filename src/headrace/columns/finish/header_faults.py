@@ -21,10 +21,7 @@ def check_header(source: OpenSource, beginning: DataStart, schema: SchemaOptions
 
     Raise ParseError with ``on_error="raise"``; its record is 0.
 
-    Returns
-    -------
-    Beginning
-        The argument, with a row of rejects if there is a fault. The names are used as they are.
+    Result: the argument, with a row of rejects if there is a fault. The names are used as they are.
     """
     first = beginning.first
     if first is None or beginning.header is None:

@@ -73,16 +73,10 @@ def tearing_forms(sep: bytes, quote: bytes | None) -> list[re.Pattern[bytes]]:
 def torn_fields(record: bytes, ends: Sequence[int], gap: int, forms: Iterable[re.Pattern[bytes]]) -> set[int]:
     """Return the indexes of the fields that are parts of a whole value.
 
-    Parameters
-    ----------
-    record
-        The record's text.
-    ends
-        End of each field but the last, in bytes from the record's begin.
-    gap
-        Length of the separator, in bytes.
-    forms
-        Result of `tearing_forms`.
+    `record`: the record's text.
+    `ends`: end of each field but the last, in bytes from the record's begin.
+    `gap`: length of the separator, in bytes.
+    `forms`: result of `tearing_forms`.
     """
     spans = [whole.span() for form in forms for whole in form.finditer(record, 0, _MAX_SEARCHED_BYTES)]
     torn: set[int] = set()

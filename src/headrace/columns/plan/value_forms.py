@@ -52,8 +52,6 @@ class PlannedForms:
     def at(self, places: Sequence[int]) -> PlannedForms:
         """Return the forms of a table that has only the columns at some positions.
 
-        Examples
-        --------
         >>> dict(PlannedForms((ValueForms(), ValueForms(())), {4: 1}).at((7, 4)).of_columns)
         {1: 1}
         """

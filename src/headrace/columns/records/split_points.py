@@ -26,8 +26,6 @@ _SHORT_LOOK_BYTES = 2 << 10
 def split_points(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:
     """Return the begin of the last record in bytes `begin` to `end`: guesses, most likely first; none if no other record begins.
 
-    Examples
-    --------
     >>> from headrace.sources.open import open_source
     >>> from headrace.structure.dialect import CSV
     >>> with open_source(b'a,b\\n1,"x\\ny"\\n2,z\\n3') as source:
@@ -55,8 +53,6 @@ def lenient_split_points(source: OpenSource, dialect: Dialect, begin: int, end: 
     A split point is a line end after a quote that closes any open field, with no other quote between them. A field that opens
     before such a quote is closed by it or earlier, so the text after the split cannot change its meaning.
 
-    Examples
-    --------
     >>> from headrace.sources.open import open_source
     >>> with open_source(b'a\\n1,"x\\ny"\\n2,"z\\n3') as source:
     ...     lenient_split_points(source, Dialect(lenient_quotes=True), 0, 18)

@@ -173,8 +173,6 @@ def bucket_as_c(expression: Expression, keys: str) -> str:
 def as_program(expression: Expression, keys: str) -> bytes:
     """Return the program for expression.hpp: the type of the values, then operations and numbers in postfix order.
 
-    Examples
-    --------
     >>> from headrace.core.expressions.expression import key
     >>> struct.unpack("<2I IIQ IIQ IIQ", as_program(key >> 24, "u4"))
     (0, 0, 0, 0, 0, 2, 0, 24, 12, 0, 0)

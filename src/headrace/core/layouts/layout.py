@@ -52,8 +52,6 @@ class Field:
 class StructLayout:
     """Fields and size of a C++ struct.
 
-    Examples
-    --------
     >>> task = layout("RowTask")
     >>> task.argument, task.fields[0].name
     ('88s', 'size')

@@ -25,8 +25,6 @@ class Span:
 class Timeline:
     """Spans of one task, recorded from any thread.
 
-    Examples
-    --------
     >>> timeline = Timeline()
     >>> with timeline.span("reader", "read"):
     ...     pass

@@ -18,13 +18,9 @@ def final_path(path: str | os.PathLike[str]) -> Path:
 def moved_when_whole(target: Path, *, is_durable: bool = False) -> Iterator[Path]:
     """Create a file in the folder of `target`, and rename it to `target` if the block succeeds; else delete it.
 
-    Parameters
-    ----------
-    target
-        Path of the file.
-    is_durable
-        Whether the file is on the disk before it is renamed, and its name before the function returns. So a crash of the machine
-        leaves the old file or the new one.
+    `target`: path of the file.
+    `is_durable`: whether the file is on the disk before it is renamed, and its name before the function returns. So a crash of
+    the machine leaves the old file or the new one.
     """
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))

@@ -170,8 +170,6 @@ def architecture_of(capability: tuple[int, int]) -> str:
 
     Raise UnsupportedDeviceError if none of them does.
 
-    Examples
-    --------
     >>> architecture_of((9, 0)), architecture_of((8, 9)), architecture_of((12, 1))
     ('sm_90', 'sm_80', 'sm_120')
     """

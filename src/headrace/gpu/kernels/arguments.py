@@ -40,8 +40,6 @@ def layout_of(handle: Any, name: str, signature: str) -> Layout:
 def signature_codes(signature: str) -> list[str]:
     """Split a signature into one code a parameter; pointers become 64-bit numbers.
 
-    Examples
-    --------
     >>> signature_codes("PPq16s")
     ['Q', 'Q', 'q', '16s']
     """

@@ -99,8 +99,6 @@ class KernelCache:
 def key_of(source: str, options: str) -> str:
     """Return the key of a source compiled with those options.
 
-    Examples
-    --------
     >>> key_of("x", "sm_90") == key_of("x", "sm_90"), key_of("x", "sm_90") == key_of("x", "sm_80")
     (True, False)
     """

@@ -33,16 +33,10 @@ def compile_source(source: str, name: str, architecture: str, extra: Sequence[st
     Raise KernelSourceError if the program does not compile; the error holds the compiler's messages. Raise
     MissingDependencyError if NVRTC is not installed.
 
-    Parameters
-    ----------
-    source
-        The complete source text.
-    name
-        File name in messages without a ``#line``.
-    architecture
-        Target, such as ``"sm_90"``.
-    extra
-        Further options of NVRTC.
+    `source`: the complete source text.
+    `name`: file name in messages without a ``#line``.
+    `architecture`: target, such as ``"sm_90"``.
+    `extra`: further options of NVRTC.
     """
     functions = compiler()
     options = [option.encode() for option in (*_OPTIONS, f"-arch={architecture}", *extra)]

@@ -43,12 +43,8 @@ class RecordedBuffer:
 class PlanRecorder:
     """A launcher (`headrace.gpu.kernels.launcher.Launcher`) that records calls instead of making them.
 
-    Parameters
-    ----------
-    alignments
-        Remainder of the address of each of the caller's buffers, divided by `_ALIGNMENT`.
-    number
-        0 or 1: the first or the second record, which have different addresses.
+    `alignments`: remainder of the address of each of the caller's buffers, divided by `_ALIGNMENT`.
+    `number`: 0 or 1: the first or the second record, which have different addresses.
     """
 
     waits = 0
@@ -219,16 +215,10 @@ def replayed(
 ) -> LaunchPlan | None:
     """Replay a call like an earlier one, and return its plan. Return None, having launched nothing, if the caller must launch.
 
-    Parameters
-    ----------
-    key
-        Everything that the launches depend on besides `card` and `addresses`.
-    code
-        Launches the kernels on a recorder. It must not wait for the device. Its scratch buffers are charged to no budget.
-    addresses
-        Addresses of the caller's buffers.
-    card, stream
-        The device and the stream.
+    `key`: everything that the launches depend on besides `card` and `addresses`.
+    `code`: launches the kernels on a recorder. It must not wait for the device. Its scratch buffers are charged to no budget.
+    `addresses`: addresses of the caller's buffers.
+    `card`, `stream`: the device and the stream.
     """
     alignments = [address % _ALIGNMENT for address in addresses]
     name = (key, card.index, *alignments)
@@ -250,12 +240,8 @@ def repeated(
 
     Launches are replayed on a device whose memory has no limit.
 
-    Parameters
-    ----------
-    launcher, key, code
-        The launcher; and the key and the code, as for `replayed`.
-    buffers
-        Buffers whose addresses may be others in each call.
+    `launcher`, `key`, `code`: the launcher; and the key and the code, as for `replayed`.
+    `buffers`: buffers whose addresses may be others in each call.
     """
     card = launcher.unlimited if isinstance(launcher, GpuLauncher) else None
     if isinstance(launcher, GpuLauncher) and card is not None:

@@ -46,8 +46,6 @@ class KernelSourceError(HeadraceError, ValueError):
 class Variant:
     """A program: a file, and a value of each of its macros.
 
-    Examples
-    --------
     >>> str(Variant.of("primitives/copy.cu", {"HR_WIDTH": 4}))
     'primitives/copy.cu HR_WIDTH=4'
     """

@@ -210,14 +210,9 @@ def _arguments(expressions: Expressions, args: Sequence[Any]) -> tuple[list[Any]
 class Run:
     """Resolves the symbols of a trace for one run, for launchers that make each step by itself.
 
-    Parameters
-    ----------
-    recording
-        The trace.
-    numbers, buffers
-        Inputs of the run.
-    made
-        Buffers that the run allocates; empty while their sizes are being computed.
+    `recording`: the trace.
+    `numbers`, `buffers`: inputs of the run.
+    `made`: buffers that the run allocates; empty while their sizes are being computed.
     """
 
     def __init__(

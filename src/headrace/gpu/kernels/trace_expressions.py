@@ -26,8 +26,6 @@ class Operation(IntEnum):
 def evaluate(operation: Operation, first: int, second: int) -> int:
     """Return the result of an operation on two numbers.
 
-    Examples
-    --------
     >>> evaluate(Operation.DIVIDE, -7, 2), evaluate(Operation.MAXIMUM, 3, 4)
     (-4, 4)
     """

@@ -76,14 +76,9 @@ class PinnedRing:
 
     Raises MemoryLimitError if that much host memory cannot be pinned.
 
-    Parameters
-    ----------
-    gpu
-        The GPU.
-    chunk_bytes, chunks, threads
-        Size and number of the chunks, and number of threads that fill and empty them. A chunk is pinned when it is first needed.
-    slot_bytes, slots
-        Size and number of the slots of each thread that sends a native source.
+    `chunk_bytes`, `chunks`, `threads`: size and number of the chunks, and number of threads that fill and empty them. A chunk
+    is pinned when it is first needed.
+    `slot_bytes`, `slots`: size and number of the slots of each thread that sends a native source.
     """
 
     def __init__(
@@ -162,15 +157,10 @@ class PinnedRing:
     def fetch(self, copies: Sequence[Copy], *, counted: Crossings, max_pending: int = CHUNKS - 1, streamed: bool = True) -> None:
         """Copy from the GPU to the host, after the work of the ring's stream. Return when all bytes are there.
 
-        Parameters
-        ----------
-        copies, counted
-            The copies, and the counter of their bytes.
-        max_pending
-            Number of chunks in flight while one is emptied; less than the number of chunks.
-        streamed
-            Whether the target is written with streaming stores, past the cache. On one core of a Xeon, into memory that is used
-            again, they reach 4.9 to 5.6 GB/s; ordinary stores reach 2.4 to 3.5 GB/s.
+        `copies`, `counted`: the copies, and the counter of their bytes.
+        `max_pending`: number of chunks in flight while one is emptied; less than the number of chunks.
+        `streamed`: whether the target is written with streaming stores, past the cache. On one core of a Xeon, into memory that
+        is used again, they reach 4.9 to 5.6 GB/s; ordinary stores reach 2.4 to 3.5 GB/s.
         """
         in_flight: deque[tuple[list[Copy], Event]] = deque()
         for group in self._groups(copies):

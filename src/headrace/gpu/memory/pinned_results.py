@@ -42,14 +42,8 @@ class PinnedBatch:
 class PinnedResults:
     """Blocks of pinned memory for the results of one GPU, shared by any number of scans. `pinned_results` returns it.
 
-    Parameters
-    ----------
-    gpu
-        The GPU.
-    max_bytes
-        Maximum bytes of all blocks; None means 1/32 of the memory that the process may use.
-    waits
-        Whether `take` waits until a block is pinned.
+    `max_bytes`: maximum bytes of all blocks; None means 1/32 of the memory that the process may use.
+    `waits`: whether `take` waits until a block is pinned.
     """
 
     def __init__(self, gpu: Gpu, *, max_bytes: int | None = None, waits: bool = False) -> None:

@@ -37,17 +37,11 @@ _lock = process_lock()
 class Scratch:
     """Scratch memory for one launch, made between `begin` and `end` or inside a ``with`` block.
 
-    Parameters
-    ----------
-    card
-        The device.
-    nbytes
-        Minimum size. Words without this epoch hold zeros or states of other epochs.
-    stream
-        Handle of the launch's stream; None for the device's default stream of this package.
-    kind
-        Size of a state in bytes: words of different sizes must not share memory, since one could look like an epoch of the
-        other. 0 for memory without states: `COUNTERS` bytes of counters, then uninitialised bytes.
+    `card`: the device.
+    `nbytes`: minimum size. Words without this epoch hold zeros or states of other epochs.
+    `stream`: handle of the launch's stream; None for the device's default stream of this package.
+    `kind`: size of a state in bytes: words of different sizes must not share memory, since one could look like an epoch of the
+    other. 0 for memory without states: `COUNTERS` bytes of counters, then uninitialised bytes.
     """
 
     __slots__ = ("_buffer", "_card", "_key", "_kind", "_nbytes", "_stream")

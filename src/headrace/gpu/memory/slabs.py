@@ -54,10 +54,7 @@ class DevicePart(DeviceBytes):
 class DeviceBufferGroup:
     """Buffers by index. Their objects are created on access, since most columns never need all of theirs.
 
-    Parameters
-    ----------
-    begins, sizes
-        The offset of each buffer in its slab, and its bytes.
+    `begins`, `sizes`: the offset of each buffer in its slab, and its bytes.
     """
 
     __slots__ = ("_begins", "_sizes", "_wholes")
@@ -119,18 +116,11 @@ def allocate_group(
 
     Raise MemoryLimitError if the budget or the device has too little memory. Nothing was allocated.
 
-    Parameters
-    ----------
-    pool
-        Pool of the device.
-    zeroed, others
-        Sizes in bytes.
-    stream
-        Handle of the stream that uses them.
-    budget
-        Budget that they are charged to, padding included.
-    ones
-        Number of first buffers of `zeroed` that have all bits set instead.
+    `pool`: pool of the device.
+    `zeroed`, `others`: sizes in bytes.
+    `stream`: handle of the stream that uses them.
+    `budget`: budget that they are charged to, padding included.
+    `ones`: number of first buffers of `zeroed` that have all bits set instead.
     """
     sizes = [*zeroed, *others]
     slabs, begins = _native.lay_out(sizes, (ones, len(zeroed)), slab_limits(len(sizes)))

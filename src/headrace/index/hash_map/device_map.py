@@ -184,14 +184,9 @@ class MapOnDevice:
 class DeviceMap(MapOnDevice):
     """A map or set in the memory of a GPU.
 
-    Parameters
-    ----------
-    types, context
-        As for `MapOnDevice`.
-    capacity
-        Number of pairs for which memory is allocated first.
-    tuning, seed
-        Sizes, and the seed of the hash.
+    `types`, `context`: as for `MapOnDevice`.
+    `capacity`: number of pairs for which memory is allocated first.
+    `tuning`, `seed`: sizes, and the seed of the hash.
     """
 
     _map: MixedSlabHash

@@ -21,14 +21,9 @@ NativeTable = TypeVar("NativeTable", _native.HostHashMap, _native.HostMultiMap)
 class HostTable(Generic[NativeTable]):
     """A table in host memory, and the functions that all kinds of maps have.
 
-    Parameters
-    ----------
-    types
-        Types of keys and values.
-    context
-        Threads, and the limit of the table's memory.
-    native
-        The table.
+    `types`: types of keys and values.
+    `context`: threads, and the limit of the table's memory.
+    `native`: the table.
     """
 
     def __init__(self, types: PairTypes, context: Context, native: NativeTable) -> None:

@@ -112,16 +112,9 @@ def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Conte
 
     Raise OptionError if there is an unknown operation, one that the map does not have, or not one for each key.
 
-    Parameters
-    ----------
-    given
-        List of names, or array of numbers of `MapOperation` as uint8.
-    keys
-        The keys.
-    kinds
-        The operations of the map.
-    context, budget
-        The map's context, and the budget of a copy to a GPU.
+    `given`: list of names, or array of numbers of `MapOperation` as uint8.
+    `kinds`: the operations of the map.
+    `context`, `budget`: the map's context, and the budget of a copy to a GPU.
     """
     np = needed_numpy("apply()")
     if isinstance(given, (list, tuple)):

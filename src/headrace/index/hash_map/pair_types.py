@@ -34,8 +34,6 @@ class PairTypes:
 
         Raise OptionError if a type is neither a number of 4 or 8 bytes nor one of instants or durations.
 
-        Examples
-        --------
         >>> PairTypes.of("int32", float)
         PairTypes(key='<i4', value='<f8')
         """
@@ -66,20 +64,12 @@ class PairTypes:
 class HashStatistics:
     """The memory of a map.
 
-    Parameters
-    ----------
-    size
-        Number of pairs.
-    capacity
-        Number of slots for pairs.
-    nbytes
-        Bytes of the tables, with empty slots.
-    utilisation
-        Bytes of the pairs divided by `nbytes`; 0 for an empty map.
-    slabs
-        Number of slabs in use on a GPU; None on the CPU.
-    max_chain
-        Slabs of the longest chain on a GPU; None on the CPU.
+    `size`: number of pairs.
+    `capacity`: number of slots for pairs.
+    `nbytes`: bytes of the tables, with empty slots.
+    `utilisation`: bytes of the pairs divided by `nbytes`; 0 for an empty map.
+    `slabs`: number of slabs in use on a GPU; None on the CPU.
+    `max_chain`: slabs of the longest chain on a GPU; None on the CPU.
     """
 
     size: int
@@ -95,17 +85,11 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
 
     Raise OptionError if the items have another type, are too many, or are on another device.
 
-    Parameters
-    ----------
-    value
-        Array of one dimension of that type, a Series, a list whose items the type has, or one item. Items that are instants or
-        durations may be those of Python, and texts of ISO 8601.
-    name
-        Name in error messages.
-    typestr
-        The map's type.
-    context, budget
-        The map's context, and the budget of a copy to a GPU.
+    `value`: array of one dimension of that type, a Series, a list whose items the type has, or one item. Items that are
+    instants or durations may be those of Python, and texts of ISO 8601.
+    `name`: name in error messages.
+    `typestr`: the map's type.
+    `context`, `budget`: the map's context, and the budget of a copy to a GPU.
     """
     found = plain_array(value, typestr, context.device) or _placed(value, name, typestr, context, budget)
     if found.length > MAX_BATCH:

@@ -37,8 +37,6 @@ class MapTypes:
 
         Raise OptionError if a type is not a number, instant or duration of 4 or 8 bytes.
 
-        Examples
-        --------
         >>> MapTypes.of("uint32", "datetime64[ms]")
         MapTypes(key='<u4', value='<M8[ms]')
         """

@@ -134,8 +134,6 @@ def merge_count(sizes: Sequence[int], batch: int) -> int:
     left has more items than all newer ones, and a merge at least doubles the level of an item. With batches of one size, level
     `i` has 2**i batches, as in the paper.
 
-    Examples
-    --------
     >>> merge_count([1, 2, 8], 1), merge_count([2, 8], 1)
     (2, 0)
     """
@@ -152,15 +150,9 @@ def search_merge_count(sizes: Sequence[int], worth: float) -> int:
 
     A merge takes the time of its items, and searches then read fewer levels. Of two numbers that save the same, it is the larger.
 
-    Parameters
-    ----------
-    sizes
-        Numbers of items of the levels.
-    worth
-        Number of items that are merged in the time that the searches take in one level.
+    `sizes`: numbers of items of the levels.
+    `worth`: number of items that are merged in the time that the searches take in one level.
 
-    Examples
-    --------
     >>> search_merge_count([1, 2, 4], 3), search_merge_count([1, 2, 4], 2), search_merge_count([1, 2, 4], 6)
     (1, 1, 3)
     """

@@ -84,16 +84,9 @@ class LevelReader:
 
         They are the map's own, so the limit of their memory leaves the call its own for its results.
 
-        Parameters
-        ----------
-        levels, call
-            The levels and the call.
-        searches
-            Number of searches of keys that take as long as the call.
-        ranges
-            Number of ranges of the call.
-        uses_filters
-            Whether the call uses filters.
+        `searches`: number of searches of keys that take as long as the call.
+        `ranges`: number of ranges of the call.
+        `uses_filters`: whether the call uses filters.
         """
         prepared = levels
         making = call if call.budget.limit is None else self._call(levels)

@@ -31,19 +31,13 @@ class LineExpression:
     Raises OptionError if the expression is malformed, not in the subset of `compile_regex`, or needs too many nodes. The
     number of states is not limited.
 
-    Parameters
-    ----------
-    patterns
-        An expression as in `compile_regex`, or several, one of which has to match: all str or all bytes. None matches no line.
-    ignore_case
-        Whether ASCII letters match in either case.
-    is_literal
-        Whether the patterns are texts without special characters.
-    edges
-        ``"word"`` if characters of words, ``[A-Za-z0-9_]``, may neither precede nor follow a match; ``"line"`` for matches of
-        whole lines; empty for any.
-    max_items
-        Number of entries of a table of states. It changes the time of a search and not its result.
+    `patterns`: an expression as in `compile_regex`, or several, one of which has to match: all str or all bytes. None matches
+    no line.
+    `ignore_case`: whether ASCII letters match in either case.
+    `is_literal`: whether the patterns are texts without special characters.
+    `edges`: ``"word"`` if characters of words, ``[A-Za-z0-9_]``, may neither precede nor follow a match; ``"line"`` for matches
+    of whole lines; empty for any.
+    `max_items`: number of entries of a table of states. It changes the time of a search and not its result.
     """
 
     __slots__ = ("selector",)

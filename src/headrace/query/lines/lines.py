@@ -33,12 +33,8 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
 
     Large files of UTF-8 that are not compressed are mapped and not copied.
 
-    Parameters
-    ----------
-    source
-        Path or binary file object.
-    block_bytes
-        Bytes of a block, about. A line is never cut, and the last one may have no line end.
+    `source`: path or binary file object.
+    `block_bytes`: bytes of a block, about. A line is never cut, and the last one may have no line end.
     """
     if isinstance(source, str | os.PathLike) and os.path.isfile(source):
         content = _content(source)
@@ -95,22 +91,13 @@ def _cut(whole: mmap.mmap | bytes, block_bytes: int) -> Iterator[memoryview]:
 class LineOutput:
     """The lines that `LineSearch` writes, and their form; the values are given by name.
 
-    Parameters
-    ----------
-    is_inverted
-        Whether lines without a hit are selected.
-    only_matching
-        Whether each hit is written as a line of its own, instead of its line; hits do not overlap.
-    is_numbered
-        Whether lines begin with their number, from 1 on.
-    before, after
-        Number of lines before and after a selected one that are written.
-    is_grouped
-        Whether a separator is written between lines that do not follow each other.
-    max_count
-        Maximum number of selected lines; None for no limit. Later lines are as if they were not selected.
-    mark, unmark
-        Texts before and after each hit in a selected line; empty for none.
+    `is_inverted`: whether lines without a hit are selected.
+    `only_matching`: whether each hit is written as a line of its own, instead of its line; hits do not overlap.
+    `is_numbered`: whether lines begin with their number, from 1 on.
+    `before`, `after`: number of lines before and after a selected one that are written.
+    `is_grouped`: whether a separator is written between lines that do not follow each other.
+    `max_count`: maximum number of selected lines; None for no limit. Later lines are as if they were not selected.
+    `mark`, `unmark`: texts before and after each hit in a selected line; empty for none.
     """
 
     is_inverted: bool = False

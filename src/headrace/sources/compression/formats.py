@@ -157,13 +157,8 @@ COMPRESSIONS = {row.name: row for row in _FORMATS}
 def recognised(start: bytes) -> Compression | None:
     """Return the format of a source that begins with `start`, None if it is not compressed.
 
-    Parameters
-    ----------
-    start
-        The first 10 bytes, fewer if the source is shorter.
+    `start`: the first 10 bytes, fewer if the source is shorter.
 
-    Examples
-    --------
     >>> recognised(b"\\x1f\\x8b\\x08\\0\\0\\0").name
     'gzip'
     >>> recognised(b"a,b\\n1,2\\n")

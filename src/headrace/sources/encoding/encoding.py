@@ -42,8 +42,6 @@ class TextEncoding:
 
         Raise OptionError if Python has no text encoding of that name.
 
-        Examples
-        --------
         >>> TextEncoding.parse("latin1", "strict").codec
         'iso8859-1'
         """
@@ -63,8 +61,6 @@ class TextEncoding:
     def of_text(self, start: bytes) -> tuple[str, int]:
         """Return the codec of a text that begins with `start`, and the size of its byte-order mark in bytes.
 
-        Examples
-        --------
         >>> TextEncoding().of_text(b"\\xff\\xfea\\0")
         ('utf-16-le', 2)
         """
@@ -126,8 +122,6 @@ def is_decoded_whole(codec: str) -> bool:
 def code_page(codec: str) -> list[bytes] | None:
     """Return the UTF-8 text of each byte, FF for an undefined byte; None if the codec is not a single-byte codec.
 
-    Examples
-    --------
     >>> code_page("cp1252")[0x80:0x82]
     [b'\\xe2\\x82\\xac', b'\\xff']
     """

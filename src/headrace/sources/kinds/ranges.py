@@ -112,14 +112,9 @@ def _copy_to(content: bytes | bytearray | memoryview, count: int, address: int) 
 class NativeReader(RangeReader):
     """Reads a source that native code can read by itself: bytes in memory, a file.
 
-    Parameters
-    ----------
-    native
-        The native source.
-    path, on_gpu
-        As for `RangeReader`.
-    identity
-        As `RangeReader.identity` returns it.
+    `native`: the native source.
+    `path`, `on_gpu`: as for `RangeReader`.
+    `identity`: as `RangeReader.identity` returns it.
     """
 
     def __init__(

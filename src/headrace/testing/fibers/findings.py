@@ -111,14 +111,9 @@ class ThreadStruct(ctypes.Structure):
 class KernelError(HeadraceError, RuntimeError):
     """A kernel has a fault.
 
-    Parameters
-    ----------
-    kind
-        ``"divergent_barrier"``, ``"race"``, ``"spin"``, ...: `KINDS` has all.
-    where
-        File and line, innermost first, each with its function: ``("scan.cu:12 in block_scan", "scan.cu:40 in scan")``.
-    block, thread
-        Indices of the thread that it was noticed in.
+    `kind`: ``"divergent_barrier"``, ``"race"``, ``"spin"``, ...: `KINDS` has all.
+    `where`: file and line, innermost first, each with its function: ``("scan.cu:12 in block_scan", "scan.cu:40 in scan")``.
+    `block`, `thread`: indices of the thread that it was noticed in.
     """
 
     def __init__(

@@ -77,10 +77,8 @@ class StartedTrace:
 class FiberLauncher:
     """Runs each launch immediately, with one scheduling order and seed.
 
-    Parameters
-    ----------
-    order, seed, resident_blocks
-        As `headrace.testing.fibers.Program.launch` has them. All blocks of a cooperative launch are resident.
+    `order`, `seed`, `resident_blocks`: as `headrace.testing.fibers.Program.launch` has them. All blocks of a cooperative launch
+    are resident.
     """
 
     def __init__(self, order: str = "random", seed: int = 0, resident_blocks: int = 4) -> None:

@@ -110,17 +110,9 @@ class Splitter:
     def run(self, by: Pass, columns: Sequence[MovedItems], offsets: DeviceBuffer | None) -> DeviceBuffer:
         """Split by chunks: count the digits of each chunk, scan the counts, then move the items.
 
-        Parameters
-        ----------
-        by, columns
-            The digits; and the keys, followed by the columns of values.
-        offsets
-            Buffer for the start of each digit and the end, or None.
-
-        Returns
-        -------
-        DeviceBuffer
-            Number of keys of each digit, then the number of keys in no bucket; 64 bits each.
+        `by`, `columns`: the digits; and the keys, followed by the columns of values.
+        `offsets`: buffer for the start of each digit and the end, or None.
+        Result: number of keys of each digit, then the number of keys in no bucket; 64 bits each.
         """
         threads, items, _ = self.tuning.split(by.kind, BY_CHUNKS, [column.width for column in columns[1:]])
         tile = threads * items
@@ -140,12 +132,8 @@ class Splitter:
     def run_by_reserving(self, by: Pass, keys: MovedItems, cursors: DeviceBuffer) -> None:
         """Partition keys without an order inside a digit: each tile reserves its output range by an atomic addition.
 
-        Parameters
-        ----------
-        by, keys
-            The digits and the keys.
-        cursors
-            Position of the next key of each digit, 64 bits each; the kernel advances them.
+        `by`, `keys`: the digits and the keys.
+        `cursors`: position of the next key of each digit, 64 bits each; the kernel advances them.
         """
         sizes = reserve_defines(self.tuning, by.key, by.digits, self.count)
         threads = sizes["HR_THREADS"]
@@ -175,12 +163,8 @@ class Splitter:
     def scan(self, by: Pass, args: tuple[Any, ...], offsets: DeviceBuffer | None) -> DeviceBuffer:
         """Scan counts into output positions; return the start of each digit.
 
-        Parameters
-        ----------
-        by, args
-            The digits; and counts of each group, totals, number of groups, and the buffer for their positions.
-        offsets
-            As in `run`.
+        `by`, `args`: the digits; and counts of each group, totals, number of groups, and the buffer for their positions.
+        `offsets`: as in `run`.
         """
         starts = self.launcher.allocate(by.digits * 8)
         shape = Shape(_defines(by, count_defines(self.tuning)), -(-by.digits // _BASES_DIGITS), _BASES_THREADS)
@@ -190,14 +174,9 @@ class Splitter:
     def move(self, by: Pass, placement: int, blocks: int, places: bytes, columns: Sequence[MovedItems]) -> None:
         """Launch the split kernel.
 
-        Parameters
-        ----------
-        by, placement, blocks
-            The digits, `BY_CHUNKS` or `BY_LOOK_BACK`, and the number of blocks.
-        places
-            Bytes of a ``SplitPlaces``.
-        columns
-            As in `run`.
+        `by`, `placement`, `blocks`: the digits, `BY_CHUNKS` or `BY_LOOK_BACK`, and the number of blocks.
+        `places`: bytes of a ``SplitPlaces``.
+        `columns`: as in `run`.
         """
         keys, moved = columns[0], columns[1:]
         widths = [column.width for column in moved]

@@ -82,14 +82,9 @@ def partition_on_gpu(
 ) -> None:
     """Partition keys by a digit, without an order inside it.
 
-    Parameters
-    ----------
-    source, bits
-        The keys; the first bit of the digit, and the first bit after it.
-    results
-        Arrays for the keys and for the start of each digit.
-    context, budget
-        Counter of transfers, and memory that may be used.
+    `source`, `bits`: the keys; the first bit of the digit, and the first bit after it.
+    `results`: arrays for the keys and for the start of each digit.
+    `context`, `budget`: counter of transfers, and memory that may be used.
     """
     partitioned, offsets = results
     card = gpu(source.device)
@@ -142,18 +137,11 @@ def split(
 
     Raise OptionError if keys are in no bucket, or the strategy cannot split these keys.
 
-    Parameters
-    ----------
-    splitter
-        Launcher and number of keys.
-    bucketing
-        Keys and rule of the buckets.
-    columns
-        The keys, followed by the columns of values.
-    offsets
-        Buffer for the start of each bucket and the end.
-    strategy
-        Kernels to use.
+    `splitter`: launcher and number of keys.
+    `bucketing`: keys and rule of the buckets.
+    `columns`: the keys, followed by the columns of values.
+    `offsets`: buffer for the start of each bucket and the end.
+    `strategy`: kernels to use.
     """
     key, rule = bucketing
     if rule.name in {"Computed", "BitsOf"}:

@@ -126,8 +126,6 @@ SMALL_TUNING = SplitTuning(
 def kernel_bits(key: str, count: int, min_bits: int = 1) -> int:
     """Return the digit width of the kernels that split keys of a type into `count` buckets.
 
-    Examples
-    --------
     >>> kernel_bits("u32", 3), kernel_bits("u64", 3)
     (5, 8)
     """

@@ -44,12 +44,9 @@ def run_by_warps(
 ) -> DeviceBuffer:
     """Split into at most 32 digits with one chunk per warp; parameters and result as `Splitter.run`.
 
-    Parameters
-    ----------
-    splitter, by, columns, offsets
-        As `Splitter.run` has them.
-    reorders
-        Whether keys of a digit are brought together in shared memory first ("warp-level"), or written directly ("direct").
+    `splitter`, `by`, `columns`, `offsets`: as `Splitter.run` has them.
+    `reorders`: whether keys of a digit are brought together in shared memory first ("warp-level"), or written directly
+    ("direct").
     """
     launcher, count, tuning = splitter.launcher, splitter.count, splitter.tuning
     keys, moved = columns[0], columns[1:]

@@ -35,20 +35,12 @@ if TYPE_CHECKING:
 class ColumnSorter:
     """Sorts one column.
 
-    Parameters
-    ----------
-    sorters
-        Creates sorters on the column's device and stream.
-    column
-        The column to sort.
-    typestr
-        NumPy type of its values as keys; bools count as bytes.
-    options
-        Order of keys and nulls.
-    strategy
-        Strategy for the valid rows.
-    tuning
-        Sizes of the kernels that partition rows.
+    `sorters`: creates sorters on the column's device and stream.
+    `column`: the column to sort.
+    `typestr`: NumPy type of its values as keys; bools count as bytes.
+    `options`: order of keys and nulls.
+    `strategy`: strategy for the valid rows.
+    `tuning`: sizes of the kernels that partition rows.
     """
 
     def __init__(

@@ -28,16 +28,10 @@ _COUNTS = 3
 class RowClasses:
     """Partitions the rows of a column by class.
 
-    Parameters
-    ----------
-    launcher
-        Runs the kernels.
-    column
-        Its rows are null or valid; those of a bool column are null, false or true.
-    nulls_first, descending
-        Order of the classes: whether null rows precede all others, and true rows precede false ones.
-    tuning
-        Sizes of the kernels.
+    `launcher`: runs the kernels.
+    `column`: its rows are null or valid; those of a bool column are null, false or true.
+    `nulls_first`, `descending`: order of the classes: whether null rows precede all others, and true rows precede false ones.
+    `tuning`: sizes of the kernels.
     """
 
     def __init__(
@@ -87,15 +81,10 @@ class RowClasses:
     def split(self, keys: MovedItems | None, places: RowNumbers | None, *, limit: int | None = None) -> None:
         """Partition the rows stably: classes in their order, and rows of one class in the order of the column.
 
-        Parameters
-        ----------
-        keys
-            Items of all rows, and the buffer for those of valid rows without gaps, of 1, 2, 4 or 8 bytes each; None if they are
-            not needed.
-        places
-            Buffer for the row numbers; None if they are not needed.
-        limit
-            Number of row numbers to write; None for all.
+        `keys`: items of all rows, and the buffer for those of valid rows without gaps, of 1, 2, 4 or 8 bytes each; None if they
+        are not needed.
+        `places`: buffer for the row numbers; None if they are not needed.
+        `limit`: number of row numbers to write; None for all.
         """
         source, target, width = (0, 0, 1) if keys is None else (keys.source.address, keys.target.address, keys.width)
         numbers, number_width = (0, 0) if places is None else (places.buffer.address, places.width)

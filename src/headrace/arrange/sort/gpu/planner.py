@@ -75,16 +75,10 @@ class MsdChoice:
 class Sorter:
     """Sorts `count` keys.
 
-    Parameters
-    ----------
-    launcher
-        Runs the kernels.
-    count
-        Number of keys.
-    tuning
-        Sizes of kernels.
-    counters
-        Returns 16 bytes that are zero before and after every launch.
+    `launcher`: runs the kernels.
+    `count`: number of keys.
+    `tuning`: sizes of kernels.
+    `counters`: returns 16 bytes that are zero before and after every launch.
     """
 
     def __init__(self, launcher: Launcher, count: int, tuning: SortTuning, counters: Callable[[], DeviceBuffer]) -> None:

@@ -48,20 +48,12 @@ class FaultList:
     list needs only the faults up to its record (`_last_record`). Otherwise it gets room for all faults. If the resolved faults
     up to that record turn out not to raise, the columns are converted a third time without that bound.
 
-    Parameters
-    ----------
-    launcher
-        Execution context of the kernels.
-    text
-        The whole source in device memory.
-    source, dialect, plan
-        As for `headrace.columns.load.gpu.load.load_on_gpu`.
-    begin
-        Byte of the source that the kernels count from.
-    see
-        Receives kinds of fields that the kernels left to the host.
-    capacity
-        Faults that the first list holds.
+    `launcher`: execution context of the kernels.
+    `text`: the whole source in device memory.
+    `source`, `dialect`, `plan`: as for `headrace.columns.load.gpu.load.load_on_gpu`.
+    `begin`: byte of the source that the kernels count from.
+    `see`: receives kinds of fields that the kernels left to the host.
+    `capacity`: faults that the first list holds.
     """
 
     located: LocatedRecords
@@ -126,11 +118,8 @@ class FaultList:
     def take(self, conversion: Conversion) -> bool:
         """Take the faults of converted columns. They replace those of earlier conversions of the same columns.
 
-        Returns
-        -------
-        bool
-            False if the same columns must be converted again: the list was too small, or a kind was first seen in a rejected
-            record.
+        Result: False if the same columns must be converted again: the list was too small, or a kind was first seen in a
+        rejected record.
         """
         count, filled, raised, _ = conversion.totals.tolist()
         if count > self._capacity:
@@ -225,14 +214,9 @@ class FaultList:
 
         Raise ParseError if the outcome of a fault is ``"raise"``.
 
-        Parameters
-        ----------
-        columns
-            The converted columns.
-        counts
-            The counts of the load; rows, rejected and filled are set.
-        others
-            Columns that are not fields, from which rows are removed too.
+        `columns`: the converted columns.
+        `counts`: the counts of the load; rows, rejected and filled are set.
+        `others`: columns that are not fields, from which rows are removed too.
         """
         later, listed, first = self._later, NO_FAULTS, None
         if later is None:

@@ -74,16 +74,10 @@ class LocatedRecords:
     def place(self, launcher: Launcher, begins: DeviceBuffer, places: RecordPlaces, ungathered: DeviceBuffer) -> None:
         """Launch the kernels that find the sizes and the lines of records.
 
-        Parameters
-        ----------
-        launcher
-            Execution context of the kernels.
-        begins
-            The first bytes of the records in the data, ascending, as unsigned 64-bit integers. There is at least one.
-        places
-            Receives lines and offsets.
-        ungathered
-            A zeroed word, which receives the number of records whose texts are empty.
+        `launcher`: execution context of the kernels.
+        `begins`: the first bytes of the records in the data, ascending, as unsigned 64-bit integers. There is at least one.
+        `places`: receives lines and offsets.
+        `ungathered`: a zeroed word, which receives the number of records whose texts are empty.
         """
         count = begins.nbytes // 8
         tables = known_dfa_tables(self.dialect)
@@ -134,14 +128,9 @@ def number_lines(launcher: Launcher, text: DeviceBuffer, positions: DeviceBuffer
 
     Lines end with LF, CR LF or CR, quoted or not. Memory: 8 bytes for each 16 KiB of text.
 
-    Parameters
-    ----------
-    launcher, text
-        The execution context of the kernels, and the text.
-    positions, lines
-        Unsigned 64-bit integers: the positions, of which there is at least one, and their lines.
-    origin
-        Byte of the text from which positions count.
+    `launcher`, `text`: the execution context of the kernels, and the text.
+    `positions`, `lines`: unsigned 64-bit integers: the positions, of which there is at least one, and their lines.
+    `origin`: byte of the text from which positions count.
     """
     parts = -(-(text.nbytes + text.address % 16) // _LINES_BYTES)
     sums, count = launcher.allocate(parts * 8), positions.nbytes // 8

@@ -32,14 +32,9 @@ def patch_strings(
 
     Memory: a second copy of the column. The host waits once.
 
-    Parameters
-    ----------
-    launcher
-        Execution context of the kernels.
-    column
-        A column of `length` rows.
-    rows, texts
-        The rows, ascending, and their new texts.
+    `launcher`: execution context of the kernels.
+    `column`: a column of `length` rows.
+    `rows`, `texts`: the rows, ascending, and their new texts.
     """
     ends: NDArray[np.uint64] = np.zeros(len(texts) + 1, np.uint64)
     np.cumsum([len(text) for text in texts], out=ends[1:])

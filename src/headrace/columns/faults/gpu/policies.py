@@ -45,16 +45,10 @@ class FaultPolicies:
 def fault_policies(rows: RowRules, on_error: str, lenient: bool, capacity: int, replaces: bool) -> FaultPolicies:
     """Return the outcomes of a plan.
 
-    Parameters
-    ----------
-    rows, on_error
-        As for `headrace.columns.plan.row_policy.fault_outcomes`.
-    lenient
-        Whether quotes are lenient.
-    capacity
-        Faults that the first list holds.
-    replaces
-        Whether invalid UTF-8 is replaced.
+    `rows`, `on_error`: as for `headrace.columns.plan.row_policy.fault_outcomes`.
+    `lenient`: whether quotes are lenient.
+    `capacity`: faults that the first list holds.
+    `replaces`: whether invalid UTF-8 is replaced.
     """
     outcomes = fault_outcomes(rows, on_error, lenient=lenient)
     raises = np.array([outcome == "raise" for outcome in outcomes])

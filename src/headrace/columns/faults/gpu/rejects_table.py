@@ -54,14 +54,9 @@ class RejectsBuilder:
     def table(self, listed: NDArray[np.void], texts: RecordTexts, types: Sequence[DataType | None]) -> RejectsTable:
         """Return the table of listed faults. If some fault raises, the table has the first such fault alone.
 
-        Parameters
-        ----------
-        listed
-            The faults, sorted by record.
-        texts
-            The texts of their records.
-        types
-            Types of the columns.
+        `listed`: the faults, sorted by record.
+        `texts`: the texts of their records.
+        `types`: types of the columns.
         """
         decoded = self.source.decoded
         with native_errors():

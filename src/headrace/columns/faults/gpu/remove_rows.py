@@ -41,14 +41,9 @@ def remove_rows(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int,
 
     Memory: a second copy of 64 MiB of the columns, or of the largest. The host waits twice for each such batch.
 
-    Parameters
-    ----------
-    launcher
-        Execution context of the kernels.
-    columns
-        Columns of `rows` rows.
-    removed
-        The rows to remove, ascending, as unsigned 64-bit integers.
+    `launcher`: execution context of the kernels.
+    `columns`: columns of `rows` rows.
+    `removed`: the rows to remove, ascending, as unsigned 64-bit integers.
     """
     for batch in _batches(columns):
         strings_first = sorted(batch, key=lambda one: not has_offsets(one.type))

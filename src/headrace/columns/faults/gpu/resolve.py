@@ -63,16 +63,10 @@ class Conversion:
 class FieldsOnHost:
     """Resolves fields of one load on the host.
 
-    Parameters
-    ----------
-    source, dialect, plan
-        The parameters of the load, as the native code reads them.
-    begin
-        Byte of the source that positions in faults count from.
-    see
-        Receives kinds of fields.
-    texts
-        Returns the texts of records.
+    `source`, `dialect`, `plan`: the parameters of the load, as the native code reads them.
+    `begin`: byte of the source that positions in faults count from.
+    `see`: receives kinds of fields.
+    `texts`: returns the texts of records.
     """
 
     def __init__(
@@ -84,14 +78,9 @@ class FieldsOnHost:
     def resolve(self, launcher: Launcher, conversion: Conversion, deferred: NDArray[np.void]) -> NDArray[np.void]:
         """Store the values of deferred fields, and return those fields that are faults.
 
-        Parameters
-        ----------
-        launcher
-            Execution context of the kernels.
-        conversion
-            The conversion that deferred them.
-        deferred
-            The fields, as the kernels listed them, sorted by record and column.
+        `launcher`: execution context of the kernels.
+        `conversion`: the conversion that deferred them.
+        `deferred`: the fields, as the kernels listed them, sorted by record and column.
         """
         columns, rows = conversion.separate, conversion.columns.rows
         numbers = {column.position: number for number, column in enumerate(columns)}
@@ -135,16 +124,9 @@ class FieldsOnHost:
 
         Host memory: 8 bytes a row.
 
-        Parameters
-        ----------
-        launcher
-            Execution context of the kernels.
-        column
-            The column.
-        rows
-            Number of rows.
-        collected
-            The long records, as the kernels listed them, sorted by record.
+        `launcher`: execution context of the kernels.
+        `rows`: number of rows.
+        `collected`: the long records, as the kernels listed them, sorted by record.
         """
         collected = collected.copy()
         collected["column"] = column.position

@@ -45,16 +45,10 @@ class SortedFaults:
 def sort_faults(listed: NDArray[np.uint8], ranks: Sequence[int], records: int, threads: int) -> SortedFaults:
     """Return listed faults by record. In a record its own faults come first, by the rank of their kind.
 
-    Parameters
-    ----------
-    listed
-        The list, as the kernels wrote it.
-    ranks
-        Rank of each kind.
-    records
-        Number of records.
-    threads
-        Number of threads.
+    `listed`: the list, as the kernels wrote it.
+    `ranks`: rank of each kind.
+    `records`: number of records.
+    `threads`: number of threads.
     """
     if not len(listed):
         return SortedFaults(NO_FAULTS, 0, 0, has_repeats=False)

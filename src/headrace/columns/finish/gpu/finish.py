@@ -52,10 +52,7 @@ def shrink(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int) -> d
 
     Memory: a second copy of these columns, of their new types. The host waits once.
 
-    Returns
-    -------
-    dict of int to int
-        By position, the row that decided the type: the rows up to it need the type. None if the smallest type was chosen.
+    Result: by position, the row that decided the type: the rows up to it need the type. None if the smallest type was chosen.
     """
     wide = [column for column in columns if column.guess is not None and column.type.name in ("int64", "float64")]
     if not wide or not rows:
@@ -115,18 +112,11 @@ def locate_on_gpu(
 ) -> dict[int, Evidence]:
     """Return the fields that decided the types of columns, by position.
 
-    Parameters
-    ----------
-    launcher
-        Execution context of the kernels.
-    text
-        The text of the load.
-    entries
-        Start states of the tiles: reading begins with the tile that contains the record.
-    deciding_rows
-        Rows by position.
-    rejected
-        Indices of rejected records, ascending.
+    `launcher`: execution context of the kernels.
+    `text`: the text of the load.
+    `entries`: start states of the tiles: reading begins with the tile that contains the record.
+    `deciding_rows`: rows by position.
+    `rejected`: indices of rejected records, ascending.
     """
     plan = text.plan
     evidence: dict[int, Evidence] = {}

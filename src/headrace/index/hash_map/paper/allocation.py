@@ -28,14 +28,9 @@ _MEMORY_ENTRIES = [Entry(_FILE, f"{verb}_memory", "QP") for verb in ("allocate",
 class SlabRequests:
     """Slabs of SlabAlloc for a number of threads.
 
-    Parameters
-    ----------
-    launcher
-        Launcher of the device, inside its `current`.
-    count
-        Number of slabs.
-    threads
-        Threads per block.
+    `launcher`: launcher of the device, inside its `current`.
+    `count`: number of slabs.
+    `threads`: threads per block.
     """
 
     def __init__(self, launcher: Launcher, count: int, threads: int = THREADS) -> None:

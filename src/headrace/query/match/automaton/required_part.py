@@ -9,16 +9,10 @@ from headrace.query.find.pattern.pattern import Pattern
 class RequiredPart:
     """A literal, or windows of bytes one of which is in each match; neither if none is rare enough.
 
-    Parameters
-    ----------
-    literal
-        Bytes that are in each match; empty for none.
-    ignore_case
-        Whether letters of the literal match in either case.
-    windows
-        Tables of the windows, as in `Windows`; none if there is a literal.
-    has_lead, has_tail
-        As in `Windows`.
+    `literal`: bytes that are in each match; empty for none.
+    `ignore_case`: whether letters of the literal match in either case.
+    `windows`: tables of the windows, as in `Windows`; none if there is a literal.
+    `has_lead`, `has_tail`: as in `Windows`.
     """
 
     __slots__ = ("has_lead", "has_tail", "ignore_case", "literal", "windows")

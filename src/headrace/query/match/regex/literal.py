@@ -14,8 +14,6 @@ def required_literal(node: Node, *, is_text: bool) -> bytes:
 
     Alternatives have none, and repetitions have that of the part if that occurs at least once.
 
-    Examples
-    --------
     >>> from headrace.query.match.regex.parse import parse
     >>> required_literal(parse("(a|b)cd*(ef)+g?", is_text=True, ignore_case=False), is_text=True)
     b'ef'

@@ -57,14 +57,9 @@ def parse(pattern: str, *, is_text: bool, ignore_case: bool) -> Node:
 
     Raise OptionError if the expression is malformed or not in the subset. The message has the position.
 
-    Parameters
-    ----------
-    pattern
-        The expression. An expression of bytes has a character for each byte.
-    is_text
-        Whether characters are those of Unicode, not bytes.
-    ignore_case
-        Whether ASCII letters match in either case.
+    `pattern`: the expression. An expression of bytes has a character for each byte.
+    `is_text`: whether characters are those of Unicode, not bytes.
+    `ignore_case`: whether ASCII letters match in either case.
     """
     return _Parser(pattern, is_text, ignore_case).whole()
 

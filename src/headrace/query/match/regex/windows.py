@@ -47,14 +47,9 @@ def share_of(mask: int) -> float:
 class Windows:
     """Windows of equal width, one of which is in each match.
 
-    Parameters
-    ----------
-    tables
-        For each byte of a window 256 bytes, with a bit for each group of windows whose set has the byte.
-    has_lead, has_tail
-        Whether a window may begin with the line end before the line, or end with that of the line.
-    share
-        Share of the positions of a text where a window is expected.
+    `tables`: for each byte of a window 256 bytes, with a bit for each group of windows whose set has the byte.
+    `has_lead`, `has_tail`: whether a window may begin with the line end before the line, or end with that of the line.
+    `share`: share of the positions of a text where a window is expected.
     """
 
     __slots__ = ("has_lead", "has_tail", "share", "tables")
@@ -66,17 +61,10 @@ class Windows:
 def required_windows(node: Node, *, is_text: bool, is_of_line: bool = True) -> Windows | None:
     """Return windows one of which is in each match, None if they would occur too often.
 
-    Parameters
-    ----------
-    node
-        The syntax tree.
-    is_text
-        Whether characters are those of Unicode, in UTF-8, not bytes.
-    is_of_line
-        Whether texts are single lines, so that no character of a match is a line feed.
+    `node`: the syntax tree.
+    `is_text`: whether characters are those of Unicode, in UTF-8, not bytes.
+    `is_of_line`: whether texts are single lines, so that no character of a match is a line feed.
 
-    Examples
-    --------
     >>> from headrace.query.match.regex.parse import parse
     >>> windows = required_windows(parse("[0-9]+ms", is_text=True, ignore_case=False), is_text=True)
     >>> [sum(map(bool, table)) for table in windows.tables]
@@ -105,14 +93,9 @@ def required_windows(node: Node, *, is_text: bool, is_of_line: bool = True) -> W
 def required_part(node: Node, respecting: Node, *, is_text: bool, is_of_line: bool) -> RequiredPart:
     """Return a literal or windows that are in each match, the rarer of both.
 
-    Parameters
-    ----------
-    node
-        The syntax tree.
-    respecting
-        The tree of the same expression if case counts: `node` itself unless the expression ignores case.
-    is_text, is_of_line
-        As in `required_windows`.
+    `node`: the syntax tree.
+    `respecting`: the tree of the same expression if case counts: `node` itself unless the expression ignores case.
+    `is_text`, `is_of_line`: as in `required_windows`.
     """
     literal = required_literal(respecting, is_text=is_text)
     windows = required_windows(node, is_text=is_text, is_of_line=is_of_line)

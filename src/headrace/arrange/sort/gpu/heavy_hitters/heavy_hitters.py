@@ -32,14 +32,9 @@ class ExtractionBuffers:
 class HeavyHitters:
     """Extracts the keys of heavy hitters if a sample shows that it pays, and merges them into the sorted remainder.
 
-    Parameters
-    ----------
-    context, keys, tuning
-        The sort, its keys, and sizes of kernels.
-    arrays
-        Keys, and the columns that move with them.
-    buffers
-        Tile and memory.
+    `context`, `keys`, `tuning`: the sort, its keys, and sizes of kernels.
+    `arrays`: keys, and the columns that move with them.
+    `buffers`: tile and memory.
     """
 
     def __init__(

@@ -74,18 +74,11 @@ class DevicePlan:
 
     Memory for keys of `width` bytes: 16 bytes for each digit and value, and 304; 256 KiB more for a prefix histogram.
 
-    Parameters
-    ----------
-    context, keys, tuning
-        The sort, its keys, and sizes of kernels.
-    zeros
-        A buffer of `nbytes` bytes that are zero.
-    counts_prefixes
-        Whether keys may be counted by their 16-bit prefixes.
-    has_splitters
-        Whether MSD's first pass may be by splitters of a sample.
-    counts_top_bits
-        Whether the highest bits are counted, one more than a digit has, for an MSD sort of one pass.
+    `context`, `keys`, `tuning`: the sort, its keys, and sizes of kernels.
+    `zeros`: a buffer of `nbytes` bytes that are zero.
+    `counts_prefixes`: whether keys may be counted by their 16-bit prefixes.
+    `has_splitters`: whether MSD's first pass may be by splitters of a sample.
+    `counts_top_bits`: whether the highest bits are counted, one more than a digit has, for an MSD sort of one pass.
     """
 
     def __init__(
@@ -221,14 +214,9 @@ def tile_shape(tile: TileTuning, context: SortContext, keys: KeyType, bits: int,
 class LsdSort:
     """Passes from the lowest digit up.
 
-    Parameters
-    ----------
-    context, keys, tuning
-        The sort, its keys, and sizes of kernels.
-    tile
-        Tile of a pass.
-    states
-        Look-back states: `states_bytes` zeros, at most a third of a byte a key.
+    `context`, `keys`, `tuning`: the sort, its keys, and sizes of kernels.
+    `tile`: tile of a pass.
+    `states`: look-back states: `states_bytes` zeros, at most a third of a byte a key.
     """
 
     def __init__(self, context: SortContext, keys: KeyType, tuning: LsdTuning, tile: TileTuning, states: DeviceBuffer) -> None:
@@ -250,16 +238,10 @@ class LsdSort:
     ) -> None:
         """Launch all passes; they do nothing unless the plan chose LSD.
 
-        Parameters
-        ----------
-        plan
-            The plan in device memory.
-        arrays
-            Keys and columns.
-        writes_keys
-            Whether the last pass writes keys.
-        is_remainder
-            Whether heavy hitters are extracted. Then the passes sort the remaining keys and always write them.
+        `plan`: the plan in device memory.
+        `arrays`: keys and columns.
+        `writes_keys`: whether the last pass writes keys.
+        `is_remainder`: whether heavy hitters are extracted. Then the passes sort the remaining keys and always write them.
         """
         name = "remainder_pass" if is_remainder else "onesweep_pass"
         packed, entry = arrays.packed, _pass_entry(name, len(self._keys.rule))
