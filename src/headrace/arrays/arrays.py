@@ -21,8 +21,7 @@ from headrace.gpu.device.device import checked, driver, gpu, memory_views, start
 CPU = Device()
 _KINDS = "biufmM"
 """NumPy type kinds of fixed-width values: bool, integers, floats, durations, timestamps."""
-_TEXTS = "US"
-"""NumPy type kinds of strings and bytes."""
+_TEXTS = "US"  # NumPy type kinds of strings and bytes
 
 
 def needed_numpy(what: str) -> Any:
@@ -41,22 +40,14 @@ def needed_numpy(what: str) -> Any:
 class Array:
     """Description of a caller's one-dimensional array."""
 
-    address: int
-    """Address of the first item."""
-    length: int
-    """Number of items."""
-    typestr: str
-    """Type of an item in NumPy's notation: ``"<u4"``."""
-    device: Device
-    """Device of the memory."""
-    library: str
-    """``"numpy"``, ``"cupy"``, ``"torch"``, ``"cudf"``, ``"headrace"``, or ``"other"``."""
-    stream: int | None = None
-    """Handle of the stream that the library uses; None on the CPU."""
-    writable: bool = True
-    """True if the items may be changed."""
-    owner: Any = field(default=None, repr=False, compare=False)
-    """The caller's object, which owns the memory."""
+    address: int  # address of the first item
+    length: int  # number of items
+    typestr: str  # type of an item in NumPy's notation: ``"<u4"``
+    device: Device  # device of the memory
+    library: str  # ``"numpy"``, ``"cupy"``, ``"torch"``, ``"cudf"``, ``"headrace"``, or ``"other"``
+    stream: int | None = None  # handle of the stream that the library uses; None on the CPU
+    writable: bool = True  # True if the items may be changed
+    owner: Any = field(default=None, repr=False, compare=False)  # the caller's object, which owns the memory
 
     @property
     def width(self) -> int:
@@ -76,8 +67,7 @@ class Array:
         return np.asarray(_Described(self))
 
 
-fast_array = fast_constructor(Array)
-"""Creates an `Array` at a fifth of the cost of its class."""
+fast_array = fast_constructor(Array)  # creates an `Array` at a fifth of the cost of its class
 
 
 class _Described:
@@ -325,8 +315,7 @@ TORCH_TYPES = {
     "float32": "<f4",
     "float64": "<f8",
 }
-TORCH_NAMES = {typestr: name for name, typestr in TORCH_TYPES.items()}
-"""Names of PyTorch's types by NumPy's notation."""
+TORCH_NAMES = {typestr: name for name, typestr in TORCH_TYPES.items()}  # names of PyTorch's types by NumPy's notation
 
 
 _DLPACK_CPU, _DLPACK_CUDA = 1, 2

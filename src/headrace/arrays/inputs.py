@@ -239,12 +239,9 @@ def is_only_axis(axis: Any) -> bool:
 class Lines:
     """The lines of an array along an axis, as the rows of a matrix."""
 
-    rows: Any
-    """Matrix without gaps, of NumPy, or on a GPU of CuPy or PyTorch. Items of bfloat16 are float32 here."""
-    axis: int
-    """The axis, counted from the first dimension."""
-    source: Any
-    """The array."""
+    rows: Any  # Matrix without gaps, of NumPy, or on a GPU of CuPy or PyTorch. Items of bfloat16 are float32 here.
+    axis: int  # the axis, counted from the first dimension
+    source: Any  # the array
 
     def each(self, call: Callable[[Any], Any]) -> Any:
         """Return a matrix of the results of `call` for each row. The results are arrays of one length."""

@@ -19,14 +19,10 @@ to use it in this shell, or in every shell:
 class CompletionFlag:
     """An option, for a completion script."""
 
-    names: tuple[str, ...]
-    """``("-q", "--quiet")``."""
-    help: str
-    """One line of help."""
-    takes_value: bool
-    """True if a value follows."""
-    choices: tuple[str, ...]
-    """The valid values; empty if there is no fixed list."""
+    names: tuple[str, ...]  # ``("-q", "--quiet")``
+    help: str  # one line of help
+    takes_value: bool  # True if a value follows
+    choices: tuple[str, ...]  # the valid values; empty if there is no fixed list
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ _ROWS = 4_334
 _MILES = 4_561_824
 """Number of flights in the shipped file, and the sum of their distances, computed with Python's csv module."""
 
-_REPEATS = 160
-"""Repetitions of the file: 63 MB, so that the time to start is small against the time to read."""
+_REPEATS = 160  # repetitions of the file: 63 MB, so that the time to start is small against the time to read
 
 
 def add_parser(commands: Any, _epilog: str) -> None:

@@ -56,10 +56,8 @@ class RowStream:
 class RejectSpool:
     """The rejects of all batches, in a temporary file, so that bad data does not fill the memory."""
 
-    like: Table
-    """A table of rejects without rows."""
-    first: list[dict[str, Any]] = field(default_factory=list)
-    """The first five faults."""
+    like: Table  # a table of rejects without rows
+    first: list[dict[str, Any]] = field(default_factory=list)  # the first five faults
     _file: Any = field(default_factory=tempfile.TemporaryFile)
 
     def add(self, rejects: Table) -> None:

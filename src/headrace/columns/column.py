@@ -260,8 +260,7 @@ class Column(Placed, ForeignNames):
         return f"Column({self.type}, {self.length:_} rows, {self.null_count:_} null)[{shown}{more}]"
 
 
-MAX_VIEW_BYTES = 0x7FFFFFFF
-"""Maximum size of one buffer of string views, and so of one text."""
+MAX_VIEW_BYTES = 0x7FFFFFFF  # maximum size of one buffer of string views, and so of one text
 _VIEW = Struct("<IIII")
 _MAX_ROWS = 2**62
 
@@ -333,5 +332,4 @@ def _decimals(values: list[int], scale: int) -> list[Any]:
     return [Decimal(value).scaleb(-scale, exact) for value in values]
 
 
-new_column = fast_constructor(Column)
-"""Make a `Column` of valid parts, without checks."""
+new_column = fast_constructor(Column)  # make a `Column` of valid parts, without checks

@@ -34,8 +34,7 @@ _MEANINGS = {
 }
 """The part of a date that each directive gives; a format may give each once."""
 
-_NUMBERS = dict.fromkeys("dmHIMS", 2) | {"j": 3, "Y": 4, "y": 2}
-"""Maximum digits of each numeric directive."""
+_NUMBERS = dict.fromkeys("dmHIMS", 2) | {"j": 3, "Y": 4, "y": 2}  # maximum digits of each numeric directive
 
 _NEEDS = {"day": "month", "month": "day", "minute": "hour", "second": "minute", "fraction": "second", "offset": "hour"}
 """Parts that require another one."""

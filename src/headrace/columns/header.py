@@ -22,10 +22,8 @@ RECORDS_BELOW, RECORDS_BELOW_VALUES = 100, 20
 """Number of records below the first one that are compared with it. The second number applies if the first record has only values,
 since then no text can recur.
 """
-LOOK_BYTES = 128 << 10
-"""Bytes from the first record on that are searched for those records."""
-_FIELDS_CLASSIFIED = 20
-"""Fields of each column that are classified."""
+LOOK_BYTES = 128 << 10  # bytes from the first record on that are searched for those records
+_FIELDS_CLASSIFIED = 20  # fields of each column that are classified
 _SHOWN = 40
 _NUMBERS = re.compile(rb"[0-9]+")
 
@@ -36,14 +34,10 @@ _TEXT, _BOOLEAN = FAMILIES["string"].noun, FAMILIES["bool"].noun
 class HeaderDecision:
     """Decision whether the first record holds the names."""
 
-    is_header: bool
-    """The decision."""
-    reason: str
-    """The reason, in words."""
-    inferred: bool = True
-    """True if the reader decided; otherwise an option did."""
-    in_doubt: bool = False
-    """True if the evidence for names is only the absence of evidence against them."""
+    is_header: bool  # the decision
+    reason: str  # the reason, in words
+    inferred: bool = True  # True if the reader decided; otherwise an option did
+    in_doubt: bool = False  # True if the evidence for names is only the absence of evidence against them
 
     def __str__(self) -> str:
         return f"the first record is taken for {'the header' if self.is_header else 'data'}: {self.reason}"

@@ -9,8 +9,7 @@ from typing import Any
 from headrace.columns.column import Column, new_column
 from headrace.columns.types import parse_type
 
-type_named = cache(parse_type)
-"""Cached, since there are few types and may be a million columns."""
+type_named = cache(parse_type)  # cached, since there are few types and may be a million columns
 
 
 def column_of(parts: Sequence[Any], length: int) -> Column:

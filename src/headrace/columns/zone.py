@@ -14,12 +14,9 @@ _FIXED = re.compile(r"([+-])([01]\d|2[0-3]):?([0-5]\d)")
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _SECOND = datetime.timedelta(seconds=1)
 _DAY = datetime.timedelta(days=1)
-_FIRST_YEAR = 1800
-"""No zone has offset changes before this year: towns used their own local mean time."""
-_REGULAR_YEAR = 2100
-"""From this year on a zone's rules repeat every year, so every offset lasts for weeks."""
-_LAST_YEAR = 2501
-"""The rules repeat after 400 years, the cycle of the calendar."""
+_FIRST_YEAR = 1800  # no zone has offset changes before this year: towns used their own local mean time
+_REGULAR_YEAR = 2100  # from this year on a zone's rules repeat every year, so every offset lasts for weeks
+_LAST_YEAR = 2501  # the rules repeat after 400 years, the cycle of the calendar
 _FOREVER = 2**62
 
 

@@ -73,8 +73,7 @@ def _same(value: object, default: object) -> bool:
     return value is default or (type(value) is type(default) and value == default)
 
 
-MOST = 2**62
-"""Maximum of options that are counts."""
+MOST = 2**62  # maximum of options that are counts
 _BOOLS = {"true": True, "false": False}
 
 
@@ -228,8 +227,7 @@ class Given:
         return None if value is None else positive(name, value)
 
 
-PLAIN: frozenset[type] = frozenset({str, bytes, bool, int, type(None), type})
-"""Immutable classes."""
+PLAIN: frozenset[type] = frozenset({str, bytes, bool, int, type(None), type})  # immutable classes
 
 
 _MAX_LEVELS = 8

@@ -92,12 +92,9 @@ def check_target(path: str | os.PathLike[str]) -> None:
 class _Format:
     """A file format."""
 
-    write: Callable[[ArrowStream, Path], None]
-    """Writes a table to a path."""
-    extra: str = ""
-    """The extra of this package that installs `modules`."""
-    modules: tuple[str, ...] = ()
-    """Modules that `write` imports."""
+    write: Callable[[ArrowStream, Path], None]  # writes a table to a path
+    extra: str = ""  # the extra of this package that installs `modules`
+    modules: tuple[str, ...] = ()  # modules that `write` imports
 
     def load(self) -> None:
         for name in self.modules:

@@ -15,8 +15,7 @@ _WIDE = {"bool": "int64", "int8": "int64", "int16": "int64", "uint8": "uint64", 
 _WORDS = {"bool": "uint32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}
 """Types that short integers are compared as."""
 _HALVES = ("float16", "bfloat16")
-_TAKEN = "iIlLqQfd"
-"""NumPy's letters of types that are combined as they are."""
+_TAKEN = "iIlLqQfd"  # NumPy's letters of types that are combined as they are
 
 
 @dataclass(frozen=True, slots=True)

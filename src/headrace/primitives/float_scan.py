@@ -14,8 +14,7 @@ from headrace.gpu.kernels.launch_plan import LaunchPlan, PlanRecorder, RecordedB
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
 from headrace.primitives.tuning import FLOAT_SCAN
 
-GROUP = _native.FLOAT_SCAN_GROUP
-"""Items that are added one by one."""
+GROUP = _native.FLOAT_SCAN_GROUP  # items that are added one by one
 _SUM = Entry("primitives/float_scan.cu", "sum_groups", "PQP")
 _FEW = Entry("primitives/float_scan.cu", "scan_few", "PQPQQ")
 _SCAN = Entry("primitives/float_scan.cu", "scan_groups", "PQPPQQ")

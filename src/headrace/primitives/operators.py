@@ -9,8 +9,7 @@ from headrace.arrays.arrays import Array, integers_of_times
 from headrace.core.errors import OptionError
 from headrace.core.options import choice
 
-OPERATORS = {"sum": "Sum", "min": "Min", "max": "Max"}
-"""Names in the kernels, by the names in a call."""
+OPERATORS = {"sum": "Sum", "min": "Min", "max": "Max"}  # names in the kernels, by the names in a call
 
 _ITEMS = {"<u4": "u32", "<i4": "i32", "<u8": "u64", "<i8": "i64", "<f4": "float", "<f8": "double"}
 _UNSIGNED = {"i32": "u32", "i64": "u64"}
@@ -21,10 +20,8 @@ _WIDENED = {"<u4": ("u32", "<u8"), "<i4": ("i32", "<i8")}
 class Joining:
     """Operator for items of one type, as the kernels name both."""
 
-    join: str
-    """Operator, such as ``"Sum"``."""
-    item: str
-    """Type of the items, such as ``"u32"``."""
+    join: str  # operator, such as ``"Sum"``
+    item: str  # type of the items, such as ``"u32"``
 
     @classmethod
     def of(cls, operator: str, items: Array) -> Joining:

@@ -7,13 +7,11 @@ from typing import Any
 
 from headrace.gpu.kernels.source import ANY, Programs
 
-WIDTHS = (1, 2, 4, 8, 16)
-"""Bytes of an item that copies and selections take."""
+WIDTHS = (1, 2, 4, 8, 16)  # bytes of an item that copies and selections take
 _COPIED_WIDTHS, _SELECTED_WIDTHS = (1, ANY), (4, 8, ANY)
 """Others are rare: their programs are compiled at their first use. A scan copies bytes."""
 ITEMS = ("u32", "i32", "u64", "i64", "float", "double")
-SUMMED_ITEMS = ("u32", "u64")
-"""Types whose sums are scanned: sums of signed items have the bits of unsigned ones."""
+SUMMED_ITEMS = ("u32", "u64")  # types whose sums are scanned: sums of signed items have the bits of unsigned ones
 
 SCAN_LARGE = {"HR_THREADS": 192, "HR_ROWS": 9, "HR_STAGES": 8, "HR_REDUCERS": 6, "HR_LOOK": 5}
 """For blocks with 227 KiB of shared memory (bench/results/h200/2026-11-21-scan-and-selection.md)."""

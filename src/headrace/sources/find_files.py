@@ -14,8 +14,7 @@ from headrace.sources.kinds.file import checked_path, is_path, located
 from headrace.sources.open import SourceLike
 from headrace.sources.registry import kind_of
 
-NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-"""Value in a folder's name for null."""
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # value in a folder's name for null
 
 _WILD = re.compile(r"[*?\[]")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")

@@ -15,8 +15,7 @@ _FOREIGN = {
     b"Rar!\x1a\x07": "a rar archive; unpack it first",
 }
 """First bytes of files that are not text, and their descriptions in messages."""
-FOREIGN_MARKS = tuple(_FOREIGN)
-"""First bytes of files that are not text."""
+FOREIGN_MARKS = tuple(_FOREIGN)  # first bytes of files that are not text
 
 
 def check_is_text(start: bytes, name: str) -> None:

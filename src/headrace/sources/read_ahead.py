@@ -6,8 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
-_MAX_WAITING_BYTES = 8 << 20
-"""Bytes of pieces that may wait; the thread adds one more piece and then blocks."""
+_MAX_WAITING_BYTES = 8 << 20  # bytes of pieces that may wait; the thread adds one more piece and then blocks
 
 
 class ReadAhead:

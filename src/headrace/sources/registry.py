@@ -25,14 +25,10 @@ AnySource = RangeSource | StreamSource
 class SourceKind:
     """A kind of source."""
 
-    name: str
-    """Name of the kind."""
-    matches: Callable[[object], bool]
-    """True if the argument of a caller is of this kind."""
-    source: Callable[[Any], AnySource]
-    """Returns its source. Nothing is read before that is opened."""
-    is_path: bool = False
-    """True if it is a local path, for which patterns and folders are expanded."""
+    name: str  # name of the kind
+    matches: Callable[[object], bool]  # True if the argument of a caller is of this kind
+    source: Callable[[Any], AnySource]  # Returns its source. Nothing is read before that is opened.
+    is_path: bool = False  # True if it is a local path, for which patterns and folders are expanded
 
 
 SOURCE_KINDS = (

@@ -11,8 +11,7 @@ from headrace.sources.kinds.streams import StreamSource
 from headrace.sources.open import OpenSource, SourceLike, SourceOptions, open_source
 from headrace.sources.registry import AnySource, source_of
 
-KEPT_BYTES = 1 << 28
-"""Decompressed text that all sources together may keep, in bytes."""
+KEPT_BYTES = 1 << 28  # decompressed text that all sources together may keep, in bytes
 
 
 @dataclass(slots=True)

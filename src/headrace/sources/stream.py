@@ -26,8 +26,7 @@ from headrace.sources.open import OpenSource
 from headrace.sources.read_ahead import ReadAhead
 from headrace.sources.text_chunks import TextChunks
 
-_HEAD_BYTES = 16 << 10
-"""Bytes of the beginning that are always kept: they show what records look like."""
+_HEAD_BYTES = 16 << 10  # bytes of the beginning that are always kept: they show what records look like
 _SKIP_BYTES = 8 << 20
 _MARGIN = 64
 """Bytes kept before a window: a character or a line end may have begun there. Windows begin at multiples of it."""
@@ -45,14 +44,10 @@ class LineCount(NamedTuple):
 class Window:
     """A part of a text, valid until the next one is asked for."""
 
-    source: OpenSource
-    """The bytes of the part, or the whole text."""
-    base: int
-    """Offset in the text of the first byte of `source`."""
-    is_last: bool
-    """True if the text ends with the window."""
-    count: LineCount
-    """Lines before a byte of `source`; `count.byte` is relative to `base`."""
+    source: OpenSource  # the bytes of the part, or the whole text
+    base: int  # offset in the text of the first byte of `source`
+    is_last: bool  # True if the text ends with the window
+    count: LineCount  # lines before a byte of `source`; `count.byte` is relative to `base`
 
 
 class TextStream:

@@ -16,8 +16,7 @@ from headrace.gpu.transfer.direct_storage import DirectFile, direct_file
 from headrace.primitives.copy import copier
 
 _BUFFERS = 2
-_SLACK = 256
-"""Bytes allocated after a text: kernels may read past its end."""
+_SLACK = 256  # bytes allocated after a text: kernels may read past its end
 
 
 class _Slot:

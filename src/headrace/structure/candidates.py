@@ -26,8 +26,7 @@ _FEW_LINES = 20
 _SINGLE_OPENS = re.compile(rb"(?<![^\r\n,;\t|\x1f^~: ])'")
 _SINGLE_CLOSES = re.compile(rb"'(?![^\r\n,;\t|\x1f^~: ])")
 
-_QUOTED = re.compile(rb'"[^"]*(?:"|\Z)')
-"""A quoted part; its line ends do not end records."""
+_QUOTED = re.compile(rb'"[^"]*(?:"|\Z)')  # a quoted part; its line ends do not end records
 
 Options = dict[str, Any]
 Fixed = Mapping[str, Any]

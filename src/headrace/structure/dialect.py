@@ -18,8 +18,7 @@ from headrace.core.errors import OptionError, shown
 from headrace.core.options import flag
 from headrace.structure.automaton import Automaton, Emit, Transition, reachable
 
-MAX_SEP_BYTES = 8
-"""Greatest length of a separator, a comment prefix and a line terminator, in bytes."""
+MAX_SEP_BYTES = 8  # greatest length of a separator, a comment prefix and a line terminator, in bytes
 
 ESCAPE_LETTERS = b"0bfnrtvZ"
 """Bytes that stand for others after an escape: 00, 08, 0C, 0A, 0D, 09, 0B and 1A (columns/rules/escape_sequences.hpp)."""
@@ -398,9 +397,6 @@ def _printable(data: bytes) -> str:
     return repr(data)[2:-1].replace(" ", r"\x20")
 
 
-CSV = Dialect()
-"""Commas, double quotes, any line end."""
-TSV = Dialect(sep=b"\t")
-"""Tab-separated, otherwise as `CSV`."""
-PIPE = Dialect(sep=b"|")
-"""Separated by vertical bars, otherwise as `CSV`."""
+CSV = Dialect()  # commas, double quotes, any line end
+TSV = Dialect(sep=b"\t")  # tab-separated, otherwise as `CSV`
+PIPE = Dialect(sep=b"|")  # separated by vertical bars, otherwise as `CSV`

@@ -20,10 +20,8 @@ from headrace.structure.candidates import RARE_SEPARATORS
 from headrace.structure.dialect import Dialect
 from headrace.structure.find import find_structure
 
-_LONGEST_CUT = 64 << 10
-"""Bytes. If the last record of a cut sample is longer, its quote is assumed never to close."""
-_LONGEST_IN_WINDOW = 4 << 10
-"""The same for a window."""
+_LONGEST_CUT = 64 << 10  # Bytes. If the last record of a cut sample is longer, its quote is assumed never to close.
+_LONGEST_IN_WINDOW = 4 << 10  # the same for a window
 _MAX_PREAMBLE = 50
 _MAX_FOOTER = 5
 _WIDTHS_TRIED = 4
@@ -33,14 +31,11 @@ _TABLE_TO_PREAMBLE = 2
 _EVEN = 0.9
 """Least share of records of the steady width. Below it, lines before the first such record may be ragged records, too."""
 
-SINGLE_GAIN = 0.55
-"""Value of one column. w columns are worth w / (w + 1), so two are worth more than one."""
+SINGLE_GAIN = 0.55  # value of one column. w columns are worth w / (w + 1), so two are worth more than one
 
-REPAIRED = 0.25
-"""Weight of a malformed quote that lenient quotes repair."""
+REPAIRED = 0.25  # weight of a malformed quote that lenient quotes repair
 
-NO_QUOTES = 0.95
-"""Factor for a dialect without quotes if the text has quotes: later fields may need them."""
+NO_QUOTES = 0.95  # factor for a dialect without quotes if the text has quotes: later fields may need them
 
 WEAK_SEPARATORS = {b" ": 0.75, b":": 0.8, b"::": 0.8} | {bytes([byte]): 0.8 for byte in RARE_SEPARATORS}
 """Separators that also occur in ordinary text, and the factor for a split at them."""

@@ -29,14 +29,10 @@ def count_line_ends(text: bytes) -> dict[bytes, int]:
 class Sample:
     """Bytes read from a source."""
 
-    text: bytes
-    """The first bytes of the source, without a byte-order mark."""
-    whole: bool
-    """`text` is the whole source; otherwise its last record is cut."""
-    windows: tuple[bytes, ...] = ()
-    """Parts from the middle to the end; each begins and ends anywhere in a record."""
-    ends: bool = False
-    """The last window ends where the text ends."""
+    text: bytes  # the first bytes of the source, without a byte-order mark
+    whole: bool  # `text` is the whole source; otherwise its last record is cut
+    windows: tuple[bytes, ...] = ()  # parts from the middle to the end; each begins and ends anywhere in a record
+    ends: bool = False  # the last window ends where the text ends
 
     @property
     def bytes_read(self) -> int:

@@ -9,8 +9,7 @@ import zoneinfo
 from dataclasses import dataclass
 from functools import cache
 
-_CYCLE = 146097 * 86400
-"""Seconds of 400 years, the period of the calendar."""
+_CYCLE = 146097 * 86400  # seconds of 400 years, the period of the calendar
 
 _DATE = re.compile(rb"([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})(?![0-9])")
 _TIME = re.compile(rb"[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(.*)", re.DOTALL)

@@ -6,11 +6,9 @@ import re
 from collections.abc import Mapping
 from decimal import Context, Decimal
 
-SECOND = 10**9
-"""In nanoseconds, the unit of all results."""
+SECOND = 10**9  # in nanoseconds, the unit of all results
 
-OUT_OF_REACH = 10**100
-"""Represents a duration with a number of more than 64 bits; it exceeds every type."""
+OUT_OF_REACH = 10**100  # represents a duration with a number of more than 64 bits; it exceeds every type
 
 _CLOCK_PART = rb"([0-9]+):([0-5][0-9]):([0-5][0-9])(?:\.([0-9]{1,9}))?"
 _TIME_OF_DAY = re.compile(rb"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]{1,9}))?)?")

@@ -77,11 +77,9 @@ class CsvOptions:
     notes: tuple[str, ...] = ()
 
 
-Keywords = dict[str, object]
-"""Each option's value as the caller gave it, by name; none is missing."""
+Keywords = dict[str, object]  # each option's value as the caller gave it, by name; none is missing
 
-Parsed = Mapping[str, Any]
-"""Each option's value as its parser returned it, by name."""
+Parsed = Mapping[str, Any]  # each option's value as its parser returned it, by name
 
 T = TypeVar("T")
 
@@ -178,8 +176,7 @@ _csv_options, _source_options, _context = fast_constructor(CsvOptions), fast_con
 _DEFAULT_CONTEXT = Context()
 _PARSERS = {option.name: option.parse for option in OPTIONS}
 _NULL_NOTE = "null_values='auto': words such as NA and null are null in columns that are not text"
-_OF_ONE_CALL = "context", "progress"
-"""Options that are no part of the cache's key."""
+_OF_ONE_CALL = "context", "progress"  # options that are no part of the cache's key
 
 _PLAIN = PLAIN | {DataType, Device}
 _parsed: IdentityCache[CsvOptions] = IdentityCache()

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from headrace.structure.dialect import Dialect
 
-AUTO = "auto"
-"""Value of an option that is to be found."""
+AUTO = "auto"  # value of an option that is to be found
 
 OnError = Literal["raise", "null", "reject"]
 EncodingErrors = Literal["strict", "replace"]

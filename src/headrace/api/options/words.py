@@ -239,5 +239,4 @@ WORDS: tuple[Word, ...] = (
     translated("convert_options", "pyarrow", by=by.option_object, meaning="its options that differ from their defaults"),
 )
 
-WORD_OF = {word.name: word for word in WORDS}
-"""Rows by name."""
+WORD_OF = {word.name: word for word in WORDS}  # rows by name

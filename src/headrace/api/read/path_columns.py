@@ -21,8 +21,7 @@ from headrace.sources.find_files import partitions
 from headrace.sources.open import SourceOptions, open_source
 from headrace.structure.dialect import Dialect
 
-Partitions = Mapping[str, Sequence[str | None]]
-"""Mapping from key to the value of each file; None is null."""
+Partitions = Mapping[str, Sequence[str | None]]  # mapping from key to the value of each file; None is null
 
 
 def find_partitions(

@@ -37,8 +37,7 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "where()") from None
 
-_WHOLE_RECORD = compiled(col("column").is_null(), {"column": parse_type("string")})
-"""Chooses faults of no column."""
+_WHOLE_RECORD = compiled(col("column").is_null(), {"column": parse_type("string")})  # chooses faults of no column
 
 
 class ChosenParts(CpuParts):

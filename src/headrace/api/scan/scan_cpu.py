@@ -35,14 +35,10 @@ _UNBOUNDED = 1 << 62
 class _Cursor:
     """The progress in a file."""
 
-    at: int
-    """The next byte to read."""
-    end: int
-    """End of the last record."""
-    state: int = 0
-    """State of the automaton at `at`."""
-    is_done: bool = False
-    """True if the last wanted record has been read."""
+    at: int  # the next byte to read
+    end: int  # end of the last record
+    state: int = 0  # state of the automaton at `at`
+    is_done: bool = False  # True if the last wanted record has been read
 
 
 class CpuParts(ScanParts):

@@ -26,8 +26,7 @@ from headrace.sources.find_files import list_sources
 from headrace.sources.kinds.gpu_array import is_on_gpu, text_on_gpu
 from headrace.sources.open import SourceLike
 
-_MIN_BATCH_BYTES, _MAX_BATCH_BYTES = 64 << 20, 256 << 20
-"""Bytes of text of a batch by default."""
+_MIN_BATCH_BYTES, _MAX_BATCH_BYTES = 64 << 20, 256 << 20  # bytes of text of a batch by default
 _BYTES_PER_THREAD = 16 << 20
 _BATCH_BYTES_LIMIT = 512 << 20
 _BATCHES_IN_MEMORY_LIMIT = 8

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from headrace.columns.buffers.fetch_gpu import FetchShape
     from headrace.core.expressions.column_expression import ColumnExpression
 
-MIN_PART_BYTES = 64 << 10
-"""Size below which a part is not halved when memory runs out."""
+MIN_PART_BYTES = 64 << 10  # size below which a part is not halved when memory runs out
 
 Change = Callable[[LoadPlan], LoadPlan]
 

@@ -21,12 +21,9 @@ from headrace.columns.types import DataType
 class ScanTypes:
     """The types of all columns."""
 
-    types: list[DataType]
-    """In the order of the plan."""
-    from_first: bool
-    """True if they are those of the first part, which values of other parts may not fit."""
-    passes: int
-    """Passes over the text that determined them."""
+    types: list[DataType]  # in the order of the plan
+    from_first: bool  # True if they are those of the first part, which values of other parts may not fit
+    passes: int  # passes over the text that determined them
 
 
 def infer_types(plans: PlannedFiles, parts: ScanParts) -> ScanTypes:

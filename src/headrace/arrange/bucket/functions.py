@@ -23,8 +23,7 @@ from headrace.core.options import integer, number
 
 __all__ = ["BucketFunction", "bits", "computed", "even", "hash", "identity", "modulo", "splitters", "where"]
 
-MAX_BITS = 24
-"""Maximum number of bits of a bucket number."""
+MAX_BITS = 24  # maximum number of bits of a bucket number
 _LAST_BIT = 127
 
 

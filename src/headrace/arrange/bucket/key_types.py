@@ -8,8 +8,7 @@ from headrace.arrange.bucket.buckets import KEYS
 from headrace.arrays.arrays import integers_of_times, needed_numpy
 from headrace.core.errors import OptionError
 
-WIDE = "|V16"
-"""NumPy type of keys of 16 bytes. Keys of widths without kernels are padded to this type."""
+WIDE = "|V16"  # NumPy type of keys of 16 bytes. Keys of widths without kernels are padded to this type.
 _WIDEST = 16
 
 

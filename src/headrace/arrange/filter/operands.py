@@ -37,16 +37,11 @@ def step_bytes(operation: str, domain: str, a: int = 0, b: int = 0) -> bytes:
 class FilterOperand:
     """Steps that push a value on the stack."""
 
-    steps: bytes
-    """The steps; empty for a literal."""
-    depth: int
-    """Maximum depth of the stack."""
-    domain: str
-    """Domain of the value: one of `DOMAINS`."""
-    quantity: Quantity
-    """Meaning of the value. Its family is ``"null"`` for values that are all null."""
-    literal: Any = None
-    """Value of a literal."""
+    steps: bytes  # the steps; empty for a literal
+    depth: int  # maximum depth of the stack
+    domain: str  # domain of the value: one of `DOMAINS`
+    quantity: Quantity  # Meaning of the value. Its family is ``"null"`` for values that are all null.
+    literal: Any = None  # value of a literal
 
     @property
     def is_literal(self) -> bool:

@@ -14,8 +14,7 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 
-Restored = Callable[[Any], Any]
-"""Converts bytes to the type and shape of the caller's array."""
+Restored = Callable[[Any], Any]  # converts bytes to the type and shape of the caller's array
 
 
 def placed_items(value: Any, name: str, context: Context, budget: Budget) -> tuple[Array, Restored | None]:

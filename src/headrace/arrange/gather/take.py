@@ -20,8 +20,7 @@ from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, OutOfRangeError
 
-WIDTHS = (1, 2, 4, 8, 16)
-"""Bytes of items that have kernels."""
+WIDTHS = (1, 2, 4, 8, 16)  # bytes of items that have kernels
 MAX_INT32 = 0x7FFFFFFF
 _NUMBERS = {"<u4", "<i4", "<u8", "<i8"}
 

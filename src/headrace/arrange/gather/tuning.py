@@ -5,11 +5,9 @@ from __future__ import annotations
 from headrace.gpu.kernels.source import ANY, Programs
 
 TAKE_THREADS = 256
-TAKE_TURNS = 8
-"""Rows per thread of take.cu."""
+TAKE_TURNS = 8  # rows per thread of take.cu
 SELECTED_THREADS = 256
-ROW_TYPES = ("u32", "u64")
-"""Types of row numbers."""
+ROW_TYPES = ("u32", "u64")  # types of row numbers
 
 PROGRAMS: Programs = (
     ("take.cu", {"HR_ROW": ROW_TYPES, "HR_THREADS": [TAKE_THREADS], "HR_TURNS": [TAKE_TURNS]}),

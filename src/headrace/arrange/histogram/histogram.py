@@ -24,17 +24,14 @@ from headrace.gpu.memory.pool import device_pool
 
 _FILE = "arrange/histogram/histogram.cu"
 _CELLS = 4096
-_MAX_SHARED_EDGES = 2048
-"""Maximum number of buckets whose edges a block keeps in shared memory."""
+_MAX_SHARED_EDGES = 2048  # maximum number of buckets whose edges a block keeps in shared memory
 _REPLICAS = 32
 _REPLICATED_BYTES = 33 << 10
 _SINGLE_BYTES = 64 << 10
 _WINDOW_OF_LARGE = 1 << 16
 _WINDOW_OF_SMALL = 1 << 15
-_NO_EVEN = bytes(16)
-"""Placeholder for the ``Even`` that the kernel of an expression does not read."""
-_MIN_SHARED_BYTES = 99 << 10
-"""Shared memory per block that every device has."""
+_NO_EVEN = bytes(16)  # placeholder for the ``Even`` that the kernel of an expression does not read
+_MIN_SHARED_BYTES = 99 << 10  # shared memory per block that every device has
 _ALONE_BYTES = 128 << 10
 """Maximum size of keys that a single block counts. It writes the result, so the counts need not be cleared first."""
 
@@ -238,16 +235,11 @@ def launcher(
 class Plan:
     """Shared memory of a counting block."""
 
-    packed: bool
-    """True if counters are 16 bits wide."""
-    factor: int
-    """Replicas of each counter; for packed counters, the number of buckets that a block counts."""
-    cells: int
-    """Cells of the edge table, 0 without edges."""
-    edges_in_shared: bool
-    """True if a block keeps the edges in shared memory."""
-    nbytes: int
-    """Bytes of shared memory."""
+    packed: bool  # True if counters are 16 bits wide
+    factor: int  # replicas of each counter; for packed counters, the number of buckets that a block counts
+    cells: int  # cells of the edge table, 0 without edges
+    edges_in_shared: bool  # True if a block keeps the edges in shared memory
+    nbytes: int  # bytes of shared memory
 
 
 @lru_cache(1024)

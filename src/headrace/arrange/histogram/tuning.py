@@ -7,14 +7,11 @@ from typing import Any
 
 from headrace.gpu.kernels.source import ANY, Programs
 
-THREADS, ROWS = 1024, 4
-"""Threads per block, and vectors of 16 bytes per thread and tile."""
-ROWS_OF_BYTES = 2
-"""`ROWS` for keys of 1 byte: the keys of a tile must fit counters of 16 bits."""
+THREADS, ROWS = 1024, 4  # threads per block, and vectors of 16 bytes per thread and tile
+ROWS_OF_BYTES = 2  # `ROWS` for keys of 1 byte: the keys of a tile must fit counters of 16 bits
 CELLS_GPU = 14_500
 """Cells of an edge table. Not a multiple of a power of two: skewed keys often share their low bits, and would share a bank."""
-CELLS_SMALL = 7001
-"""Cells on devices with 99 KiB of shared memory per block, most of which the counters need."""
+CELLS_SMALL = 7001  # cells on devices with 99 KiB of shared memory per block, most of which the counters need
 KEYS = ("u8", "u16", "u32", "u64", "float", "double")
 """Types of keys. Signed integers are counted by the kernels of unsigned ones."""
 

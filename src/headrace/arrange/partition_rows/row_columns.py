@@ -23,20 +23,16 @@ _WORDS = Entry("arrange/partition_rows/hash_rows.cu", "hash_words", f"{_HASHED_C
 _COMPARE = Entry(
     "arrange/partition_rows/equal_rows.cu", "compare_rows", f"{_COMPARED_COLUMN.argument}{_COMPARED_COLUMN.argument}PPQIP"
 )
-UNEQUAL, EQUAL, UNMATCHED = range(3)
-"""Values of ``RowVerdict`` (equal_rows.hpp)."""
+UNEQUAL, EQUAL, UNMATCHED = range(3)  # values of ``RowVerdict`` (equal_rows.hpp)
 
 
 @dataclass(frozen=True, slots=True)
 class RowColumn:
     """A column in device memory, as kernels read it."""
 
-    hashed: bytes
-    """Bytes of a ``HashedColumn``."""
-    texts: bytes
-    """Bytes of the ``HashedColumn`` of a dictionary's texts; zeros for other columns."""
-    held: tuple[Any, ...]
-    """Buffers that must stay alive while the column is used."""
+    hashed: bytes  # bytes of a ``HashedColumn``
+    texts: bytes  # bytes of the ``HashedColumn`` of a dictionary's texts; zeros for other columns
+    held: tuple[Any, ...]  # buffers that must stay alive while the column is used
 
     @classmethod
     def of(cls, launcher: Launcher, column: Column) -> RowColumn:

@@ -23,8 +23,7 @@ except ImportError:
 
 __all__ = ["Parts", "partition_rows", "partition_rows_by_hash", "take_rows"]
 
-Parts = tuple[dict[str, Column], Any]
-"""Columns in their new order, and the start of each bucket in host memory."""
+Parts = tuple[dict[str, Column], Any]  # columns in their new order, and the start of each bucket in host memory
 
 
 def partition_rows(columns: Mapping[str, Column], by: str, buckets: BucketFunction, context: Context) -> Parts:

@@ -17,8 +17,7 @@ from headrace.core.errors import OptionError, UnsupportedDeviceError
 from headrace.core.options import integer
 from headrace.primitives.scan import reduce
 
-_LIMIT = 1 << 30
-"""Maximum number of bins."""
+_LIMIT = 1 << 30  # maximum number of bins
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, *, context: Context | None = None) -> Any:

@@ -52,8 +52,7 @@ def check_order(nulls: str, **flags: object) -> None:
             flag(name, value)
 
 
-KINDS_OF_SORT = ("stable", "mergesort", "quicksort", "heapsort")
-"""Values of NumPy's parameter `kind`."""
+KINDS_OF_SORT = ("stable", "mergesort", "quicksort", "heapsort")  # values of NumPy's parameter `kind`
 
 
 def check_stability(stable: bool | None, kind: str | None) -> bool:

@@ -27,8 +27,7 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "sorting of columns") from None
 
-_CUDA = 2
-"""DLPack's number of CUDA devices."""
+_CUDA = 2  # DLPack's number of CUDA devices
 
 
 def sort_column(column: Column, options: KeysOptions, strategy: str | None, context: Context | None) -> Column:

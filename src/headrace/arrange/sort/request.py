@@ -10,18 +10,15 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.fast_constructor import fast_constructor
 
-STRATEGIES = ("hybrid", "digits")
-"""Strategies: from the highest digit down by buckets, and from the lowest digit up."""
+STRATEGIES = ("hybrid", "digits")  # strategies: from the highest digit down by buckets, and from the lowest digit up
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnMove:
     """An array that moves with the keys."""
 
-    source: Array
-    """The items in their original order."""
-    target: Array
-    """The output."""
+    source: Array  # the items in their original order
+    target: Array  # the output
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,5 +54,4 @@ class SortTask:
     """Budget for memory."""
 
 
-sort_task = fast_constructor(SortTask)
-"""Creates a `SortTask` at a fifth of the cost of its class."""
+sort_task = fast_constructor(SortTask)  # creates a `SortTask` at a fifth of the cost of its class

@@ -12,8 +12,7 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.inputs import Lines
 from headrace.core.context import Context, context_of
 
-_FEW = 1 << 14
-"""Number of keys up to which the CPU sort uses one thread."""
+_FEW = 1 << 14  # number of keys up to which the CPU sort uses one thread
 
 
 def sorted_few(keys: Any, *, descending: bool, total_order: bool, in_place: bool) -> Any:

@@ -14,16 +14,13 @@ import headrace
 from headrace.cli.bench.experiment import Experiment, Row, Setting
 
 _ROWS, _SMALL_ROWS = 1 << 22, 1 << 12
-_UNIQUES = (1, 10, 100)
-"""Distinct values in percent of the rows."""
-_DELTAS = (1, 10, 50)
-"""Rows of the delta in percent of those of the main part."""
+_UNIQUES = (1, 10, 100)  # distinct values in percent of the rows
+_DELTAS = (1, 10, 50)  # rows of the delta in percent of those of the main part
 _SIZES = (1 << 14, 1 << 17, 1 << 20)
 _SMALL_SIZES = (1 << 8, 1 << 10)
 _BESIDE_ONE_CORE = {"slices": 0.5, "csum": 1.4, "mum": 1.4, "merge_path": None}
 """Throughput beside the paper's merge on one core: about half for slices, up to 40 % more for the others (section 4.2)."""
-_MAX_DUPLICATES = 27.0
-"""The largest of the paper's factors of 21 to 27 for duplicate removal."""
+_MAX_DUPLICATES = 27.0  # the largest of the paper's factors of 21 to 27 for duplicate removal
 
 
 def _steps(setting: Setting) -> Iterator[Row]:

@@ -64,12 +64,9 @@ class Experiment:
 class Setting:
     """Choices of a run."""
 
-    device: str = "cpu"
-    """``"cpu"`` or a GPU such as ``"cuda"``."""
-    is_small: bool = False
-    """True if sizes are small and each call is timed once, as tests need it."""
-    repeats: int = 5
-    """Least number of timed calls."""
+    device: str = "cpu"  # ``"cpu"`` or a GPU such as ``"cuda"``
+    is_small: bool = False  # True if sizes are small and each call is timed once, as tests need it
+    repeats: int = 5  # least number of timed calls
 
     @property
     def is_gpu(self) -> bool:

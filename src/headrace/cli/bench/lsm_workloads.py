@@ -14,10 +14,8 @@ from headrace.cli.bench.lsm_figures import ABSENT, ARRAY, COUNT, IN_A_ROW, LEVEL
 
 _WORD, _KEY_BITS = "uint32", 32
 _FACTOR = 0x9E3779B1
-_SAMPLE = 8
-"""Ranges that are compared with a search of all keys."""
-_DRAWN = 3
-"""Maps that are checked besides those after the last batch, and after a power of two of batches."""
+_SAMPLE = 8  # ranges that are compared with a search of all keys
+_DRAWN = 3  # maps that are checked besides those after the last batch, and after a power of two of batches
 
 
 def context_of(setting: Setting) -> headrace.Context:
@@ -29,14 +27,10 @@ def context_of(setting: Setting) -> headrace.Context:
 class Stream:
     """Distinct random keys, which come in batches of one size. The value of a key is its number."""
 
-    setting: Setting
-    """The device."""
-    keys: Any
-    """The keys in host memory."""
-    absent: Any
-    """The same number of other keys."""
-    batch: int
-    """Keys of a batch; divides the number of keys."""
+    setting: Setting  # the device
+    keys: Any  # the keys in host memory
+    absent: Any  # the same number of other keys
+    batch: int  # keys of a batch; divides the number of keys
 
     @classmethod
     def of(cls, setting: Setting, count: int, batch: int) -> Stream:

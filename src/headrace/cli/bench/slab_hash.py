@@ -25,12 +25,10 @@ _HOST_PARTS = (0.31, 0.4, 0.5, 0.6)
 _SIZES, _SMALL_SIZES = tuple(1 << bits for bits in range(16, 25, 2)), (1 << 8, 1 << 10)
 _PEAK = {"build": 512.0, "find present": 937.0, "find absent": 937.0}
 """Millions a second at utilisations of 19 to 60 % (figure 5.4)."""
-_HARMONIC_MEANS = {"find present": 861.0, "find absent": 793.0}
-"""Millions a second over the sizes of figure 5.5."""
+_HARMONIC_MEANS = {"find present": 861.0, "find absent": 793.0}  # millions a second over the sizes of figure 5.5
 _TO_REBUILDS = {1 << 15: 17.3, 1 << 16: 10.4, 1 << 17: 6.4}
 """Time of rebuilding a cuckoo hash table by that of inserting, by the keys of a batch (figure 5.6)."""
-_ALLOCATORS = {"SlabAlloc": 600.0, "CUDA": 0.8}
-"""Millions of slabs a second, one million slabs (section 5.5)."""
+_ALLOCATORS = {"SlabAlloc": 600.0, "CUDA": 0.8}  # millions of slabs a second, one million slabs (section 5.5)
 _MIXES = {
     "G0": (0.5, 0.5, 0.0, 0.0),
     "G1": (0.2, 0.2, 0.3, 0.3),

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-Figures = Mapping[str, Mapping[int, float]]
-"""Printed figures by method and by length of the pattern."""
+Figures = Mapping[str, Mapping[int, float]]  # printed figures by method and by length of the pattern
 
-CPU = "best-cpu"
-"""Name of the best figure of the CPU, which is no method."""
+CPU = "best-cpu"  # name of the best figure of the CPU, which is no method
 _FEW = (4, 16, 64, 256, 1024)
 LENGTHS = (4, 8, 16, 32, 64, 256, 1024)
 

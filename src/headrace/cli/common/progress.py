@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-_DELAY = 1.0
-"""Seconds before the line appears."""
-_INTERVAL = 0.1
-"""Seconds between two drawings."""
+_DELAY = 1.0  # seconds before the line appears
+_INTERVAL = 0.1  # seconds between two drawings
 _BAR_WIDTH = 30
 _ERASE = "\r\x1b[2K"
 

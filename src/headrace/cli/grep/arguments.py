@@ -61,8 +61,7 @@ class GrepOption:
         return text if not self.choices or text in self.choices else None
 
 
-_MAX_DIGITS = 4300
-"""Digits from which on Python converts no text to an integer."""
+_MAX_DIGITS = 4300  # digits from which on Python converts no text to an integer
 OPTIONS = (
     GrepOption("-e --regexp", "a pattern; several may be given, and PATTERN is then a file", metavar="PATTERN"),
     GrepOption("-f --file", "read patterns from the lines of a file (- for standard input)", metavar="FILE"),
@@ -100,8 +99,7 @@ _REFUSED = {
 }
 """Reasons, by option of other programs."""
 _PAIRS = (("with_filename", "no_filename"), ("files_with_matches", "files_without_match"))
-_CONTRARY = dict(_PAIRS) | {second: first for first, second in _PAIRS}
-"""Flags of which the last one counts."""
+_CONTRARY = dict(_PAIRS) | {second: first for first, second in _PAIRS}  # flags of which the last one counts
 
 
 class GrepArguments:

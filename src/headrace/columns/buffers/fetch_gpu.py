@@ -34,12 +34,9 @@ FETCH_SHAPE = FetchShape()
 class FetchWay:
     """The resources of one copy."""
 
-    ring: PinnedRing
-    """The pinned ring that columns pass through."""
-    results: PinnedResults | None
-    """Pinned memory for results, if they are to use it."""
-    shape: FetchShape = FETCH_SHAPE
-    """Parameters of the copies."""
+    ring: PinnedRing  # the pinned ring that columns pass through
+    results: PinnedResults | None  # pinned memory for results, if they are to use it
+    shape: FetchShape = FETCH_SHAPE  # parameters of the copies
 
 
 def fetch_columns(columns: Mapping[str, Column], filled: Event, way: FetchWay, crossings: Crossings) -> dict[str, Column]:

@@ -20,10 +20,8 @@ class CutRecordError(Exception):
 class Reached:
     """The point where the load of a part ended."""
 
-    end: int = 0
-    """One past the last byte of the last record."""
-    state: int = 0
-    """The automaton's state at the part's `stop`."""
+    end: int = 0  # one past the last byte of the last record
+    state: int = 0  # the automaton's state at the part's `stop`
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,8 @@ class SharedLoads:
     must be loaded again, until there is none. One more round follows if the state then makes columns text.
     """
 
-    native: _native.LoadShare
-    """The native state."""
-    threads: int
-    """Number of threads of `join`."""
+    native: _native.LoadShare  # the native state
+    threads: int  # number of threads of `join`
 
     @classmethod
     def of(cls, columns: int, context: Context) -> SharedLoads:

@@ -28,8 +28,7 @@ from headrace.structure.sample import Sample
 _FIRST_LOOK_BYTES = 32 << 10
 _LOOKED_AT_TWICE = 5
 """Number of candidates that are tried on the whole sample, after a first look at its begin."""
-_FAR_BELOW = 0.3
-"""Candidates after the second with less than this part of the best score are not tried again."""
+_FAR_BELOW = 0.3  # candidates after the second with less than this part of the best score are not tried again
 _RECORDS_JUDGED = 60
 _FIELDS_JUDGED = 600
 _VARIED = 3

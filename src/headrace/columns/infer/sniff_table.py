@@ -23,17 +23,12 @@ from headrace.structure.sample import LINE_END
 
 _RECORDS_JUDGED = 100
 _COLUMNS_JUDGED = 200
-_MIN_SHARE = 0.9
-"""Share of values in a column of values."""
+_MIN_SHARE = 0.9  # share of values in a column of values
 _MIN_ROWS = 2
-_MAX_PADDED = 10
-"""Padded lines before a table."""
-_MAX_EQUAL = 3
-"""Equal records of names."""
-_MAX_ABOVE_BLANK = 5
-"""Lines above the first blank line that may be preamble."""
-_MAX_FOOTER = 5
-"""Lines of a footer."""
+_MAX_PADDED = 10  # padded lines before a table
+_MAX_EQUAL = 3  # equal records of names
+_MAX_ABOVE_BLANK = 5  # lines above the first blank line that may be preamble
+_MAX_FOOTER = 5  # lines of a footer
 _PAIR = 2
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-_MAX_SEARCHED_BYTES = 4096
-"""Maximum bytes of a record that are searched."""
+_MAX_SEARCHED_BYTES = 4096  # maximum bytes of a record that are searched
 
 _MONTH = rb"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}"
 _TIME = rb"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:\ ?[AaPp][Mm]\b)?"

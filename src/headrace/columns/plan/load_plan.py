@@ -12,8 +12,7 @@ from headrace.columns.types import DataType
 from headrace.columns.zone import LocalTimes, local_times
 from headrace.structure.find import DEFAULT_TILE_BYTES
 
-MAX_TILE_BYTES = 1 << 30
-"""Upper limit of a tile: positions in a tile are 32-bit numbers."""
+MAX_TILE_BYTES = 1 << 30  # upper limit of a tile: positions in a tile are 32-bit numbers
 _LARGE_TILE_BYTES = 4 << 20
 _ROWS_PER_TILE = 256
 _TILES_PER_THREAD = 4
@@ -67,8 +66,7 @@ class TextPart:
     """True if more of the text follows the source's last byte."""
 
 
-PlannedColumn = tuple[str, DataType | None, bool]
-"""Name, type or None to infer it, and whether the column is wanted."""
+PlannedColumn = tuple[str, DataType | None, bool]  # name, type or None to infer it, and whether the column is wanted
 
 
 @dataclass(frozen=True, slots=True)

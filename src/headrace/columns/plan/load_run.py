@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from headrace import _native
 
-Progress = Callable[[int, int], object]
-"""A function of two numbers: bytes processed, bytes in all."""
-PROGRESS_SECONDS = 0.1
-"""Seconds between two calls of it, about."""
+Progress = Callable[[int, int], object]  # a function of two numbers: bytes processed, bytes in all
+PROGRESS_SECONDS = 0.1  # seconds between two calls of it, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,5 +27,4 @@ class LoadRun:
     """True if the result has the bytes of each row's record."""
 
 
-NO_HANDLES = LoadRun()
-"""For the load of a single file without progress."""
+NO_HANDLES = LoadRun()  # for the load of a single file without progress

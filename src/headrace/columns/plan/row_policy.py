@@ -12,8 +12,7 @@ from headrace import _native
 
 ShortRecords = Literal["null", "error", "reject"]
 LongRecords = Literal["error", "truncate", "collect", "widen", "reject"]
-COLLECTED = "extra_fields"
-"""Name of the column that ``long_records="collect"`` adds."""
+COLLECTED = "extra_fields"  # name of the column that ``long_records="collect"`` adds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

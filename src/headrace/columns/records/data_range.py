@@ -42,38 +42,25 @@ class DataRangeOptions:
 class DataStart:
     """The begin of the text, and its first relevant record."""
 
-    begin: int
-    """First byte after the byte-order mark and the skipped lines."""
-    lines: int
-    """Number of skipped lines."""
-    first: FirstRecord | None
-    """The record with the names, or the first one; None if there is no record."""
-    leading: int = 0
-    """Number of records before `first`, including those whose names were joined with its own."""
-    header: int | None = None
-    """First byte of `first`, if it has the names."""
-    decision: HeaderDecision | None = None
-    """True if it has the names, and the reason; None if this is not decided yet."""
-    rejects: Mapping[str, Column] | None = None
-    """Table of rejects with the header's faults; None if it has none."""
+    begin: int  # first byte after the byte-order mark and the skipped lines
+    lines: int  # number of skipped lines
+    first: FirstRecord | None  # the record with the names, or the first one; None if there is no record
+    leading: int = 0  # number of records before `first`, including those whose names were joined with its own
+    header: int | None = None  # first byte of `first`, if it has the names
+    decision: HeaderDecision | None = None  # True if it has the names, and the reason; None if this is not decided yet
+    rejects: Mapping[str, Column] | None = None  # table of rejects with the header's faults; None if it has none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataRange:
     """The data of a text."""
 
-    begin: int
-    """First byte to read."""
-    data_begin: int
-    """Records that begin before it are not data."""
-    end: int
-    """First byte after those to read."""
-    footer: int = 0
-    """Number of records skipped after `end`."""
-    unread: int = 0
-    """Bytes after `end` that were not read, because `n_rows` was reached."""
-    max_fields: int = 0
-    """Maximum number of fields of a data record; 0 if it was not asked for."""
+    begin: int  # first byte to read
+    data_begin: int  # records that begin before it are not data
+    end: int  # first byte after those to read
+    footer: int = 0  # number of records skipped after `end`
+    unread: int = 0  # bytes after `end` that were not read, because `n_rows` was reached
+    max_fields: int = 0  # maximum number of fields of a data record; 0 if it was not asked for
 
 
 def find_data_start(source: OpenSource, dialect: Dialect, options: DataRangeOptions, context: Context) -> DataStart:

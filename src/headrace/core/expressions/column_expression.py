@@ -13,8 +13,7 @@ from headrace.core.expressions.operators import Operators, check_depth, is_missi
 from headrace.core.foreign_names import ForeignNames
 from headrace.core.options import choice, instance
 
-_Text: TypeAlias = str
-"""The builtin type in a class that has an attribute `str`."""
+_Text: TypeAlias = str  # the builtin type in a class that has an attribute `str`
 _BRACKETS = {"both": (">=", "<="), "left": (">=", "<"), "right": (">", "<="), "none": (">", "<")}
 
 

@@ -149,5 +149,4 @@ def _part(value: object) -> Expression:
     return Expression(value)  # type: ignore[arg-type]
 
 
-key = Expression("key")
-"""The key itself, from which expressions are built."""
+key = Expression("key")  # the key itself, from which expressions are built

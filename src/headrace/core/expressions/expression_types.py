@@ -41,12 +41,9 @@ _LEAVES = {
 class Values:
     """Type of an expression's values."""
 
-    number: int
-    """Number of the type in a program (expression_kernels.hpp)."""
-    name: str
-    """Name of the type in the kernels."""
-    letter: str
-    """Code of the type in the `struct` module."""
+    number: int  # number of the type in a program (expression_kernels.hpp)
+    name: str  # name of the type in the kernels
+    letter: str  # code of the type in the `struct` module
 
     @property
     def bits(self) -> int:

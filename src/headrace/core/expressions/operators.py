@@ -93,8 +93,7 @@ class Operators:
         )
 
 
-MAX_DEPTH = 100
-"""Maximum number of nested operators."""
+MAX_DEPTH = 100  # maximum number of nested operators
 
 
 def check_depth(depth: int) -> int:

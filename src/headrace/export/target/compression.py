@@ -28,10 +28,8 @@ class OutputCompression:
     ``ab``. So pieces are compressed independently, several at once.
     """
 
-    name: str
-    """Name of the format, a value of the option ``compression=``."""
-    member: Callable[[bytes], bytes]
-    """Compresses bytes to a complete compressed file; releases the GIL."""
+    name: str  # name of the format, a value of the option ``compression=``
+    member: Callable[[bytes], bytes]  # compresses bytes to a complete compressed file; releases the GIL
 
     def compressed(self, blocks: Iterable[bytes], threads: int) -> Iterator[bytes]:
         """Yield compressed files of the blocks, in order; one even if there is no text."""
@@ -93,8 +91,7 @@ _MAKERS: dict[str, Callable[[], Callable[[bytes], bytes]]] = {
     "bz2": lambda: import_module("bz2").compress,
     "xz": lambda: import_module("lzma").compress,
 }
-COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
-"""Compression by suffix of a path."""
+COMPRESSED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}  # compression by suffix of a path
 
 
 def compression_of(option: object, target: object) -> OutputCompression | None:

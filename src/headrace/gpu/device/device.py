@@ -24,10 +24,8 @@ LARGE_BLOCKS = frozenset({(8, 0), (9, 0), (10, 0)})
 """Compute capabilities whose blocks may have more than 128 KiB of shared memory. The limit of the others is 99 KiB."""
 
 
-NAMED_STREAMS = 2
-"""Handles up to this one name the default streams, which belong to the current context."""
-PER_THREAD_STREAM = 2
-"""Handle of the per-thread default stream, which differs from thread to thread."""
+NAMED_STREAMS = 2  # handles up to this one name the default streams, which belong to the current context
+PER_THREAD_STREAM = 2  # handle of the per-thread default stream, which differs from thread to thread
 
 
 def is_lasting(stream: int | None) -> bool:
@@ -39,8 +37,7 @@ def is_lasting(stream: int | None) -> bool:
 
 
 _NAME_BYTES = 256
-_MIN_DRIVER = 13_000
-"""CUDA 13.0 in the driver's notation. Older drivers do not load cubins of NVRTC 13."""
+_MIN_DRIVER = 13_000  # CUDA 13.0 in the driver's notation. Older drivers do not load cubins of NVRTC 13.
 
 
 class GpuError(HeadraceError, RuntimeError):

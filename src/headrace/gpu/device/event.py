@@ -79,5 +79,4 @@ class Event:
             self._destroy(handle)
 
 
-spare_events: dict[int, list[Event]] = {}
-"""Events of `Event.order` that no thread uses, by device."""
+spare_events: dict[int, list[Event]] = {}  # events of `Event.order` that no thread uses, by device

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = min(_native.hardware_threads() << 21, 16 << 20)
 """Bytes of a block: few for each thread, so that lines with hits are in a cache when they are copied."""
-FEW_BYTES = 1 << 18
-"""Bytes of a block if the first selected lines end the search."""
-_READ_BYTES = 1 << 16
-"""Bytes of a file up to which it is read, because a map takes longer."""
+FEW_BYTES = 1 << 18  # bytes of a block if the first selected lines end the search
+_READ_BYTES = 1 << 16  # bytes of a file up to which it is read, because a map takes longer
 _MARKS = (*ALL_MARKS, *WIDE_MARKS)
 
 

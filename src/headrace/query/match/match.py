@@ -19,8 +19,7 @@ from headrace.query.match.automaton.dfa import Dfa
 from headrace.query.match.automaton.native import native_automaton
 from headrace.query.match.automaton.tables import tables_of
 
-CHUNK_BYTES = 64 << 10
-"""Bytes of text that a thread takes at a time."""
+CHUNK_BYTES = 64 << 10  # bytes of text that a thread takes at a time
 _EXPECTED = "a Dfa; compile_regex() makes one of a regular expression"
 
 

@@ -16,12 +16,10 @@ from headrace.core.errors import MissingDependencyError
 from headrace.sources.compression.marks import ALL_MARKS, MARKS
 from headrace.sources.compression.zip_archive import ZipArchive
 
-READ_BYTES = 256 << 10
-"""Compressed bytes read at a time."""
+READ_BYTES = 256 << 10  # compressed bytes read at a time
 
 _OUTPUT_BYTES = 1 << 20
-_ZSTD_RATIO = 1 << 15
-"""Largest expansion by zstd: a block of at least 4 bytes makes at most 128 KB."""
+_ZSTD_RATIO = 1 << 15  # largest expansion by zstd: a block of at least 4 bytes makes at most 128 KB
 
 
 class Decompressor(Protocol):
@@ -47,16 +45,11 @@ class Decompressor(Protocol):
 class Compression:
     """A compression format."""
 
-    name: str
-    """Name of the format, a value of the option ``compression=``."""
-    marks: tuple[bytes, ...]
-    """Byte sequences of which a compressed source begins with one."""
-    make: Callable[[], Decompressor]
-    """Returns a decompressor for one member."""
-    padded: bool = False
-    """True if zero bytes may follow the last member."""
-    max_output: int = _OUTPUT_BYTES
-    """Bytes of text to request from one call."""
+    name: str  # name of the format, a value of the option ``compression=``
+    marks: tuple[bytes, ...]  # byte sequences of which a compressed source begins with one
+    make: Callable[[], Decompressor]  # returns a decompressor for one member
+    padded: bool = False  # True if zero bytes may follow the last member
+    max_output: int = _OUTPUT_BYTES  # bytes of text to request from one call
 
 
 class _Zlib:
@@ -150,8 +143,7 @@ _FORMATS = (
     Compression("zip", MARKS["zip"], _zip),
 )
 CompressionName = Literal["gzip", "zstd", "bz2", "xz", "lz4", "zip"]
-COMPRESSIONS = {row.name: row for row in _FORMATS}
-"""Format by name."""
+COMPRESSIONS = {row.name: row for row in _FORMATS}  # format by name
 
 
 def recognised(start: bytes) -> Compression | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-MARK_BYTES = 10
-"""Bytes from which every format is recognised."""
+MARK_BYTES = 10  # bytes from which every format is recognised
 ZIP_MARK = b"PK\x03\x04"
 _BZ2_MARKS = tuple(b"BZh%d%s" % (level, block) for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90"))
 """Level, then the mark of a first block or, in an empty stream, of the end."""

@@ -19,8 +19,7 @@ from headrace.sources.encoding.marks import UTF8_MARK, WIDE_MARKS
 _PIECE = 1 << 20
 _UTF8 = ("utf-8", "utf-8-sig")
 _MARKS = {UTF8_MARK: "utf-8"} | WIDE_MARKS
-TEXT_MARKS = tuple(_MARKS)
-"""All byte-order marks."""
+TEXT_MARKS = tuple(_MARKS)  # all byte-order marks
 _COMMON = ("utf-8", "utf8-lossy", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252", "ascii", "utf-32")
 
 UNDECODABLE = b"\xff"
@@ -31,10 +30,8 @@ UNDECODABLE = b"\xff"
 class TextEncoding:
     """The encoding of a text."""
 
-    codec: str | None = None
-    """Python's name of the codec; None for that of the byte-order mark, or UTF-8."""
-    replace: bool = False
-    """True if undecodable text becomes U+FFFD in strings instead of a fault."""
+    codec: str | None = None  # Python's name of the codec; None for that of the byte-order mark, or UTF-8
+    replace: bool = False  # True if undecodable text becomes U+FFFD in strings instead of a fault
 
     @classmethod
     def parse(cls, encoding: object, errors: str) -> TextEncoding:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from headrace.arrays.arrays import Array
 
-CHUNK_BYTES = 1 << 20
-"""Bytes of one range where a source is read from its beginning to its end."""
+CHUNK_BYTES = 1 << 20  # bytes of one range where a source is read from its beginning to its end
 
 
 class RangeReader(ABC):

@@ -14,12 +14,9 @@ Content = bytes | bytearray | memoryview | str
 class StreamSource(ABC):
     """A source that is read from its beginning to its end."""
 
-    name: str
-    """Name for messages."""
-    is_once = False
-    """True if the bytes can be read only once."""
-    is_text = False
-    """True if it gives `str`, which needs no decoding. Known once `chunks` has been called."""
+    name: str  # name for messages
+    is_once = False  # True if the bytes can be read only once
+    is_text = False  # True if it gives `str`, which needs no decoding. Known once `chunks` has been called.
 
     @abstractmethod
     def chunks(self) -> Iterator[bytes]:

@@ -29,24 +29,19 @@ from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 COLUMNS = layout("Columns")
-MAX_COLUMNS = COLUMNS.length("width")
-"""Columns of values that one launch moves."""
-VALUE_BYTES = 4
-"""Shared memory for a value of each key (split_tile.cuh)."""
+MAX_COLUMNS = COLUMNS.length("width")  # columns of values that one launch moves
+VALUE_BYTES = 4  # shared memory for a value of each key (split_tile.cuh)
 PLACES = layout("SplitPlaces").packer()
 _CHUNKS, _PACKED_COLUMNS = layout("ChunkLayout"), COLUMNS.packer()
 _BITS, _HASH_BITS = (rule_layout(rule, np.dtype("u4")) for rule in ("BitsOf", "HashBitsOf"))
 BUCKET_LIMIT = layout("BucketLimit").packer()
 """End of a ``Digit`` (split_rule.cuh), after the rule."""
-DIGIT_OF_BITS = f"{_BITS.size + BUCKET_LIMIT.size}s"
-"""A ``Digit`` of bits, in signatures."""
+DIGIT_OF_BITS = f"{_BITS.size + BUCKET_LIMIT.size}s"  # a ``Digit`` of bits, in signatures
 
 _BASES = Entry("arrange/multisplit/gpu/count.cu", "split_bases", "PPIPPPI")
 _RESERVE = Entry("arrange/multisplit/gpu/reserve.cu", "split_reserve", f"PPQ{DIGIT_OF_BITS}P")
-_COUNT_TILE_KEYS = 16384
-"""Chunk lengths of `Splitter.starts` are multiples of this."""
-_BASES_THREADS, _BASES_DIGITS = 1024, 32
-"""Threads and digits per block of ``split_bases``."""
+_COUNT_TILE_KEYS = 16384  # chunk lengths of `Splitter.starts` are multiples of this
+_BASES_THREADS, _BASES_DIGITS = 1024, 32  # threads and digits per block of ``split_bases``
 
 
 @dataclass(frozen=True, slots=True)

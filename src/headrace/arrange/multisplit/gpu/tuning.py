@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 from headrace.gpu.device.device import LARGE_BLOCKS
 from headrace.gpu.kernels.source import ANY, Programs
 
-BY_CHUNKS, BY_LOOK_BACK = 0, 1
-"""Values of HR_PLACES, as in split_place.cuh."""
-MAX_KEYS_U32 = (1 << 32) - (1 << 17)
-"""Maximum number of keys whose output positions fit in 32 bits (split_tile.cuh)."""
+BY_CHUNKS, BY_LOOK_BACK = 0, 1  # values of HR_PLACES, as in split_place.cuh
+MAX_KEYS_U32 = (1 << 32) - (1 << 17)  # maximum number of keys whose output positions fit in 32 bits (split_tile.cuh)
 DIGIT_BITS = 8
 KERNEL_BITS = (1, 5, DIGIT_BITS)
 """Digit widths that kernels for keys of 4 bytes are compiled for; all others are compiled for 8 bits."""
@@ -42,12 +40,9 @@ class PassKind(NamedTuple):
 class BlockTuning(NamedTuple):
     """Sizes that a split kernel is compiled for."""
 
-    threads: int
-    """Threads per block."""
-    items: int
-    """Keys per thread."""
-    blocks: int
-    """Blocks per multiprocessor, which bounds the registers of a thread."""
+    threads: int  # threads per block
+    items: int  # keys per thread
+    blocks: int  # blocks per multiprocessor, which bounds the registers of a thread
 
 
 _KEYS = BlockTuning(512, 24, 2)
@@ -103,8 +98,7 @@ class SplitTuning:
         return self.with_values if widths else self.keys
 
 
-_ALONE_SMALL = BlockTuning(512, 16, 2)
-"""`SplitTuning.alone` for devices whose blocks have 99 KiB of shared memory."""
+_ALONE_SMALL = BlockTuning(512, 16, 2)  # `SplitTuning.alone` for devices whose blocks have 99 KiB of shared memory
 
 
 @cache
@@ -195,8 +189,7 @@ def bins_bytes(bin_size: int, digits: int, width: int) -> int:
     return -(-bin_size * digits * width // 16) * 16
 
 
-_WIDTHS = ((), (4,), (4, 4), (8,), (1,))
-"""Columns of values, one example of each kind that kernels distinguish."""
+_WIDTHS = ((), (4,), (4, 4), (8,), (1,))  # columns of values, one example of each kind that kernels distinguish
 
 
 def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:

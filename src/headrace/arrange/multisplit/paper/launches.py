@@ -19,8 +19,7 @@ from headrace.arrange.multisplit.gpu.tuning import BY_LOOK_BACK, KEY_BYTES
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
 MAX_LOOK_BACK_KEYS = 1 << 30
-MAX_WARP_BUCKETS = 32
-"""Maximum number of buckets of the warp-level kernels: one for each lane."""
+MAX_WARP_BUCKETS = 32  # maximum number of buckets of the warp-level kernels: one for each lane
 
 _FILE = "arrange/multisplit/paper/warp_level.cu"
 _COUNT_WARPS = Entry(_FILE, "count_warps", f"PQ{DIGIT_OF_BITS}QPP")

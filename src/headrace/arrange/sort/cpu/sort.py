@@ -10,8 +10,7 @@ from headrace.arrays.arrays import Array
 
 _LINE = 64
 _WORD = 8
-_ALL_BITS = 63
-"""Bits of a word that holds only an index."""
+_ALL_BITS = 63  # bits of a word that holds only an index
 
 _NativeKeys = tuple[int, int, int, bytes]
 

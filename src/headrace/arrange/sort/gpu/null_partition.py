@@ -21,8 +21,7 @@ _COUNT = Entry(_FILE, "count_classes", f"{_ROWS.argument}P")
 _SPLIT = Entry(_FILE, "split_classes", f"{_ROWS.argument}PI{_SPLIT_TASK.argument}")
 _PUT = Entry(_FILE, "put_classes", f"{_ROWS.argument}PIPQI")
 _WORD_ROWS = 32
-_COUNTS = 3
-"""64-bit words of a ``ChunkCounts``."""
+_COUNTS = 3  # 64-bit words of a ``ChunkCounts``
 
 
 class RowClasses:

@@ -9,8 +9,7 @@ from typing import Any
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 
-TOP_K_BITS = 8
-"""Bits of a digit of the search for the k-th key."""
+TOP_K_BITS = 8  # bits of a digit of the search for the k-th key
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,7 @@ class SortTuning:
         return next((row for row in self.msd if row.key_bytes == key_bytes), None)
 
 
-_LARGEST_BLOCKS_FROM = 9, 0
-"""Compute capability of `LARGE_BLOCKS` from which blocks have 227 KiB of shared memory."""
+_LARGEST_BLOCKS_FROM = 9, 0  # compute capability of `LARGE_BLOCKS` from which blocks have 227 KiB of shared memory
 
 
 @cache

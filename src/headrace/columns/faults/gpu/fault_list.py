@@ -34,8 +34,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
-MAX_FAULTS = 4096
-"""Capacity of a short text's first list."""
+MAX_FAULTS = 4096  # capacity of a short text's first list
 _LONGER_TEXTS = ((48 << 20, 64), (8 << 20, 8))
 """Bytes of a text, and the factor for the first list of such a text or a longer one."""
 _NEVER = 2**64 - 1
@@ -56,8 +55,7 @@ class FaultList:
     `capacity`: faults that the first list holds.
     """
 
-    located: LocatedRecords
-    """The records of the text, set before the first fault is taken."""
+    located: LocatedRecords  # the records of the text, set before the first fault is taken
 
     def __init__(
         self,

@@ -26,8 +26,7 @@ _MAX_BLOCKS = 1024
 _NO_STRING = 0xFFFFFFFF
 _MAX_STRING_BYTES = 0x7FFFFFFF
 BATCH_BYTES = 64 << 20
-_MAX_BATCH_COLUMNS = 65535
-"""Upper limit of a grid's second dimension."""
+_MAX_BATCH_COLUMNS = 65535  # upper limit of a grid's second dimension
 
 
 def store_values(launcher: Launcher, table: DeviceBuffer, values: NDArray[np.void]) -> None:

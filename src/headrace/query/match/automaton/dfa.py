@@ -13,8 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headrace.query.match.automaton.required_part import RequiredPart
 
-MAX_STATES = 256
-"""Maximum number of states, so that a state is one byte."""
+MAX_STATES = 256  # maximum number of states, so that a state is one byte
 LINE_FEED = 10
 
 

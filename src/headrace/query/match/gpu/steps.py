@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.query.match.automaton.tables import MatchTables
 
-_SHARED_BYTES = 16 << 10
-"""Maximum size of a table in shared memory."""
+_SHARED_BYTES = 16 << 10  # maximum size of a table in shared memory
 
 
 class SymbolForm(IntEnum):

@@ -23,8 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headrace.query.match.regex.syntax import Node
 
-MAX_REPEAT = 1000
-"""Maximum number of repetitions that are counted."""
+MAX_REPEAT = 1000  # maximum number of repetitions that are counted
 _MAX_DEPTH = 50
 _DIGITS = ((48, 57),)
 _SPACE = ((9, 13), (32, 32))

@@ -17,16 +17,13 @@ if TYPE_CHECKING:
 
     from headrace.query.match.regex.syntax import Node
 
-MAX_WIDTH = 4
-"""Maximum number of sets of a window."""
-MAX_SHARE = 1 / 128
-"""Maximum share of the positions of a text where a window is expected."""
+MAX_WIDTH = 4  # maximum number of sets of a window
+MAX_SHARE = 1 / 128  # maximum share of the positions of a text where a window is expected
 _MAX_ALTERNATIVES, _MAX_LENGTH, _BUCKETS = 64, 16, 8
 _EDGE = 1 << 256
 _START, _END = _EDGE | 1 << LINE_FEED, _EDGE << 1 | 1 << LINE_FEED
 """Sets of the line ends before and after a line. No other set has a bit from 256 on."""
-_Run = tuple[int, ...]
-"""Sets of bytes that follow each other. Bit b is set if byte b is in the set."""
+_Run = tuple[int, ...]  # Sets of bytes that follow each other. Bit b is set if byte b is in the set.
 _EMPTY: list[_Run] = [()]
 
 

@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 
 from headrace.gpu.kernels.source import ANY
 
-THREADS = 256
-"""Threads per block of the small kernels of a sort."""
+THREADS = 256  # threads per block of the small kernels of a sort
 
-MIN_LISTED_BYTES = 4
-"""Minimum width of keys whose programs are compiled ahead of time."""
+MIN_LISTED_BYTES = 4  # minimum width of keys whose programs are compiled ahead of time
 
 ProgramRow = tuple[str, Mapping[str, Sequence[int | str]]]
 """One row of a `PROGRAMS` list: a file and the values of its macros."""
@@ -33,12 +31,9 @@ class SortProgram(NamedTuple):
 class KeyType:
     """The properties of keys that kernels are compiled for, and the rule that makes their codes."""
 
-    width: int
-    """Bytes of a key."""
-    rule: bytes
-    """The bytes of a ``KeyRule`` (sort_key.hpp)."""
-    equals: bool = False
-    """True if keys of different bits may compare equal and must then keep their order."""
+    width: int  # bytes of a key
+    rule: bytes  # the bytes of a ``KeyRule`` (sort_key.hpp)
+    equals: bool = False  # True if keys of different bits may compare equal and must then keep their order
 
     @property
     def by_equal_codes(self) -> KeyType:

@@ -9,15 +9,11 @@ from headrace.arrange.sort.gpu.common.key_type import THREADS
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
-MAX_COLUMNS = 8
-"""Columns that move with the keys; equal to `max_moved_columns` of sort_task.hpp."""
-MAX_U32_ROWS = 1 << 32
-"""Largest number of rows whose row numbers fit 4 bytes."""
-RESIDENT_THREADS = 2048
-"""Maximum number of threads that are resident on one multiprocessor."""
+MAX_COLUMNS = 8  # columns that move with the keys; equal to `max_moved_columns` of sort_task.hpp
+MAX_U32_ROWS = 1 << 32  # largest number of rows whose row numbers fit 4 bytes
+RESIDENT_THREADS = 2048  # maximum number of threads that are resident on one multiprocessor
 _BLOCKS_PER_MULTIPROCESSOR = 8
-ARRAYS = layout("SortArrays").argument
-"""A ``SortArrays`` in a kernel's signature."""
+ARRAYS = layout("SortArrays").argument  # a ``SortArrays`` in a kernel's signature
 _MOVED_COLUMN, _SORT_ARRAYS = layout("MovedColumn").packer(), layout("SortArrays").packer()
 
 _GATHER = Entry("arrange/sort/gpu/common/gather.cu", "sort_gather", "PIQPPI")

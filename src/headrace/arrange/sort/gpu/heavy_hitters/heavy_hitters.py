@@ -13,20 +13,16 @@ from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
-_EPOCH = (1 << 32) - 1
-"""Epoch of look-back states that no pass of a sort has."""
+_EPOCH = (1 << 32) - 1  # epoch of look-back states that no pass of a sort has
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractionBuffers:
     """Buffers that an extraction shares with the sort, and its own table."""
 
-    tile: TileTuning
-    """Tile of the sort's passes, by which keys and values move together."""
-    states: DeviceBuffer
-    """Look-back states of the passes."""
-    table: DeviceBuffer
-    """`HeavyHitters.nbytes` zeros."""
+    tile: TileTuning  # tile of the sort's passes, by which keys and values move together
+    states: DeviceBuffer  # look-back states of the passes
+    table: DeviceBuffer  # `HeavyHitters.nbytes` zeros
 
 
 class HeavyHitters:

@@ -32,8 +32,7 @@ _PACKED_INPUTS = _INPUTS.packer()
 _PLAN_ARGUMENTS = f"PP{_INPUTS.argument}PP"
 _COPY_OR_REVERSE = Entry("arrange/sort/gpu/lsd/copy_or_reverse.cu", "copy_or_reverse", f"P{ARRAYS}QI", mode=LaunchMode.EARLY)
 _NO_DEFINES: dict[str, int] = {}
-SPLITTER_SAMPLES = 16
-"""Keys of the sample for each splitter; as in splitters.cu."""
+SPLITTER_SAMPLES = 16  # keys of the sample for each splitter; as in splitters.cu
 WARP_KEYS = 32
 _MANY_KEYS, _MANY_KEYS_THREADS = 1 << 20, 1024
 """Number of keys from which `copy_or_reverse` has blocks of 1,024 threads: fewer blocks end sooner if there is nothing to do."""
@@ -53,16 +52,11 @@ class MsdUse(IntEnum):
 class PlanInputs:
     """Facts about a sort that the device's plan depends on, besides the counts of digits."""
 
-    in_place: bool
-    """True if an array is written where it is read."""
-    keeps_equals: bool
-    """True if equal keys must keep their order."""
-    msd: MsdUse = MsdUse.NEVER
-    """True if the plan may choose the MSD sort."""
-    max_block_keys: int = 1
-    """Maximum number of keys of a bucket that one block sorts."""
-    value_bytes: int = 0
-    """Bytes of values that move with each key."""
+    in_place: bool  # True if an array is written where it is read
+    keeps_equals: bool  # True if equal keys must keep their order
+    msd: MsdUse = MsdUse.NEVER  # True if the plan may choose the MSD sort
+    max_block_keys: int = 1  # maximum number of keys of a bucket that one block sorts
+    value_bytes: int = 0  # bytes of values that move with each key
 
     def packed(self, count: int) -> bytes:
         """Return the bytes of a ``PlanInputs`` of sort_task.hpp."""

@@ -9,8 +9,7 @@ from typing import Any
 from headrace.arrange.multisplit.gpu.tuning import MAX_KEYS_U32
 from headrace.arrange.sort.gpu.common.key_type import KeyType
 
-ANY_WIDTH = 1
-"""`TileTuning.value_bytes` of a tile that moves columns of any number and width."""
+ANY_WIDTH = 1  # `TileTuning.value_bytes` of a tile that moves columns of any number and width
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +119,8 @@ class PrefixHistogramTuning:
         return keys.defines(HR_BITS=bits, HR_THREADS=self.threads, HR_ROWS=self.rows, HR_FULL=self.count_limit)
 
 
-SPLITTER_KEY_BYTES = 8
-"""Width of keys that may be divided by splitters of a sample, and then by ranges."""
-RANKED_KEY_BYTES = 4
-"""Width of keys that may be divided by estimated ranks."""
+SPLITTER_KEY_BYTES = 8  # width of keys that may be divided by splitters of a sample, and then by ranges
+RANKED_KEY_BYTES = 4  # width of keys that may be divided by estimated ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +185,7 @@ class LsdTuning:
                 yield row.key_bytes, row.few_same_width, False
 
 
-LARGE_BLOCK_TUNING = LsdTuning()
-"""For devices whose blocks may have 163 KiB of shared memory or more."""
+LARGE_BLOCK_TUNING = LsdTuning()  # for devices whose blocks may have 163 KiB of shared memory or more
 SMALL_BLOCK_TUNING = replace(LARGE_BLOCK_TUNING, histogram=DigitHistogramTuning(256, 4, 4), prefix_histogram=None)
 """For all other devices, whose blocks may have 99 KiB."""
 TUNINGS = (LARGE_BLOCK_TUNING, SMALL_BLOCK_TUNING)

@@ -11,10 +11,8 @@ from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import Entry, Launcher, Shape
 
-SOURCE, TARGET, BETWEEN = 0, 1, 2
-"""Values of a ``BufferRole`` of sort_task.hpp."""
-LEAF_LIST = layout("List").packer()
-"""A ``List`` of buckets.hpp: leaves, their number, first, stride; the only leaf."""
+SOURCE, TARGET, BETWEEN = 0, 1, 2  # values of a ``BufferRole`` of sort_task.hpp
+LEAF_LIST = layout("List").packer()  # a ``List`` of buckets.hpp: leaves, their number, first, stride; the only leaf
 _LEAF = layout("Leaf").packer()
 
 

@@ -20,16 +20,14 @@ from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 
-MAX_KEYS = (1 << 32) - 1
-"""Maximum number of keys: positions have 32 bits."""
+MAX_KEYS = (1 << 32) - 1  # maximum number of keys: positions have 32 bits
 MAX_CLASSES, LISTS = 6, 3
 """Maximum number of size classes of leaf buckets, and of lists with two classes each; as in buckets.hpp."""
 _LISTS = layout("Lists").argument
 _PACKED_LISTS = layout("Lists").packer()
 _FIRST_PASS = layout("FirstPass").packer()
 _COUNTS_BYTES = layout("ListLengths").size
-_LEFTOVER = MAX_CLASSES - 1
-"""Class whose counter holds the number of buckets that bin_sort.cu declined."""
+_LEFTOVER = MAX_CLASSES - 1  # class whose counter holds the number of buckets that bin_sort.cu declined
 _BEGIN_BLOCKS = 64
 _BARRIER_BYTES = 16
 

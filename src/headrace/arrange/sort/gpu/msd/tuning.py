@@ -239,8 +239,7 @@ _U64 = KeyMsdTuning(
     many_from=314_000_000,
 )
 
-LARGE_BLOCK_TUNING = (_U32, _U64)
-"""For devices whose blocks may have 163 KiB of shared memory or more."""
+LARGE_BLOCK_TUNING = (_U32, _U64)  # for devices whose blocks may have 163 KiB of shared memory or more
 _WIDE_U64 = BlockSortTuning(8, 1024, 18, 1)
 _WIDE_FEW_U64 = _few_keys(4_250_000, TileTuning(512, 8, 2), BinSortTuning(1024, 17, 1), _WIDE_U64, 1264)
 LARGEST_BLOCK_TUNING = (

@@ -19,12 +19,9 @@ _WARP_KEYS = 32
 class RankSortTuning:
     """Size of rank_sort.cu."""
 
-    max_keys: int
-    """Number of keys up to which it is chosen."""
-    threads: int
-    """Threads of a block."""
-    block_groups: int
-    """Groups of 32 keys that a block ranks, at most one key a thread."""
+    max_keys: int  # number of keys up to which it is chosen
+    threads: int  # threads of a block
+    block_groups: int  # groups of 32 keys that a block ranks, at most one key a thread
 
     def grid(self, count: int) -> int:
         """Return the blocks for `count` keys."""
