@@ -56,22 +56,17 @@ _MAY_END = _DateStep("?", 0)
 class DateFormat:
     """A compiled format."""
 
-    steps: bytes
-    """Two bytes per step: a directive's letter and its minimum number of digits, or ``%`` and a literal byte."""
-    may_be_number: bool
-    """True if some texts of this format are also numbers."""
+    steps: bytes  # two bytes per step: a directive's letter and its minimum number of digits, or ``%`` and a literal byte
+    may_be_number: bool  # True if some texts of this format are also numbers
 
 
 @dataclass(frozen=True, slots=True)
 class DateForms:
     """Formats of the dates and times in a column."""
 
-    formats: tuple[DateFormat, ...] = ()
-    """The formats, in the order in which they are tried."""
-    iso_first: bool = True
-    """True if ISO 8601 is tried first; otherwise it is not accepted."""
-    before_numbers: bool = False
-    """True if inference takes a text that is both a date and a number, such as 20240131, for a date."""
+    formats: tuple[DateFormat, ...] = ()  # the formats, in the order in which they are tried
+    iso_first: bool = True  # True if ISO 8601 is tried first; otherwise it is not accepted
+    before_numbers: bool = False  # True if inference takes a text that is both a date and a number, such as 20240131, for a date
 
 
 @dataclass(frozen=True, slots=True)

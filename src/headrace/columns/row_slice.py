@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from headrace.columns.column import Column
     from headrace.core.buffer import Buffer
 
-ReadPart = Callable[[Any, int, int], Any]
-"""Returns bytes `begin` to `end` of a buffer, as an object that `memoryview` accepts."""
+ReadPart = Callable[[Any, int, int], Any]  # returns bytes `begin` to `end` of a buffer, as an object that `memoryview` accepts
 
 
 @dataclass(frozen=True, slots=True)

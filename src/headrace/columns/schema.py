@@ -17,11 +17,9 @@ from headrace.core.options import index_of
 
 ItemT = TypeVar("ItemT")
 
-SchemaLike = Mapping[str, object] | Sequence[object]
-"""A mapping of names to types for all columns, or the types in order."""
+SchemaLike = Mapping[str, object] | Sequence[object]  # a mapping of names to types for all columns, or the types in order
 
-DTypesLike = Mapping[str | int, object] | object
-"""A mapping of names or positions to types for some columns, or one type for all."""
+DTypesLike = Mapping[str | int, object] | object  # a mapping of names or positions to types for some columns, or one type for all
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,16 +25,11 @@ from headrace.core.errors import EmptyInputError, OptionError
 class FileNames:
     """Names of the columns in one of several files."""
 
-    file: str
-    """The file's name."""
-    names: tuple[str, ...]
-    """Names of the fields of a complete record; empty if the file has no record."""
-    header: int | None
-    """First byte of the record with the names; None if no record has them."""
-    renamed: Mapping[str, str]
-    """Given names by the names of columns (`PlannedColumns`)."""
-    decision: HeaderDecision | None = None
-    """Decision about the names in the first record; None if the file has no record."""
+    file: str  # the file's name
+    names: tuple[str, ...]  # names of the fields of a complete record; empty if the file has no record
+    header: int | None  # first byte of the record with the names; None if no record has them
+    renamed: Mapping[str, str]  # given names by the names of columns (`PlannedColumns`)
+    decision: HeaderDecision | None = None  # decision about the names in the first record; None if the file has no record
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ import datetime
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-"""Units of timestamps, times and durations per second."""
+UNITS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}  # units of timestamps, times and durations per second
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DATE = datetime.date(1970, 1, 1)
@@ -19,20 +18,13 @@ _EPOCH_DATE = datetime.date(1970, 1, 1)
 class Traits(NamedTuple):
     """Properties of a type that depend on its name alone."""
 
-    family: str
-    """Key of `FAMILIES`: types of one family are converted and compared alike."""
-    arrow: str
-    """Format of the Arrow C data interface, with ``{unit}``, ``{tz}``, ``{precision}`` and ``{scale}``."""
-    bits: int
-    """Bits of one value; of one offset for strings and bytes."""
-    struct: str
-    """Format of one value (or offset) for `struct`; empty if it has none."""
-    sql: str
-    """DuckDB's type, with ``{precision}`` and ``{scale}``. Empty for timestamps, whose name depends on unit and zone."""
-    numpy: str = ""
-    """NumPy dtype of `Column.to_numpy`, with ``{unit}``; empty if that returns objects."""
-    units: tuple[str, ...] = ()
-    """Units that the type may have; empty if it has none."""
+    family: str  # key of `FAMILIES`: types of one family are converted and compared alike
+    arrow: str  # format of the Arrow C data interface, with ``{unit}``, ``{tz}``, ``{precision}`` and ``{scale}``
+    bits: int  # bits of one value; of one offset for strings and bytes
+    struct: str  # format of one value (or offset) for `struct`; empty if it has none
+    sql: str  # DuckDB's type, with ``{precision}`` and ``{scale}``. Empty for timestamps, whose name depends on unit and zone.
+    numpy: str = ""  # NumPy dtype of `Column.to_numpy`, with ``{unit}``; empty if that returns objects
+    units: tuple[str, ...] = ()  # units that the type may have; empty if it has none
 
 
 TRAITS: dict[str, Traits] = {

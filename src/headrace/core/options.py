@@ -230,8 +230,7 @@ class Given:
 PLAIN: frozenset[type] = frozenset({str, bytes, bool, int, type(None), type})  # immutable classes
 
 
-_MAX_LEVELS = 8
-"""Levels of nested lists that `frozen` compares. Deeper values, such as a list that contains itself, have no key."""
+_MAX_LEVELS = 8  # Levels of nested lists that `frozen` compares. Deeper values, such as a list that contains itself, have no key.
 
 
 def frozen(value: object, plain: frozenset[type] = PLAIN, levels: int = _MAX_LEVELS) -> Hashable | None:

@@ -28,8 +28,7 @@ from headrace.sources.text_chunks import TextChunks
 
 _HEAD_BYTES = 16 << 10  # bytes of the beginning that are always kept: they show what records look like
 _SKIP_BYTES = 8 << 20
-_MARGIN = 64
-"""Bytes kept before a window: a character or a line end may have begun there. Windows begin at multiples of it."""
+_MARGIN = 64  # Bytes kept before a window: a character or a line end may have begun there. Windows begin at multiples of it.
 _UNBOUNDED = 1 << 62
 
 

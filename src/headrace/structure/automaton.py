@@ -30,18 +30,12 @@ class Emit(IntFlag):
     exclusive. The next one starts at ``p + 1``.
     """
 
-    REC = 1
-    """A record ends with this byte."""
-    FLD = 2
-    """A field, but not the record, ends with this byte."""
-    OPEN = 4
-    """This byte is the first of a record."""
-    STRAY = 8
-    """A malformed quote: text follows a closing quote, or an unquoted field of a strict or lenient dialect has a quote."""
-    BLANK = 16
-    """A skipped blank line; with REC, the record that OPEN began turns out to be one."""
-    COMMENT = 32
-    """With REC: the record that ends is a comment line."""
+    REC = 1  # a record ends with this byte
+    FLD = 2  # a field, but not the record, ends with this byte
+    OPEN = 4  # this byte is the first of a record
+    STRAY = 8  # a malformed quote: text follows a closing quote, or an unquoted field of a strict or lenient dialect has a quote
+    BLANK = 16  # a skipped blank line; with REC, the record that OPEN began turns out to be one
+    COMMENT = 32  # with REC: the record that ends is a comment line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

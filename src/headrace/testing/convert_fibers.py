@@ -56,18 +56,12 @@ FORWARD = ThreadOrder("forward", 0)
 class Converted:
     """Result of the kernels for a text."""
 
-    columns: dict[int, dict[str, NDArray[Any]]]
-    """Position to buffers: ``values``, ``validity``, and for strings ``offsets``."""
-    types: dict[int, DataType]
-    """Position to type."""
-    rows: int
-    """Records of the text."""
-    faults: list[dict[str, int]]
-    """Faults that the kernel listed, in the order of the text."""
-    sightings: dict[int, dict[int, tuple[int, int]]]
-    """Position to kinds seen: {kind: (position, record)}."""
-    begin: int
-    """First byte of the data; positions count from there."""
+    columns: dict[int, dict[str, NDArray[Any]]]  # position to buffers: ``values``, ``validity``, and for strings ``offsets``
+    types: dict[int, DataType]  # position to type
+    rows: int  # records of the text
+    faults: list[dict[str, int]]  # faults that the kernel listed, in the order of the text
+    sightings: dict[int, dict[int, tuple[int, int]]]  # position to kinds seen: {kind: (position, record)}
+    begin: int  # first byte of the data; positions count from there
 
 
 def data_begin(data: bytes, dialect: Dialect, begin: int, least: int) -> int:

@@ -14,8 +14,7 @@ COMPARED_VALUES = 20
 COMPARED_BYTES = 131072
 _COMPARED_FIELDS = 20
 
-Family = Callable[[bytes], str]
-"""Maps a field's text to the family of values it belongs to: ``"text"``, or any other name."""
+Family = Callable[[bytes], str]  # maps a field's text to the family of values it belongs to: ``"text"``, or any other name
 
 
 def holds_names(

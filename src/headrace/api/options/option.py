@@ -11,16 +11,11 @@ from typing import Any
 class Flag:
     """A command-line flag that sets an option."""
 
-    spelling: str
-    """The flag as a user types it, e.g. ``"--quote"``."""
-    kind: str = "text"
-    """Form of its value, a key of `headrace.cli.common.values.KINDS`: ``"on"`` and ``"off"`` take no value."""
-    metavar: str = ""
-    """Name of the value in the command's help; empty for flags without a value."""
-    help: str = ""
-    """Its line in the command's help; empty for the option's own help."""
-    default: str = ""
-    """The default in words, for the command's help; empty if the help line says it, or there is none."""
+    spelling: str  # The flag as a user types it, e.g. ``"--quote"``.
+    kind: str = "text"  # form of its value, a key of `headrace.cli.common.values.KINDS`: ``"on"`` and ``"off"`` take no value
+    metavar: str = ""  # name of the value in the command's help; empty for flags without a value
+    help: str = ""  # its line in the command's help; empty for the option's own help
+    default: str = ""  # the default in words, for the command's help; empty if the help line says it, or there is none
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,14 +37,10 @@ Change = Callable[[LoadPlan], LoadPlan]
 class BatchCut:
     """The cut of a text into batches."""
 
-    nbytes: int
-    """Bytes of text in a batch."""
-    timeline: Timeline = field(default_factory=NoTimeline)
-    """Records which thread works and which waits."""
-    fetch: FetchShape | None = None
-    """Way of batches back from a GPU; None for the usual one."""
-    holds_all: bool = False
-    """True if all batches are kept for some time. Pinned memory, which is reused, is then not suitable."""
+    nbytes: int  # bytes of text in a batch
+    timeline: Timeline = field(default_factory=NoTimeline)  # records which thread works and which waits
+    fetch: FetchShape | None = None  # way of batches back from a GPU; None for the usual one
+    holds_all: bool = False  # True if all batches are kept for some time. Pinned memory, which is reused, is then not suitable.
 
 
 @dataclass(slots=True)

@@ -23,14 +23,10 @@ _EPOCH_UTC = _EPOCH.replace(tzinfo=datetime.UTC)
 class Quantity:
     """Meaning of the integers of a column or a result."""
 
-    family: str
-    """Key of `headrace.columns.traits.FAMILIES`."""
-    per_unit: Fraction = Fraction(1)
-    """Integers per 1, per second for times: 100 for decimals of two digits after the point."""
-    has_zone: bool = False
-    """True if values are instants."""
-    name: str = "numbers"
-    """The type in words, for errors."""
+    family: str  # key of `headrace.columns.traits.FAMILIES`
+    per_unit: Fraction = Fraction(1)  # integers per 1, per second for times: 100 for decimals of two digits after the point
+    has_zone: bool = False  # True if values are instants
+    name: str = "numbers"  # the type in words, for errors
 
     def literal(self, value: object) -> Fraction | float:
         """Return a literal in units of this quantity; an infinity or NaN as a float.

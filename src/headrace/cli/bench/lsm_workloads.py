@@ -141,8 +141,7 @@ def _insert_into_one(grown: headrace.SortedMap, keys: Any, values: Any) -> None:
     grown.cleanup()
 
 
-_INSERTIONS: Mapping[str, Callable[..., None]] = {LEVELS: _insert, ARRAY: _insert_into_one}
-"""Insertion of a batch by structure."""
+_INSERTIONS: Mapping[str, Callable[..., None]] = {LEVELS: _insert, ARRAY: _insert_into_one}  # insertion of a batch by structure
 
 
 def reader_of(structure: str, grown: headrace.SortedMap) -> Any:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     _Item = TypeVar("_Item")
 
-_MIN_FILES, _MAX_FILES = 8, 1024
-"""Files that are read ahead at once: few at first, so that the first lines appear early."""
+_MIN_FILES, _MAX_FILES = 8, 1024  # files that are read ahead at once: few at first, so that the first lines appear early
 _MAX_OUTPUT = 16 << 20  # Bytes of lines of files that are read at once. After more of them, fewer files are.
 _EPILOG = """\
 exit codes:

@@ -36,14 +36,10 @@ _PAIR = 2
 class TableBegin:
     """Begin and end of the table."""
 
-    first: int
-    """Index of its first record; records before it are the preamble."""
-    header: bool | tuple[int, ...]
-    """True if that record holds names; or, counted from it, the indexes of the records that do."""
-    reason: str
-    """The reason, in words."""
-    footer: int = 0
-    """Number of records after the table."""
+    first: int  # index of its first record; records before it are the preamble
+    header: bool | tuple[int, ...]  # True if that record holds names; or, counted from it, the indexes of the records that do
+    reason: str  # the reason, in words
+    footer: int = 0  # number of records after the table
 
     @property
     def names(self) -> int:

@@ -17,8 +17,7 @@ _LARGE_TILE_BYTES = 4 << 20
 _ROWS_PER_TILE = 256
 _TILES_PER_THREAD = 4
 """Minimum number of rows of a tile, as long as it fits into the cache: the loop over one column has a fixed cost."""
-_SHORT_FIELD_BYTES = 16
-"""A field of more bytes costs more than its share of the loop's fixed cost, so it counts as one of these."""
+_SHORT_FIELD_BYTES = 16  # a field of more bytes costs more than its share of the loop's fixed cost, so it counts as one of these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

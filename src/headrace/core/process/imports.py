@@ -28,8 +28,7 @@ _MAX_DELAY_SECONDS = 10.0
 """Longest delay of a fork, should an import itself wait for the thread that forks."""
 
 
-_importing_native = RLock()
-"""Held during the import of the native part, and by the main thread from its exit handlers on."""
+_importing_native = RLock()  # held during the import of the native part, and by the main thread from its exit handlers on
 
 
 def import_native() -> ModuleType:

@@ -86,8 +86,7 @@ def view_of_buffer(buffer: DeviceBuffer, head: bytes, device: Device, stream: in
 
 
 _HEAD_BYTES, _LARGE_HEAD_BYTES, _LARGE_TEXT = 16 << 10, 64 << 10, 64 << 20
-_MAX_HEAD_BYTES = 128 << 10
-"""Bytes of the beginning that are fetched as soon as a read within them extends past the first fetch."""
+_MAX_HEAD_BYTES = 128 << 10  # bytes of the beginning that are fetched as soon as a read within them extends past the first fetch
 
 
 def first_fetch_bytes(size: int) -> int:

@@ -11,8 +11,7 @@ from headrace.arrange.multisplit.gpu.launches import Pass, Splitter
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS
 from headrace.gpu.kernels.launcher import DeviceBuffer
 
-Run = Callable[[Splitter, Pass, Sequence[MovedItems], DeviceBuffer | None], DeviceBuffer]
-"""Runs one pass, as `Splitter.run` does."""
+Run = Callable[[Splitter, Pass, Sequence[MovedItems], DeviceBuffer | None], DeviceBuffer]  # runs one pass, as `Splitter.run` does
 
 
 class Bucketing(NamedTuple):

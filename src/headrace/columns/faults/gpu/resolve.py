@@ -29,8 +29,7 @@ _MAX_STRING_BYTES = 0x7FFFFFFF
 
 NO_TEXTS = RecordTexts(np.zeros(0, np.uint8), np.zeros(0, np.uint64), np.zeros(0, np.uint64))
 
-Texts = Callable[[NDArray[np.void]], RecordTexts]
-"""Returns the texts of the records of faults, which are sorted by record."""
+Texts = Callable[[NDArray[np.void]], RecordTexts]  # returns the texts of the records of faults, which are sorted by record
 See = Callable[[int, int, int, int], None]
 """Receives a field of a kind that its column's guess does not cover: column, kind, record from 0, byte of the source."""
 

@@ -76,12 +76,9 @@ class HostFaults:
     def __init__(self, policies: FaultPolicies) -> None:
         self._policies = policies
         self._of_records = self._of_fields = NO_FAULTS
-        self.kinds = 0
-        """A bit for each kind of the faults."""
-        self.collected = NO_FAULTS
-        """Records whose further fields are collected."""
-        self.rejected = NO_RECORDS
-        """Records that their own faults reject, ascending."""
+        self.kinds = 0  # a bit for each kind of the faults
+        self.collected = NO_FAULTS  # records whose further fields are collected
+        self.rejected = NO_RECORDS  # records that their own faults reject, ascending
 
     def sort(self, listed: NDArray[np.uint8], records: int, threads: int) -> SortedFaults:
         """Return faults as `sort_faults` does, and note their kinds."""

@@ -33,12 +33,10 @@ class Nfa:
 
     def __init__(self, is_text: bool) -> None:
         self.is_text = is_text
-        self.empty: list[list[int]] = [[]]
-        """Targets of the edges of each node that read nothing."""
+        self.empty: list[list[int]] = [[]]  # targets of the edges of each node that read nothing
         self.line_start: list[list[int]] = [[]]
         """Targets of the edges of each node that read nothing, and may be taken at the start of a line."""
-        self.line_end: list[list[int]] = [[]]
-        """The same for the end of a line."""
+        self.line_end: list[list[int]] = [[]]  # the same for the end of a line
         self.ranges: list[tuple[int, int, int] | None] = [None]
         """First and last byte and target of the edge of each node that reads a byte."""
 

@@ -138,8 +138,7 @@ class _Search:
         self.is_text, self.is_of_line = is_text, is_of_line
         self.excluded = 1 << LINE_FEED if is_of_line else 0
         self.found: list[list[_Run]] = []
-        self.runs = _EMPTY
-        """Runs that end where the next part of the expression begins."""
+        self.runs = _EMPTY  # runs that end where the next part of the expression begins
 
     def flush(self) -> None:
         """End the runs, and begin empty ones."""

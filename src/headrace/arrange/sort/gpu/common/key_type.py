@@ -13,8 +13,7 @@ THREADS = 256  # threads per block of the small kernels of a sort
 
 MIN_LISTED_BYTES = 4  # minimum width of keys whose programs are compiled ahead of time
 
-ProgramRow = tuple[str, Mapping[str, Sequence[int | str]]]
-"""One row of a `PROGRAMS` list: a file and the values of its macros."""
+ProgramRow = tuple[str, Mapping[str, Sequence[int | str]]]  # one row of a `PROGRAMS` list: a file and the values of its macros
 
 
 class SortProgram(NamedTuple):

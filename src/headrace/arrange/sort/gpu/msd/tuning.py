@@ -14,8 +14,7 @@ from headrace.arrange.sort.gpu.common.key_type import KeyType
 from headrace.arrange.sort.gpu.lsd.tuning import ANY_WIDTH, LsdTuning, TileTuning
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning, BlockSortTuning, LocalSortTuning
 
-RECORD_BYTES, BUCKET_BYTES = 16, 24
-"""Bytes of a block or a leaf bucket in a list, and of a bucket that is split further."""
+RECORD_BYTES, BUCKET_BYTES = 16, 24  # bytes of a block or a leaf bucket in a list, and of a bucket that is split further
 
 
 @dataclass(frozen=True, slots=True)
