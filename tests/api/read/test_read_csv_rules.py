@@ -108,6 +108,13 @@ def test_header_of_several_records() -> None:
     assert read(data, header=[1, 2]).report.skipped.preamble == 1
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_a_line_that_is_skipped_ends_as_records_do(end: bytes) -> None:
+    table = read_csv(end.join([b"a title", b"by us", b"n", b"1", b""]), skip_rows=2)
+    assert table.to_pydict() == {"n": [1]}
+    assert table.report.skipped.preamble == 2
+
+
 def test_columns_left_out_are_not_converted() -> None:
     data = b"a,b\n1,x\n2,\xff\n"
     types = {"a": "int8", "b": "int8"}

@@ -165,3 +165,12 @@ def test_records_longer_than_many_tiles(threads: int, isa: str) -> None:
     data = b"a,b\n" + long + b"," + long + b"\nc,d\n"
     for tile in (100, 1000, 1 << 20):
         assert found(data, Dialect(), tile=tile, threads=threads, isa=isa) == expected(data, Dialect())
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+def test_records_across_the_ends_of_tiles(isa: str) -> None:
+    """A tile begins inside a record, and its own last record ends in the next tile. The last tile has one byte, a record."""
+    for size, last in product((3, 50, 63, 65), (b"", b"y")):
+        data = (b"x" * (size - 1) + b"\n") * 5 + last
+        for tile in (2, BLOCK, len(data) - 1):
+            assert found(data, Dialect(), tile=tile, isa=isa) == expected(data, Dialect()), (size, last, tile)
