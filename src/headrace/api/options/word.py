@@ -13,10 +13,8 @@ Reader = Literal["pandas", "polars", "pyarrow", "duckdb", "cudf"]
 class ForeignCall:
     """The arguments of a call while its foreign words are translated."""
 
-    options: dict[str, object]
-    """Values by the names of this package, with defaults for those that the caller did not give."""
-    words: dict[str, object]
-    """Arguments under other names that are not translated yet. A translation may take some, or add some."""
+    options: dict[str, object]  # values by the names of this package, with defaults for those that the caller did not give
+    words: dict[str, object]  # Arguments under other names that are not translated yet. A translation may take some, or add some.
 
 
 Translation = Callable[[str, object, ForeignCall], Mapping[str, object]]
@@ -42,7 +40,7 @@ class Word:
     translate: Translation | None = None
     """Function that translates the value; None for the other kinds."""
     note: str = ""
-    """Reason for the report why a value that stands for no option changes nothing; empty for no note."""
+    """Note for the report if a value stands for no option; empty for none."""
     convert: Callable[[object], object] | None = None
     """Function of an alias's value that returns the option's value; None if they are the same."""
 

@@ -73,9 +73,9 @@ public:
     // There are at most 65,536 buckets. A key below the range gives a negative number, which is large as an unsigned.
     template <bool by_shift>
     Vector<u32> parts(const float* at) const {
-        const Vector<float> keys = load(at), most = broadcast(65536.0f);
+        const Vector<float> keys = load(at), limit = broadcast(65536.0f);
         const Vector<float> parts = (keys - low_) * parts_per_unit_;
-        const auto whole = __builtin_convertvector(parts < most ? parts : most, Vector<i32>);
+        const auto whole = __builtin_convertvector(parts < limit ? parts : limit, Vector<i32>);
         return (keys >= low_) & (keys < high_) ? smaller(bits_as<Vector<u32>>(whole), count_ - 1) : count_;
     }
 

@@ -58,7 +58,7 @@ Isa choose_isa(std::string_view name) {
         known += (known.empty() ? "" : ", ") + std::string(isa_name(isa));
     }
     throw std::invalid_argument("instruction set '" + std::string(name) +
-                                "' is not to be had here; use one of: " + known);
+                                "' is not available here; use one of: " + known);
 }
 
 }  // namespace headrace

@@ -12,28 +12,12 @@ HR_BEGIN_NAMESPACE
 template <class Value>
 struct Modular {
     using Type = Value;
-    static constexpr bool whole = true;
+    static constexpr bool whole = Value(1) / Value(2) == Value(0);
 };
 template <>
-struct Modular<i32> {
-    using Type = u32;
-    static constexpr bool whole = true;
-};
+struct Modular<i32> : Modular<u32> {};
 template <>
-struct Modular<i64> {
-    using Type = u64;
-    static constexpr bool whole = true;
-};
-template <>
-struct Modular<float> {
-    using Type = float;
-    static constexpr bool whole = false;
-};
-template <>
-struct Modular<double> {
-    using Type = double;
-    static constexpr bool whole = false;
-};
+struct Modular<i64> : Modular<u64> {};
 
 template <class Value, class Sum = typename Modular<Value>::Type>
 HR_FN Value added(Value a, Value b) {
