@@ -234,10 +234,18 @@ struct TupleArgument {
 
 // Return a function that sets a member from the attribute of this name. An attribute that is None leaves the default.
 inline auto reader_of(nanobind::handle given) {
-    return [given](const char* name, auto& member) {
-        const nanobind::object value = given.attr(name);
+    return [given](std::string_view name, auto& member) {
+        const nanobind::object value = given.attr(nanobind::str(name.data(), name.size()));
         if (!value.is_none()) member = Argument<std::remove_reference_t<decltype(member)>>::of(value);
     };
+}
+
+// Return a struct whose members are attributes of a Python object.
+template <class T>
+T from_attributes(nanobind::handle given) {
+    T value{};
+    visit_members(value, reader_of(given));
+    return value;
 }
 
 template <class>

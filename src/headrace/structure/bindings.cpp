@@ -122,21 +122,9 @@ nb::dict structure_of(const PythonSource& source, const PythonDialect& dialect, 
     return result;
 }
 
-// `given` has the attributes of `_Plan` in structure/survey.py.
-SurveyPlan survey_plan(nb::handle given) {
-    SurveyPlan plan;
-    const auto read = reader_of(given);
-    read("begin", plan.begin);
-    read("end", plan.end);
-    read("tile_bytes", plan.tile_bytes);
-    read("threads", plan.threads);
-    read("isa", plan.isa);
-    read("last", plan.last);
-    return plan;
-}
-
+// `given`: `_Plan` of structure/survey.py.
 nb::dict survey_of(const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
-    const SurveyPlan plan = survey_plan(given);
+    const auto plan = from_attributes<SurveyPlan>(given);
     const auto found = released([&] { return survey(*source.source, dialect.dialect, plan); });
     nb::dict result;
     result["records"] = found.records;
@@ -149,7 +137,7 @@ nb::dict survey_of(const PythonSource& source, const PythonDialect& dialect, nb:
 
 std::uint64_t record_begin_in(const PythonSource& source, const PythonDialect& dialect, nb::handle given,
                               std::uint64_t index) {
-    const SurveyPlan plan = survey_plan(given);
+    const auto plan = from_attributes<SurveyPlan>(given);
     const GilRelease release;
     return record_begin(*source.source, dialect.dialect, plan, index);
 }
@@ -176,7 +164,7 @@ nb::tuple beginning_of(const PythonDialect& dialect, nb::bytes text, std::size_t
 
 // Return (state after, records ended, lines); the first two by the state before.
 nb::tuple summarize_range(const PythonSource& source, const PythonDialect& dialect, nb::handle given) {
-    const SurveyPlan plan = survey_plan(given);
+    const auto plan = from_attributes<SurveyPlan>(given);
     const auto found = released([&] { return summarize(*source.source, dialect.dialect, plan); });
     const u32 states = dialect.dialect.automaton.states;
     nb::list records;

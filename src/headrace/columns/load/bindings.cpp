@@ -134,7 +134,7 @@ nb::tuple record_outcomes(const std::optional<std::string>& short_records,
 
 // The outcome of each kind of fault, in the order of Fault.
 nb::list fault_outcomes(nb::handle rules, const std::string& on_error, bool lenient) {
-    const RowRules rows = row_rules(rules);
+    const auto rows = from_attributes<RowRules>(rules);
     nb::list outcomes;
     for (usize kind = 0; kind <= static_cast<usize>(Fault::too_many_fields); ++kind) {
         outcomes.append(outcome_name(outcome_of(static_cast<Fault>(kind), rows, policy(on_error), lenient)));

@@ -73,19 +73,6 @@ struct Argument<NumberMarks> {
     }
 };
 
-// `given` has the attributes of columns/plan/row_policy.py's RowRules.
-inline RowRules row_rules(nanobind::handle given) {
-    RowRules rules;
-    const auto read = reader_of(given);
-    read("base_columns", rules.base_columns);
-    read("fill_short", rules.fill_short);
-    read("collect_long", rules.collect_long);
-    read("on_short", rules.on_short);
-    read("on_long", rules.on_long);
-    read("on_malformed", rules.on_malformed);
-    return rules;
-}
-
 // Return the function that a load calls regularly. It runs Python's signal handlers (Ctrl-C) and `progress`; an
 // exception of either ends the load. A pass that converts bytes again does not report them again. `progress` is
 // borrowed: the caller's LoadRun outlives the load.
@@ -142,18 +129,6 @@ inline void plan_forms(nanobind::handle given, LoadPlan& result) {
     }
 }
 
-// `given` has the attributes of columns/plan/load_plan.py's TextPart.
-inline void plan_part(nanobind::handle given, LoadPlan& result) {
-    const auto read = reader_of(given);
-    read("stop", result.stop);
-    read("state", result.before.state);
-    read("is_more", result.before.is_more);
-    read("records", result.before.records);
-    read("bytes", result.before.bytes);
-    read("lines", result.before.lines);
-    read("line_begin", result.before.line_begin);
-}
-
 // `plan` has the attributes of columns/plan/load_plan.py's LoadPlan.
 inline LoadPlan plan_from(nanobind::handle plan) {
     LoadPlan result;
@@ -173,8 +148,11 @@ inline LoadPlan plan_from(nanobind::handle plan) {
     read("exact_memory", result.exact_memory);
     read("file", result.file);
     read("isa", result.isa);
-    result.rows = row_rules(plan.attr("rows"));
-    if (const nanobind::object part = plan.attr("part"); !part.is_none()) plan_part(part, result);
+    result.rows = from_attributes<RowRules>(plan.attr("rows"));
+    if (const nanobind::object part = plan.attr("part"); !part.is_none()) {  // a TextPart
+        result.before = from_attributes<PartBefore>(part);
+        reader_of(part)("stop", result.stop);
+    }
     visit_values(result, reader_of(plan.attr("values")));
     plan_forms(plan, result);
     usize column = 0;

@@ -164,13 +164,17 @@ std::vector<usize> shape_of() {
 }
 
 template <class T, usize member>
-FieldLayout describe_member(const T& sample) {
+constexpr std::string_view member_name() {
     constexpr auto pointer = &std::get<member>(members(held<T>.value));
-    constexpr std::string_view name = last_identifier(pointer_text<Pointer{pointer}>());
+    return last_identifier(pointer_text<Pointer{pointer}>());
+}
+
+template <class T, usize member>
+FieldLayout describe_member(const T& sample) {
     const auto& value = std::get<member>(members(sample));
     using Member = std::remove_cvref_t<decltype(value)>;
     using Element = std::remove_cv_t<std::remove_all_extents_t<Member>>;
-    FieldLayout field{std::string(name),
+    FieldLayout field{std::string(member_name<T, member>()),
                       format_of<Element>(),
                       shape_of<Member>(),
                       static_cast<usize>(reinterpret_cast<const u8*>(&value) - reinterpret_cast<const u8*>(&sample)),
@@ -189,6 +193,14 @@ StructLayout describe() {
 }
 
 }  // namespace layout_detail
+
+// Calls visit(name, member) for each member of a struct, in their order.
+template <class T, class Visit>
+void visit_members(T& value, const Visit& visit) {
+    [&]<usize... member>(std::index_sequence<member...>) {
+        (visit(layout_detail::member_name<T, member>(), std::get<member>(layout_detail::members(value))), ...);
+    }(std::make_index_sequence<layout_detail::member_count<T>()>{});
+}
 
 // Makes the structs known to Python's `layout`, each by its name.
 template <class... T>
