@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
-from typing import Any
+from typing import Any, get_overloads
 
 import pandas as pd
 import polars as pl
@@ -77,3 +78,11 @@ def test_other_words_say_what_to_use(options: dict[str, Any], message: str) -> N
 def test_without_quotes_or_escapes_the_error_names_both() -> None:
     with pytest.raises(OptionError, match="pass quoting='minimal', an escape_char, or another sep or null"):
         write_csv(FRAME, quoting=csv.QUOTE_NONE)  # type: ignore[call-overload]
+
+
+def test_the_overloads_of_write_csv_have_its_options() -> None:
+    options = list(inspect.signature(write_csv).parameters.values())[2:]
+    described = [(option.name, option.kind, option.annotation) for option in options]
+    for overload in get_overloads(write_csv):
+        theirs = list(inspect.signature(overload).parameters.values())[2:]
+        assert [(option.name, option.kind, option.annotation) for option in theirs] == described

@@ -68,22 +68,6 @@ _QUOTING = {
 _QUOTES_TEXTS = (csv.QUOTE_NONNUMERIC, "non_numeric", 4)
 """Values that stand for quotes around texts alone; 4 is QUOTE_STRINGS of Python 3.12."""
 
-_DEFAULTS: dict[str, object] = {
-    "sep": ",",
-    "header": True,
-    "quote_char": '"',
-    "quoting": "minimal",
-    "escape_char": None,
-    "escape_sequences": False,
-    "null": "",
-    "line_end": "\n",
-    "comment": None,
-    "plain_nan": False,
-    "compression": "infer",
-    "context": None,
-    "threads": None,
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
@@ -113,7 +97,9 @@ class WriteOptions:
     """Largest number of threads."""
 
     @classmethod
-    def of(cls, given: dict[str, object], aliases: Mapping[str, object], path_or_file: object) -> WriteOptions:
+    def of(
+        cls, given: dict[str, object], aliases: Mapping[str, object], defaults: Mapping[str, object], path_or_file: object
+    ) -> WriteOptions:
         """Return the options, given by name or by the names that other writers use.
 
         Raise OptionError if a value is invalid, or two options contradict each other.
@@ -121,7 +107,7 @@ class WriteOptions:
         for name in aliases:
             if name in _ELSEWHERE:
                 raise OptionError(f"write_csv has no {name}: {_ELSEWHERE[name]}")
-        values = resolve_aliases(given, aliases, ALIASES, _DEFAULTS)
+        values = resolve_aliases(given, aliases, ALIASES, defaults)
         values["quoting"] = _quoting(values["quoting"])
         checked = Given(values)
         context = context_of(values["context"])

@@ -194,7 +194,7 @@ def write_csv(
         "threads": threads,
     }
     index = flag("index", aliases.pop("index", True))
-    options = WriteOptions.of(given, aliases, path_or_file)
+    options = WriteOptions.of(given, aliases, write_csv.__kwdefaults__ or {}, path_or_file)
     table = _without_index(table, named=index)
     if not isinstance(table, ArrowStream):
         raise OptionError(
