@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headrace.arrange.sort.arguments import INDEX_TYPES, KeysOptions, check_places, check_strategy, checked_k, gpu_columns
 from headrace.arrays.arrays import take
@@ -13,14 +14,9 @@ from headrace.arrays.placement import apart_error
 from headrace.columns.column import Column
 from headrace.columns.traits import TRAITS
 from headrace.core.buffer import Buffer, copy_of, empty_buffer
-from headrace.core.context import context_of
+from headrace.core.context import Context, context_of
 from headrace.core.device import Device
 from headrace.core.errors import MissingDependencyError, OptionError
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from headrace.core.context import Context
 
 try:
     import numpy as np

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
 from headrace.arrange.gather.take_gpu import Taker
@@ -24,12 +24,10 @@ from headrace.arrays.arrays import Array, take, width_of
 from headrace.arrays.device_array import DeviceArray
 from headrace.arrays.placement import empty_like, placed, same_device
 from headrace.columns.column import Column
+from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
-
-if TYPE_CHECKING:
-    from headrace.core.budget import Budget
 
 
 class ColumnSorter:
