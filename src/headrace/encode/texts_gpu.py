@@ -39,7 +39,8 @@ _INITIAL_SLOTS, _SLOT_GROWTH = 1 << 16, 16
 """Slots of the first hash table, and the factor of each larger table."""
 _MAX_INT32 = 0x7FFFFFFF
 _SEED = int.from_bytes(os.urandom(8), "little") | 1
-_MAX_TOGETHER = 4  # Columns that are encoded together. Each takes scratch memory of 8 bytes a row.
+_MAX_TOGETHER = 4
+"""Columns that are encoded together. Each takes scratch memory of 8 bytes a row."""
 
 ResultT = TypeVar("ResultT")
 Steps = Generator[DeviceBuffer, NDArray[np.uint8], ResultT]
@@ -65,9 +66,12 @@ def run_together(launcher: Launcher, conversions: Sequence[Steps[ResultT]]) -> l
 class TextShape:
     """Sizes of the text kernels."""
 
-    threads: int = TEXT_THREADS  # threads per block
-    slots: int = _INITIAL_SLOTS  # slots of the first hash table
-    max_viewed: int = MAX_VIEW_BYTES  # maximum bytes of a buffer of views
+    threads: int = TEXT_THREADS
+    """Threads per block."""
+    slots: int = _INITIAL_SLOTS
+    """Slots of the first hash table."""
+    max_viewed: int = MAX_VIEW_BYTES
+    """Maximum bytes of a buffer of views."""
 
     @property
     def rows(self) -> int:
@@ -105,9 +109,14 @@ def encoded_on_gpu(
     Raise HeadraceError if the dictionary would have more texts or bytes than an Arrow dictionary of strings can have. Raise
     MemoryLimitError if both forms together exceed the memory limit.
 
-    `launcher`: execution context of the kernels.
-    `columns`, `given`: the columns, and their types if they are given.
-    `inferred`: the type of other columns of strings, if it is not string.
+    Parameters
+    ----------
+    launcher
+        Execution context of the kernels.
+    columns, given
+        The columns, and their types if they are given.
+    inferred
+        The type of other columns of strings, if it is not string.
     """
     result: list[Column] = []
     for first in range(0, len(columns), _MAX_TOGETHER):

@@ -58,8 +58,14 @@ class _Chunk:
 class Staging:
     """Pinned memory of a GPU, for copies of any size. `staging` returns the one of a GPU.
 
-    `threads`: number of threads that move bytes.
-    `chunk_bytes`: size of a chunk; there are two for each thread.
+    Parameters
+    ----------
+    gpu
+        The GPU.
+    threads
+        Number of threads that move bytes.
+    chunk_bytes
+        Size of a chunk; there are two for each thread.
     """
 
     def __init__(self, gpu: Gpu, *, threads: int = _MAX_THREADS, chunk_bytes: int = _CHUNK_BYTES) -> None:
@@ -75,9 +81,14 @@ class Staging:
 
         Raise OptionError if the buffer is too small. Raise MemoryLimitError if no host memory can be pinned.
 
-        `source`: contiguous bytes (Python's buffer protocol).
-        `target`, `offset`: the buffer, and the first byte to write.
-        `counted`: counter of the bytes.
+        Parameters
+        ----------
+        source
+            Contiguous bytes (Python's buffer protocol).
+        target, offset
+            The buffer, and the first byte to write.
+        counted
+            Counter of the bytes.
         """
         _check_inside(source, target, offset)
         self.upload_to(target.address + offset, target.stream, source, counted=counted)
@@ -85,9 +96,14 @@ class Staging:
     def upload_to(self, address: int, stream: int, source: Any, *, counted: Crossings) -> None:
         """Copy from the host to a GPU address, in the order of a stream.
 
-        `address`: target on the GPU.
-        `stream`: handle of the stream.
-        `source`, `counted`: as in `upload`.
+        Parameters
+        ----------
+        address
+            Target on the GPU.
+        stream
+            Handle of the stream.
+        source, counted
+            As in `upload`.
         """
         view = memoryview(source).cast("B")
         self._run(_upload, self._pieces(view, address), stream)
@@ -96,9 +112,14 @@ class Staging:
     def download(self, source: PoolBuffer, target: Any, *, offset: int = 0, counted: Crossings) -> None:
         """Copy to the host, after the work of the buffer's stream. Return when the copy is complete.
 
-        `source`, `offset`: the buffer, and the first byte to read.
-        `target`: writable contiguous bytes. Its size is the number of bytes copied.
-        `counted`: counter of the bytes.
+        Parameters
+        ----------
+        source, offset
+            The buffer, and the first byte to read.
+        target
+            Writable contiguous bytes. Its size is the number of bytes copied.
+        counted
+            Counter of the bytes.
         """
         _check_inside(target, source, offset)
         self.download_from(source.address + offset, source.stream, target, counted=counted)
@@ -106,9 +127,14 @@ class Staging:
     def download_from(self, address: int, stream: int | None, target: Any, *, counted: Crossings) -> None:
         """Copy from a GPU address, such as that of a caller's array, to the host, after the work of a stream.
 
-        `address`: source on the GPU.
-        `stream`: handle of the stream; None for the GPU's own stream.
-        `target`, `counted`: as in `download`.
+        Parameters
+        ----------
+        address
+            Source on the GPU.
+        stream
+            Handle of the stream; None for the GPU's own stream.
+        target, counted
+            As in `download`.
         """
         view = memoryview(target).cast("B")
         if view.readonly:
@@ -121,8 +147,12 @@ class Staging:
     ) -> None:
         """Copy at most one chunk to an address of the current GPU, in the order of a stream.
 
-        `address`, `stream`, `source`, `counted`: as in `upload_to`.
-        `by`: function that copies between chunk and GPU; None for the copy engine.
+        Parameters
+        ----------
+        address, stream, source, counted
+            As in `upload_to`.
+        by
+            Function that copies between chunk and GPU; None for the copy engine.
         """
 
         def copy(chunk: _Chunk) -> None:
@@ -149,10 +179,16 @@ class Staging:
     ) -> bytes:
         """Return a copy of the bytes at an address of the current GPU, made after the work of a stream.
 
-        `address`, `stream`, `counted`: as in `download_from`.
-        `nbytes`: number of bytes.
-        `by`: as in `put`.
-        `meanwhile`: called while the copy engine works, without `by`. The bytes fit a chunk.
+        Parameters
+        ----------
+        address, stream, counted
+            As in `download_from`.
+        nbytes
+            Number of bytes.
+        by
+            As in `put`.
+        meanwhile
+            Called while the copy engine works, without `by`. The bytes fit a chunk.
         """
         if nbytes > self._chunk_bytes:
             target = bytearray(nbytes)
@@ -180,9 +216,14 @@ class Staging:
     def answer(self, launch: Callable[[int], None], stream: int, nbytes: int, *, counted: Crossings) -> bytes:
         """Return the bytes that a kernel writes to the host, at most a chunk, after the work of a stream.
 
-        `launch`: launches the kernel on the current GPU; its argument is the address that the kernel writes to.
-        `stream`, `counted`: as in `download_from`.
-        `nbytes`: number of bytes.
+        Parameters
+        ----------
+        launch
+            Launches the kernel on the current GPU; its argument is the address that the kernel writes to.
+        stream, counted
+            As in `download_from`.
+        nbytes
+            Number of bytes.
         """
 
         def run(chunk: _Chunk) -> bytes:
@@ -206,12 +247,19 @@ class Staging:
     ) -> bytes | None:
         """Return bytes that launched work copies to the host; None if it cannot be launched. The caller counts the bytes.
 
-        `launch`: gets the address of a chunk of pinned memory, and an event. It launches work that copies to the chunk, and
-        records the event. The work may also copy from other bytes of the chunk. Returns a status that is 0 for success.
-        `meanwhile`: called before the wait for the event.
-        `stream`: handle of the stream.
-        `nbytes`: number of bytes; `MAX_EXCHANGE_BYTES` at most, with those that the work copies to the GPU.
-        `ones`: number of last bytes that are left out if all of their bits are set.
+        Parameters
+        ----------
+        launch
+            Gets the address of a chunk of pinned memory, and an event. It launches work that copies to the chunk, and
+            records the event. The work may also copy from other bytes of the chunk. Returns a status that is 0 for success.
+        meanwhile
+            Called before the wait for the event.
+        stream
+            Handle of the stream.
+        nbytes
+            Number of bytes; `MAX_EXCHANGE_BYTES` at most, with those that the work copies to the GPU.
+        ones
+            Number of last bytes that are left out if all of their bits are set.
         """
 
         def run(chunk: _Chunk) -> bytes | None:

@@ -64,10 +64,16 @@ class Encoded:
 class Decoded:
     """A text in UTF-8, and the map from its characters to the source.
 
-    `text`: the text, in the memory of kernels.
-    `begins`: offset of the text of each tile, and the end of the last.
-    `tile`: bytes of the source in a tile.
-    `encoded`: the bytes that were decoded.
+    Parameters
+    ----------
+    text
+        The text, in the memory of kernels.
+    begins
+        Offset of the text of each tile, and the end of the last.
+    tile
+        Bytes of the source in a tile.
+    encoded
+        The bytes that were decoded.
     """
 
     def __init__(self, text: DeviceBuffer, begins: NDArray[np.uint64], tile: int, encoded: Encoded) -> None:
@@ -128,9 +134,14 @@ def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DEC
 
     Memory: the text, and 8 bytes a tile of the source.
 
-    `launcher`: launches the kernels.
-    `encoded`: the bytes to decode.
-    `shape`: launch configuration.
+    Parameters
+    ----------
+    launcher
+        Launches the kernels.
+    encoded
+        The bytes to decode.
+    shape
+        Launch configuration.
     """
     coding, buffer = encoded.coding, encoded.buffer
     page = None if coding else launcher.put(np.frombuffer(_page(encoded.codec), np.uint8))
