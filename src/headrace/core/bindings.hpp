@@ -232,10 +232,11 @@ struct TupleArgument {
     }
 };
 
-// Return a function that sets a member from the attribute of this name. An attribute that is None leaves the default.
+// Return a function that sets a member from the attribute of this name, a text of C++ or Python. An attribute that is
+// None leaves the default.
 inline auto reader_of(nanobind::handle given) {
-    return [given](std::string_view name, auto& member) {
-        const nanobind::object value = given.attr(nanobind::str(name.data(), name.size()));
+    return [given](auto name, auto& member) {
+        const nanobind::object value = given.attr(name);
         if (!value.is_none()) member = Argument<std::remove_reference_t<decltype(member)>>::of(value);
     };
 }
@@ -244,7 +245,16 @@ inline auto reader_of(nanobind::handle given) {
 template <class T>
 T from_attributes(nanobind::handle given) {
     T value{};
-    visit_members(value, reader_of(given));
+    static const auto names = [&] {  // Python hashes them once; they are never released
+        std::vector<nanobind::handle> interned;
+        visit_members(value, [&](std::string_view name, auto&) {
+            interned.push_back(PyUnicode_InternFromString(std::string(name).c_str()));
+        });
+        return interned;
+    }();
+    const auto read = reader_of(given);
+    auto name = names.begin();
+    visit_members(value, [&](std::string_view, auto& member) { read(*name++, member); });
     return value;
 }
 
