@@ -5,7 +5,6 @@
 #include <string>
 
 #include "columns/load/tile_worker.hpp"
-#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 
@@ -223,17 +222,7 @@ void LoadPass::run_tiles(Mode mode, unsigned threads, std::uint64_t tiles) {
     row_bound_ = 0;
     records_ahead_ = 0;
     std::fill(string_bytes_.begin(), string_bytes_.end(), 0);
-    run_parallel(threads, [&](unsigned worker) {
-        try {
-            TileWorker(*this).run(worker == 0);
-        } catch (const GateClosed&) {
-        } catch (...) {
-            scan.gate.close();
-            bases.close();
-            places.close();
-            throw;
-        }
-    });
+    run_gated({&scan.gate, &bases, &places}, threads, [&](unsigned worker) { TileWorker(*this).run(worker == 0); });
     if (mode == Mode::convert) result_.state = scan.state;
 }
 

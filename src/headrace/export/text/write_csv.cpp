@@ -90,16 +90,10 @@ bool CsvWriter::write_next(RowsText& text, OrderedGate& gate, u64& total, const 
 void CsvWriter::run(unsigned threads, const std::function<void()>& interrupted, const Put& put) {
     OrderedGate gate;
     u64 total = 0;
-    run_parallel(threads, [&](unsigned worker) {
-        try {
-            RowsText text(plan_);
-            while (write_next(text, gate, total, put)) {
-                if (worker == 0) interrupted();
-            }
-        } catch (const GateClosed&) {
-        } catch (...) {
-            gate.close();
-            throw;
+    run_gated({&gate}, threads, [&](unsigned worker) {
+        RowsText text(plan_);
+        while (write_next(text, gate, total, put)) {
+            if (worker == 0) interrupted();
         }
     });
 }

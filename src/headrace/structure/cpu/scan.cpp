@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 
@@ -257,15 +256,9 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 Structure find_structure(const Source& source, const Dialect& dialect, Isa isa, unsigned threads, usize tile_bytes) {
     TileScan scan(source, dialect, isa, 0, tile_bytes);
     std::vector<Structure> parts(scan.tile_count());
-    run_parallel(threads, [&](unsigned) {
-        try {
-            TileReader reader(scan);
-            while (const Tile* tile = reader.next()) append_tile(*tile, dialect, reader.strays(), parts[tile->number]);
-        } catch (const GateClosed&) {
-        } catch (...) {
-            scan.gate.close();
-            throw;
-        }
+    run_gated({&scan.gate}, threads, [&](unsigned) {
+        TileReader reader(scan);
+        while (const Tile* tile = reader.next()) append_tile(*tile, dialect, reader.strays(), parts[tile->number]);
     });
     Structure whole;
     for (const Structure& part : parts) {

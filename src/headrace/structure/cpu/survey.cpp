@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/cpu/threads/thread_pool.hpp"
 #include "structure/cpu/scan.hpp"
 
 namespace headrace {
@@ -59,15 +58,9 @@ Survey survey(const Source& source, const Dialect& dialect, const SurveyPlan& pl
     const PrefixSource text(source, plan.end);
     TileScan scan(text, dialect, plan.isa, plan.begin, plan.tile_bytes);
     std::vector<Survey> parts(scan.tile_count());
-    run_parallel(plan.threads, [&](unsigned) {
-        try {
-            TileReader reader(scan);
-            while (const Tile* tile = reader.next()) parts[tile->number] = survey_tile(*tile, plan.last);
-        } catch (const GateClosed&) {
-        } catch (...) {
-            scan.gate.close();
-            throw;
-        }
+    run_gated({&scan.gate}, plan.threads, [&](unsigned) {
+        TileReader reader(scan);
+        while (const Tile* tile = reader.next()) parts[tile->number] = survey_tile(*tile, plan.last);
     });
     Survey whole;
     for (const Survey& part : parts) {

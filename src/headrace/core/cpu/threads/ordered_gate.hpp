@@ -3,8 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <mutex>
 #include <set>
+
+#include "core/cpu/threads/thread_pool.hpp"
 
 namespace headrace {
 
@@ -32,5 +35,19 @@ private:
     std::mutex mutex_;  // of `skipped_`, and of changes to `turn_`
     std::set<std::uint64_t> skipped_;
 };
+
+// Run work(worker) on threads that pass gates. If one throws, the gates close, so that the others end.
+template <class Work>
+void run_gated(std::initializer_list<OrderedGate*> gates, unsigned threads, const Work& work) {
+    run_parallel(threads, [&](unsigned worker) {
+        try {
+            work(worker);
+        } catch (const GateClosed&) {
+        } catch (...) {
+            for (OrderedGate* const gate : gates) gate->close();
+            throw;
+        }
+    });
+}
 
 }  // namespace headrace
