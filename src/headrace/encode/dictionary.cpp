@@ -171,7 +171,7 @@ TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
         const u64 end = std::min<u64>(pieces * (share + 1) / shares * PIECE_ROWS, texts.length);
         return RowRange{std::min<u64>(pieces * share / shares * PIECE_ROWS, texts.length), end};
     };
-    run_pieces(shares, threads, [&](usize share) {
+    run_each(shares, threads, [&](usize share) {
         const RowRange rows = rows_of(share);
         local[share].number(texts, rows.begin, rows.end, codes);
     });
@@ -180,7 +180,7 @@ TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
         numbers[share].resize(local[share].texts().size());
         local[0].number(TextList{local[share].texts()}, 0, numbers[share].size(), numbers[share].data());
     }
-    run_pieces(shares - 1, threads, [&](usize i) {
+    run_each(shares - 1, threads, [&](usize i) {
         const RowRange rows = rows_of(i + 1);
         for (u64 row = rows.begin; row < rows.end; ++row) {
             if (!texts.is_null(row)) codes[row] = numbers[i + 1][codes[row]];

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 
 #include "core/cpu/threads/thread_pool.hpp"
 #include "encode/texts.hpp"
@@ -20,15 +19,6 @@ inline usize piece_count(u64 rows) { return static_cast<usize>((rows + PIECE_ROW
 
 inline RowRange piece_rows(usize piece, u64 rows) {
     return {piece * PIECE_ROWS, std::min<u64>((piece + 1) * PIECE_ROWS, rows)};
-}
-
-// Calls work(i) for every i below `count` on several threads; each thread takes the next free i.
-template <class Work>
-void run_pieces(usize count, unsigned threads, const Work& work) {
-    std::atomic<usize> next{0};
-    run_parallel(static_cast<unsigned>(std::clamp<usize>(count, 1, threads)), [&](unsigned) {
-        for (usize i = next++; i < count; i = next++) work(i);
-    });
 }
 
 inline Region region_of(usize bytes, const TextColumn& texts) {

@@ -7,7 +7,7 @@ namespace {
 std::vector<u64> text_begins(const TextColumn& texts, unsigned threads) {
     const usize pieces = piece_count(texts.length);
     std::vector<u64> begins(pieces + 1, 0);
-    run_pieces(pieces, threads, [&](usize piece) {
+    run_each(pieces, threads, [&](usize piece) {
         const RowRange rows = piece_rows(piece, texts.length);
         u64 bytes = 0;
         for (u64 row = rows.begin; row < rows.end; ++row) bytes += texts.is_null(row) ? 0 : texts.text(row).size();
@@ -21,7 +21,7 @@ template <class Offset>
 void copy_texts(const TextColumn& texts, const std::vector<u64>& begins, unsigned threads, EncodedTexts& result) {
     Offset* ends = result.offsets.as<Offset>();
     ends[0] = 0;
-    run_pieces(begins.size() - 1, threads, [&](usize piece) {
+    run_each(begins.size() - 1, threads, [&](usize piece) {
         const RowRange rows = piece_rows(piece, texts.length);
         u64 at = begins[piece];
         for (u64 row = rows.begin; row < rows.end; ++row) {
@@ -40,7 +40,7 @@ void copy_texts(const TextColumn& texts, const std::vector<u64>& begins, unsigne
 Region copied_validity(const TextColumn& texts, unsigned threads) {
     if (texts.validity == nullptr) return Region{};
     Region bits = region_of((texts.length + 63) / 64 * 8, texts);
-    run_pieces(piece_count(texts.length), threads, [&](usize piece) {
+    run_each(piece_count(texts.length), threads, [&](usize piece) {
         const RowRange rows = piece_rows(piece, texts.length);
         for (u64 begin = rows.begin; begin < rows.end; begin += 64) {
             u64 word = 0;

@@ -20,7 +20,7 @@ u64 long_bytes(const TextColumn& texts, u64 row) {
 // Divides a piece into parts of at most `max_bytes` bytes, each cut where the next text would not fit.
 std::vector<ViewPiece> measured_pieces(const TextColumn& texts, unsigned threads, u64 max_bytes) {
     std::vector<std::vector<ViewPiece>> found(piece_count(texts.length));
-    run_pieces(found.size(), threads, [&](usize piece) {
+    run_each(found.size(), threads, [&](usize piece) {
         const RowRange rows = piece_rows(piece, texts.length);
         ViewPiece part{{rows.begin, rows.begin}, 0, 0, 0};
         for (u64 row = rows.begin; row < rows.end; ++row) {
@@ -83,7 +83,7 @@ void write_piece(const TextColumn& texts, const ViewPiece& piece, EncodedTexts& 
 u64 longest_text(const TextColumn& texts, unsigned threads, u64 limit) {
     if (texts.form != TextForm::view && texts.all_bytes() <= limit) return texts.all_bytes();
     std::vector<u64> longest(piece_count(texts.length), 0);
-    run_pieces(longest.size(), threads, [&](usize piece) {
+    run_each(longest.size(), threads, [&](usize piece) {
         const RowRange rows = piece_rows(piece, texts.length);
         for (u64 row = rows.begin; row < rows.end; ++row) {
             longest[piece] = std::max<u64>(longest[piece], texts.text(row).size());
@@ -98,7 +98,7 @@ EncodedTexts make_views(const TextColumn& texts, unsigned threads, u64 max_bytes
     result.form = TextForm::view;
     for (const u64 size : place_pieces(pieces, max_bytes)) result.data.push_back(region_of(size, texts));
     result.values = region_of(texts.length * sizeof(View), texts);
-    run_pieces(pieces.size(), threads, [&](usize piece) { write_piece(texts, pieces[piece], result); });
+    run_each(pieces.size(), threads, [&](usize piece) { write_piece(texts, pieces[piece], result); });
     result.validity = copied_validity(texts, threads);
     return result;
 }

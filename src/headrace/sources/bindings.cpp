@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -140,10 +139,9 @@ void read_into(const PythonSource& source, std::uint64_t offset, std::size_t n, 
     constexpr std::size_t PIECE = std::size_t{1} << 20;
     const GilRelease release;
     check_inside(*source.source, offset, n);
-    std::atomic<std::size_t> next{0};
-    run_parallel(static_cast<unsigned>(std::min<std::size_t>(threads, n / PIECE + 1)), [&](unsigned) {
-        for (std::size_t at = next.fetch_add(PIECE); at < n; at = next.fetch_add(PIECE))
-            source.source->read(offset + at, std::min(PIECE, n - at), reinterpret_cast<std::uint8_t*>(to) + at);
+    run_each((n + PIECE - 1) / PIECE, threads, [&](std::size_t i) {
+        const std::size_t at = i * PIECE;
+        source.source->read(offset + at, std::min(PIECE, n - at), reinterpret_cast<std::uint8_t*>(to) + at);
     });
 }
 

@@ -3,7 +3,6 @@
 // written.
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -107,7 +106,7 @@ public:
 
     std::vector<NamedColumn> build() {
         find_unclosed();
-        for_each_block([&](usize block) { measure(blocks_[block], places_[block + 1]); });
+        run_each(blocks_.size(), plan_.threads, [&](usize block) { measure(blocks_[block], places_[block + 1]); });
         for (usize i = 1; i < places_.size(); ++i) {
             places_[i].row += places_[i - 1].row;
             for (usize c = 0; c < TEXT_COLUMNS; ++c) {
@@ -117,7 +116,7 @@ public:
         }
         charge_copies();
         allocate();
-        for_each_block([&](usize block) {
+        run_each(blocks_.size(), plan_.threads, [&](usize block) {
             const FaultBlock faults = std::move(blocks_[block]);
             const bool has_invalid = places_[block + 1].has_invalid;
             write_words(faults.faults, places_[block].row);
@@ -128,15 +127,6 @@ public:
     }
 
 private:
-    template <class Work>
-    void for_each_block(Work work) {
-        std::atomic<usize> next{0};
-        const usize threads = std::clamp<usize>(blocks_.size(), 1, plan_.threads);
-        run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
-            for (usize block = next++; block < blocks_.size(); block = next++) work(block);
-        });
-    }
-
     // Only the last record of a text has an unclosed quoted field.
     void find_unclosed() {
         if (blocks_.empty()) return;

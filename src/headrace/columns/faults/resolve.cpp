@@ -138,15 +138,6 @@ FaultBlock resolve_range(const ListedFaults& listed, const Range& range, u64& re
     return block;
 }
 
-template <class Work>
-void for_each_index(const ListedFaults& listed, usize count, Work work) {
-    std::atomic<usize> next{0};
-    const usize threads = std::clamp<usize>(count, 1, listed.plan.threads);
-    run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
-        for (usize i = next++; i < count; i = next++) work(i);
-    });
-}
-
 // Divide the faults into ranges. Each begins with the first fault of a record.
 std::vector<Range> ranges_of(const ListedFaults& listed) {
     constexpr usize RANGE_FAULTS = 1024;
@@ -161,7 +152,7 @@ std::vector<Range> ranges_of(const ListedFaults& listed) {
         if (!ranges.empty()) ranges.back().to = from;
         ranges.push_back({from, faults.size(), 0});
     }
-    for_each_index(listed, ranges.size(), [&](usize i) {
+    run_each(ranges.size(), listed.plan.threads, [&](usize i) {
         for (usize k = ranges[i].from; k < ranges[i].to; ++k) ranges[i].record += begins_record(k) ? 1 : 0;
     });
     usize records = 0;
@@ -175,7 +166,7 @@ std::vector<u64> lines_of(const ListedFaults& listed, const std::vector<Range>& 
     std::vector<usize> rows(blocks.size() + 1);
     for (usize i = 0; i < blocks.size(); ++i) rows[i + 1] = rows[i] + blocks[i].faults.size();
     std::vector<u64> lines(rows.back());
-    for_each_index(listed, blocks.size(), [&](usize i) {
+    run_each(blocks.size(), listed.plan.threads, [&](usize i) {
         const Range& range = ranges[blocks[i].tile];
         usize one = range.from, record = range.record, row = rows[i];
         for (const FaultRow& fault : blocks[i].faults) {
@@ -194,7 +185,7 @@ ResolvedFaults resolve_faults(const ListedFaults& listed) {
     const std::vector<Range> ranges = ranges_of(listed);
     FaultCollector collector(listed.plan, std::make_shared<Budget>(listed.plan.memory_limit));
     std::atomic<u64> rejected_short{0};
-    for_each_index(listed, ranges.size(), [&](usize i) {
+    run_each(ranges.size(), listed.plan.threads, [&](usize i) {
         u64 counted_short = 0;
         FaultBlock block = resolve_range(listed, ranges[i], counted_short);
         block.tile = i;
@@ -284,7 +275,7 @@ private:
 std::vector<ResolvedField> resolve_fields(const ListedFaults& listed, const std::vector<AssumedType>& columns) {
     const std::vector<Range> ranges = ranges_of(listed);
     std::vector<ResolvedField> resolved(listed.faults.size());
-    for_each_index(listed, ranges.size(), [&](usize number) {
+    run_each(ranges.size(), listed.plan.threads, [&](usize number) {
         FieldResolver resolver(listed.plan);
         usize i = ranges[number].from;
         for_each_fault(listed, ranges[number],

@@ -3,7 +3,6 @@
 #include "columns/faults/sort_faults.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <tuple>
 #include <vector>
@@ -14,14 +13,6 @@ namespace headrace {
 namespace {
 
 constexpr usize PIECE_FAULTS = 8192, RANGE_FAULTS = 64, MAX_RANGES = usize{1} << 14;
-
-template <class Work>
-void for_each(usize count, unsigned threads, Work work) {
-    std::atomic<usize> next{0};
-    run_parallel(static_cast<unsigned>(std::clamp<usize>(count, 1, threads)), [&](unsigned) {
-        for (usize i = next++; i < count; i = next++) work(i);
-    });
-}
 
 // Return the kinds of sorted faults [from, to).
 ListedKinds kinds_of(std::span<const FieldFault> sorted, usize from, usize to) {
@@ -59,7 +50,7 @@ ListedKinds sort_faults(std::span<const FieldFault> faults, std::span<FieldFault
     };
     // For each piece and range: the number of faults, then the place of the next one.
     std::vector<usize> places(pieces * ranges);
-    for_each(pieces, threads, [&](usize i) {
+    run_each(pieces, threads, [&](usize i) {
         for (const FieldFault& fault : piece(i)) ++places[i * ranges + range_of(fault)];
     });
     std::vector<usize> begins(ranges + 1);
@@ -73,12 +64,12 @@ ListedKinds sort_faults(std::span<const FieldFault> faults, std::span<FieldFault
         }
     }
     begins[ranges] = total;
-    for_each(pieces, threads, [&](usize i) {
+    run_each(pieces, threads, [&](usize i) {
         for (const FieldFault& fault : piece(i)) sorted[places[i * ranges + range_of(fault)]++] = fault;
     });
     // Few ranges a turn would make threads wait for each other's counter.
     constexpr usize TURN_RANGES = 16;
-    for_each((ranges + TURN_RANGES - 1) / TURN_RANGES, threads, [&](usize turn) {
+    run_each((ranges + TURN_RANGES - 1) / TURN_RANGES, threads, [&](usize turn) {
         for (usize range = turn * TURN_RANGES; range < std::min(ranges, (turn + 1) * TURN_RANGES); ++range) {
             const std::span<FieldFault> part = sorted.subspan(begins[range], begins[range + 1] - begins[range]);
             std::sort(part.begin(), part.end(), is_before);
@@ -86,7 +77,7 @@ ListedKinds sort_faults(std::span<const FieldFault> faults, std::span<FieldFault
     });
     ListedKinds kinds;
     std::mutex mutex;
-    for_each(pieces, threads, [&](usize i) {
+    run_each(pieces, threads, [&](usize i) {
         const ListedKinds found = kinds_of(sorted, faults.size() * i / pieces, faults.size() * (i + 1) / pieces);
         const std::lock_guard lock(mutex);
         kinds.of_records |= found.of_records;

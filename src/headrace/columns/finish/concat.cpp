@@ -1,7 +1,6 @@
 #include "columns/finish/concat.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 #include "columns/finish/finish.hpp"
@@ -170,14 +169,11 @@ Joined join_parts(const std::vector<JoinPart>& parts, const JoinPlan& plan) {
     const bool has_validity = column.null_count != 0 && column.type.id != TypeId::null;
     if (has_validity) column.validity = bits_region(rows, plan);
     const JoinPiece join_piece = joiner_for(column.type);
-    std::atomic<usize> next{0};
     const u64 useful_threads = std::min<u64>(pieces.size(), (rows * bits / 8 + bytes) / THREAD_BYTES);
     const u64 threads = std::clamp<u64>(useful_threads, 1, plan.threads);
-    run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
-        for (usize i = next++; i < pieces.size(); i = next++) {
-            join_piece(pieces[i], column);
-            if (has_validity) join_validity(pieces[i], column);
-        }
+    run_each(pieces.size(), static_cast<unsigned>(threads), [&](usize i) {
+        join_piece(pieces[i], column);
+        if (has_validity) join_validity(pieces[i], column);
     });
     if (bits == 1) column.values.trim((rows + 7) / 8);
     if (has_validity) column.validity.trim((rows + 7) / 8);

@@ -159,14 +159,11 @@ void finish_result(const Source& source, const Dialect& dialect, const LoadPlan&
     result.rejected = count_rejected(result.rejected_records);
     const u64 rows = result.counts.rows;
     std::vector<u64> deciding_row(result.columns.size(), NO_ROW);
-    std::atomic<usize> next{0};
-    const usize threads = std::min<usize>(plan.threads, columns_with_work(result.columns, plan.shrink, is_shared));
-    run_parallel(static_cast<unsigned>(threads), [&](unsigned) {
-        for (usize c = next++; c < result.columns.size(); c = next++) {
-            if (!plan.columns[c].wanted) continue;
-            deciding_row[c] = finish_column(plan, c, result.columns[c], rows);
-            if (is_shared) fit(result.columns[c]);
-        }
+    const usize busy = std::max<usize>(columns_with_work(result.columns, plan.shrink, is_shared), 1);
+    run_each(result.columns.size(), static_cast<unsigned>(std::min<usize>(plan.threads, busy)), [&](usize c) {
+        if (!plan.columns[c].wanted) return;
+        deciding_row[c] = finish_column(plan, c, result.columns[c], rows);
+        if (is_shared) fit(result.columns[c]);
     });
     if (plan.row_index) result.row_index = make_row_index(result, *plan.row_index, rows);
     if (plan.shrink) locate_evidence(source, dialect, plan, deciding_row, result);
