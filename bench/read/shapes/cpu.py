@@ -19,12 +19,16 @@ from bench.read.run import ask_worker, stop_worker
 from bench.read.shapes.catalogue import SHAPES
 from bench.read.shapes.check import check_piece
 from bench.read.shapes.peers import PEERS, READERS
-from bench.read.shapes.shape import Shape, stored_text
+from bench.read.shapes.shape import BLOCK_BYTES, Shape, stored_text
 from bench.tables import Row
 
 LIMIT = "plain_read"
 _TIMES = ("seconds", "processor")
-_TRIAL_TURNS, _MUCH_SLOWER = 1, 4.0
+_TRIAL_TURNS, _MUCH_SLOWER, _TOO_SLOW = 1, 4.0, 10.0
+_SHORT = 0.05
+"""Seconds of a read that are noise on a busy machine."""
+_CHECKED_BYTES = 2 * BLOCK_BYTES
+"""Bytes of text that are checked. A longer text repeats its first block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ class Checked:
     by_oracle
         The oracle knows the shape's options, so it has confirmed headrace's answer for a piece.
     errors
-        The error of each reader that has one.
+        The error of each reader that has one, or that is too slow to be timed.
     """
 
     by_oracle: bool
@@ -80,9 +84,9 @@ class CpuReaders:
                 self._checked |= found
 
     def check(self, shape: Shape, size: int) -> Checked:
-        """Compare headrace's answer for a piece with the oracle's, and the answers of all readers for a text."""
+        """Compare headrace's answer for a piece with the oracle's, and the answers of all readers for a text of two blocks."""
         by_oracle = check_piece(shape)
-        with _file_of(shape, size) as path:
+        with _file_of(shape, min(size, _CHECKED_BYTES)) as path:
             return Checked(by_oracle, self._errors(shape, path))
 
     def row(self, shape: Shape, size: int) -> Row:
@@ -129,18 +133,27 @@ class CpuReaders:
         return clock, processor
 
     def _errors(self, shape: Shape, path: Path) -> dict[str, str]:
-        """Compare the answers for the whole file; return the error of each reader that has one."""
-        errors = {}
+        """Compare the answers for a file; return the error of each reader that has one, or that takes too long."""
+        errors: dict[str, str] = {}
+        seconds: dict[str, float] = {}
         answer = path.with_suffix(".arrow")
         for name in self._names:
             steps = [f"open {path} {shape.name}"]
             if name != LIMIT:
                 steps.append(f"{'keep' if name == 'headrace' else 'check'} {answer}")
-            failed = next((error for step in steps if (error := self.ask(name, step).get("error"))), None)
+            answers = [self.ask(name, step) for step in steps]
+            failed = next((one["error"] for one in answers if "error" in one), None)
             if failed is not None:
                 errors[name] = failed
+            elif name in PEERS:
+                seconds[name] = answers[-1].get("seconds", 0.0)
             if "headrace" in errors:
                 break
+        least = min(seconds.values(), default=0.0)
+        slow = {name: taken for name, taken in seconds.items() if taken > _TOO_SLOW * max(least, _SHORT)}
+        errors |= {
+            name: f"not timed: {taken:.1f} s for a text that the best peer read in {least:.2f} s" for name, taken in slow.items()
+        }
         return errors
 
 

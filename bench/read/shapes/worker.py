@@ -1,7 +1,7 @@
 """Runs one reader in its own process: reads commands, and answers each with a line of JSON.
 
 - "open FILE SHAPE" prepares the reader for a shape's file, whose path has no spaces.
-- "keep FILE" writes headrace's answer to a file, and "check FILE" compares an answer with it.
+- "keep FILE" writes headrace's answer to a file, and "check FILE" compares an answer with it and tells the seconds of the read.
 - "read" times one read, and "stop" ends the process.
 """
 
@@ -60,8 +60,11 @@ class OpenReader:
 
         if command == "keep":
             return {"result": keep_answer(self._read(), self._shape, Path(argument))}
-        wrong = check_answer(self._read(), self._shape, Path(argument))
-        return {"error": f"other answer: {wrong}"} if wrong else {}
+        began = time.perf_counter()
+        result = self._read()
+        seconds = time.perf_counter() - began
+        wrong = check_answer(result, self._shape, Path(argument))
+        return {"error": f"other answer: {wrong}"} if wrong else {"seconds": seconds}
 
 
 if __name__ == "__main__":
