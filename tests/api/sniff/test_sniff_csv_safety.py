@@ -129,3 +129,13 @@ def test_a_long_first_record_takes_linear_time():
     sniffed = headrace.sniff_csv("aé".encode() * 16_000 + b" b\n" + b"1 2\n" * 5)  # letters of which each begins a word
     assert sniffed.options["sep"] == " "
     assert time.perf_counter() - begun < 5
+
+
+@pytest.mark.parametrize("header", [2, (0, 2), (2, 3)])
+def test_a_header_beyond_the_text_is_the_error_of_a_read_without_sniffing(header: int | tuple[int, int]) -> None:
+    text = b"a,b\n1,2\n"
+    with pytest.raises(headrace.EmptyInputError) as plain:
+        headrace.read_csv(text, header=header)
+    with pytest.raises(headrace.EmptyInputError) as sniffed:
+        headrace.read_csv(text, header=header, dialect="auto")
+    assert str(sniffed.value) == str(plain.value)

@@ -87,7 +87,7 @@ def _candidate(sample: Sample, judged: RankedDialect, wishes: Wishes, context: C
     preamble = len(pattern.findall(sample.text, 0, layout.starts[begin.first])) if begin.first else 0
     indexes = wishes.header_records or ((0,) if begin.header is True else begin.header or None)
     widths = layout.widths[begin.first :]
-    columns = wishes.columns or max(widths[index] for index in indexes or (0,) if index < len(widths))
+    columns = wishes.columns or max((widths[index] for index in indexes or (0,) if index < len(widths)), default=1)
     data = widths[begin.names : len(widths) - begin.footer]
     policies = row_policies(data, columns)
     last = len(layout.starts) - 1
