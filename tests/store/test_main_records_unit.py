@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from decimal import Decimal
 
+import numpy as np
+import pyarrow as pa
+
+import headrace
+from headrace.core.buffer import copy_of
+from headrace.core.context import Context
 from headrace.dictionary import decode, encode
 from headrace.store.files.folder import MainRecord
 from headrace.store.files.records import RecordKind
@@ -22,3 +28,31 @@ def test_records_refer_to_the_memory_of_codes_and_texts():
     read = [MainRecord(record.kind, (b"".join(record.parts),)) for record in main.records()]
     again = Main.of_records(read)
     assert decode(again.columns["x"]).to_pylist() == values and len(again.rows) == len(values)
+
+
+def buffers_of(columns):
+    """Return the buffers of encoded columns that have bytes."""
+    parts = [(c.words, c.validity, c.dictionary.values, c.dictionary.offsets) for c in columns.values()]
+    return [part for column in parts for part in column if part is not None and part.nbytes]
+
+
+def test_the_columns_of_a_file_are_parts_of_its_memory_and_no_merge_keeps_them():
+    decimals = pa.array([Decimal("1.5"), None, Decimal(2)] * 50, pa.decimal128(9, 2))
+    given = pa.table({"n": pa.array([5, None, 7] * 50), "t": pa.array(["a", "bc", None] * 50), "d": decimals})
+    wanted = headrace.Table.from_arrow(given)
+    main = Main({name: encode(column) for name, column in wanted.columns.items()}, RowRuns.of_runs([0], [150]))
+    file = copy_of(b"".join(part for record in main.records() for part in record.parts))
+    read, begin = [], 0
+    for record in main.records():
+        end = begin + sum(map(len, record.parts))
+        read.append(MainRecord(record.kind, (memoryview(file)[begin:end],)))
+        begin = end
+    again = Main.of_records(read)
+    assert {name: decode(column).to_pylist() for name, column in again.columns.items()} == wanted.to_pydict()
+
+    def in_file(main):
+        return [file.address <= part.address < file.address + file.nbytes for part in buffers_of(main.columns)]
+
+    assert in_file(again).count(False) == 1  # decimals, which Arrow aligns to 8 bytes
+    later = again.merged(lambda name: wanted.columns[name], RowRuns.of_runs([0], [300]), None, Context(threads=1))
+    assert not any(in_file(later)) and len(later.rows) == 300

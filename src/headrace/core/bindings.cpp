@@ -81,6 +81,17 @@ nb::object copy_of(nb::handle source) {
     return make_buffer(std::move(region));
 }
 
+// Return the bytes of a memoryview: without a copy if it views a buffer, which then lives on, whole.
+nb::object part_of(nb::handle view) {
+    if (!PyMemoryView_Check(view.ptr())) throw nb::type_error("a memoryview is expected");
+    const Py_buffer* const found = PyMemoryView_GET_BUFFER(view.ptr());
+    const nb::handle viewed(found->obj);
+    if (viewed.ptr() == nullptr || !nb::isinstance<HostBuffer>(viewed) || PyBuffer_IsContiguous(found, 'C') == 0)
+        return copy_of(view);
+    auto* const data = static_cast<std::byte*>(found->buf);
+    return make_buffer(Region(data, static_cast<usize>(found->len), nb::cast<const HostBuffer&>(viewed).region));
+}
+
 // Return the address of an array's items by the C side of NumPy's array interface, in a tenth of the time of the other.
 u64 address_of_array(nb::handle array) {
     struct ArrayInterface {
@@ -212,6 +223,7 @@ void bind_core(nb::module_& m) {
         .def_prop_ro("device", [](const HostBuffer&) { return "cpu"; })
         .def_prop_ro("nbytes", [](const HostBuffer& b) { return b.region->size(); });
     m.def("copy_of", &copy_of);
+    m.def("part_of", &part_of, "view"_a);
     m.def("empty_buffer", &empty_buffer);
     m.def("copy_parts", &copy_parts, "parts"_a, "threads"_a, "streamed"_a = false);
     nb::class_<LentMemory>(m, "LentMemory")

@@ -10,9 +10,10 @@ from typing import TypeAlias
 
 from headrace import _native
 
-__all__ = ["Buffer", "copy_of", "empty_buffer", "release_unused_memory"]
+__all__ = ["Buffer", "copy_of", "empty_buffer", "part_of", "release_unused_memory"]
 
 Buffer: TypeAlias = _native.Buffer
 copy_of = _native.copy_of
 empty_buffer = _native.empty_buffer
+part_of = _native.part_of
 release_unused_memory = _native.release_unused_memory

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from headrace.columns.column import Column
+from headrace.core.buffer import Buffer
 from headrace.core.errors import MissingDependencyError
 from headrace.export.arrow.arrow import stream_capsule
 from headrace.export.arrow.from_arrow import columns_from_arrow
@@ -59,8 +60,19 @@ def ipc_parts(columns: Mapping[str, Column]) -> list[memoryview]:
 
 def columns_of(data: memoryview | bytes) -> dict[str, Column]:
     """Return the columns of an Arrow IPC stream, as copies. Raise MissingDependencyError if PyArrow is not installed."""
-    arrow = needed_arrow()
-    return columns_from_arrow(import_module("pyarrow.ipc").open_stream(arrow.py_buffer(data)).read_all())
+    return columns_from_arrow(_table_of(data))
+
+
+def columns_in(memory: Buffer) -> dict[str, Column]:
+    """Return the columns of an Arrow IPC stream, as parts of its memory, which they keep.
+
+    Raise MissingDependencyError if PyArrow is not installed.
+    """
+    return columns_from_arrow(_table_of(memoryview(memory)), memory)
+
+
+def _table_of(stream: memoryview | bytes) -> Any:
+    return import_module("pyarrow.ipc").open_stream(needed_arrow().py_buffer(stream)).read_all()
 
 
 def needed_arrow() -> Any:

@@ -11,10 +11,10 @@ from typing import Any
 
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, parse_type
-from headrace.core.buffer import copy_of
+from headrace.core.buffer import part_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
-from headrace.store.arrow_columns import columns_of, ipc_parts
+from headrace.store.arrow_columns import columns_in, ipc_parts
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.items import empty_column
@@ -85,12 +85,12 @@ class Main:
         """Return the main of the records of a file. Columns whose records are damaged have nulls only."""
         description, runs, *columns = records
         described = json.loads(bytes(description.parts[0]))["columns"]
-        starts, lengths = np.frombuffer(runs.parts[0], "<u8").reshape(2, -1)
+        starts, lengths = np.frombuffer(runs.parts[0], "<u8").reshape(2, -1).copy()  # later mains keep the runs
         rows = RowRuns.of_runs(starts, lengths)
         found = {}
         for column, record in zip(described, columns, strict=True):
             nulls = None if record.parts else column_of_nulls(parse_type(column["type"]), len(rows))
-            found[column["name"]] = _column(record.parts[0], len(rows)) if nulls is None else encode(nulls)
+            found[column["name"]] = _column(memoryview(record.parts[0]), len(rows)) if nulls is None else encode(nulls)
         return cls(found, rows)
 
 
@@ -103,11 +103,9 @@ def _parts(column: EncodedColumn) -> tuple[bytes | memoryview, ...]:
     return sizes, *dictionary, words, validity
 
 
-def _column(payload: memoryview | bytes, length: int) -> EncodedColumn:
-    view = memoryview(payload)
-    nulls, *sizes = _SIZES.unpack_from(view)
+def _column(payload: memoryview, length: int) -> EncodedColumn:
+    """Return the column of a record. Its buffers are parts of the file's memory, and no merge keeps any of them."""
+    nulls, *sizes = _SIZES.unpack_from(payload)
     ends = np.cumsum([_SIZES.size, *sizes]).tolist()
-    dictionary, words, validity = (view[begin:end] for begin, end in pairwise(ends))
-    return EncodedColumn(
-        columns_of(dictionary)[_VALUES], copy_of(words), length, nulls, copy_of(validity) if len(validity) else None
-    )
+    dictionary, words, validity = (part_of(payload[begin:end]) for begin, end in pairwise(ends))
+    return EncodedColumn(columns_in(dictionary)[_VALUES], words, length, nulls, validity if validity.nbytes else None)

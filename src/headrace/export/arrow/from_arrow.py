@@ -7,15 +7,19 @@ from typing import Any
 
 from headrace.columns.column import Column
 from headrace.columns.types import DataType, has_offsets, parse_type
-from headrace.core.buffer import Buffer, copy_of
+from headrace.core.buffer import Buffer, copy_of, part_of
 from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
 
 _NO_BYTES = b""
+_ALIGNED_BITS = 64
+"""Bits of the largest items that a stream of Arrow aligns."""
 _NESTED = list, tuple, dict, set
 
 
-def columns_from_arrow(data: object) -> dict[str, Column]:
+def columns_from_arrow(data: object, memory: Buffer | None = None) -> dict[str, Column]:
     """Return the columns of anything that exports an Arrow stream, or of a PyArrow table or record batch.
+
+    Arrays are copied, except those that are in the given memory: their buffers are parts of it, which keep all of it.
 
     Raise OptionError if `data` exports no stream, a name occurs twice, or a column has a type that this package does not
     have. Raise MissingDependencyError if PyArrow is not installed.
@@ -32,7 +36,7 @@ def columns_from_arrow(data: object) -> dict[str, Column]:
         raise OptionError(f"data is no Arrow table: {_text(error)}") from error
     if len(set(table.column_names)) < table.num_columns:
         raise OptionError(f"data has two columns of the same name: {shown(table.column_names)}")
-    return {name: _column(arrow, name, column) for name, column in zip(table.column_names, table.columns, strict=True)}
+    return {name: _column(arrow, name, column, memory) for name, column in zip(table.column_names, table.columns, strict=True)}
 
 
 def column_from_arrow(data: object, name: str, expected: str) -> Column:
@@ -96,14 +100,15 @@ def _pyarrow(purpose: str) -> Any:
         raise MissingDependencyError.of("pyarrow", "arrow", purpose) from None
 
 
-def _column(arrow: Any, name: str, chunks: Any) -> Column:
-    """Return a copy of a chunked array as a column."""
+def _column(arrow: Any, name: str, chunks: Any, memory: Buffer | None = None) -> Column:
+    """Return a chunked array as a column: a copy, or parts of the memory that the array is in."""
     if arrow.types.is_dictionary(chunks.type):
         return _dictionary(arrow, name, chunks)
     array = chunks.combine_chunks() if chunks.num_chunks != 1 else chunks.chunk(0)
     array = arrow.concat_arrays(array.chunks) if isinstance(array, arrow.ChunkedArray) else array
     type_ = _type(name, array.type)
-    validity, *buffers = (None if part is None else copy_of(memoryview(part)) for part in array.buffers())
+    memory = memory if type_.bits <= _ALIGNED_BITS else None
+    validity, *buffers = (None if part is None else _buffer(part, memory) for part in array.buffers())
     offsets: Buffer | None = None
     if type_.name == "null":
         buffers = []
@@ -122,6 +127,14 @@ def _column(arrow: Any, name: str, chunks: Any) -> Column:
         offset=array.offset,
         data=tuple(part for part in data if part is not None),
     )
+
+
+def _buffer(part: Any, memory: Buffer | None) -> Buffer:
+    if memory is not None:
+        begin = part.address - memory.address
+        if 0 <= begin <= memory.nbytes - part.size:
+            return part_of(memoryview(memory)[begin : begin + part.size])
+    return copy_of(memoryview(part))
 
 
 def _dictionary(arrow: Any, name: str, chunks: Any) -> Column:

@@ -1,6 +1,11 @@
 #include "core/bindings.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
 
 #include "store/files/checksum.hpp"
 
@@ -23,6 +28,31 @@ nb::tuple add_to_checksum(const nb::handle data, u32 crc) {
     return nb::make_tuple(size, crc);
 }
 
+// Returns the first `size` bytes of a file, or all if it has fewer.
+nb::object read_file(int file, u64 size) {
+    constexpr u64 PIECE = u64{1} << 30;  // a call of the system reads less than 2 GiB
+    require_group_memory(size);
+    Region region(size, nullptr);
+    region.ensure(size);
+    const auto [end, error] = released([&]() -> std::pair<u64, int> {
+        u64 at = 0;
+        while (at < size) {
+            const ssize_t got = pread(file, region.data() + at, std::min(PIECE, size - at), static_cast<off_t>(at));
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) return {at, got == 0 ? 0 : errno};
+            at += static_cast<u64>(got);
+        }
+        return {at, 0};
+    });
+    if (error != 0) {
+        errno = error;
+        PyErr_SetFromErrno(PyExc_OSError);
+        throw nb::python_error();
+    }
+    region.trim(end);
+    return make_buffer(std::move(region));
+}
+
 // Begins to write the bytes of a file to the disk. Errors are left to the sync that follows.
 void begin_sync(int file) {
     const GilRelease release;
@@ -33,6 +63,7 @@ void begin_sync(int file) {
 
 void bind_store_files(nb::module_& m) {
     m.def("add_to_checksum", &add_to_checksum, "data"_a, "crc"_a);
+    m.def("read_file", &read_file, "file"_a, "size"_a);
     m.def("begin_sync", &begin_sync, "file"_a);
 }
 

@@ -59,8 +59,8 @@ class FileSystem(Protocol):
     def names(self) -> list[str]:
         """Return the names of the files; empty if there is no folder."""
 
-    def read(self, name: str) -> bytes:
-        """Return the bytes of a file."""
+    def read(self, name: str) -> memoryview:
+        """Return the bytes of a file. Buffers may be parts of them."""
 
     def open_append(self, name: str) -> AppendFile:
         """Open a file for appending, and create it if it does not exist."""
@@ -97,11 +97,11 @@ class HostFiles:
         """Return the names of the files; empty if there is no folder."""
         return sorted(os.listdir(self.path)) if os.path.isdir(self.path) else []
 
-    def read(self, name: str) -> bytes:
-        """Return the bytes of a file."""
+    def read(self, name: str) -> memoryview:
+        """Return the bytes of a file. Buffers may be parts of them."""
         try:
-            with open(self._at(name), "rb") as file:
-                return file.read()
+            with open(self._at(name), "rb", buffering=0) as file:
+                return memoryview(_native.read_file(file.fileno(), os.fstat(file.fileno()).st_size))
         except OSError as error:
             if error.errno != errno.ESTALE:  # of NFS: another machine has removed the file
                 raise

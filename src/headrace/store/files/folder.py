@@ -131,7 +131,7 @@ def _with_main(files: FileSystem, manifest: Manifest) -> tuple[Content, Damage |
     return replace(start, main=tuple(MainRecord(record.kind, (record.payload,)) for record in found.records[:-1])), None
 
 
-def _rest_of_main(data: bytes, manifest: Manifest) -> tuple[MainRecord, ...]:
+def _rest_of_main(data: memoryview, manifest: Manifest) -> tuple[MainRecord, ...]:
     """Return the records of a damaged main; none if the numbers of its rows or a column of the key are lost."""
     whole = whole_records(data)
     keys = (manifest.key,) if isinstance(manifest.key, str) else manifest.key or ()

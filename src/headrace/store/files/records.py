@@ -10,7 +10,8 @@ record follows a fault, and says that the bytes there were synced, they were dam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import groupby, pairwise
@@ -196,7 +197,7 @@ def _fault_of(reason: str, data: memoryview, begin: int, end: int) -> str:
     return reason if is_torn else NotTorn(reason)
 
 
-def read_records(data: bytes, first: int) -> Records:
+def read_records(data: bytes | memoryview, first: int) -> Records:
     """Return the records of a file, and its first fault. `data`: the bytes of the file. `first`: sequence of its first record."""
     found: list[Record] = []
     at = 0
@@ -212,24 +213,24 @@ def read_records(data: bytes, first: int) -> Records:
     return Records(tuple(found), None)
 
 
-def whole_records(data: bytes) -> dict[int, Record]:
+def whole_records(data: bytes | memoryview) -> dict[int, Record]:
     """Return all records of a damaged file that are whole, by sequence."""
-    found = {}
-    at = data.find(MAGIC)
-    while at >= 0:
-        record = parsed(data, at) if at % ALIGNMENT == 0 else ""
+    found, end = {}, 0
+    for at in _marks(data):
+        record = parsed(data, at) if at >= end else ""
         if isinstance(record, Record):
-            found[record.sequence] = record
-        at = data.find(MAGIC, record.end if isinstance(record, Record) else at + 1)
+            found[record.sequence], end = record, record.end
     return found
 
 
-def _was_synced(data: bytes, fault: int, sequence: int) -> bool:
+def _was_synced(data: bytes | memoryview, fault: int, sequence: int) -> bool:
     """Return whether a later record says that the bytes at the fault were synced."""
-    at = data.find(MAGIC, fault + 1)
-    while at >= 0:
-        record = parsed(data, at) if at % ALIGNMENT == 0 else ""
-        if isinstance(record, Record) and record.sequence > sequence and fault < record.synced <= at:
-            return True
-        at = data.find(MAGIC, at + 1)
-    return False
+    later = (parsed(data, at) for at in _marks(data) if at > fault)
+    return any(
+        isinstance(record, Record) and record.sequence > sequence and fault < record.synced <= record.begin for record in later
+    )
+
+
+def _marks(data: bytes | memoryview) -> Iterator[int]:
+    """Yield the offsets at which a record may begin."""
+    return (found.start() for found in re.finditer(MAGIC, data) if found.start() % ALIGNMENT == 0)
