@@ -59,6 +59,29 @@ class Changes:
         if self.draw.random() < 0.8:
             self.rows.note()
 
+    def write(self):
+        """Write rows with new keys; show them and later ones in any order, such as threads that share a sync do."""
+        written = []
+        for _ in range(self.draw.randrange(4)):
+            absent = sorted(set(range(KEYS)) - self.numbers.keys())
+            values = self.draw.sample(absent, min(len(absent), self.draw.randint(1, 3)))
+            if values:
+                change = Change(self.next_row, np.empty(0, np.uint64), columns_of(values))
+                assert self.rows.takes_writes(change)
+                self.numbers |= {value: self.next_row + place for place, value in enumerate(values)}
+                self.next_row += change.length
+                written.append(self.rows.write(change))
+            if self.draw.random() < 0.5:
+                found = self.rows.find_written(self.wanted)
+                assert {place: int(found.numbers[place]) for place in np.flatnonzero(found.found)} == self.numbers
+            if written and self.draw.random() < 0.5:
+                self.rows.show(self.draw.choice(written))
+        if self.draw.random() < 0.5:
+            for rows in self.draw.sample(written, len(written)):
+                self.rows.show(rows)
+            assert self.rows.state is self.rows.written
+        self.rows.show_all()
+
     def check(self):
         """Compare a look-up with the keys of the state that it returns."""
         state, found = self.rows.find(self.wanted)
@@ -90,6 +113,7 @@ def test_look_ups_beside_changes(type_, request):
     try:
         for _ in range(150):
             changes.publish()
+            changes.write()
     finally:
         done.set()
         for thread in readers:
@@ -114,6 +138,7 @@ def test_an_index_that_failed_is_built_again(request, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(HashMap, "insert", refuse)
             changes.publish()
+        changes.write()
     changes.check()
     assert len(calls) > 100
 

@@ -12,17 +12,17 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from headrace.columns.column import Column
-from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
+from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, SourceError, shown
 from headrace.store.assignment import Assignment
 from headrace.store.change import Change
 from headrace.store.files.folder import StoreFolder
-from headrace.store.files.log import Payload
+from headrace.store.files.log import Log, Payload
 from headrace.store.files.records import RecordKind
 from headrace.store.keys import FoundRows
 from headrace.store.lock_waiters import LockWaiters
 from headrace.store.merge_timer import MergeTimer
 from headrace.store.new_rows import NewRows
-from headrace.store.published_rows import PublishedRows
+from headrace.store.published_rows import PublishedRows, WrittenRows
 from headrace.store.rules import StoreRules
 from headrace.store.state import StoreState
 from headrace.store.store_key import Keys, StoreKey, first_places, key_value
@@ -74,6 +74,8 @@ class StoreEngine:
     def append(self, columns: Mapping[str, Column]) -> int:
         """Add rows by the policy for duplicates, and return the number of rows added.
 
+        The log is synced after other threads may append, so that one sync is for the rows of several. They are shown after it.
+
         Raise OptionError if a key is null, or with ``on_duplicate="raise"`` is present or twice in the rows. Nothing is
         added. Raise OSError or SourceError if the log cannot be written. Nothing is added.
         """
@@ -81,7 +83,14 @@ class StoreEngine:
             self._check_open()
             new = NewRows(self.rules, self._find)
             remaining = new.of(columns, self._next_row)
-            return self._commit(new.removed, remaining)
+            change = Change(self._next_row, new.removed, remaining)
+            if self.folder is None or not self.folder.log.shares_syncs or not self._rows.takes_writes(change):
+                return self._commit(change)
+            log = self.folder.log
+            end, written = self._written(log, change)
+        self._sync(log, end)
+        self._rows.show(written)
+        return change.length
 
     @property
     def takes_parts(self) -> bool:
@@ -113,7 +122,7 @@ class StoreEngine:
     def _append_all(self, parts: Iterable[Mapping[str, Column]]) -> int:
         none: Any = np.empty(0, np.uint64)
         added: list[Change] = []
-        self._check_open()
+        self._begin_change()
         new, after, first_row = NewRows(self.rules, self._find), self.state, self._next_row
         last = Change(first_row, none, {})
 
@@ -150,7 +159,7 @@ class StoreEngine:
         Raise OptionError if the store has no key, a key is absent, null or twice in the rows. Nothing is changed.
         """
         with self._waiters, self._write_lock:
-            self._check_open()
+            self._begin_change()
             keys = self.needed_key("update").of(columns)
             if len(first_places(keys)) < len(keys):
                 raise OptionError("the rows of an update have a key twice")
@@ -161,7 +170,7 @@ class StoreEngine:
             others = [name for name in self.state.schema if name not in columns]
             old = self.state.rows_at(present.numbers, others, self.rules.context)
             whole = {name: columns[name] if name in columns else old[name] for name in self.state.schema}
-            self._commit(np.sort(present.numbers), whole)
+            self._commit(Change(self._next_row, np.sort(present.numbers), whole))
             return len(keys)
 
     def update_where(self, selected: Selection, assigned: Assignment) -> int:
@@ -173,7 +182,7 @@ class StoreEngine:
         row. Nothing is changed.
         """
         with self._waiters, self._write_lock:
-            self._check_open()
+            self._begin_change()
             numbers = selected(self.state)
             if not len(numbers):
                 return 0
@@ -182,20 +191,20 @@ class StoreEngine:
             key, whole = self.rules.key, {**old, **new}
             if key is not None and not new.keys().isdisjoint(key.names):
                 self._check_new_keys(key.of(whole), numbers)
-            self._commit(numbers, whole)
+            self._commit(Change(self._next_row, numbers, whole))
             return len(numbers)
 
     def remove_keys(self, keys: Keys) -> int:
         """Remove the rows with given keys, of `StoreKey`; return their number. Absent keys are ignored."""
         with self._waiters, self._write_lock:
-            self._check_open()
+            self._begin_change()
             present = self._find(keys[first_places(keys)])
             return self._remove(np.sort(present.numbers[present.found]))
 
     def remove_where(self, selected: Selection) -> int:
         """Remove the rows for which a function of a state returns their numbers, ascending; return the number of rows."""
         with self._waiters, self._write_lock:
-            self._check_open()
+            self._begin_change()
             return self._remove(selected(self.state))
 
     @property
@@ -227,7 +236,7 @@ class StoreEngine:
     def flush(self) -> None:
         """Sync the log."""
         with self._waiters, self._write_lock:
-            self._check_open()
+            self._begin_change()
             if self.folder is not None:
                 self.folder.log.flush()
 
@@ -248,6 +257,7 @@ class StoreEngine:
                 self._timer.stop()
                 if self.folder is not None and not was_closed:
                     self.folder.close()
+                    self._rows.show_all()
 
     def needed_key(self, call: str) -> StoreKey:
         """Return the key, for a call that needs one."""
@@ -268,19 +278,19 @@ class StoreEngine:
 
     def _remove(self, numbers: Any) -> int:
         if len(numbers):
-            self._commit(numbers, {})
+            self._commit(Change(self._next_row, numbers, {}))
         return len(numbers)
 
-    def _commit(self, removed: Any, columns: Mapping[str, Column]) -> int:
-        """Write a change to the log, then make it visible."""
-        change = Change(self._next_row, removed, columns)
-        if not change.length and not len(removed):
+    def _commit(self, change: Change) -> int:
+        """Write a change to the log, then make it visible; return the number of rows added."""
+        if not change.length and not len(change.removed):
             return 0
+        self._show_written()
         after = self.state.after(change)
 
         def publish() -> None:
             self._next_row += change.length
-            self._rows.publish(after, removed, [change] if change.length else [])
+            self._rows.publish(after, change.removed, [change] if change.length else [])
 
         if self.folder is None:
             publish()
@@ -289,6 +299,33 @@ class StoreEngine:
         self._end_change()
         return change.length
 
+    def _written(self, log: Log, change: Change) -> tuple[int, WrittenRows]:
+        """Write a change to the log; return the end of its record, which must be synced before the rows are shown, and these."""
+        written: list[WrittenRows] = []
+
+        def note() -> None:
+            self._next_row += change.length
+            written.append(self._rows.write(change))
+
+        end = log.write(RecordKind.CHANGE, change.encoded(), then=note)
+        self._end_change()
+        return end, written[0]
+
+    def _sync(self, log: Log, end: int) -> None:
+        """Sync a log up to an offset. If that fails, remove the records that are not on the disk."""
+        try:
+            log.sync_to(end)
+        except (OSError, SourceError):
+            with self._waiters, self._write_lock:
+                log.remove_unsynced()
+            raise
+
+    def _show_written(self) -> None:
+        """Sync and show all rows that are written."""
+        if self.folder is not None and self.state is not self._rows.written:
+            self._sync(self.folder.log, self.folder.log.size)
+            self._rows.show_all()
+
     def _end_change(self) -> None:
         """Do what a change that was made leaves to do."""
         self._rows.note()
@@ -296,13 +333,13 @@ class StoreEngine:
         self._start_timer()
 
     def _find(self, keys: Keys) -> FoundRows:
-        return self._rows.find(keys)[1]
+        return self._rows.find_written(keys)
 
     def _merge_if_due(self) -> None:
         thread = self._merge_thread
         if (thread is not None and thread.is_alive()) or self._merge_error is not None:
             return
-        if self.rules.triggers.are_reached(self.state, self._merged_at):
+        if self.rules.triggers.are_reached(self._rows.written, self._merged_at):
             # A process that ends waits for the merge, also if the timer's thread, which is a daemon, begins it.
             thread = threading.Thread(target=self._merge_in_thread, name="headrace-merge", daemon=False)
             with suppress(RuntimeError):  # no more threads, or the process ends: the next change tries again
@@ -311,7 +348,7 @@ class StoreEngine:
 
     def _start_timer(self) -> None:
         """Wait for the time at which a merge is due, if there is one; the write lock is held."""
-        wait = self.rules.triggers.wait(self.state, self._merged_at)
+        wait = self.rules.triggers.wait(self._rows.written, self._merged_at)
         if wait is not None and self._merge_error is None and not self._is_closed:
             self._timer.start(wait)
 
@@ -337,7 +374,7 @@ class StoreEngine:
 
     def _merge(self) -> bool:
         with self._waiters, self._write_lock:
-            self._check_open()
+            self._begin_change()
             before, next_row = self.state, self._next_row
             self._merged_at = self.rules.triggers.clock()
             if not before.delta_rows and not before.removed_rows:
@@ -347,6 +384,7 @@ class StoreEngine:
         if self.folder is not None:
             self.folder.write_main(main.records())
         with self._waiters, self._write_lock:
+            self._show_written()
             if self.folder is not None:
                 self.folder.use_main(first_sequence, next_row)
             self._rows.use_main(main, before)
@@ -354,8 +392,15 @@ class StoreEngine:
             self._start_timer()
         return True
 
+    def _begin_change(self) -> None:
+        """Begin a change that depends on rows: sync and show those that are written."""
+        self._check_open()
+        self._show_written()
+
     def _check_open(self) -> None:
         if self._is_closed:
             raise OptionError("the store is closed; open it again")
         if self.folder is not None and self.folder.is_inherited:
             raise OptionError("the store was opened before this process was forked, and the other one writes to it; open it here")
+        if self.folder is not None:
+            self.folder.log.check()

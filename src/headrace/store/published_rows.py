@@ -1,7 +1,8 @@
 """Holds the state of a store that readers see, and the index of its keys.
 
 Readers of keys wait for no file: a change is in the log before it is published. The index takes a large change piece by piece.
-Until it has all pieces, readers see the state from before.
+Until it has all pieces, readers see the state from before. Rows of small changes are written one after another, and shown when
+the log is synced. The index has them at once, since the next change must find their keys.
 """
 
 from __future__ import annotations
@@ -87,16 +88,26 @@ class _Published(NamedTuple):
 
 
 class _Begun(NamedTuple):
-    """A change of which the index has some pieces."""
+    """Changes that readers do not see, of which the index has some rows."""
 
     first_row: int
     """Number of the first row that readers do not see."""
-    lost: KeyIndex
-    """The rows that the index loses, which they see."""
+    lost: KeyIndex | None
+    """The rows that the index loses, which they see; None for none."""
+
+
+class WrittenRows(NamedTuple):
+    """A state that readers do not see yet, after rows were added."""
+
+    number: int
+    """Number of such changes."""
+    state: StoreState
+    next_row: int
+    """Number of the first row that the state does not have."""
 
 
 class PublishedRows:
-    """The rows of a store that readers see. One thread at a time publishes; any number of threads read.
+    """The rows of a store that readers see. One thread at a time writes or publishes; any number of threads read and show.
 
     Parameters
     ----------
@@ -112,6 +123,8 @@ class PublishedRows:
 
     def __init__(self, state: StoreState, key: StoreKey | None, context: Context, piece_rows: int = PIECE_ROWS) -> None:
         self.state = state
+        self.written = state
+        """The state with the changes that readers do not see yet. The index has all of its rows."""
         self._key = key
         self._context = context
         self._piece_rows = piece_rows
@@ -119,8 +132,7 @@ class PublishedRows:
         self._index: KeyIndex | None = None
         self._unnoted: list[_Published] = []
         self._begun: _Begun | None = None
-        self._indexed = state
-        """A state that has all rows of the index."""
+        self._written_count = self._shown_count = 0
 
     def publish(self, after: StoreState, removed: Any, added: Sequence[Change]) -> None:
         """Show a state after a change, of which these numbers were removed and these rows were added."""
@@ -130,24 +142,59 @@ class PublishedRows:
         with self._lock:
             if self._index is not None and not is_noted:
                 self._unnoted.append(change)
-            self.state, self._indexed, self._begun = after, after, None
+            self.state, self.written, self._begun = after, after, None
+
+    def takes_writes(self, change: Change) -> bool:
+        """Return whether a change may be written before it is shown: it removes nothing, and the index takes it in one piece."""
+        return 0 < change.length <= self._piece_rows and not len(change.removed)
+
+    def write(self, change: Change) -> WrittenRows:
+        """Note a change, of those that `takes_writes`, without showing it."""
+        with self._lock:
+            if self._index is not None:
+                self._unnoted.append(_Published(self.written, change.removed, [change]))
+            if self._begun is None:
+                self._begun = _Begun(change.first_row, None)
+            self.written = self.written.after(change)
+            self._written_count += 1
+            return WrittenRows(self._written_count, self.written, change.first_row + change.length)
+
+    def show(self, rows: WrittenRows) -> None:
+        """Show written rows, and all that were written before, unless later ones are shown."""
+        with self._lock:
+            if rows.number > self._shown_count:
+                self._shown_count, self.state = rows.number, rows.state
+                self._begun = None if rows.state is self.written else _Begun(rows.next_row, None)
+
+    def show_all(self) -> None:
+        """Show all rows that are written."""
+        with self._lock:
+            self.state, self._shown_count, self._begun = self.written, self._written_count, None
 
     def use_main(self, main: Main, merged: StoreState) -> None:
-        """Show the same rows with a main that has those of an earlier state."""
+        """Show the same rows with a main that has those of an earlier state. All rows are shown."""
         with self._lock:
-            self.state = self._indexed = self.state.with_main(main, merged)
+            self.state = self.written = self.state.with_main(main, merged)
 
     def find(self, keys: Keys) -> tuple[StoreState, FoundRows]:
         """Return the present state, and the row of each key in it. The store has a key."""
+        with self._lock:
+            return self.state, self._seen(keys, self._find(keys))
+
+    def find_written(self, keys: Keys) -> FoundRows:
+        """Return the row of each key, also of those that readers do not see yet."""
+        with self._lock:
+            return self._find(keys)
+
+    def _find(self, keys: Keys) -> FoundRows:
         key = self._key
         assert key is not None
-        with self._lock:
-            self._note()
-            if self._index is None:
-                index = self._new_index(key)
-                index.insert(key.of(self.state.columns(key.names, self._context)), self.state.row_numbers)
-                self._index = index
-            return self.state, self._seen(keys, self._index.find(keys))
+        self._note()
+        if self._index is None:
+            index = self._new_index(key)
+            index.insert(key.of(self.written.columns(key.names, self._context)), self.written.row_numbers)
+            self._index = index
+        return self._index.find(keys)
 
     def note(self) -> None:
         """Bring the index up to date, so that the next call of `find` does not have to."""
@@ -155,14 +202,16 @@ class PublishedRows:
             self._note()
 
     def _new_index(self, key: StoreKey) -> KeyIndex:
-        return key.index(lambda numbers: self._indexed.rows_at(numbers, key.names, self._context))
+        return key.index(lambda numbers: self.written.rows_at(numbers, key.names, self._context))
 
     def _seen(self, keys: Keys, found: FoundRows) -> FoundRows:
         """Return the row of each key in the present state, given that of the index."""
         if self._begun is None:
             return found
-        lost = self._begun.lost.find(keys)
         is_seen = found.found & (found.numbers < self._begun.first_row)
+        if self._begun.lost is None:
+            return FoundRows(found.numbers, is_seen)
+        lost = self._begun.lost.find(keys)
         return FoundRows(np.where(is_seen, found.numbers, lost.numbers), is_seen | lost.found)
 
     def _note(self) -> None:
@@ -187,7 +236,7 @@ class PublishedRows:
                 _IndexChange([], change.lost).apply(lost)
                 with self._lock:
                     self._note()
-                    index, self._indexed = self._index, after
+                    index, self.written = self._index, after
                     self._begun = _Begun(published.first_row, lost)
                 if index is not None:
                     for piece in change.pieces(self._piece_rows):

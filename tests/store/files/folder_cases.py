@@ -16,11 +16,13 @@ SCHEMA = Manifest(schema={"a": "int64"}, key=None, on_duplicate="raise")
 
 @dataclass
 class History:
-    """Payloads of a store: those that are acknowledged, and the one that is being appended."""
+    """Payloads of a store: those that are acknowledged, and those that are being appended."""
 
     policy: SyncPolicy = field(default_factory=SyncPolicy)
     acknowledged: list[bytes] = field(default_factory=list)
     attempted: list[bytes] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    """Numbers of attempted payloads after each change."""
 
     def run(self, files):
         """Create, append, merge, close, open again, append, merge, append."""
@@ -30,6 +32,7 @@ class History:
         self.append_parts(folder, (5, 700, 2))
         self.merge(folder, between=True)
         self.append(folder, 8)
+        self.append_together(folder, (4, 600, 2))
         folder.close()
         folder, _ = StoreFolder.open(files, WHERE, self.policy)
         self.append(folder, 40)
@@ -39,15 +42,30 @@ class History:
         folder.abandon()
 
     def append(self, folder, size):
-        payload = bytes([len(self.attempted) + 1]) * size
-        self.attempted.append(payload)
+        payload = self.attempt(size)
         folder.log.append(RecordKind.CHANGE, payload)
         self.acknowledged.append(payload)
+
+    def attempt(self, size):
+        """Return the payload of the next change."""
+        payload = bytes([len(self.attempted) + 1]) * size
+        self.attempted.append(payload)
+        self.ends.append(len(self.attempted))
+        return payload
+
+    def append_together(self, folder, sizes):
+        """Append changes as threads do that share a sync: all are written, and then acknowledged one after another."""
+        payloads = [self.attempt(size) for size in sizes]
+        ends = [folder.log.write(RecordKind.CHANGE, (payload,)) for payload in payloads]
+        for payload, end in zip(payloads, ends, strict=True):
+            folder.log.sync_to(end)
+            self.acknowledged.append(payload)
 
     def append_parts(self, folder, sizes):
         """Append a change of several records. All of its payloads are acknowledged, or none."""
         payloads = [bytes([len(self.attempted) + 1 + i]) * size for i, size in enumerate(sizes)]
         self.attempted += payloads
+        self.ends.append(len(self.attempted))
         *parts, last = [lambda payload=payload: (payload,) for payload in payloads]
         folder.log.append_parts(iter(parts), last)
         self.acknowledged += payloads
@@ -61,9 +79,10 @@ class History:
         folder.use_main(first, 0)
 
     def check(self, files):
-        """Open the store; return whether it has each acknowledged payload once, and no other one but the one attempted last."""
+        """Open the store; return whether it has each acknowledged payload once, and others only of whole changes after them."""
         found = payloads(read_content(files, WHERE))
-        return found in (self.acknowledged, self.attempted)
+        count = len(self.acknowledged)
+        return found == self.attempted[: len(found)] and len(found) in (count, *(end for end in self.ends if end > count))
 
 
 def payloads(content):
@@ -78,7 +97,7 @@ def is_right(history, files):
             return False
         folder, content = StoreFolder.open(files, WHERE, history.policy)
         history.acknowledged = payloads(content)
-        history.attempted = list(history.acknowledged)
+        history.attempted, history.ends = list(history.acknowledged), []
         history.append(folder, 9)
         folder.close()
         return history.check(files)

@@ -20,12 +20,12 @@ from tests.store.files.folder_cases import SCHEMA, WHERE, History, is_right, pay
 pytestmark = pytest.mark.pure
 
 
-def crashes(kind, form):
+def crashes(kind, form, history_of=History):
     """Yield, for a crash in each operation, the operation and whether the store is right afterwards."""
     number = 0
     while True:
         number += 1
-        files, history = kind(crash_at=number), History()
+        files, history = kind(crash_at=number), history_of()
         try:
             history.run(files)
         except Crashed:
@@ -84,6 +84,21 @@ def test_a_process_that_is_killed_and_then_a_crash(form, policy):
 @pytest.mark.parametrize("bug", [WithoutSync, WithoutFolderSync, WithLostWrite])
 def test_planted_bugs_of_the_file_system_are_found(bug):
     assert any(not right for form in FORMS for _, right in crashes(bug, form))
+
+
+class WithEarlyAcknowledgement(History):
+    """Planted bug: changes that share a sync are acknowledged before it."""
+
+    def append_together(self, folder, sizes):
+        for size in sizes:
+            payload = self.attempt(size)
+            folder.log.write(RecordKind.CHANGE, (payload,))
+            self.acknowledged.append(payload)
+
+
+def test_an_acknowledgement_before_the_shared_sync_is_found():
+    for form in ("lost", "torn", "zeros", "holes"):
+        assert any(not right for _, right in crashes(CrashFiles, form, WithEarlyAcknowledgement)), form
 
 
 def test_a_change_without_its_last_record_is_found(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -72,6 +73,7 @@ class Log:
             self._file.sync()
         self._synced = self._file.size
         self._synced_at = policy.clock()
+        self._sync_lock = threading.Lock()
         self._fault = ""
         self._is_writing = False
         self.is_interrupted = False
@@ -102,7 +104,35 @@ class Log:
         """
         with self._removed_if_it_fails(then):
             self._write(kind, payload)
+            if self._is_due():
+                self.sync_to(self._file.size)
         return self.next_sequence - 1
+
+    @property
+    def shares_syncs(self) -> bool:
+        """True if a record need not be synced before the next one is written: threads that `write` call `sync_to` then."""
+        return self._policy.name == "always"
+
+    def write(self, kind: int, payload: Sequence[bytes | memoryview], then: Callable[[], None] = _nothing) -> int:
+        """Append a record without a sync, and return the offset of its end, for `sync_to`. The rest is as of `append`."""
+        with self._removed_if_it_fails(then):
+            self._write(kind, payload)
+            return self._file.size
+
+    def sync_to(self, end: int) -> None:
+        """Return when all bytes before an offset are on the disk. Of the threads that call it, one syncs for all that wait.
+
+        Raise OSError if the disk fails, and SourceError if an earlier sync has failed. Later calls raise SourceError.
+        """
+        with self._sync_lock:
+            if self._synced < end:
+                self.check()
+                self._sync()
+
+    def remove_unsynced(self) -> None:
+        """Remove the records after the last sync, if one has failed."""
+        if self._fault and self._file.size > self._synced:
+            self._remove(self._synced)
 
     def append_parts(self, parts: Iterable[Payload], last: Payload, then: Callable[[], None] = _nothing) -> int:
         """Append a change in several records, and return the sequence of the last one. After a crash all are there or none.
@@ -131,6 +161,8 @@ class Log:
                 writers.shutdown(cancel_futures=True)
                 self._is_writing = False
             self._write(RecordKind.CHANGE, last())
+            if self._is_due():
+                self.sync_to(self._file.size)
         return self.next_sequence - 1
 
     def _write_part(self, part: Payload, sequence: int, before: Future[None]) -> None:
@@ -145,7 +177,7 @@ class Log:
     @contextmanager
     def _removed_if_it_fails(self, then: Callable[[], None]) -> Iterator[None]:
         """Remove the records of the body if it raises an exception; call `then` if not."""
-        self._check()
+        self.check()
         if self.is_interrupted:
             raise SourceError("a change of the store was interrupted, and is lost or made; close the store and open it again")
         begin, sequence = self._file.size, self.next_sequence
@@ -162,18 +194,14 @@ class Log:
         self.is_interrupted = False
 
     def _write(self, kind: int, payload: Sequence[bytes | memoryview]) -> None:
-        """Write a record, and sync it by the policy."""
         for part in record_parts(kind, self.next_sequence, self._synced, payload):
             self._file.write(part)
-        if self._is_due():
-            self._sync()
         self.next_sequence += 1
 
     def flush(self) -> None:
         """Sync all records. Raise OSError if the disk fails; later calls raise SourceError."""
-        self._check()
-        if self._synced < self._file.size:
-            self._sync()
+        self.check()
+        self.sync_to(self._file.size)
 
     def seal(self) -> None:
         """Sync all records, and append one that says so. After it, damage of any record is distinct from a crash."""
@@ -192,23 +220,26 @@ class Log:
         return self._policy.name == "always"
 
     def _sync(self) -> None:
+        end = self._file.size  # other threads may write during the sync
         try:
             self._file.sync()
         except BaseException as error:
             # A failed sync may have dropped pages: their state is unknown until the file is read again.
             self._fault = f"a sync failed: {error}"
             raise
-        self._synced, self._synced_at = self._file.size, self._policy.clock()
+        self._synced, self._synced_at = end, self._policy.clock()
 
     def _remove(self, begin: int) -> None:
         """Remove a record that is not acknowledged, so that it does not appear after a crash."""
         try:
-            self._file.truncate(begin)
-            self._synced = min(self._synced, begin)
-            self._file.sync()
+            with self._sync_lock:  # a sync that began before would count the removed bytes
+                self._file.truncate(begin)
+                self._synced = min(self._synced, begin)
+                self._file.sync()
         except OSError as error:
             self._fault = f"a record that failed cannot be removed: {error}"
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise SourceError if an earlier failure left the log in an unknown state."""
         if self._fault:
             raise SourceError(f"the log takes no more records, since {self._fault}; close the store and open it again")
