@@ -56,8 +56,12 @@ def keys_of(column: Column, name: str = "source") -> Any:
         keys: Any = np.empty(len(column), object)
         keys[:] = column.to_pylist()
         return keys
-    items = np.frombuffer(memoryview(column.values), code)[column.offset : column.offset + column.length]
-    return items.astype("<u8" if code[1] == "u" else "<i8")
+    return integers_of(column).astype("<u8" if code[1] == "u" else "<i8")
+
+
+def integers_of(column: Column) -> Any:
+    """Return the integers that a column of numbers, dates or timestamps consists of, without a copy."""
+    return np.frombuffer(memoryview(column.values), _code_of(column.type))[column.offset : column.offset + column.length]
 
 
 def keys_from(values: Any, type_: DataType, name: str) -> Any:

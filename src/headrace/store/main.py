@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from struct import Struct
 from typing import Any
@@ -19,6 +19,7 @@ from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.items import empty_column
 from headrace.store.dictionary.merge_columns import merge_columns_of
+from headrace.store.dictionary.packing import codes_of
 from headrace.store.dictionary.plain import column_of_nulls
 from headrace.store.files.folder import MainRecord
 from headrace.store.files.records import RecordKind
@@ -42,6 +43,8 @@ class Main:
     """Encoded columns by name."""
     rows: RowRuns
     """Numbers of the rows."""
+    _places: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Results of `places_by_code`."""
 
     @classmethod
     def empty(cls, schema: Mapping[str, DataType]) -> Main:
@@ -52,6 +55,15 @@ class Main:
     def nbytes(self) -> int:
         """Bytes of all columns."""
         return sum(column.nbytes for column in self.columns.values())
+
+    def places_by_code(self, name: str, context: Context) -> Any:
+        """Return the position of the row with each code, of a column of distinct values. The first call finds them."""
+        if name not in self._places:
+            codes = codes_of(self.columns[name], context=context)
+            places: Any = np.empty(len(codes), np.uint32)
+            places[codes] = np.arange(len(codes), dtype=np.uint32)
+            self._places[name] = places
+        return self._places[name]
 
     def merged(self, delta_of: Callable[[str], Column], rows: RowRuns, keep: Any, context: Context) -> Main:
         """Return a main of these rows and then those of a delta, on the host or the context's GPU, with the same bits.

@@ -89,3 +89,15 @@ class RowRuns:
         within = numbers - self.starts[run]
         found = (run >= 0) & (within < self.places[run + 1] - self.places[run])
         return np.where(found, self.places[run] + within, np.uint64(0)), found
+
+    def at(self, positions: Any) -> Any:
+        """Return the row numbers at positions, which are in range: an array of uint64.
+
+        Examples
+        --------
+        >>> RowRuns.of_runs([3, 9], [2, 1]).at(np.array([2, 0])).tolist()
+        [9, 3]
+        """
+        positions = np.asarray(positions, np.uint64)
+        run = np.searchsorted(self.places, positions, "right") - 1
+        return self.starts[run] + (positions - self.places[run])

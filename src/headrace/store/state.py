@@ -95,9 +95,19 @@ class StoreState:
     @cached_property
     def rows(self) -> RowRuns:
         """Numbers of all rows of main and delta."""
+        return self.main.rows.then(self._delta_runs)
+
+    @cached_property
+    def _delta_runs(self) -> RowRuns:
         runs = [(change.first_row, change.length) for change in self.added]
         starts, lengths = zip(*runs, strict=True) if runs else ((), ())
-        return self.main.rows.then(RowRuns.of_runs(starts, lengths))
+        return RowRuns.of_runs(starts, lengths)
+
+    @cached_property
+    def removed_numbers(self) -> Any:
+        """Numbers of the rows of main and delta that are removed: an array of uint64, in no order."""
+        none: Any = np.empty(0, np.uint64)
+        return np.concatenate([none, *self.removed])
 
     @cached_property
     def keep(self) -> Any:
@@ -105,7 +115,7 @@ class StoreState:
         if not self.removed_rows:
             return None
         keep: Any = np.ones(len(self.rows), bool)
-        keep[self.rows.positions(np.concatenate(list(self.removed)))[0].astype(np.int64)] = False
+        keep[self.rows.positions(self.removed_numbers)[0].astype(np.int64)] = False
         return keep
 
     @cached_property
@@ -123,6 +133,16 @@ class StoreState:
             column = self._joined(name, [whole, *self._parts(name)], context)
             found[name] = column if places is None else take_rows(column, places, context.thread_count)
         return found
+
+    def delta_column(self, name: str, context: Context) -> tuple[Column, Any]:
+        """Return a column of the rows of the delta that are not removed, and their numbers."""
+        column, numbers = self._joined(name, self._parts(name), context), self._delta_runs.numbers()
+        places, is_in_delta = self._delta_runs.positions(self.removed_numbers)
+        if not is_in_delta.any():
+            return column, numbers
+        keep: Any = np.ones(len(numbers), bool)
+        keep[places[is_in_delta].astype(np.int64)] = False
+        return take_rows(column, np.flatnonzero(keep), context.thread_count), numbers[keep]
 
     def parts(self, names: Iterable[str], few: Container[str], context: Context) -> list[dict[str, Column]]:
         """Return columns of the rows that are not removed in two parts, those of the main and of the delta.

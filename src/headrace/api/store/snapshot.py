@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
@@ -12,12 +11,11 @@ from headrace.api.table import Table
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import OptionError, UnknownColumnError, nearest, shown
-from headrace.index.sorted_map.sorted_map import SortedMap
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from headrace.columns.column import Column
+    from headrace.api.store.rows_by_key import RowsByKey
     from headrace.store.keys import FoundRows
     from headrace.store.published_rows import PublishedRows
     from headrace.store.state import StoreState
@@ -60,7 +58,7 @@ class StoreSnapshot:
         self._state, self._key, self._context = state, key, context
         self._lock = threading.Lock()
         self._rows: PublishedRows | None = None
-        self._order: _KeyOrder | None = None
+        self._order: RowsByKey | None = None
 
     def __len__(self) -> int:
         return self._state.num_rows
@@ -160,7 +158,7 @@ class StoreSnapshot:
     def range(self, low: Any, high: Any) -> Table:
         """Return the rows whose keys are from `low` to `high`, both included, in the order of the keys.
 
-        The first call sorts all keys: numbers, dates and timestamps in a `SortedMap`, and texts in a dictionary.
+        Merged keys have an order, which the first call after a merge looks up. The first call after a change sorts the others.
 
         Raises
         ------
@@ -184,10 +182,11 @@ class StoreSnapshot:
         bounds = [keys_from(bound, type_, name) for name, bound in (("low", low), ("high", high))]
         if any(len(bound) != 1 for bound in bounds):
             raise OptionError("low and high must each be one key")
+        from headrace.api.store.rows_by_key import RowsByKey  # needs NumPy
+
         with self._lock:
             if self._order is None:
-                column = self._state.columns([key], self._context)[key]
-                self._order = _KeyOrder(column, self._state.row_numbers, self._context)
+                self._order = RowsByKey(self._state, key, self._context)
             numbers = self._order.between(*bounds)
         return Table(self._state.rows_at(numbers, self._state.schema, self._context))
 
@@ -211,32 +210,3 @@ class StoreSnapshot:
 
     def __repr__(self) -> str:
         return f"<headrace.StoreSnapshot, {len(self)} rows, {len(self._state.schema)} columns>"
-
-
-class _KeyOrder:
-    """Row numbers in the order of the keys, a column of distinct values."""
-
-    def __init__(self, column: Column, numbers: Any, context: Context) -> None:
-        from headrace.store.keys import keys_of  # needs NumPy
-
-        self._map: SortedMap | None = None
-        if not column.type.is_string:
-            keys = keys_of(column)
-            self._map = SortedMap(keys.dtype, "uint64", context=Context(threads=context.threads))
-            self._map.insert(keys, numbers)
-        else:
-            from headrace.store.dictionary.encode import encode
-            from headrace.store.dictionary.packing import codes_of
-
-            encoded = encode(column, context=context)
-            self._texts = encoded.dictionary
-            self._numbers = numbers.copy()
-            self._numbers[codes_of(encoded, context=context)] = numbers  # the code of a text is its place in the order
-
-    def between(self, low: Any, high: Any) -> Any:
-        """Return the row numbers of the keys from a low to a high one."""
-        if self._map is not None:
-            return self._map.range(low, high).values
-        places, texts = range(len(self._texts)), self._texts
-        begin = bisect_left(places, low[0], key=texts.__getitem__)
-        return self._numbers[begin : bisect_right(places, high[0], key=texts.__getitem__)]
