@@ -86,6 +86,12 @@ def test_batches_are_the_whole(text: str, batch_bytes: int, options: dict[str, A
     same(data, (lambda: io.BytesIO(data)) if forward else (lambda: data), batch_bytes, options)
 
 
+@pytest.mark.parametrize("batch_bytes", range(1, 100))
+def test_a_byte_255_is_no_quote_of_a_dialect_without_quotes(batch_bytes: int) -> None:
+    data = b"ab,c\n" * 8 + b"\xff,d\n" + b"ab,c\n" * 8
+    same(data, lambda: data, batch_bytes, {"header": False, "quote_char": None, "escape_char": "^", "on_error": "reject"})
+
+
 TEXT = (
     '\ufeffpreamble\r\nname,n,"t\r\nwo",d\r\n# no record\r\n"Ro""me",1,x,2024-01-31\r\n\r\nParis,,"a,\r\nb",2024-02-01 10:00:00\r'
     "Oslo,7,é€𝄞,\n" + "long" * 40 + ',1,2\r\nWien,-1,"",1999-12-31\r\n,,,\r\n'

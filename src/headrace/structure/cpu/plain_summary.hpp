@@ -72,7 +72,7 @@ HR_FN u8 run_plain(const Dialect& dialect, const u8* text, usize n, u8 state) {
         const u8 last = text[pos + size - 1];
         escapes.next(dialect, block, low_bits(size));
         const u64 valid = low_bits(size) & ~escapes.escaped;
-        const u64 all = block.equals(static_cast<u8>(dialect.quote)) & valid;
+        const u64 all = dialect.quote < 0 ? 0 : block.equals(static_cast<u8>(dialect.quote)) & valid;
         if (all == 0) {
             const Role role = escapes.role(size - 1, false);
             state = plain_state(dialect, states, last, dialect.automaton.is_quoted(state), role);
@@ -139,7 +139,7 @@ HR_FN Summary summarize_unescaped(const Dialect& dialect, const u8* text, usize 
         const Block block(text + pos);
         const bool after_escaped = escapes.escaped >> 63;
         escapes.next(dialect, block, valid);
-        const u64 quotes = block.equals(quote) & valid & ~escapes.escaped;
+        const u64 quotes = quoting ? block.equals(quote) & valid & ~escapes.escaped : 0;
         if (quotes == 0) return;
         u64 misplaced = quotes & ~((may_precede.in(block) & ~escapes.escaped) << 1);
         if (misplaced & 1 && (pos == 0 || (!after_escaped && may_open_behind(dialect, text[pos - 1])))) --misplaced;
