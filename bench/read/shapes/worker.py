@@ -1,7 +1,7 @@
 """Runs one reader in its own process: reads commands, and answers each with a line of JSON.
 
 - "open FILE SHAPE" prepares the reader for a shape's file, whose path has no spaces.
-- "keep FILE" writes headrace's answer to a file, and "check FILE" compares an answer with it, and answers with the seconds of the read.
+- "keep FILE" writes headrace's answer to a file. "check FILE" compares an answer with it, and returns the seconds of the read.
 - "read" times one read, and "stop" ends the process.
 """
 
