@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <string>
 
-
 namespace headrace {
 
 HR_FOR_EACH_ISA(const FindKernels&(), find_kernels)
