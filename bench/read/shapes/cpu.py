@@ -33,14 +33,10 @@ _CHECKED_BYTES = 2 * BLOCK_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the checks of a shape found.
+    """The outcome of the checks of a shape.
 
-    Parameters
-    ----------
-    by_oracle
-        The oracle knows the shape's options, so it has confirmed headrace's answer for a piece.
-    errors
-        The error of each reader that has one, or that is too slow to be timed.
+    `by_oracle`: whether the oracle knows the shape's options. Then it has confirmed headrace's answer for a piece.
+    `errors`: the error of each reader that has one, or that is too slow to be timed.
     """
 
     by_oracle: bool
@@ -77,7 +73,7 @@ class CpuReaders:
             stop_worker(worker)
 
     def check_side_by_side(self, shapes: list[Shape], size: int) -> None:
-        """Check shapes in as many processes as there are threads, and keep what was found for `row`."""
+        """Check shapes in as many processes as there are threads, and keep the outcomes for `row`."""
         parts = [[shape.name for shape in shapes[i :: self._threads]] for i in range(min(self._threads, len(shapes)))]
         with ProcessPoolExecutor(self._threads) as pool:
             for found in pool.map(_check_part, parts, *([item] * len(parts) for item in (self._names, self._threads, size))):

@@ -97,7 +97,7 @@ def _has_type(column: Column, marks: Marks) -> bool:
 
 
 def _first_with_comma(column: Column) -> re.Match[str] | None:
-    """Return the first text of a column that is a number with a decimal comma and nothing else, as ``1,234`` may be."""
+    """Return the first text of a column that can only be a number with a decimal comma. ``1,234`` may have thousands instead."""
     numbers = _matches(column, _NUMBER)
     if not _are_decimals([found[1] for found in numbers]):
         return None
@@ -105,7 +105,7 @@ def _first_with_comma(column: Column) -> re.Match[str] | None:
 
 
 def _first_with_both(column: Column, dialect: Dialect) -> re.Match[str] | None:
-    """Return the first text of a column that is a number with both marks and nothing else.
+    """Return the first text of a column that can only be a number with both marks.
 
     Between commas, ``"52.123,13"`` may be a pair. It is a number if another one has no point, as ``12,50``, or two.
     """
