@@ -150,17 +150,12 @@ int wait_for_event(const CardCalls& calls, Address event) {
     return calls.wait(pointer_to<void*>(event));
 }
 
-// Copies bytes to pinned memory, and records the event after the copy.
-int begin_fetch(const CardCalls& calls, u64 source, Address pinned, usize n, Address stream, Address event) {
-    const GilRelease release;
-    const int status = calls.copy_to_host(pointer_to<void*>(pinned), source, n, pointer_to<void*>(stream));
-    return status != 0 ? status : calls.record(pointer_to<void*>(event), pointer_to<void*>(stream));
-}
-
 // Copies bytes to pinned memory, and waits for them.
 int fetch_small(const CardCalls& calls, u64 source, Address pinned, usize n, Address stream, Address event) {
-    const int status = begin_fetch(calls, source, pinned, n, stream, event);
-    return status != 0 ? status : wait_for_event(calls, event);
+    const GilRelease release;
+    int status = calls.copy_to_host(pointer_to<void*>(pinned), source, n, pointer_to<void*>(stream));
+    if (status == 0) status = calls.record(pointer_to<void*>(event), pointer_to<void*>(stream));
+    return status != 0 ? status : calls.wait(pointer_to<void*>(event));
 }
 
 }  // namespace
@@ -243,46 +238,44 @@ SlabRule rule_of(const SlabLimits& limits) {
     return {alignment, large, slab};
 }
 
-// A run of a chain whose first trace is launched. If the second one is not, the memory is freed in the stream's order.
-class StartedChain {
+// Builds a chain of two traces (gpu/kernels/trace_chain.hpp), and launches it.
+class ChainBuilder {
 public:
-    StartedChain(const TraceChain& chain, const CardCalls& calls, Address context, ChainPlace place, StartedRun run)
-        : chain_(chain), calls_(calls), context_(context), place_(place), run_(std::move(run)) {}
-    ~StartedChain() {
-        if (!run_) return;
-        const GilRelease release;
-        const ContextSwitch switched(calls_, context_);
-        run_.reset();
-    }
-    StartedChain(StartedChain&& other) noexcept
-        : chain_(other.chain_),
-          calls_(other.calls_),
-          context_(other.context_),
-          place_(other.place_),
-          run_(std::exchange(other.run_, {})) {}
+    using Links = std::vector<std::optional<usize>>;
 
-    int status() const { return run_ ? run_->memory.status : 0; }
+    // `zeroed`: numbers of cleared buffers of both traces. `ends`: the buffers of the table and of the results.
+    ChainBuilder(const CardCalls& calls, const TraceBuilder& first, const TraceBuilder& second,
+                 std::pair<usize, usize> zeroed, const AddressedWords& table, const Links& links,
+                 std::pair<usize, usize> ends)
+        : chain_(calls, {first.launches(), zeroed.first}, {second.launches(), zeroed.second}, table,
+                 {links, ends.first, ends.second}) {}
 
-    // Launches the second trace. `later`: sizes, and numbers of buffers of ones and of filled ones. Returns the status,
-    // then each slab of these buffers: its address, its bytes, and one past its last buffer. Last come the words of
-    // their offsets in the slabs.
-    nb::tuple finish(std::vector<i64> numbers,
-                     std::tuple<std::vector<u64>, std::pair<u64, u64>, usize> table_and_results,
-                     std::tuple<std::vector<usize>, usize, usize, SlabLimits> later,
-                     std::pair<Address, Address> pinned_and_event) {
-        auto [suffix, strided, fetched] = std::move(table_and_results);
+    // Launches both traces. `head`: address and bytes of what is copied to the host first. `later`: sizes, and numbers
+    // of buffers of ones and of filled ones. `where`: the stream, the pool and pinned memory. `events`: after the head,
+    // and after all. Returns the status, then each slab of the later buffers: its address, its bytes, and one past its
+    // last buffer. Last come the words of their offsets in the slabs.
+    nb::tuple run(std::tuple<u64, std::vector<i64>, SlabLimits> first, std::pair<u64, usize> head,
+                  std::tuple<std::vector<i64>, std::vector<u64>, std::pair<u64, u64>, usize> second,
+                  std::tuple<std::vector<usize>, usize, usize, SlabLimits> later,
+                  std::tuple<Address, Address, Address, std::pair<Address, Address>> where) const {
+        auto [text, numbers, first_limits] = std::move(first);
+        auto [second_numbers, suffix, strided, fetched] = std::move(second);
         auto [sizes, ones, filled, limits] = std::move(later);
-        const auto [pinned, event] = pinned_and_event;
+        const auto [stream, pool, pinned, events] = where;
         const SlabLayout layout({std::move(sizes), ones, filled}, rule_of(limits));
         std::pair<int, std::vector<u64>> launched;
         {
             const GilRelease release;
-            const std::optional<StartedRun> run = std::exchange(run_, {});
-            if (!run) throw std::invalid_argument("the second trace of a run is launched once");
-            const ChainEnd end = {
-                std::move(numbers),      std::move(suffix), strided, fetched, layout, pointer_to<std::byte*>(pinned),
-                pointer_to<void*>(event)};
-            launched = chain_.finish(*run, end, place_);
+            const ChainPlace place = {pointer_to<void*>(stream), pointer_to<void*>(pool), rule_of(first_limits)};
+            const ChainHead copied = {head.first, head.second, pointer_to<void*>(events.first)};
+            const ChainEnd end = {std::move(second_numbers),
+                                  std::move(suffix),
+                                  strided,
+                                  fetched,
+                                  layout,
+                                  pointer_to<std::byte*>(pinned),
+                                  pointer_to<void*>(events.second)};
+            launched = chain_.run(text, std::move(numbers), copied, end, place);
         }
         nb::list slabs;
         for (usize i = 0; i < launched.second.size(); ++i)
@@ -292,37 +285,6 @@ public:
     }
 
 private:
-    const TraceChain& chain_;
-    CardCalls calls_;
-    Address context_;
-    ChainPlace place_;
-    std::optional<StartedRun> run_;
-};
-
-// Builds a chain of two traces (gpu/kernels/trace_chain.hpp), and launches the first one.
-class ChainBuilder {
-public:
-    using Links = std::vector<std::optional<usize>>;
-
-    // `zeroed`: numbers of cleared buffers of both traces. `ends`: the buffers of the table and of the results.
-    ChainBuilder(const CardCalls& calls, const TraceBuilder& first, const TraceBuilder& second,
-                 std::pair<usize, usize> zeroed, const AddressedWords& table, const Links& links,
-                 std::pair<usize, usize> ends)
-        : calls_(calls),
-          chain_(calls, {first.launches(), zeroed.first}, {second.launches(), zeroed.second}, table,
-                 {links, ends.first, ends.second}) {}
-
-    // Launches the first trace. The result, which must not outlive the chain, has the driver's status.
-    StartedChain start(u64 text, std::vector<i64> numbers, const SlabLimits& limits,
-                       std::tuple<Address, Address, Address> where) const {
-        const auto [context, stream, pool] = where;
-        const ChainPlace place = {pointer_to<void*>(stream), pointer_to<void*>(pool), rule_of(limits)};
-        const GilRelease release;
-        return {chain_, calls_, context, place, chain_.start(text, std::move(numbers), place)};
-    }
-
-private:
-    CardCalls calls_;
     TraceChain chain_;
 };
 
@@ -364,7 +326,6 @@ void bind_gpu(nb::module_& m) {
         .def("fill", &fill_memory)
         .def("send", &send_small)
         .def("fetch", &fetch_small)
-        .def("begin_fetch", &begin_fetch)
         .def("wait_for", &wait_for_stream)
         .def("wait", &wait_for_event);
     nb::class_<KernelCall>(m, "KernelCall")
@@ -386,13 +347,10 @@ void bind_gpu(nb::module_& m) {
         .def(nb::init<std::vector<u64>, std::vector<usize>, std::vector<std::pair<usize, usize>>, std::vector<usize>>())
         .def("at", &words_at)
         .def_prop_ro("nbytes", [](const AddressedWords& table) { return table.size() * sizeof(u64); });
-    nb::class_<StartedChain>(m, "StartedChain")
-        .def_prop_ro("status", &StartedChain::status)
-        .def("finish", &StartedChain::finish);
     nb::class_<ChainBuilder>(m, "TraceChain")
         .def(nb::init<const CardCalls&, const TraceBuilder&, const TraceBuilder&, std::pair<usize, usize>,
                       const AddressedWords&, const ChainBuilder::Links&, std::pair<usize, usize>>())
-        .def("start", &ChainBuilder::start, nb::keep_alive<0, 1>());
+        .def("run", &ChainBuilder::run);
 }
 
 }  // namespace headrace

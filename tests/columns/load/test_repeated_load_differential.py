@@ -67,13 +67,13 @@ def repeated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that grows by each load whose launches are those of an earlier text. None is known before the test."""
     monkeypatch.setattr(setup_cache, "known_setups", IdentityCache())
     found: list[str] = []
-    run = FiberLauncher.finish_chain
+    run = FiberLauncher.run_chain
 
     def counted(*arguments):
         found.append("repeated")
         return run(*arguments)
 
-    monkeypatch.setattr(FiberLauncher, "finish_chain", counted)
+    monkeypatch.setattr(FiberLauncher, "run_chain", counted)
     return found
 
 

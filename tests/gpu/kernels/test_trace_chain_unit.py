@@ -16,12 +16,12 @@ from headrace.gpu.kernels import launcher as launchers
 from headrace.gpu.kernels.kernel import Kernel
 from headrace.gpu.kernels.launcher import Entry, GpuLauncher, GroupSizes, Shape
 from headrace.gpu.kernels.trace import Recorder
-from headrace.gpu.kernels.trace_chain import ChainEnd, TraceChain
+from headrace.gpu.kernels.trace_chain import ChainBegin, ChainEnd, TraceChain
 from headrace.gpu.memory.slabs import LARGE
 from tests.gpu.kernels.noting_driver import NotingDriver
 
 ENTRY = Entry("primitives/copy.cu", "fill_items", "QI")
-EVENT, STREAM, POOL = 5, 9, 11
+AFTER_HEAD, EVENT, STREAM, POOL = 4, 5, 9, 11
 RESULTS = b"results."
 
 
@@ -51,12 +51,15 @@ class Staging:
     def __init__(self) -> None:
         self.pinned = np.zeros(4096, np.uint8)
 
-    def exchange(self, launch, meanwhile, stream, nbytes, *, ones):
+    def exchange(self, launch, meanwhile, stream, sizes, *, ones):
         assert (stream, ones) == (STREAM, 2)
-        if launch(self.pinned.ctypes.data, EVENT):
+        if launch(self.pinned.ctypes.data, (AFTER_HEAD, EVENT)):
             return None
-        meanwhile()
-        return self.pinned[:nbytes].tobytes()
+        head, results = sizes
+        if not meanwhile(self.pinned[:head].tobytes()):
+            return None
+        begin = -(-head // 16) * 16
+        return self.pinned[begin : begin + results].tobytes()
 
 
 @pytest.fixture
@@ -90,19 +93,24 @@ def chain() -> TraceChain:
 
 TEXT = SimpleNamespace(address=1 << 20, nbytes=1000)
 SIZES = [LARGE + 1, 8], [LARGE + 2]
+BEGIN = ChainBegin(TEXT, (4,), None)
 END = ChainEnd((3,), GroupSizes(*SIZES, 1), [7, 8], (16, 40), 48, len(RESULTS), 2)
 
 
+def run(driver: Driver, begin: ChainBegin = BEGIN, *, goes_on: bool = True):
+    def meanwhile(head: bytes) -> bool:
+        driver.called.append(("meanwhile", head))
+        return goes_on
+
+    return driver.launcher.run_chain(chain(), begin, END, meanwhile)
+
+
 def test_a_run_launches_both_traces(driver):
-    started = driver.launcher.start_chain(chain(), TEXT, (4,))
-    assert driver.arguments == [packed(TEXT.address, 4)]
-    (slab,) = driver.of("take")
-    results = driver.memory
-    table = results + 256
-    assert slab == (512, POOL, STREAM) and driver.of("fill") == [(results, 0, 256, STREAM)]
-    assert not driver.of("copy") and not driver.of("record")
-    group, fetched = driver.launcher.finish_chain(started, END, lambda: driver.called.append(("meanwhile",)))
+    group, fetched = run(driver)
     assert fetched == RESULTS
+    results = driver.of("give back")[-1][0]
+    table = results + 256
+    assert driver.of("take")[0] == (512, POOL, STREAM) and driver.of("fill")[0] == (results, 0, 256, STREAM)
     large = 1 << 40
     sizes = [nbytes for nbytes, *_ in driver.of("take")[1:]]
     assert sizes == [-(-(LARGE + 1) // 256) * 256, 256, -(-(LARGE + 2) // 256) * 256, 256]  # three slabs, and its own
@@ -111,36 +119,37 @@ def test_a_run_launches_both_traces(driver):
     words = struct.pack("=6Q", table + 100, group.addresses[0], group.addresses[2], results + 16, 7, 8)
     assert ctypes.string_at(table, 48) == words
     assert driver.of("copy")[0][0] == table
-    assert driver.arguments[1:] == [packed(results, 0), packed(driver.of("give back")[0][0], 1)]
+    own = driver.of("give back")[0][0]
+    assert driver.arguments == [packed(TEXT.address, 4), packed(results, 0), packed(own, 1)]
     assert [grid[0] for _, grid, *_ in driver.launched] == [1, 3, 1]
-    assert driver.called[-1] == ("meanwhile",) and driver.of("record") == [(EVENT, STREAM)]
-    assert [memory for memory, _ in driver.of("give back")][1:] == [results]
-    with pytest.raises(ValueError, match="launched once"):
-        driver.launcher.finish_chain(started, END, None)
+    assert driver.called[-1] == ("meanwhile", b"") and driver.of("record") == [(EVENT, STREAM)]
+
+
+def test_a_head_is_copied_before_all_work(driver):
+    text = np.frombuffer(b"head of a text, 21 b.", np.uint8)
+    head = SimpleNamespace(address=text.ctypes.data, nbytes=len(text))
+    found = run(driver, BEGIN._replace(head=head))
+    assert found is not None and found[1] == RESULTS
+    assert driver.called[-1] == ("meanwhile", text.tobytes())
+    assert [kind for kind, *_ in driver.called[:3]] == ["copy", "record", "take"]
+    assert driver.of("record") == [(AFTER_HEAD, STREAM), (EVENT, STREAM)]
+
+
+def test_a_run_that_is_dropped_gives_its_memory_back(driver):
+    assert run(driver, goes_on=False) is None
+    assert len(driver.of("give back")) == len(driver.of("take"))
 
 
 def packed(address: int, number: int) -> list[bytes]:
     return [struct.pack("=Q", address), struct.pack("=I", number)]
 
 
-def test_a_run_that_is_not_finished_gives_its_memory_back_in_its_context(driver):
-    started = driver.launcher.start_chain(chain(), TEXT, (4,))
-    memory, driver.context = driver.memory, 3
-    driver.called.clear()
-    del started
-    assert driver.called == [("current", 7), ("give back", memory, STREAM), ("current", 3)]
-
-
 @pytest.mark.parametrize("failing", ["take", "copy", "record"])
 def test_a_run_that_the_driver_refuses_leaves_no_memory(driver, failing):
-    known = chain()
-    started = driver.launcher.start_chain(known, TEXT, (4,))
     driver.failing = failing
-    assert driver.launcher.finish_chain(started, END, None) is None
-    taken = len(driver.of("take")) - (failing == "take")
-    assert len(driver.of("give back")) == taken
-    if failing == "take":
-        assert driver.launcher.start_chain(known, TEXT, (4,)) is None
+    assert run(driver) is None
+    assert len(driver.of("give back")) == len(driver.of("take")) - (failing == "take")
+    assert len(driver.of("record")) == 1  # after a failure too: a copy may be under way
 
 
 @pytest.mark.parametrize(

@@ -139,8 +139,7 @@ def test_after_an_interrupt_a_chunk_is_given_back_when_the_stream_is_done(monkey
     assert copies.take_chunk().address == places[0]
 
 
-@pytest.mark.parametrize("verb", ["exchange", "fetch"])
-def test_threads_that_have_all_chunks_take_second_ones(monkeypatch, verb):
+def test_threads_that_have_all_chunks_take_second_ones(monkeypatch):
     """A thread that waits for a load's results copies a sample of the text meanwhile."""
     memory = ctypes.create_string_buffer(b"results", 16)
     functions = SimpleNamespace(
@@ -148,23 +147,21 @@ def test_threads_that_have_all_chunks_take_second_ones(monkeypatch, verb):
         CU_MEMHOSTALLOC_PORTABLE=1,
         cuMemHostAlloc=lambda *given: (0, ctypes.addressof(memory)),
     )
-    calls = SimpleNamespace(begin_fetch=lambda *given: 0, fetch=lambda *given: 0, wait=lambda event: 0)
+    calls = SimpleNamespace(fetch=lambda *given: 0, wait=lambda event: 0)
     monkeypatch.setattr(staged, "driver", lambda: functions)
     monkeypatch.setattr(staged, "card_calls", lambda: calls)
     monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(is_done=True, handle=5, wait=lambda: None))
     copies = Staging(SimpleNamespace(make_current=lambda: None, current=nullcontext, device="cuda"), threads=1, chunk_bytes=16)
     all_there, found = threading.Barrier(2), []
 
-    def sample():
+    def sample(head):
         all_there.wait(10)
         found.append(copies.fetch(4096, 7, 3, counted=Crossings()))
         all_there.wait(10)
+        return True
 
     def load():
-        if verb == "exchange":
-            found.append(copies.exchange(lambda pinned, event: 0, sample, 7, 7))
-        else:
-            found.append(copies.fetch(4096, 7, 7, counted=Crossings(), meanwhile=sample))
+        found.append(copies.exchange(lambda pinned, events: 0, sample, 7, (0, 7)))
 
     threads = [threading.Thread(target=load, daemon=True) for _ in range(2)]
     for thread in threads:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from headrace.api.load.prepared import Beginnings, Prepared, beginnings_of, of_size
 from headrace.api.load.reading import encode_texts_on_gpu, load_plan, may_encode_texts, places_of, without_columns
@@ -22,7 +22,7 @@ from headrace.columns.convert.gpu.column_group import GpuPlan, gpu_plan_of
 from headrace.columns.convert.gpu.target import DEFAULT_TUNING, GpuTarget
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.data_start import find_data, has_quotes
-from headrace.columns.load.gpu.repeated_load import StartedLoad, TargetText, TextBegin
+from headrace.columns.load.gpu.repeated_load import TargetText, TextBegin
 from headrace.columns.load.gpu.setup_cache import LoadSetup, load_setup
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.row_policy import COLLECTED
@@ -32,7 +32,7 @@ from headrace.core.identity_cache import IdentityCache
 from headrace.core.lazy import LazyMapping
 from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import gpu
-from headrace.gpu.kernels.launcher import launcher_beside
+from headrace.gpu.kernels.launcher import BufferSlice, Launcher, launcher_beside
 from headrace.sources.kinds.gpu_array import first_fetch_bytes, host_view, text_on_gpu
 from headrace.sources.open import FOREIGN_STARTS, OpenSource
 
@@ -59,8 +59,15 @@ class _Known:
     """Position of each column by name."""
     encodes: bool
     """True if columns of strings may become views or dictionaries."""
-    quoted: bool = False
-    """True if the last text was expected to have quotes."""
+    head: int = 0
+    """Bytes at the begin of the last text from which its types were inferred."""
+
+
+class _Kind(NamedTuple):
+    """An earlier read, and whether the text is expected to have quotes."""
+
+    known: _Known
+    quoted: bool
 
 
 class RepeatedReads:
@@ -70,13 +77,14 @@ class RepeatedReads:
     """
 
     def __init__(self, options: CsvOptions) -> None:
-        self._options = options
+        self.options = options
         self._known: dict[int, tuple[Prepared, _Known]] = {}
-        self._last: _Known | None = None  # as which the last text was read
-        self._expected: _Known | None = None  # as which the last two texts were read
+        self._last: _Kind | None = None  # of the last text
+        self.expected: _Kind | None = None
+        """The kind of the last two texts; None if they differ."""
 
     def _beginnings(self) -> Beginnings:
-        options = self._options
+        options = self.options
         collected = COLLECTED if options.rows.long_records == "collect" else None
         return beginnings_of(options.dialect, options.schema, options.extent, collected)
 
@@ -96,70 +104,119 @@ class RepeatedReads:
         known = _Known(prepared, plan, gpu_plan, begin, counts, places_of(prepared.columns), encodes)
         self._known = {**dict(list(self._known.items())[1 - _MAX_KNOWN :]), id(prepared): (prepared, known)}
 
+    def forget(self, known: _Known) -> None:
+        """Forget an earlier read, whose last texts had faults: the next ones need not be fetched to learn that."""
+        self._known = {key: value for key, value in self._known.items() if value[1] is not known}
+
+    def find(self, start: bytes) -> _Kind | None:
+        """Return the kind of a text with these first bytes; None if no earlier text began alike."""
+        prepared = None if start.startswith(FOREIGN_STARTS) else self._beginnings().find_in(start)
+        _, known = self._known.get(id(prepared), (None, None))
+        kind = None if known is None else _Kind(known, has_quotes(self.options.dialect, start[known.begin :]))
+        self._last, self.expected = kind, kind if kind == self._last else None
+        return kind
+
     def read(self, text: Array, call: ParsedCall, begun: float) -> Table | None:
         """Read a text; None if it must be read step by step. `begun`: time when the read began."""
-        size = text.nbytes
-        if not self._known or not size:
+        if not self._known or not text.nbytes:
             return None
         launcher = launcher_beside(text.stream, gpu(text.device), Budget(), call.crossings)
-        target = _target(launcher, text, DEFAULT_TUNING, str(text.device))
-        expected, started = self._expected, None
-
-        def search() -> None:  # while the first bytes are copied
-            nonlocal started
-            started = None if expected is None else self._start(target, size, expected, quoted=expected.quoted)
-
         with launcher.current():
-            start = launcher.first_bytes(text, min(first_fetch_bytes(size), size), search)
-            prepared = None if start.startswith(FOREIGN_STARTS) else self._beginnings().find_in(start)
-            _, known = self._known.get(id(prepared), (None, None))
-            self._last, self._expected = known, known if known is self._last else None
-            if prepared is None or known is None:
+            reading = _Reading(self, launcher, text, call)
+            loaded = reading.load()
+            if loaded is None or reading.kind is None:
                 return None
-            planned = time.perf_counter()
-            infer = partial(self._inference, text, start, call.crossings, known) if known.gpu_plan.inferred else None
-            begin = TextBegin(start[known.begin :], known.counts, infer)
-            loaded = self._load(target, size, known, begin, started if known is expected else None)
-            if loaded is None:
-                return None
+            known = reading.kind.known
             if known.encodes:
-                loaded = encode_texts_on_gpu(launcher, loaded, prepared, self._options)
+                loaded = encode_texts_on_gpu(launcher, loaded, known.prepared, self.options)
         done = time.perf_counter()
-        seconds = {"prepare": planned - begun, **loaded.seconds, "total": done - begun}
-        report = partial(_report, size, prepared, without_columns(loaded), call, seconds)
+        seconds = {"prepare": reading.planned - begun, **loaded.seconds, "total": done - begun}
+        report = partial(_report, text.nbytes, known.prepared, without_columns(loaded), call, seconds)
         columns = cast("Sequence[Column]", loaded.columns)
         return Table(LazyMapping(known.places, columns), rejects=Table(loaded.rejects), report=report)
 
-    def _start(self, target: GpuTarget, size: int, known: _Known, *, quoted: bool) -> StartedLoad | None:
-        """Launch the search of a text as that of an earlier read, which had quotes or had none."""
-        setup, begin = self._setup(known, size), known.begin
+
+class _Reading:
+    """One read of a text as an earlier one."""
+
+    def __init__(self, reads: RepeatedReads, launcher: Launcher, text: Array, call: ParsedCall) -> None:
+        self._reads, self._text, self._call = reads, text, call
+        self._target = _target(launcher, text, DEFAULT_TUNING, str(text.device))
+        self._begin: TextBegin | None = None
+        self._inference: Inference | None = None
+        self.kind: _Kind | None = None
+        """The kind of the text, if its beginning is known."""
+        self.planned = 0.0
+        """Time when the beginning was known."""
+
+    def load(self) -> Loaded | None:
+        """Load the text; None if it must be read step by step."""
+        expected = self._reads.expected
+        if expected is not None:
+            loaded = self._load_ahead(expected)
+            if loaded is not None or self.kind == expected:
+                return loaded
+        if not self.planned:
+            size = self._text.nbytes
+            self._see(self._target.launcher.fetch(BufferSlice(self._text, 0, min(first_fetch_bytes(size), size))).tobytes())
+        if self.kind is None or self._begin is None:
+            return None
+        known, quoted = self.kind
+        setup = self._setup(known)
         repeated = setup.repeated.get(quoted)
-        return None if repeated is None else repeated.start(setup, TargetText(target, begin, size - begin))
+        if not setup.repeated:
+            self._reads.forget(known)
+        return None if repeated is None else self._kept(repeated.load(setup, self._target_text(known), self._begin), setup)
 
-    def _setup(self, known: _Known, size: int) -> LoadSetup:
-        """Return the state of a plan for texts of about `size` bytes."""
-        return load_setup(known.gpu_plan, self._options.dialect, known.plan, DEFAULT_TUNING, size)
+    def _load_ahead(self, expected: _Kind) -> Loaded | None:
+        """Load the text before a byte of it is known; None if it is not as expected."""
+        known, quoted = expected
+        setup = self._setup(known)
+        repeated = setup.repeated.get(quoted)
+        if repeated is None:
+            return None
 
-    def _load(self, target: GpuTarget, size: int, known: _Known, begin: TextBegin, started: StartedLoad | None) -> Loaded | None:
-        """Load a text as that of an earlier read; `started`: its search if it is launched."""
-        setup = self._setup(known, size) if started is None else started.setup
-        if not setup.repeated:  # the last texts of the plan had faults; the next ones need not be fetched to learn that
-            self._known = {key: value for key, value in self._known.items() if value[1] is not known}
-            return None
-        quoted = known.quoted = has_quotes(self._options.dialect, begin.prefix)
-        if started is None or started.load is not setup.repeated.get(quoted):
-            started = self._start(target, size, known, quoted=quoted)
-        if started is None:
-            return None
-        loaded = started.load.finish(started, begin)
+        def begun(head: bytes) -> TextBegin | None:
+            self._see(head)
+            return self._begin if self.kind == expected else None
+
+        size = self._text.nbytes
+        text = self._target_text(known, min(max(first_fetch_bytes(size), known.head), size))
+        loaded = repeated.load_ahead(setup, text, begun)
+        return self._kept(loaded, setup) if self.kind == expected else None
+
+    def _see(self, start: bytes) -> None:
+        """Decide as which earlier text one with these first bytes is read."""
+        kind = self.kind = self._reads.find(start)
+        self.planned = time.perf_counter()
+        if kind is not None:
+            known = kind.known
+            infer = partial(self._infer, known, start) if known.gpu_plan.inferred else None
+            self._begin = TextBegin(start[known.begin :], known.counts, infer)
+
+    def _kept(self, loaded: Loaded | None, setup: LoadSetup) -> Loaded | None:
+        """Return a load's result, and keep its launches unless the text was not as expected: it is read step by step at once."""
+        assert self.kind is not None
+        known, quoted = self.kind
         if loaded is None:
-            setup.repeated.pop(quoted, None)  # the text is loaded step by step at once
+            setup.repeated.pop(quoted, None)
+        elif self._inference is not None:
+            known.head = self._inference.sample_end
         return loaded
 
-    def _inference(self, text: Array, start: bytes, crossings: Crossings, known: _Known) -> Inference:
-        source = _open_source(host_view(text, crossings, start), f"<{text.device}>", on_gpu=text)
-        plan = load_plan(source, of_size(known.prepared, text.nbytes), self._options)
-        return Inference(source, self._options.dialect, plan, known.gpu_plan, known.begin)
+    def _setup(self, known: _Known) -> LoadSetup:
+        """Return the state of a plan for texts of about this size."""
+        return load_setup(known.gpu_plan, self._reads.options.dialect, known.plan, DEFAULT_TUNING, self._text.nbytes)
+
+    def _target_text(self, known: _Known, head: int = 0) -> TargetText:
+        return TargetText(self._target, known.begin, self._text.nbytes - known.begin, head)
+
+    def _infer(self, known: _Known, start: bytes) -> Inference:
+        text, options = self._text, self._reads.options
+        source = _open_source(host_view(text, self._call.crossings, start), f"<{text.device}>", on_gpu=text)
+        plan = load_plan(source, of_size(known.prepared, text.nbytes), options)
+        self._inference = Inference(source, options.dialect, plan, known.gpu_plan, known.begin)
+        return self._inference
 
 
 _target, _open_source = fast_constructor(GpuTarget), fast_constructor(OpenSource)

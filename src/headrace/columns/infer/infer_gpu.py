@@ -72,6 +72,8 @@ class Inference:
         if plan.tile_bytes > DEFAULT_TILE_BYTES:  # then it has 256 records, which are long
             self._sample = min(max(self._sample, plan.tile_bytes // 32), _MAX_SAMPLE)
         self._larger = max(self._sample, _LARGER_SAMPLE - begin) if size >= _SHORT_TEXT else 0
+        self.sample_end = 0
+        """End of what the first guess has read, in the source."""
         self._decoded = source.decoded
         self._records = 0 if plan.part is None else plan.part.records
         self._ledger = _native.KindLedger(len(plan.columns) if gpu_plan.inferred or share else 0, plan.file)
@@ -107,10 +109,12 @@ class Inference:
                 native_plan = gpu_plan.native if plan.part is None else _native.NativePlan(plan)
                 place = plan.begin, plan.end, plan.data_begin, plan.tile_bytes
                 for sample in (self._sample // 2, self._sample)[not expected :]:
+                    self.sample_end = self._begin + sample
                     self._ledger.sample(source, self._native, native_plan, place, sample)
                     if self._ledger.kinds(gpu_plan.inferred_words) == expected:
                         break
                 if self._larger and EMPTY in self._ledger.kinds(gpu_plan.inferred_words):
+                    self.sample_end = self._begin + self._larger
                     self._ledger.sample(source, self._native, native_plan, place, self._larger, only_empty=True)
         found = self._ledger.kinds(gpu_plan.inferred_words, first_guess=True)
         if len(found) == len(gpu_plan.wanted):

@@ -28,7 +28,7 @@ from headrace.gpu.transfer.staging import MAX_EXCHANGE_BYTES, Copier, staging
 
 if TYPE_CHECKING:
     from headrace.gpu.kernels.trace import Recording
-    from headrace.gpu.kernels.trace_chain import ChainEnd, TraceChain
+    from headrace.gpu.kernels.trace_chain import ChainBegin, ChainEnd, TraceChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,29 +148,18 @@ class Launcher(Protocol):
     def replay(self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None]) -> BufferGroup | None:
         """Replay a trace (`headrace.gpu.kernels.trace`) for these numbers and buffers; return the buffers that it allocates."""
 
-    def start_chain(self, chain: TraceChain, text: DeviceBuffer, numbers: Sequence[int]) -> Any:
-        """Launch the first trace of a chain (`headrace.gpu.kernels.trace_chain`). Its inputs are these numbers and the text.
-
-        The result is for `finish_chain`, or is dropped; None if the driver refuses. No memory is charged to the budget.
-        """
-
-    def finish_chain(
-        self, started: Any, end: ChainEnd, meanwhile: Callable[[], object] | None = None
+    def run_chain(
+        self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Callable[[bytes], bool]
     ) -> tuple[BufferGroup, bytes] | None:
-        """Launch the second trace of a chain, and wait.
+        """Launch a chain (`headrace.gpu.kernels.trace_chain`), and wait once for its results.
 
-        `meanwhile` is called while the device works. Return the group `end.later` and the results; None if the driver refuses, or
-        if arguments and results have megabytes.
+        `meanwhile` gets the bytes of `begin.head` while the device works. Return the group `end.later` and the results. Return
+        None if `meanwhile` returns False, if the driver refuses, or if what is copied has megabytes. No memory is charged to the
+        budget.
         """
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
         """Wait for all launches and return a host copy of the buffer."""
-
-    def first_bytes(self, buffer: DeviceBuffer, nbytes: int, meanwhile: Callable[[], object]) -> bytes:
-        """Return a host copy of the first bytes of a buffer after all launches, at most 256 KiB.
-
-        `meanwhile` is called before the host waits for the copy, and may launch work.
-        """
 
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
         """Launch a kernel, wait, and return the bytes that it has written to the address in its last argument.
@@ -354,36 +343,33 @@ class GpuLauncher:
             load_programs(recording.programs, self._card)
         return recording.compiled(self._card.index, card_calls(), self._kernel)
 
-    def start_chain(self, chain: TraceChain, text: DeviceBuffer, numbers: Sequence[int]) -> _native.StartedChain | None:
-        """See `Launcher.start_chain`."""
-        native = chain.compiled(self._card.index, card_calls(), self._native)
-        place = int(self._card.context), self._stream, self._pool.handle
-        started = native.start(text.address, numbers, FEW_LIMITS, place)
-        return None if started.status else started
-
-    def finish_chain(
-        self, started: _native.StartedChain, end: ChainEnd, meanwhile: Callable[[], object] | None = None
+    def run_chain(
+        self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Callable[[bytes], bool]
     ) -> tuple[DeviceBufferGroup, bytes] | None:
-        """See `Launcher.finish_chain`."""
-        if end.sent + end.fetched > MAX_EXCHANGE_BYTES:
+        """See `Launcher.run_chain`."""
+        head = (0, 0) if begin.head is None else (begin.head.address, begin.head.nbytes)
+        if head[1] + end.sent + end.fetched > MAX_EXCHANGE_BYTES:
             return None
         zeroed, others, ones = end.later
         sizes = [*zeroed, *others]
-        inputs = end.numbers, (end.suffix, end.strided, end.fetched), (sizes, ones, len(zeroed), slab_limits(len(sizes)))
+        native = chain.compiled(self._card.index, card_calls(), self._native)
+        first = begin.text.address, begin.numbers, FEW_LIMITS
+        second = end.numbers, end.suffix, end.strided, end.fetched
+        later = sizes, ones, len(zeroed), slab_limits(len(sizes))
         group: DeviceBufferGroup | None = None
 
-        def launch(pinned: int, event: int) -> int:
+        def launch(pinned: int, events: tuple[int, int]) -> int:
             nonlocal group
-            status, slabs, begins = started.finish(*inputs, (pinned, event))
+            status, slabs, begins = native.run(first, head, second, later, (self._stream, self._pool.handle, pinned, events))
             if not status:
                 group = DeviceBufferGroup(memoryview(begins).cast("Q"), sizes)
                 for address, nbytes, slab_end in slabs:
                     group.add(PoolBuffer(address, nbytes, self._card, self._stream, None), slab_end)
-                self._crossings.count(to_gpu=end.sent, to_host=end.fetched, copies=2)
+                self._crossings.count(to_gpu=end.sent, to_host=head[1] + end.fetched, copies=3 if head[1] else 2)
             return status
 
         self.waits += 1
-        fetched = self._staging.exchange(launch, meanwhile, self._stream, end.fetched, ones=end.ones)
+        fetched = self._staging.exchange(launch, meanwhile, self._stream, (head[1], end.fetched), ones=end.ones)
         return None if group is None or fetched is None else (group, fetched)
 
     def _native(self, recording: Recording) -> _native.NativeTrace:
@@ -422,11 +408,6 @@ class GpuLauncher:
             return copied
         found = self._staging.fetch(buffer.address, self._stream, buffer.nbytes, counted=self._crossings, by=self._copier)
         return np.frombuffer(found, np.uint8)
-
-    def first_bytes(self, buffer: DeviceBuffer, nbytes: int, meanwhile: Callable[[], object]) -> bytes:
-        """See `Launcher.first_bytes`."""
-        self.waits += 1
-        return self._staging.fetch(buffer.address, self._stream, nbytes, counted=self._crossings, meanwhile=meanwhile)
 
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
         """See `Launcher.answer`."""

@@ -1,6 +1,6 @@
-// Replays two traces (gpu/kernels/trace.hpp) with their memory, a table of arguments between them, and a copy of
-// results to the host (gpu/kernels/trace_chain.py). The device runs the first trace while the host prepares the second
-// one. Each trace is one call, since separate calls would each return addresses to Python.
+// Replays two traces (gpu/kernels/trace.hpp) with their memory, a table of arguments between them, a copy of the text's
+// first bytes before them, and a copy of results to the host after them (gpu/kernels/trace_chain.py). All is one call,
+// since separate calls would each return addresses to Python.
 #pragma once
 
 #include <optional>
@@ -39,6 +39,13 @@ struct ChainLinks {
     usize table, results;
 };
 
+// Bytes that are copied to the host before all work, so that it has them while the device works.
+struct ChainHead {
+    u64 source;
+    usize bytes;  // 0: none
+    void* event;  // recorded after the copy
+};
+
 // The second trace of a run. `suffix` follows the table. Some words of the table may be equally spaced addresses: the
 // first is `strided.first` in the results. Their distance is `strided.second`, 0 for none.
 struct ChainEnd {
@@ -47,20 +54,13 @@ struct ChainEnd {
     std::pair<u64, u64> strided;
     usize fetched;      // bytes of the results
     SlabLayout later;   // the buffers whose addresses the table gets
-    std::byte* pinned;  // receives the results; the table lies after them
+    std::byte* pinned;  // receives the head, then the results, and has the table; each begins at a multiple of 16
     void* event;        // recorded after all work
 };
 
 struct ChainPlace {
     void *stream, *pool;
     SlabRule rule;
-};
-
-// A run whose first trace is launched: the text, which is the first buffer of both traces, and the buffers that the
-// first trace allocated.
-struct StartedRun {
-    u64 text;
-    SlabMemory memory;
 };
 
 class TraceChain {
@@ -72,45 +72,62 @@ public:
           table_(std::move(table)),
           links_(std::move(links)) {}
 
-    // Launches the first trace; its inputs are these numbers and the text. The memory has the driver's status.
-    StartedRun start(u64 text, std::vector<i64> numbers, const ChainPlace& place) const {
+    // Launches both traces for a text; the inputs of the first one are `numbers` and the text. Returns the driver's
+    // status and the addresses of the slabs of the later buffers. Nothing waits for the device.
+    std::pair<int, std::vector<u64>> run(u64 text, std::vector<i64> numbers, const ChainHead& head, const ChainEnd& end,
+                                         const ChainPlace& place) const {
+        int status = 0;
+        if (head.bytes != 0) {
+            status = calls_.copy_to_host(end.pinned, head.source, head.bytes, place.stream);
+            if (status == 0) status = calls_.record(head.event, place.stream);
+        }
+        std::optional<SlabMemory> later;
         numbers.push_back(static_cast<i64>(text));
-        SlabMemory memory(calls_, place.pool, first_.layout(numbers, place.rule), place.stream);
-        if (memory.status == 0) memory.status = first_.replay(numbers, memory.addresses, place.stream);
-        return {text, std::move(memory)};
-    }
-
-    // Allocates the later buffers, launches the second trace, and copies the results. Returns the driver's status and
-    // the addresses of the slabs of the later buffers. Nothing waits for the device.
-    std::pair<int, std::vector<u64>> finish(const StartedRun& started, const ChainEnd& end,
-                                            const ChainPlace& place) const {
-        const std::vector<u64>& buffers = started.memory.addresses;
-        SlabMemory later(calls_, place.pool, end.later, place.stream);
-        if (later.status != 0) return {later.status, {}};
-        std::vector<i64> inputs = end.numbers;
-        inputs.push_back(static_cast<i64>(started.text));
-        for (const std::optional<usize>& link : links_.inputs)
-            inputs.push_back(link ? static_cast<i64>(buffers.at(*link)) : 0);
-        const SlabMemory own(calls_, place.pool, second_.layout(inputs, place.rule), place.stream);
-        if (own.status != 0) return {own.status, {}};
-        int status = send_table(end, buffers, later.addresses, place.stream);
-        if (status == 0) status = second_.replay(inputs, own.addresses, place.stream);
-        if (status == 0)
-            status = calls_.copy_to_host(end.pinned, buffers.at(links_.results), end.fetched, place.stream);
+        if (status == 0) status = launch(numbers, {end, end.pinned + aligned(head.bytes), place}, later);
         const int recorded = calls_.record(end.event, place.stream);  // after a failure too: a copy may be under way
         if (status == 0) status = recorded;
         if (status != 0) return {status, {}};
-        return {0, later.release()};
+        return {0, later->release()};
     }
 
 private:
-    int send_table(const ChainEnd& end, const std::vector<u64>& buffers, const std::vector<u64>& later,
-                   void* stream) const {
+    struct Task {
+        const ChainEnd& end;
+        std::byte* results;  // pinned memory
+        const ChainPlace& place;
+    };
+
+    static usize aligned(usize n) { return (n + 15) / 16 * 16; }
+
+    // Returns the driver's status; if it is 0, `later` has the later buffers' memory.
+    int launch(const std::vector<i64>& first_inputs, const Task& task, std::optional<SlabMemory>& later) const {
+        const auto [stream, pool, rule] = task.place;
+        const SlabMemory memory(calls_, pool, first_.layout(first_inputs, rule), stream);
+        int status = memory.status;
+        if (status == 0) status = first_.replay(first_inputs, memory.addresses, stream);
+        if (status != 0) return status;
+        later.emplace(calls_, pool, task.end.later, stream);
+        if (later->status != 0) return later->status;
+        std::vector<i64> inputs = task.end.numbers;
+        inputs.push_back(first_inputs.back());  // the text
+        for (const std::optional<usize>& link : links_.inputs)
+            inputs.push_back(link ? static_cast<i64>(memory.addresses.at(*link)) : 0);
+        const SlabMemory own(calls_, pool, second_.layout(inputs, rule), stream);
+        if (own.status != 0) return own.status;
+        status = send_table(task, memory.addresses, later->addresses);
+        if (status == 0) status = second_.replay(inputs, own.addresses, stream);
+        if (status != 0) return status;
+        return calls_.copy_to_host(task.results, memory.addresses.at(links_.results), task.end.fetched, stream);
+    }
+
+    int send_table(const Task& task, const std::vector<u64>& buffers, const std::vector<u64>& later) const {
+        const ChainEnd& end = task.end;
         const u64 target = buffers.at(links_.table);
         const u64 strided = end.strided.second == 0 ? 0 : buffers.at(links_.results) + end.strided.first;
-        u64* const pinned = reinterpret_cast<u64*>(end.pinned + (end.fetched + 15) / 16 * 16);
+        u64* const pinned = reinterpret_cast<u64*>(task.results + aligned(end.fetched));
         table_.write(pinned, target, later, {strided, end.strided.second}, end.suffix);
-        return calls_.copy_to_card(target, pinned, (table_.size() + end.suffix.size()) * sizeof(u64), stream);
+        return calls_.copy_to_card(target, pinned, (table_.size() + end.suffix.size()) * sizeof(u64),
+                                   task.place.stream);
     }
 
     CardCalls calls_;

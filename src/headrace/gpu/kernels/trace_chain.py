@@ -1,4 +1,4 @@
-"""Chains two traces of launches, with memory, a table of arguments and a copy of results. One native call launches each.
+"""Chains two traces of launches, with memory, a table of arguments and a copy of results, in one native call.
 
 The first trace allocates buffers that the second one uses. Between them a table with addresses is copied to one of these buffers,
 and after them the results are copied to the host. The native part is gpu/kernels/trace_chain.hpp.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from headrace import _native
-from headrace.gpu.kernels.launcher import GroupSizes
+from headrace.gpu.kernels.launcher import DeviceBuffer, GroupSizes
 from headrace.gpu.kernels.trace import Recording
 
 
@@ -42,6 +42,16 @@ class TraceChain:
             zeroed, ends = (len(self.first.zeroed), len(self.second.zeroed)), (self.table, self.results)
             found = self._compiled[card] = _native.TraceChain(calls, *traces, zeroed, self.words, self.links, ends)
         return found
+
+
+class ChainBegin(NamedTuple):
+    """The inputs of the first trace of a run."""
+
+    text: DeviceBuffer
+    numbers: Sequence[int]
+    """The inputs: the text, and numbers."""
+    head: DeviceBuffer | None
+    """Bytes that are copied to the host before all work; None for none."""
 
 
 class ChainEnd(NamedTuple):

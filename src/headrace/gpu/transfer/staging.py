@@ -35,17 +35,17 @@ Copier = Callable[[int, int, int, int], None]
 
 _CHUNK_BYTES = 4 << 20
 MAX_EXCHANGE_BYTES = _CHUNK_BYTES - 64
-"""Upper limit of the bytes of `Staging.exchange` in both directions, of which each begins at a multiple of 16."""
+"""Upper limit of the bytes of `Staging.exchange`, whose parts begin at multiples of 16."""
 _CHUNKS_PER_THREAD = 2
 _MAX_THREADS = 8
 
 
 class _Chunk:
-    """Pinned memory, the event after its last copy, and whether that copy may be in flight."""
+    """Pinned memory, the event after its last copy, and whether that copy may be in flight; another event for `exchange`."""
 
     def __init__(self, gpu: Gpu, nbytes: int) -> None:
         functions = driver()
-        self.event = Event(gpu)
+        self.event, self.after_head = Event(gpu), Event(gpu)
         with gpu.current():
             status, address = functions.cuMemHostAlloc(nbytes, functions.CU_MEMHOSTALLOC_PORTABLE)
         if status == functions.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
@@ -175,7 +175,6 @@ class Staging:
         *,
         counted: Crossings,
         by: Copier | None = None,
-        meanwhile: Callable[[], object] | None = None,
     ) -> bytes:
         """Return a copy of the bytes at an address of the current GPU, made after the work of a stream.
 
@@ -187,8 +186,6 @@ class Staging:
             Number of bytes.
         by
             As in `put`.
-        meanwhile
-            Called while the copy engine works, without `by`. The bytes fit a chunk.
         """
         if nbytes > self._chunk_bytes:
             target = bytearray(nbytes)
@@ -197,12 +194,7 @@ class Staging:
 
         def copy(chunk: _Chunk) -> bytes:
             chunk.under_way = True
-            if meanwhile is not None:
-                calls, event = card_calls(), int(chunk.event.handle)
-                check_status(calls.begin_fetch(address, chunk.address, nbytes, stream, event))
-                self._with_another_chunk(meanwhile)
-                check_status(calls.wait(event))
-            elif by is None:
+            if by is None:
                 check_status(card_calls().fetch(address, chunk.address, nbytes, stream, int(chunk.event.handle)))
             else:
                 by(address, chunk.address, nbytes, stream)
@@ -238,39 +230,46 @@ class Staging:
 
     def exchange(
         self,
-        launch: Callable[[int, int], int],
-        meanwhile: Callable[[], object] | None,
+        launch: Callable[[int, tuple[int, int]], int],
+        meanwhile: Callable[[bytes], bool],
         stream: int,
-        nbytes: int,
+        sizes: tuple[int, int],
         *,
         ones: int = 0,
     ) -> bytes | None:
-        """Return bytes that launched work copies to the host; None if it cannot be launched. The caller counts the bytes.
+        """Return results that launched work copies to the host, or None. The caller counts the bytes.
 
         Parameters
         ----------
         launch
-            Gets the address of a chunk of pinned memory, and an event. It launches work that copies to the chunk, and
-            records the event. The work may also copy from other bytes of the chunk. Returns a status that is 0 for success.
+            Gets the address of a chunk of pinned memory, and two events. It launches work that copies a head and results to the
+            chunk, and records an event after each of them. The results begin at the first multiple of 16 after the head. The work
+            may also copy from other bytes of the chunk. Returns a status that is 0 for success.
         meanwhile
-            Called before the wait for the event.
+            Gets the head before the host waits for the results. If it returns False, the host does not wait for them.
         stream
             Handle of the stream.
-        nbytes
-            Number of bytes; `MAX_EXCHANGE_BYTES` at most, with those that the work copies to the GPU.
+        sizes
+            Bytes of the head, 0 for none, and of the results. With those that the work copies to the GPU they are
+            `MAX_EXCHANGE_BYTES` at most.
         ones
             Number of last bytes that are left out if all of their bits are set.
         """
+        head, nbytes = sizes
 
         def run(chunk: _Chunk) -> bytes | None:
             chunk.under_way = True
-            if launch(chunk.address, int(chunk.event.handle)):
+            after_head, after_all = int(chunk.after_head.handle), int(chunk.event.handle)
+            if launch(chunk.address, (after_head, after_all)):
                 return None
-            if meanwhile is not None:
-                self._with_another_chunk(meanwhile)
-            check_status(card_calls().wait(int(chunk.event.handle)))
+            if head:
+                check_status(card_calls().wait(after_head))
+            copied = _native.results_at(chunk.address, head, 0)
+            if not self._with_another_chunk(lambda: meanwhile(copied)):
+                return None
+            check_status(card_calls().wait(after_all))
             chunk.under_way = False
-            return _native.results_at(chunk.address, nbytes, ones)
+            return _native.results_at(chunk.address + -(-head // 16) * 16, nbytes, ones)
 
         return self._with_chunk(run, stream)
 
@@ -314,15 +313,15 @@ class Staging:
         finally:
             self._chunks.put(chunk)
 
-    def _with_another_chunk(self, code: Callable[[], object]) -> None:
-        """Run code while the limit of chunks is one higher.
+    def _with_another_chunk(self, code: Callable[[], _Result]) -> _Result:
+        """Return the result of code that runs while the limit of chunks is one higher.
 
         The thread has a chunk, and the code may take a second one. Otherwise threads with all chunks would wait for each other.
         """
         with self._lock:
             self._untaken += 1
         try:
-            code()
+            return code()
         finally:
             with self._lock:
                 self._untaken -= 1

@@ -6,7 +6,6 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -18,7 +17,7 @@ from headrace.gpu.kernels.kernel import LaunchMode, NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.source import whole_masks
 from headrace.gpu.kernels.trace import Filled, Recording, Run
-from headrace.gpu.kernels.trace_chain import ChainEnd, TraceChain
+from headrace.gpu.kernels.trace_chain import ChainBegin, ChainEnd, TraceChain
 from headrace.testing.fibers.build import program
 from headrace.testing.fibers.launch import Checks
 
@@ -63,15 +62,6 @@ class HostBufferGroup(list[HostBuffer]):
     def join(self, others: HostBufferGroup) -> None:
         """Same as `headrace.gpu.kernels.launcher.BufferGroup.join`."""
         self.extend(others)
-
-
-@dataclass(frozen=True, slots=True)
-class StartedTrace:
-    """A chain whose first trace is launched: its text, and the buffers that this trace allocated."""
-
-    chain: TraceChain
-    text: DeviceBuffer
-    buffers: HostBufferGroup
 
 
 class FiberLauncher:
@@ -178,17 +168,13 @@ class FiberLauncher:
                 self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
         return result if recording.allocates else None
 
-    def start_chain(self, chain: TraceChain, text: DeviceBuffer, numbers: Sequence[int]) -> StartedTrace:
-        """Same as `headrace.gpu.kernels.launcher.Launcher.start_chain`."""
-        buffers = self.replay(chain.first, numbers, [text])
-        assert buffers is not None
-        return StartedTrace(chain, text, buffers)
-
-    def finish_chain(
-        self, started: StartedTrace, end: ChainEnd, meanwhile: Callable[[], object] | None = None
+    def run_chain(
+        self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Callable[[bytes], bool]
     ) -> tuple[HostBufferGroup, bytes] | None:
-        """Same as `headrace.gpu.kernels.launcher.Launcher.finish_chain`, step by step; there are no slabs."""
-        chain, text, buffers = started.chain, started.text, started.buffers
+        """Same as `headrace.gpu.kernels.launcher.Launcher.run_chain`, step by step; there are no slabs."""
+        head = b"" if begin.head is None else _array(begin.head).tobytes()
+        buffers = self.replay(chain.first, begin.numbers, [begin.text])
+        assert buffers is not None
         later = self.allocate_group(end.later.zeroed, end.later.others, ones=end.later.ones)
         table, results = buffers[chain.table], buffers[chain.results]
         offset, distance = end.strided
@@ -196,9 +182,9 @@ class FiberLauncher:
         words = chain.words.at(table.address, later.addresses, strided, end.suffix)
         self.put(words, BufferSlice(table, 0, len(words)))
         linked = [None if link is None else buffers[link] for link in chain.links]
-        scratch = self.replay(chain.second, end.numbers, [text, *linked])
-        if meanwhile is not None:
-            meanwhile()
+        scratch = self.replay(chain.second, end.numbers, [begin.text, *linked])
+        if not meanwhile(head):
+            return None
         fetched = self.fetch(BufferSlice(results, 0, end.fetched)).tobytes()
         del scratch  # kernels may reach its buffers up to here
         has_ones = end.ones and fetched.endswith(b"\xff" * end.ones)
@@ -208,12 +194,6 @@ class FiberLauncher:
         """Same as `headrace.gpu.kernels.launcher.Launcher.fetch`."""
         self.waits += 1
         return _array(buffer).copy()
-
-    def first_bytes(self, buffer: DeviceBuffer, nbytes: int, meanwhile: Callable[[], object]) -> bytes:
-        """Same as `headrace.gpu.kernels.launcher.Launcher.first_bytes`."""
-        found: bytes = self.fetch(BufferSlice(buffer, 0, nbytes)).tobytes()
-        meanwhile()
-        return found
 
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
         """Same as `headrace.gpu.kernels.launcher.Launcher.answer`."""

@@ -80,7 +80,7 @@ class SizeEstimate:
         words = [_min_rows(self.rows), self.rows]
         for column, nbytes in zip(group.columns, self.strings, strict=False):
             max_bytes = min(nbytes, _MAX_SMALL_OFFSET) if column.type.bits == 32 else nbytes
-            words += (max(nbytes - 2 * SPARE_STRING_BYTES, 0) * 4 // 5, max_bytes)
+            words += (_min_bytes(nbytes), max_bytes)
         return words
 
 
@@ -94,6 +94,14 @@ def covers(estimated: int, rows: int) -> bool:
 
 def _min_rows(estimated: int) -> int:
     return max(estimated - 2 * SPARE_ROWS, 0) * 4 // 5
+
+
+def _min_bytes(estimated: int) -> int:
+    return max(estimated - 2 * SPARE_STRING_BYTES, 0) * 4 // 5
+
+
+def _covers_bytes(estimated: int, nbytes: int) -> bool:
+    return _min_bytes(estimated) <= nbytes <= estimated
 
 
 def estimate_sizes(
@@ -127,6 +135,40 @@ def estimate_sizes(
     spare = _MIN_SPARE_PART, _MAX_SPARE_PART, _DEVIATIONS, spare_rows, SPARE_STRING_BYTES
     estimate = _native.estimate_sizes(dialect, prefix, size, strings, (*spare, sample, _SAMPLE_GROWTH, _MIN_RECORDS))
     return None if estimate is None else _size_estimate(*estimate)
+
+
+class SizeHistory:
+    """Sizes of the texts of a plan, by which those of the next one are predicted before a byte of it is known.
+
+    `row_bytes`: approximate bytes of a row in the buffers.
+    """
+
+    __slots__ = ("_last", "_spare_rows")
+
+    def __init__(self, row_bytes: int) -> None:
+        self._spare_rows = min(SPARE_ROWS, SMALL_BYTES // max(row_bytes, 1))
+        self._last: tuple[int, int, Sequence[int], bool] | None = None
+
+    def see(self, size: int, rows: int, strings: Sequence[int]) -> None:
+        """Record the sizes of a text: its bytes, its rows, and the bytes of each column of strings."""
+        before = None if self._last is None else self._scaled(self._last, size)
+        is_steady = before is not None and covers(before.rows, rows) and all(map(_covers_bytes, before.strings, strings))
+        self._last = size, rows, strings, is_steady
+
+    def predict(self, size: int) -> SizeEstimate | None:
+        """Return the sizes of a text of `size` bytes; None if the sizes of the last text would have been predicted wrongly."""
+        last = self._last
+        return None if last is None or not last[3] else self._scaled(last, size)
+
+    def _scaled(self, last: tuple[int, int, Sequence[int], bool], size: int) -> SizeEstimate:
+        """Return sizes in proportion to those of the last text, with the spare of records of equal sizes."""
+        whole, rows, strings, _ = last
+
+        def scaled(part: int, spare: int) -> int:
+            return int((part * size // whole) * (1 + _MIN_SPARE_PART)) + spare
+
+        sizes = [min(scaled(nbytes, SPARE_STRING_BYTES), size) for nbytes in strings]
+        return _size_estimate(scaled(rows, self._spare_rows), sizes)
 
 
 def validate_estimate(

@@ -24,7 +24,7 @@ from headrace.columns.faults.gpu.gather_records import LocatedRecords
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
 from headrace.columns.load.gpu.data_start import data_prefix, find_data, has_quotes
-from headrace.columns.load.gpu.estimate import SizeEstimate, covers, estimate_sizes, is_mispredicted
+from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, covers, estimate_sizes, is_mispredicted
 from headrace.columns.load.gpu.launches import (
     COUNTS_BEGIN,
     FIRST_SEEN_BYTES,
@@ -111,12 +111,11 @@ def _repeated(request: LoadRequest, counts: dict[str, int]) -> Loaded | None:
     text = TargetText(request.target, begin, min(plan.end, source.size) - begin)
     prefix = data_prefix(source, begin, text.size)
     repeated = setup.repeated.get(has_quotes(request.dialect, prefix))
-    started = repeated.start(setup, text) if repeated is not None and repeated.reads(prefix) else None
-    if started is None:
+    if repeated is None:
         return None
     inferred = request.gpu_plan.inferred
     infer = partial(Inference, source, request.dialect, plan, request.gpu_plan, begin) if inferred else None
-    return started.load.finish(started, TextBegin(prefix, counts, infer))
+    return repeated.load(setup, text, TextBegin(prefix, counts, infer))
 
 
 class _MisreadError(Exception):
@@ -192,7 +191,7 @@ class _Load:
             return None
         chain, width = chain_of(*recorded, conversion), len(self._plan.columns)
         expected = measuring, searched.quoted, searched.has_sums, searched.is_wide
-        return RepeatedLoad(group, chain, recorded[1], *expected, self._dialect, width)
+        return RepeatedLoad(group, chain, recorded[1], *expected, self._dialect, width, SizeHistory(group.row_bytes))
 
     @cached_property
     def _first_group(self) -> ColumnGroup:

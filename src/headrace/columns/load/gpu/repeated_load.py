@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
@@ -23,7 +23,7 @@ from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.data_start import has_quotes
-from headrace.columns.load.gpu.estimate import SizeEstimate, estimate_sizes, is_mispredicted
+from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, estimate_sizes, is_mispredicted
 from headrace.columns.load.gpu.launches import COUNTS_BEGIN, FIRST_SEEN_BYTES, SpeculativeConversion, counts_bytes, results_bytes
 from headrace.columns.load.gpu.lazy_columns import ConvertedGroups
 from headrace.columns.load.gpu.result import see_kinds
@@ -31,7 +31,7 @@ from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.kernels.trace import Recording
-from headrace.gpu.kernels.trace_chain import ChainEnd, TraceChain
+from headrace.gpu.kernels.trace_chain import ChainBegin, ChainEnd, TraceChain
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.find import RecordedSearch, needs_dfa, tile_count
 from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary
@@ -47,6 +47,8 @@ class TargetText(NamedTuple):
     begin: int
     size: int
     """First byte of the data in the source, and their bytes."""
+    head: int = 0
+    """Bytes at the begin of the source that the load copies to the host; 0 if it has them."""
 
     @property
     def data(self) -> BufferSlice:
@@ -63,19 +65,6 @@ class TextBegin(NamedTuple):
     """The counts of what precedes the data."""
     infer: Callable[[], Inference] | None
     """Returns the inferred types of the text before any are known; None if all types are given."""
-
-
-class StartedLoad(NamedTuple):
-    """A text whose search is launched."""
-
-    load: RepeatedLoad
-    setup: LoadSetup
-    """The load that launched the search, and the state of its plan."""
-    text: TargetText
-    tiles: int
-    """The text, and its tiles."""
-    chain: Any
-    """Launched chain for `Launcher.finish_chain`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,41 +88,65 @@ class RepeatedLoad:
     dialect: Dialect
     width: int
     """Number of the plan's columns."""
+    sizes: SizeHistory
+    """The sizes of the texts that were loaded."""
 
-    def start(self, setup: LoadSetup, text: TargetText) -> StartedLoad | None:
-        """Launch the search of a text, of which the host need not know a byte; None if it must be loaded step by step.
-
-        `setup`: that of the plan.
-        """
-        if text.size <= 0:
-            return None
-        data, group = text.data, self.group
-        tiles = tile_count(data, text.target.tuning.find)
-        if setup.expects_declined or setup.expects_dfa or (self.measuring is None and setup.has_sums(tiles) != self.has_sums):
-            return None
-        zeroed, others = setup.buffer_sizes(tiles, self.measuring, group.strings)
-        chain = text.target.launcher.start_chain(self.chain, data, (text.size, tiles, *zeroed, *others))
-        return None if chain is None else StartedLoad(self, setup, text, tiles, chain)
-
-    def finish(self, started: StartedLoad, begin: TextBegin) -> Loaded | None:
-        """Load a text whose search this load has started; None if it must be loaded step by step."""
-        group, setup, text = self.group, started.setup, started.text
-        if not self._expects(started, begin.prefix):
+    def load(self, setup: LoadSetup, text: TargetText, begin: TextBegin) -> Loaded | None:
+        """Load a text; None if it must be loaded step by step. `setup`: that of the plan."""
+        group = self.group
+        if text.size <= 0 or not self._expects(setup, text, begin.prefix):
             return None
         estimate = estimate_sizes(setup.native, begin.prefix, text.size, group.string_positions, group.row_bytes)
-        if estimate is None or not estimate.fits(group, text.size):
+        return None if estimate is None else self._run(setup, text, estimate, lambda _: begin)
+
+    def load_ahead(self, setup: LoadSetup, text: TargetText, begun: Callable[[bytes], TextBegin | None]) -> Loaded | None:
+        """Load a text of which the host knows no byte; None if it cannot be, or if it is not as expected.
+
+        Sizes are in proportion to those of the last text. While the device works, `begun` returns the beginning of the text from
+        its head (`TargetText.head`); None if it differs from the expected one.
+        """
+        estimate = self.sizes.predict(text.size) if text.size > 0 else None
+        if estimate is None:
             return None
-        inferred: list[Inference] = []
-        sample = None if begin.infer is None else partial(_sample, begin.infer, group.inferred_kinds, inferred)
-        end = self._end(started, estimate)
-        finished = text.target.launcher.finish_chain(started.chain, end, sample)
-        if finished is None:
+
+        def expected(head: bytes) -> TextBegin | None:
+            begin = begun(head)
+            return begin if begin is not None and self._expects(setup, text, begin.prefix) else None
+
+        return self._run(setup, text, estimate, expected)
+
+    def _run(
+        self, setup: LoadSetup, text: TargetText, estimate: SizeEstimate, begun: Callable[[bytes], TextBegin | None]
+    ) -> Loaded | None:
+        """Launch all, and collect the results; None if something is not as expected."""
+        group, tiles = self.group, tile_count(text.data, text.target.tuning.find)
+        if setup.expects_declined or setup.expects_dfa or not estimate.fits(group, text.size):
+            return None
+        if self.measuring is None and setup.has_sums(tiles) != self.has_sums:
+            return None
+        zeroed, others = setup.buffer_sizes(tiles, self.measuring, group.strings)
+        head = BufferSlice(text.target.text, 0, text.head) if text.head else None
+        start = ChainBegin(text.data, (text.size, tiles, *zeroed, *others), head)
+        begin: TextBegin | None = None
+        inference: Inference | None = None
+
+        def see_begin(copied: bytes) -> bool:
+            nonlocal begin, inference
+            begin = begun(copied)
+            if begin is not None and begin.infer is not None:
+                inference = begin.infer()
+                inference.first(group.inferred_kinds)
+            return begin is not None
+
+        end = self._end(setup, (text.size, tiles, estimate.rows), estimate)
+        finished = text.target.launcher.run_chain(self.chain, start, end, see_begin)
+        if finished is None or begin is None:
             return None
         columns = ColumnGroupBuffers(group, estimate.rows, finished[0], [0] * len(group.columns))
-        inference = inferred[0] if inferred else None
         counts = self._collect(setup, columns, finished[1], inference, begin.counts)
         if counts is None:
             return None
+        self.sizes.see(text.size, counts["rows"], _words(group.strings).unpack_from(finished[1], VARIANTS_BYTES))
         converted = ConvertedGroups()
         converted.add(columns)
         items, described = converted.columns(text.target.launcher, self.width)
@@ -154,19 +167,20 @@ class RepeatedLoad:
             return False
         return self.measuring is None or b"\r" not in prefix
 
-    def _expects(self, started: StartedLoad, prefix: bytes) -> bool:
+    def _expects(self, setup: LoadSetup, text: TargetText, prefix: bytes) -> bool:
         """Return whether a text that begins so may be searched and converted as the earlier one."""
-        dialect, tuning = self.dialect, started.text.target.tuning
+        dialect, tuning = self.dialect, text.target.tuning
         if not self.reads(prefix):
             return False
-        return tuning.is_wide(prefix, dialect.lineterminator, len(started.setup.positions), started.tiles) == self.is_wide
+        tiles = tile_count(text.data, tuning.find)
+        return tuning.is_wide(prefix, dialect.lineterminator, len(setup.positions), tiles) == self.is_wide
 
-    def _end(self, started: StartedLoad, estimate: SizeEstimate) -> ChainEnd:
-        """Return the inputs of the conversion."""
-        group, results = self.group, started.setup.layout.results
+    def _end(self, setup: LoadSetup, numbers: tuple[int, int, int], estimate: SizeEstimate) -> ChainEnd:
+        """Return the inputs of the conversion; `numbers`: bytes of the text, its tiles, and its estimated rows."""
+        group, results = self.group, setup.layout.results
         count, ranges = len(group.columns), estimate.ranges(group)
         return ChainEnd(
-            (started.text.size, started.tiles, estimate.rows),
+            numbers,
             group.group_sizes(estimate.rows, estimate.strings),
             ranges,
             (results + counts_bytes(count), FIRST_SEEN_BYTES) if group.infers else (0, 0),
@@ -211,13 +225,6 @@ class RepeatedLoad:
 
 _loaded = fast_constructor(Loaded)
 _words = cache(lambda count: Struct(f"={count}Q"))
-
-
-def _sample(infer: Callable[[], Inference], expected: bytes, inferred: list[Inference]) -> None:
-    """Sample the kinds of a text, and append its inferred types."""
-    inference = infer()
-    inference.first(expected)
-    inferred.append(inference)
 
 
 def chain_of(search: Recording, output: RecordedSearch, conversion: SpeculativeConversion) -> TraceChain:
