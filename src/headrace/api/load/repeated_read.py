@@ -30,7 +30,6 @@ from headrace.core.budget import Budget
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
 from headrace.core.lazy import LazyMapping
-from headrace.core.transfers import Crossings
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import BufferSlice, Launcher, launcher_beside
 from headrace.sources.kinds.gpu_array import first_fetch_bytes, host_view, text_on_gpu
@@ -166,7 +165,7 @@ class _Reading:
         repeated = setup.repeated.get(quoted)
         if not setup.repeated:
             self._reads.forget(known)
-        return None if repeated is None else self._kept(repeated.load(setup, self._target_text(known), self._begin), setup)
+        return None if repeated is None else self._checked(repeated.load(setup, self._target_text(known), self._begin), setup)
 
     def _load_ahead(self, expected: _Kind) -> Loaded | None:
         """Load the text before a byte of it is known; None if it is not as expected."""
@@ -183,7 +182,7 @@ class _Reading:
         size = self._text.nbytes
         text = self._target_text(known, min(max(first_fetch_bytes(size), known.head), size))
         loaded = repeated.load_ahead(setup, text, begun)
-        return self._kept(loaded, setup) if self.kind == expected else None
+        return self._checked(loaded, setup) if self.kind == expected else None
 
     def _see(self, start: bytes) -> None:
         """Decide as which earlier text one with these first bytes is read."""
@@ -194,7 +193,7 @@ class _Reading:
             infer = partial(self._infer, known, start) if known.gpu_plan.inferred else None
             self._begin = TextBegin(start[known.begin :], known.counts, infer)
 
-    def _kept(self, loaded: Loaded | None, setup: LoadSetup) -> Loaded | None:
+    def _checked(self, loaded: Loaded | None, setup: LoadSetup) -> Loaded | None:
         """Return a load's result, and keep its launches unless the text was not as expected: it is read step by step at once."""
         assert self.kind is not None
         known, quoted = self.kind

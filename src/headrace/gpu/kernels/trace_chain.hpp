@@ -1,6 +1,6 @@
-// Replays two traces (gpu/kernels/trace.hpp) with their memory, a table of arguments between them, a copy of the text's
-// first bytes before them, and a copy of results to the host after them (gpu/kernels/trace_chain.py). All is one call,
-// since separate calls would each return addresses to Python.
+// Replays two traces (gpu/kernels/trace.hpp) with their memory and a table of arguments between them
+// (gpu/kernels/trace_chain.py). First bytes are copied to the host before them, and results after them. All is one
+// call, since separate calls would each return addresses to Python.
 #pragma once
 
 #include <optional>
@@ -91,7 +91,7 @@ public:
     }
 
 private:
-    struct Task {
+    struct ChainTask {
         const ChainEnd& end;
         std::byte* results;  // pinned memory
         const ChainPlace& place;
@@ -100,7 +100,7 @@ private:
     static usize aligned(usize n) { return (n + 15) / 16 * 16; }
 
     // Returns the driver's status; if it is 0, `later` has the later buffers' memory.
-    int launch(const std::vector<i64>& first_inputs, const Task& task, std::optional<SlabMemory>& later) const {
+    int launch(const std::vector<i64>& first_inputs, const ChainTask& task, std::optional<SlabMemory>& later) const {
         const auto [stream, pool, rule] = task.place;
         const SlabMemory memory(calls_, pool, first_.layout(first_inputs, rule), stream);
         int status = memory.status;
@@ -120,7 +120,7 @@ private:
         return calls_.copy_to_host(task.results, memory.addresses.at(links_.results), task.end.fetched, stream);
     }
 
-    int send_table(const Task& task, const std::vector<u64>& buffers, const std::vector<u64>& later) const {
+    int send_table(const ChainTask& task, const std::vector<u64>& buffers, const std::vector<u64>& later) const {
         const ChainEnd& end = task.end;
         const u64 target = buffers.at(links_.table);
         const u64 strided = end.strided.second == 0 ? 0 : buffers.at(links_.results) + end.strided.first;

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from headrace import _native
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
@@ -137,6 +138,18 @@ def estimate_sizes(
     return None if estimate is None else _size_estimate(*estimate)
 
 
+class TextSizes(NamedTuple):
+    """The sizes of a text."""
+
+    nbytes: int
+    """Bytes of the text."""
+    rows: int
+    strings: Sequence[int]
+    """Rows, and bytes of each column of strings."""
+    is_steady: bool
+    """True if the sizes of the text before it predicted them."""
+
+
 class SizeHistory:
     """Sizes of the texts of a plan, by which those of the next one are predicted before a byte of it is known.
 
@@ -147,28 +160,27 @@ class SizeHistory:
 
     def __init__(self, row_bytes: int) -> None:
         self._spare_rows = min(SPARE_ROWS, SMALL_BYTES // max(row_bytes, 1))
-        self._last: tuple[int, int, Sequence[int], bool] | None = None
+        self._last: TextSizes | None = None
 
     def see(self, size: int, rows: int, strings: Sequence[int]) -> None:
         """Record the sizes of a text: its bytes, its rows, and the bytes of each column of strings."""
         before = None if self._last is None else self._scaled(self._last, size)
         is_steady = before is not None and covers(before.rows, rows) and all(map(_covers_bytes, before.strings, strings))
-        self._last = size, rows, strings, is_steady
+        self._last = TextSizes(size, rows, strings, is_steady)
 
     def predict(self, size: int) -> SizeEstimate | None:
         """Return the sizes of a text of `size` bytes; None if the sizes of the last text would have been predicted wrongly."""
         last = self._last
-        return None if last is None or not last[3] else self._scaled(last, size)
+        return None if last is None or not last.is_steady else self._scaled(last, size)
 
-    def _scaled(self, last: tuple[int, int, Sequence[int], bool], size: int) -> SizeEstimate:
+    def _scaled(self, last: TextSizes, size: int) -> SizeEstimate:
         """Return sizes in proportion to those of the last text, with the spare of records of equal sizes."""
-        whole, rows, strings, _ = last
 
         def scaled(part: int, spare: int) -> int:
-            return int((part * size // whole) * (1 + _MIN_SPARE_PART)) + spare
+            return int((part * size // last.nbytes) * (1 + _MIN_SPARE_PART)) + spare
 
-        sizes = [min(scaled(nbytes, SPARE_STRING_BYTES), size) for nbytes in strings]
-        return _size_estimate(scaled(rows, self._spare_rows), sizes)
+        strings = [min(scaled(nbytes, SPARE_STRING_BYTES), size) for nbytes in last.strings]
+        return _size_estimate(scaled(last.rows, self._spare_rows), strings)
 
 
 def validate_estimate(
