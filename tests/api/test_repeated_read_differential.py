@@ -18,7 +18,8 @@ from headrace.api.load import prepared, repeated_read
 from headrace.api.load.reading import encode_texts, load_plan, prepare, report_later, table_columns
 from headrace.api.options.csv_options import ParsedCall, parse_call
 from headrace.columns.finish.header_faults import with_header_count, with_header_faults
-from headrace.columns.load.gpu import setup_cache
+from headrace.columns.infer.infer_gpu import SHORT_SAMPLE
+from headrace.columns.load.gpu import estimate, setup_cache
 from headrace.columns.load.gpu.load import GpuTarget, load_on_gpu
 from headrace.core.device import Device
 from headrace.core.identity_cache import IdentityCache
@@ -180,14 +181,44 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("other", OTHERS)
-def test_a_search_that_was_launched_for_another_text_is_dropped(reads, other):
-    """After two texts that begin alike, the search of a third one is launched before its begin is known."""
+def test_launches_for_another_text_are_dropped(reads, other):
+    """After texts that begin alike, all is launched for the next one before its begin is known."""
     for _ in range(4):
         reads.check(TEXTS["a header"], **OPTIONS["none"])
     reads.check(TEXTS[other], **OPTIONS["none"])
     assert reads.repeated == 3 + OTHERS[other]
     for _ in range(3):
         reads.check(TEXTS["a header"], **OPTIONS["none"])
+
+
+def test_sizes_that_the_last_text_does_not_predict(reads, monkeypatch):
+    """A text with more or fewer rows than its size suggests is read step by step, and the next ones wait for their begin."""
+    for name in ("SPARE_ROWS", "SPARE_STRING_BYTES"):
+        monkeypatch.setattr(estimate, name, 0)
+    short = b"a,b,c\n" + LINES * 2 + b"1,x,1\n" * 90
+    long = b"a,b,c\n" + LINES * 2 + b"1,xxxxxxxxxxxxxxxxxxxxxxxxx,1\n" * 90
+    found = []
+    for data in (*[short] * 5, *[long] * 5, short):
+        before = reads.repeated
+        reads.check(data, **OPTIONS["a header and types"])
+        found.append((reads.repeated - before, reads.waits))
+    one_wait, in_vain = (1, 1), (0, 1)
+    assert found[3:] == [one_wait, one_wait, in_vain, (1, 2), (1, 2), one_wait, one_wait, in_vain]
+
+
+def test_the_sample_of_a_text_comes_with_its_first_bytes(reads, monkeypatch):
+    """A copy of it after the launches would wait for them."""
+    fetched: list[int] = []
+
+    def host_view(text, _, start):
+        fetched.append(len(start))
+        return _native.Source.from_bytes(text.array)
+
+    monkeypatch.setattr(repeated_read, "first_fetch_bytes", lambda size: min(size, 64))
+    monkeypatch.setattr(repeated_read, "host_view", host_view)
+    for _ in range(5):
+        reads.check(b"a,b,c\n" + LINES * 9, **OPTIONS["none"])
+    assert fetched == [64, 64, 6 + SHORT_SAMPLE // 2, 6 + SHORT_SAMPLE // 2]
 
 
 def test_a_search_for_a_text_without_quotes_is_dropped_if_it_has_some(reads):

@@ -12,7 +12,7 @@ import pytest
 
 from headrace import _native
 from headrace.columns.load.gpu import data_start, estimate, load, repeated_load, setup_cache
-from headrace.columns.load.gpu.estimate import SizeEstimate, estimate_sizes
+from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, covers, estimate_sizes
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.errors import MemoryLimitError
 from headrace.core.identity_cache import IdentityCache
@@ -240,6 +240,22 @@ def test_the_sample_of_a_short_text_is_small():
     assert short is not None and long is not None
     assert short.rows < (1 << 20) // 90  # by the first 4 KB alone
     assert long.rows > 10**9 // 10  # by the following lines, too
+
+
+def test_sizes_in_proportion_to_the_last_text():
+    history = SizeHistory(row_bytes=8)
+    assert history.predict(10**8) is None
+    history.see(10**8, 5_000_000, [20_000_000])
+    assert history.predict(10**8) is None  # no text confirms that sizes are steady
+    history.see(2 * 10**8, 10_050_000, [40_500_000])
+    found = history.predict(4 * 10**8)
+    assert found is not None and covers(found.rows, 20_100_000) and 81_000_000 <= found.strings[0] <= 83_000_000
+    history.see(10**8, 6_000_000, [20_000_000])  # more rows than predicted
+    assert history.predict(10**8) is None
+    history.see(10**8, 6_000_000, [1_000_000])  # far fewer bytes of strings
+    assert history.predict(10**8) is None
+    history.see(10**8, 6_000_000, [1_000_000])
+    assert history.predict(10**8) is not None
 
 
 def test_few_records_are_no_sample():
