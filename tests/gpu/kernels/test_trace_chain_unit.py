@@ -131,7 +131,8 @@ def test_a_head_is_copied_before_all_work(driver):
     found = run(driver, BEGIN._replace(head=head))
     assert found is not None and found[1] == RESULTS
     assert driver.called[-1] == ("meanwhile", text.tobytes())
-    assert [kind for kind, *_ in driver.called[:3]] == ["copy", "record", "take"]
+    kinds = [kind for kind, *_ in driver.called if kind in {"copy", "record", "meanwhile"}]
+    assert kinds == ["copy", "record", "copy", "copy", "record", "meanwhile"]
     assert driver.of("record") == [(AFTER_HEAD, STREAM), (EVENT, STREAM)]
 
 

@@ -1,4 +1,4 @@
-// Replays two traces (gpu/kernels/trace.hpp) with their memory and a table of arguments between them
+// Replays two traces (gpu/kernels/trace.hpp) with their memory and a table of arguments
 // (gpu/kernels/trace_chain.py). First bytes are copied to the host before them, and results after them. All is one
 // call, since separate calls would each return addresses to Python.
 #pragma once
@@ -39,7 +39,7 @@ struct ChainLinks {
     usize table, results;
 };
 
-// Bytes that are copied to the host before all work, so that it has them while the device works.
+// Bytes that are copied to the host before all kernels, so that it has them while the device works.
 struct ChainHead {
     u64 source;
     usize bytes;  // 0: none
@@ -76,14 +76,9 @@ public:
     // status and the addresses of the slabs of the later buffers. Nothing waits for the device.
     std::pair<int, std::vector<u64>> run(u64 text, std::vector<i64> numbers, const ChainHead& head, const ChainEnd& end,
                                          const ChainPlace& place) const {
-        int status = 0;
-        if (head.bytes != 0) {
-            status = calls_.copy_to_host(end.pinned, head.source, head.bytes, place.stream);
-            if (status == 0) status = calls_.record(head.event, place.stream);
-        }
         std::optional<SlabMemory> later;
         numbers.push_back(static_cast<i64>(text));
-        if (status == 0) status = launch(numbers, {end, end.pinned + aligned(head.bytes), place}, later);
+        int status = launch(numbers, {head, end, place}, later);
         const int recorded = calls_.record(end.event, place.stream);  // after a failure too: a copy may be under way
         if (status == 0) status = recorded;
         if (status != 0) return {status, {}};
@@ -92,20 +87,21 @@ public:
 
 private:
     struct ChainTask {
+        const ChainHead& head;
         const ChainEnd& end;
-        std::byte* results;  // pinned memory
         const ChainPlace& place;
+
+        std::byte* results() const { return end.pinned + aligned(head.bytes); }
     };
 
     static usize aligned(usize n) { return (n + 15) / 16 * 16; }
 
-    // Returns the driver's status; if it is 0, `later` has the later buffers' memory.
+    // Returns the driver's status; if it is 0, `later` has the later buffers' memory. All copies but that of the
+    // results precede the kernels, which a copy between them would delay.
     int launch(const std::vector<i64>& first_inputs, const ChainTask& task, std::optional<SlabMemory>& later) const {
         const auto [stream, pool, rule] = task.place;
         const SlabMemory memory(calls_, pool, first_.layout(first_inputs, rule), stream);
-        int status = memory.status;
-        if (status == 0) status = first_.replay(first_inputs, memory.addresses, stream);
-        if (status != 0) return status;
+        if (memory.status != 0) return memory.status;
         later.emplace(calls_, pool, task.end.later, stream);
         if (later->status != 0) return later->status;
         std::vector<i64> inputs = task.end.numbers;
@@ -114,17 +110,26 @@ private:
             inputs.push_back(link ? static_cast<i64>(memory.addresses.at(*link)) : 0);
         const SlabMemory own(calls_, pool, second_.layout(inputs, rule), stream);
         if (own.status != 0) return own.status;
-        status = send_table(task, memory.addresses, later->addresses);
+        int status = fetch_head(task);
+        if (status == 0) status = send_table(task, memory.addresses, later->addresses);
+        if (status == 0) status = first_.replay(first_inputs, memory.addresses, stream);
         if (status == 0) status = second_.replay(inputs, own.addresses, stream);
         if (status != 0) return status;
-        return calls_.copy_to_host(task.results, memory.addresses.at(links_.results), task.end.fetched, stream);
+        return calls_.copy_to_host(task.results(), memory.addresses.at(links_.results), task.end.fetched, stream);
+    }
+
+    int fetch_head(const ChainTask& task) const {
+        if (task.head.bytes == 0) return 0;
+        void* const stream = task.place.stream;
+        const int status = calls_.copy_to_host(task.end.pinned, task.head.source, task.head.bytes, stream);
+        return status != 0 ? status : calls_.record(task.head.event, stream);
     }
 
     int send_table(const ChainTask& task, const std::vector<u64>& buffers, const std::vector<u64>& later) const {
         const ChainEnd& end = task.end;
         const u64 target = buffers.at(links_.table);
         const u64 strided = end.strided.second == 0 ? 0 : buffers.at(links_.results) + end.strided.first;
-        u64* const pinned = reinterpret_cast<u64*>(task.results + aligned(end.fetched));
+        u64* const pinned = reinterpret_cast<u64*>(task.results() + aligned(end.fetched));
         table_.write(pinned, target, later, {strided, end.strided.second}, end.suffix);
         return calls_.copy_to_card(target, pinned, (table_.size() + end.suffix.size()) * sizeof(u64),
                                    task.place.stream);

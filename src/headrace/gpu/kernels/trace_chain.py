@@ -1,7 +1,7 @@
 """Chains two traces of launches, with memory, a table of arguments and a copy of results, in one native call.
 
-The first trace allocates buffers that the second one uses. Between them a table with addresses is copied to one of these buffers,
-and after them the results are copied to the host. The native part is gpu/kernels/trace_chain.hpp.
+The first trace allocates buffers that the second one uses. A table with addresses is copied to one of these buffers before the
+kernels, and the results are copied to the host after them. The native part is gpu/kernels/trace_chain.hpp.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ChainBegin(NamedTuple):
     numbers: Sequence[int]
     """The inputs: the text, and numbers."""
     head: DeviceBuffer | None
-    """Bytes that are copied to the host before all work; None for none."""
+    """Bytes that are copied to the host before all kernels; None for none."""
 
 
 class ChainEnd(NamedTuple):
