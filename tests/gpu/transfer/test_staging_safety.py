@@ -108,7 +108,7 @@ def test_a_chunk_whose_copy_is_under_way_is_not_waited_for_while_there_may_be_ot
     assert copies.take_chunk() is second and len(waited) == 1 and not second.under_way
 
 
-@pytest.mark.parametrize("verb", ["put", "fetch", "answer"])
+@pytest.mark.parametrize("verb", ["put", "fetch", "answer", "exchange"])
 def test_after_an_interrupt_a_chunk_is_given_back_when_the_stream_is_done(monkeypatch, verb):
     """The interrupt comes after the launch, before an event marks the chunk as in use."""
 
@@ -125,10 +125,11 @@ def test_after_an_interrupt_a_chunk_is_given_back_when_the_stream_is_done(monkey
         cuStreamSynchronize=lambda stream: done.append((stream, copies.take_chunk().address)),
     )
     monkeypatch.setattr(staged, "driver", lambda: functions)
-    monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(is_done=True))
+    monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(is_done=True, handle=5))
     card = SimpleNamespace(make_current=lambda: None, current=nullcontext, device="cuda")
     copies = Staging(card, threads=1, chunk_bytes=16)
     calls = {
+        "exchange": lambda: copies.exchange(lambda pinned, events: 0, interrupted, 7, (0, 3)),
         "put": lambda: copies.put(4096, 7, b"abc", counted=Crossings(), by=interrupted),
         "fetch": lambda: copies.fetch(4096, 7, 3, counted=Crossings(), by=interrupted),
         "answer": lambda: copies.answer(interrupted, 7, 3, counted=Crossings()),
@@ -137,6 +138,26 @@ def test_after_an_interrupt_a_chunk_is_given_back_when_the_stream_is_done(monkey
         calls[verb]()
     assert done == [(7, places[1])]  # others cannot take the first chunk before the stream is done
     assert copies.take_chunk().address == places[0]
+
+
+def test_results_that_are_dropped_keep_their_chunk_in_use(monkeypatch):
+    """The device may still copy to it."""
+    memory = [ctypes.create_string_buffer(b"head", 16) for _ in range(2)]
+    left = iter(ctypes.addressof(chunk) for chunk in memory)
+    functions = SimpleNamespace(
+        CUresult=SimpleNamespace(CUDA_ERROR_OUT_OF_MEMORY=2),
+        CU_MEMHOSTALLOC_PORTABLE=1,
+        cuMemHostAlloc=lambda *given: (0, next(left)),
+    )
+    handles, waited = iter(range(4)), []
+    monkeypatch.setattr(staged, "driver", lambda: functions)
+    monkeypatch.setattr(staged, "card_calls", lambda: SimpleNamespace(wait=lambda event: waited.append(event) or 0))
+    monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(is_done=False, handle=next(handles)))
+    copies = Staging(SimpleNamespace(make_current=lambda: None, current=nullcontext, device="cuda"), threads=1, chunk_bytes=16)
+    heads = []
+    assert copies.exchange(lambda pinned, events: 0, heads.append, 7, (4, 7)) is None
+    assert heads == [b"head"] and len(waited) == 1  # for the head alone
+    assert copies.take_chunk().address == ctypes.addressof(memory[1])
 
 
 def test_threads_that_have_all_chunks_take_second_ones(monkeypatch):

@@ -162,11 +162,19 @@ class SizeHistory:
         self._spare_rows = min(SPARE_ROWS, SMALL_BYTES // max(row_bytes, 1))
         self._last: TextSizes | None = None
 
-    def see(self, size: int, rows: int, strings: Sequence[int]) -> None:
-        """Record the sizes of a text: its bytes, its rows, and the bytes of each column of strings."""
-        before = None if self._last is None else self._scaled(self._last, size)
-        is_steady = before is not None and covers(before.rows, rows) and all(map(_covers_bytes, before.strings, strings))
-        self._last = TextSizes(size, rows, strings, is_steady)
+    def see(self, size: int, rows: int, strings: Sequence[int], *, was_predicted: bool = False) -> None:
+        """Record the sizes of a text: its bytes, its rows, and the bytes of each column of strings.
+
+        `was_predicted`: the prediction for this text is known to have been right.
+        """
+        self._last = TextSizes(size, rows, strings, was_predicted or self._would_predict(size, rows, strings))
+
+    def _would_predict(self, size: int, rows: int, strings: Sequence[int]) -> bool:
+        """Return whether the sizes of the last text predict these."""
+        if self._last is None:
+            return False
+        found = self._scaled(self._last, size)
+        return covers(found.rows, rows) and all(map(_covers_bytes, found.strings, strings))
 
     def predict(self, size: int) -> SizeEstimate | None:
         """Return the sizes of a text of `size` bytes; None if the sizes of the last text would have been predicted wrongly."""

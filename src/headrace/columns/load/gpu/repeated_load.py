@@ -146,7 +146,8 @@ class RepeatedLoad:
         counts = self._collect(setup, columns, finished[1], inference, begin.counts)
         if counts is None:
             return None
-        self.sizes.see(text.size, counts["rows"], _words(group.strings).unpack_from(finished[1], VARIANTS_BYTES))
+        strings = _words(group.strings).unpack_from(finished[1], VARIANTS_BYTES)
+        self.sizes.see(text.size, counts["rows"], strings, was_predicted=text.head > 0)
         converted = ConvertedGroups()
         converted.add(columns)
         items, described = converted.columns(text.target.launcher, self.width)
