@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from headrace.arrange.sort.gpu.lsd.tuning import TileTuning
 from headrace.arrange.sort.gpu.msd.local_tuning import BlockSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import FewMsdTuning
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
@@ -29,7 +30,19 @@ TUNING = replace(
             ),
             few_pairs=(
                 FewMsdTuning(
-                    700, 3000, replace(row.pairs, local=(BlockSortTuning(4, 64, 4, 1),), leftover=None, has_one_pass=True)
+                    700, 1500, replace(row.pairs, local=(BlockSortTuning(4, 64, 4, 1),), leftover=None, has_one_pass=True)
+                ),
+                FewMsdTuning(
+                    1500,
+                    3000,
+                    replace(
+                        row.pairs,
+                        bits=5,
+                        scatter=TileTuning(64, 4, 1, row.key_bytes),
+                        local=(BlockSortTuning(4, 64, 4, 1),),
+                        leftover=None,
+                        has_one_pass=True,
+                    ),
                 ),
             ),
         )

@@ -71,6 +71,7 @@ static __device__ __forceinline__ u32 lanes_of_digit(u32 digit, const OwnBits& o
     if constexpr (bits > 5) same &= lanes_alike<5>(digit);
     if constexpr (bits > 6) same &= lanes_alike<6>(digit);
     if constexpr (bits > 7) same &= lanes_alike<7>(digit);
+    if constexpr (bits > 8) same &= lanes_alike<8>(digit);
     return same;
 }
 

@@ -283,7 +283,7 @@ class Sorter:
         else:
             options = replace(request.options, keeps_counts=False, reduces=False)
             sizes = row.select_keys(self._count)
-        if sizes is None:
+        if sizes is None or (sizes.bits > self._tuning.lsd.bits and request.key_type.equals):
             return None
         return MsdChoice(sizes, options, MsdUse.IF_ONE_PASS if sizes.has_one_pass else MsdUse.IF_CHEAPER)
 

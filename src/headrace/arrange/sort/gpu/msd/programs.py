@@ -40,16 +40,19 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
             yield from _local_programs(tuning, keys, has_values=True)
         many = _chosen(row.select_pairs((1, 1), max(row.min_keys, row.many_from), lsd))
         yield from (program._replace(free_macro="HR_VALUES") for program in _local_programs(many, keys, has_values=True))
-        for tile in _pair_tiles(row, lsd):
-            yield SortProgram("scatter_stable.cu", tile.defines(keys, row.pairs.bits, is_large=False), tile.free_macro(keys))
+        for bits, tile in _pair_tiles(row, lsd):
+            if bits == lsd.bits or not keys.equals:
+                yield SortProgram("scatter_stable.cu", tile.defines(keys, bits, is_large=False), tile.free_macro(keys))
 
 
-def _pair_tiles(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[TileTuning]:
+def _pair_tiles(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[tuple[int, TileTuning]]:
+    """Yield the bits of a digit and the tile of each stable scatter."""
     for widths in ((1, 1), (row.key_bytes,)):
-        yield _chosen(row.select_pairs(widths, 1 << 31, lsd)).scatter
+        yield row.pairs.bits, _chosen(row.select_pairs(widths, 1 << 31, lsd)).scatter
     for few in row.few_pairs:
         for count in (few.min_keys, few.below - 1):
-            yield _chosen(row.select_pairs((row.key_bytes,), count, lsd)).scatter
+            chosen = _chosen(row.select_pairs((row.key_bytes,), count, lsd))
+            yield chosen.bits, chosen.scatter
 
 
 def _chosen(tuning: MsdTuning | None) -> MsdTuning:

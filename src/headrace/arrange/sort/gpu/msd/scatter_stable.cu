@@ -107,6 +107,12 @@ struct StableScatter {
     uint4* memory;  // shared: `place_bytes` for each key of a tile, and Shared
 };
 
+// Returns the digit of a pass: whole bytes, or the highest bits.
+static __device__ __forceinline__ Digit digit_of_pass(const KeyRule<Key>& rule, const DevicePlan& plan, u32 number) {
+    const bool is_top = bits != 8 && plan.division == Division::top_bits;
+    return is_top ? digit_at_shift(rule, key_bits - bits, bits) : digit_by_number(rule, plan.step[number].digit);
+}
+
 // Runs pass `number` of the plan, which has blocks. In the first pass, keys become codes.
 static __device__ __forceinline__ void scatter_stably(const StableScatter& task, u32 number, bool is_first) {
     __shared__ Columns columns;
@@ -121,7 +127,7 @@ static __device__ __forceinline__ void scatter_stably(const StableScatter& task,
     const Columns beside = column_beside(task.arrays, step, 0);
     clear_spare(shared);
     const SplitPlaces places = {};
-    const Digit digit = digit_by_number(task.rule, step.digit);
+    const Digit digit = digit_of_pass(task.rule, *lists.plan, number);
     const Key* const in = static_cast<const Key*>(task.arrays.keys.from(step.from));
     Key* const out = static_cast<Key*>(task.arrays.keys.to(step.to));
     const SplitWork work{in, out, 0, digit, places, only != 0 ? beside : columns, shared, staging};

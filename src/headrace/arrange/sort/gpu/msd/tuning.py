@@ -165,6 +165,8 @@ class KeyMsdTuning:
         if few is None and count < self.min_keys:
             return None
         tile = self.same_width if is_same_width and not (few and few.has_one_pass) else None
+        if few is not None and few.bits > lsd.bits:
+            tile = few.scatter  # a thread for each digit
         found = replace(few or self.pairs, scatter=tile or lsd.tiles_of(self.key_bytes).select(value_widths, count))
         many = self._many(count)
         return found if many is None else _with_leaves(found, many.pairs, many.leftover)
@@ -200,9 +202,9 @@ def _few_keys(below: int, scatter: TileTuning, leaf: BinSortTuning, leftover: Bl
     return FewMsdTuning(1 << 19, below, sizes)
 
 
-def _by_top_bits(row: FewMsdTuning, below: int) -> FewMsdTuning:
+def _by_top_bits(row: FewMsdTuning, below: int, scatter: TileTuning | None = None) -> FewMsdTuning:
     """Return the row for more keys than 2^8 leaf buckets hold."""
-    return replace(row, below=below, sizes=replace(row.sizes, bits=9))
+    return replace(row, below=below, sizes=replace(row.sizes, bits=9, scatter=scatter or row.sizes.scatter))
 
 
 def _few_pairs(min_keys: int, below: int, leaf: BlockSortTuning) -> FewMsdTuning:
@@ -210,6 +212,7 @@ def _few_pairs(min_keys: int, below: int, leaf: BlockSortTuning) -> FewMsdTuning
 
 
 _FEW_U32 = _few_keys(4_500_000, TileTuning(512, 16, 2), _LARGE_U32.keys_only, _LARGE_U32.leftover, 1136)
+_FEW_PAIRS_U32 = _few_pairs(2_400_000, 4_500_000, _LARGE_U32.leftover)
 _U32 = KeyMsdTuning(
     4,
     1 << 24,
@@ -218,7 +221,7 @@ _U32 = KeyMsdTuning(
     pairs=MsdTuning(8, 384, 18, _PAIRS_U32, _BINS_U32, 1136, _FULL_U32),
     same_width=TileTuning(640, 24, 1, 4),
     few_keys=(_FEW_U32, _by_top_bits(_FEW_U32, 9_000_000)),
-    few_pairs=(_few_pairs(2_400_000, 4_500_000, _LARGE_U32.leftover),),
+    few_pairs=(_FEW_PAIRS_U32, _by_top_bits(_FEW_PAIRS_U32, 9_000_000, TileTuning(512, 24, 1, 4))),
     many=_LARGE_U32,
     many_from=577_000_000,
 )
