@@ -93,8 +93,8 @@ def chain() -> TraceChain:
 
 TEXT = SimpleNamespace(address=1 << 20, nbytes=1000)
 SIZES = [LARGE + 1, 8], [LARGE + 2]
-BEGIN = ChainBegin(TEXT, (4,), None)
-END = ChainEnd((3,), GroupSizes(*SIZES, 1), [7, 8], (16, 40), 48, len(RESULTS), 2)
+BEGIN = ChainBegin(TEXT, (4,), (3,), None)
+END = ChainEnd(GroupSizes(*SIZES, 1), [7, 8], (16, 40), 48, len(RESULTS), 2)
 
 
 def run(driver: Driver, begin: ChainBegin = BEGIN, *, goes_on: bool = True):

@@ -353,8 +353,8 @@ class GpuLauncher:
         zeroed, others, ones = end.later
         sizes = [*zeroed, *others]
         native = chain.compiled(self._card.index, card_calls(), self._native)
-        first = begin.text.address, begin.numbers, FEW_LIMITS
-        second = end.numbers, end.suffix, end.strided, end.fetched
+        first = begin.text.address, begin.first, FEW_LIMITS
+        second = begin.second, end.suffix, end.strided, end.fetched
         later = sizes, ones, len(zeroed), slab_limits(len(sizes))
         group: DeviceBufferGroup | None = None
 

@@ -45,20 +45,19 @@ class TraceChain:
 
 
 class ChainBegin(NamedTuple):
-    """The inputs of the first trace of a run."""
+    """The text of a run, and its numbers."""
 
     text: DeviceBuffer
-    numbers: Sequence[int]
-    """The inputs: the text, and numbers."""
+    first: Sequence[int]
+    second: Sequence[int]
+    """The text, and the numbers that each of the traces gets."""
     head: DeviceBuffer | None
     """Bytes that are copied to the host before all kernels; None for none."""
 
 
 class ChainEnd(NamedTuple):
-    """The inputs of the second trace of a run."""
+    """Buffers and results of a run, which texts of about one size share."""
 
-    numbers: Sequence[int]
-    """Numbers that the trace gets."""
     later: GroupSizes
     """Buffers to allocate, whose addresses the table gets."""
     suffix: Sequence[int]

@@ -173,7 +173,7 @@ class FiberLauncher:
     ) -> tuple[HostBufferGroup, bytes] | None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.run_chain`, step by step; there are no slabs."""
         head = b"" if begin.head is None else _array(begin.head).tobytes()
-        buffers = self.replay(chain.first, begin.numbers, [begin.text])
+        buffers = self.replay(chain.first, begin.first, [begin.text])
         assert buffers is not None
         later = self.allocate_group(end.later.zeroed, end.later.others, ones=end.later.ones)
         table, results = buffers[chain.table], buffers[chain.results]
@@ -182,7 +182,7 @@ class FiberLauncher:
         words = chain.words.at(table.address, later.addresses, strided, end.suffix)
         self.put(words, BufferSlice(table, 0, len(words)))
         linked = [None if link is None else buffers[link] for link in chain.links]
-        scratch = self.replay(chain.second, end.numbers, [begin.text, *linked])
+        scratch = self.replay(chain.second, begin.second, [begin.text, *linked])
         if not meanwhile(head):
             return None
         fetched = self.fetch(BufferSlice(results, 0, end.fetched)).tobytes()

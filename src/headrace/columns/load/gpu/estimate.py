@@ -182,10 +182,15 @@ class SizeHistory:
         return None if last is None or not last.is_steady else self._scaled(last, size)
 
     def _scaled(self, last: TextSizes, size: int) -> SizeEstimate:
-        """Return sizes in proportion to those of the last text, with the spare of records of equal sizes."""
+        """Return sizes in proportion to those of the last text, with the spare of records of equal sizes.
+
+        They are rounded up by a 64th at most, so that texts of about one size have equal ones.
+        """
 
         def scaled(part: int, spare: int) -> int:
-            return int((part * size // last.nbytes) * (1 + _MIN_SPARE_PART)) + spare
+            found = int((part * size // last.nbytes) * (1 + _MIN_SPARE_PART)) + spare
+            grain = 1 << max(found.bit_length() - 7, 0)
+            return -(-found // grain) * grain
 
         strings = [min(scaled(nbytes, SPARE_STRING_BYTES), size) for nbytes in last.strings]
         return _size_estimate(scaled(last.rows, self._spare_rows), strings)

@@ -11,7 +11,7 @@ attempt is kept, and the text is loaded step by step (docs/decisions/0051-a-repe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from struct import Struct
 from typing import NamedTuple
@@ -37,6 +37,7 @@ from headrace.structure.gpu.find import RecordedSearch, needs_dfa, tile_count
 from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary
 
 _WORD = Struct("=Q")
+_MAX_ENDS = 8
 
 
 class TargetText(NamedTuple):
@@ -90,6 +91,8 @@ class RepeatedLoad:
     """Number of the plan's columns."""
     sizes: SizeHistory
     """The sizes of the texts that were loaded."""
+    _ends: dict[tuple[int, ...], ChainEnd] = field(default_factory=dict)
+    """Buffers and results by estimated sizes."""
 
     def load(self, setup: LoadSetup, text: TargetText, begin: TextBegin) -> Loaded | None:
         """Load a text; None if it must be loaded step by step. `setup`: that of the plan."""
@@ -126,7 +129,7 @@ class RepeatedLoad:
             return None
         zeroed, others = setup.buffer_sizes(tiles, self.measuring, group.strings)
         head = BufferSlice(text.target.text, 0, text.head) if text.head else None
-        start = ChainBegin(text.data, (text.size, tiles, *zeroed, *others), head)
+        start = ChainBegin(text.data, (text.size, tiles, *zeroed, *others), (text.size, tiles, estimate.rows), head)
         begin: TextBegin | None = None
         inference: Inference | None = None
 
@@ -138,8 +141,7 @@ class RepeatedLoad:
                 inference.first(group.inferred_kinds)
             return begin is not None
 
-        end = self._end(setup, (text.size, tiles, estimate.rows), estimate)
-        finished = text.target.launcher.run_chain(self.chain, start, end, see_begin)
+        finished = text.target.launcher.run_chain(self.chain, start, self._end(setup, estimate), see_begin)
         if finished is None or begin is None:
             return None
         columns = ColumnGroupBuffers(group, estimate.rows, finished[0], [0] * len(group.columns))
@@ -176,12 +178,15 @@ class RepeatedLoad:
         tiles = tile_count(text.data, tuning.find)
         return tuning.is_wide(prefix, dialect.lineterminator, len(setup.positions), tiles) == self.is_wide
 
-    def _end(self, setup: LoadSetup, numbers: tuple[int, int, int], estimate: SizeEstimate) -> ChainEnd:
-        """Return the inputs of the conversion; `numbers`: bytes of the text, its tiles, and its estimated rows."""
+    def _end(self, setup: LoadSetup, estimate: SizeEstimate) -> ChainEnd:
+        """Return the buffers and results of a load, which are kept for texts of the same estimate."""
+        key = (estimate.rows, *estimate.strings)
+        found = self._ends.get(key)
+        if found is not None:
+            return found
         group, results = self.group, setup.layout.results
         count, ranges = len(group.columns), estimate.ranges(group)
-        return ChainEnd(
-            numbers,
+        found = ChainEnd(
             group.group_sizes(estimate.rows, estimate.strings),
             ranges,
             (results + counts_bytes(count), FIRST_SEEN_BYTES) if group.infers else (0, 0),
@@ -189,6 +194,10 @@ class RepeatedLoad:
             results + results_bytes(count, group.infers),
             FIRST_SEEN_BYTES * count * group.infers,
         )
+        if len(self._ends) >= _MAX_ENDS:
+            self._ends.clear()
+        self._ends[key] = found
+        return found
 
     def _collect(
         self,
