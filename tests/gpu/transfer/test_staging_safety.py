@@ -122,7 +122,7 @@ def test_after_an_interrupt_a_chunk_is_given_back_when_the_stream_is_done(monkey
         CUresult=SimpleNamespace(CUDA_ERROR_OUT_OF_MEMORY=2),
         CU_MEMHOSTALLOC_PORTABLE=1,
         cuMemHostAlloc=lambda *given: (0, next(left)),
-        cuStreamSynchronize=lambda stream: done.append((stream, copies.take_chunk().address)),
+        cuStreamSynchronize=lambda stream: done.append((stream, copies.take_chunk())),
     )
     monkeypatch.setattr(staged, "driver", lambda: functions)
     monkeypatch.setattr(staged, "Event", lambda gpu: SimpleNamespace(is_done=True, handle=5))
@@ -136,8 +136,46 @@ def test_after_an_interrupt_a_chunk_is_given_back_when_the_stream_is_done(monkey
     }
     with pytest.raises(KeyboardInterrupt):
         calls[verb]()
-    assert done == [(7, places[1])]  # others cannot take the first chunk before the stream is done
+    # Others cannot take the first chunk before the stream is done.
+    assert [(stream, chunk.address) for stream, chunk in done] == [(7, places[1])]
     assert copies.take_chunk().address == places[0]
+
+
+@pytest.mark.parametrize("place", ["is_done", "get"])
+def test_a_chunk_that_an_interrupted_thread_loses_is_free_again(monkeypatch, place):
+    memory = ctypes.create_string_buffer(16)
+    functions = SimpleNamespace(
+        CUresult=SimpleNamespace(CUDA_ERROR_OUT_OF_MEMORY=2),
+        CU_MEMHOSTALLOC_PORTABLE=1,
+        cuMemHostAlloc=lambda *given: (0, ctypes.addressof(memory)),
+    )
+
+    class Event:
+        interrupts = True
+
+        def __init__(self, gpu):
+            pass
+
+        @property
+        def is_done(self):
+            if Event.interrupts:
+                raise KeyboardInterrupt
+            return True
+
+    monkeypatch.setattr(staged, "driver", lambda: functions)
+    monkeypatch.setattr(staged, "Event", Event)
+    copies = Staging(SimpleNamespace(make_current=lambda: None, current=nullcontext, device="cuda"), threads=1, chunk_bytes=16)
+    copies._untaken = 1
+    chunk = copies.take_chunk()
+    if place == "is_done":
+        chunk.under_way = True
+        copies._chunks.put(chunk)
+        with pytest.raises(KeyboardInterrupt):
+            copies.take_chunk()
+    del chunk
+    Event.interrupts = False
+    for _ in range(3):  # each one is lost
+        assert copies.take_chunk().address == ctypes.addressof(memory)
 
 
 def test_results_that_are_dropped_keep_their_chunk_in_use(monkeypatch):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import queue
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -41,9 +42,13 @@ _MAX_THREADS = 8
 
 
 class _Chunk:
-    """Pinned memory, the event after its last copy, and whether that copy may be in flight; another event for `exchange`."""
+    """Pinned memory, the event after its last copy, and whether that copy may be in flight; another event for `exchange`.
 
-    def __init__(self, gpu: Gpu, nbytes: int) -> None:
+    An interrupt may come between any two steps, so that a thread loses a chunk it has taken. Then its memory goes back to `home`,
+    the queue of free chunks.
+    """
+
+    def __init__(self, gpu: Gpu, nbytes: int, home: queue.SimpleQueue[_Chunk]) -> None:
         functions = driver()
         self.event, self.after_head = Event(gpu), Event(gpu)
         with gpu.current():
@@ -53,6 +58,14 @@ class _Chunk:
         checked((status,))
         self.address = int(address)
         self.under_way = False
+        self._home = weakref.ref(home)
+
+    def __del__(self) -> None:
+        home = self._home() if hasattr(self, "_home") else None
+        if home is not None:
+            again = object.__new__(_Chunk)  # an object is finalised once
+            vars(again).update(vars(self), under_way=True)
+            home.put(again)
 
 
 class Staging:
@@ -318,13 +331,15 @@ class Staging:
 
         The thread has a chunk, and the code may take a second one. Otherwise threads with all chunks would wait for each other.
         """
-        with self._lock:
-            self._untaken += 1
+        more = 0
         try:
+            with self._lock:
+                self._untaken += 1
+                more = 1
             return code()
         finally:
             with self._lock:
-                self._untaken -= 1
+                self._untaken -= more
 
     def take_chunk(self) -> _Chunk:
         """Return a chunk with no copy in flight. While the limit allows it, create a chunk instead of waiting for a copy."""
@@ -346,17 +361,15 @@ class Staging:
 
     def _made_chunk(self) -> _Chunk | None:
         """Return a new chunk, or None if the limit is reached."""
-        with self._lock:
-            make = self._untaken > 0
-            self._untaken -= make
-        return self._new_chunk() if make else None
-
-    def _new_chunk(self) -> _Chunk:
+        make = False
         try:
-            return _Chunk(self.gpu, self._chunk_bytes)
+            with self._lock:
+                make = self._untaken > 0
+                self._untaken -= make
+            return _Chunk(self.gpu, self._chunk_bytes, self._chunks) if make else None
         except BaseException:
             with self._lock:
-                self._untaken += 1
+                self._untaken += make
             raise
 
 
