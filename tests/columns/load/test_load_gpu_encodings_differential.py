@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from headrace import _native
+from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.sources.encoding.decode_gpu import DecodeShape, Encoded, decode_on_gpu
 from headrace.sources.encoding.encoding import code_page
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -26,7 +27,11 @@ CODECS = ["utf-16-le", "utf-16-be", "iso8859-1", "cp1252", "cp437", "koi8-r"]
 
 
 def sources(codec: str, rng: random.Random, size: int) -> bytes:
-    """Return bytes that the codec treats specially, including undecodable ones."""
+    """Return bytes that the codec treats specially, including undecodable ones, and long runs of ASCII in half of them."""
+    if rng.random() < 0.5 and size > 1024:
+        begin = rng.randrange(2, size - 512) // 2 * 2
+        plain = "plain ASCII,".encode(codec if codec.startswith("utf-16") else "ascii") * 200
+        return sources(codec, rng, begin) + plain[: size - begin] + sources(codec, rng, size - begin - len(plain[: size - begin]))
     if not codec.startswith("utf-16"):
         return bytes(rng.choices([*range(256), *b"abc\n,"], k=size))
     units = [0x61, 0x2C, 0x0A, 0xE9, 0x20AC, 0xD83D, 0xDE00, 0xD83D, 0xDE00, 0xFFFD, 0x07FF, 0x0800]
@@ -37,13 +42,16 @@ def sources(codec: str, rng: random.Random, size: int) -> bytes:
 @pytest.mark.covering(default=1)
 @pytest.mark.parametrize("codec", [*CODECS, "cp037", "cp874"])
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 31, 2046, 2047, 2048, 2049, 2051, 4100, 9001])
-def test_decoded_as_on_the_host(codec, size):
+@pytest.mark.parametrize("skew", [0, 1, 4, 15])
+def test_decoded_as_on_the_host(codec, size, skew):
     rng = random.Random(f"{codec}{size}")
     launcher = FiberLauncher("random", size)
     data = sources(codec, rng, size)
     native = _native.Source.from_bytes(data)
-    decoded = decode_on_gpu(launcher, Encoded(launcher.put(np.frombuffer(data, np.uint8)), native, codec), DecodeShape(64))
+    buffer = BufferSlice(launcher.put(np.frombuffer(bytes(skew) + data, np.uint8)), skew, size)
+    decoded = decode_on_gpu(launcher, Encoded(buffer, native, codec), 1000, DecodeShape(64))
     text = launcher.fetch(decoded.text).tobytes()
+    assert text.startswith(decoded.head)
     decoded.read = _native.Source.from_bytes(text).read
     if codec.startswith("utf-16"):
         whole, starts = b"", []

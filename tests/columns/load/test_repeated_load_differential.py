@@ -14,7 +14,7 @@ import headrace
 from headrace.columns.load.gpu import setup_cache
 from headrace.core.identity_cache import IdentityCache
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.load.load_gpu_cases import LARGER_SHAPE, check, read_on_fibers
+from tests.columns.load.load_gpu_cases import LARGER_SHAPE, check, read_on_fibers, same_table
 
 pytestmark = pytest.mark.fibers
 
@@ -127,6 +127,20 @@ def test_evidence_and_counts_of_a_repeated_load(repeated):
         assert found.report.columns == expected.report.columns
         assert found.report.skipped == expected.report.skipped
         assert found.rejects.to_pydict() == expected.rejects.to_pydict()
+
+
+@pytest.mark.parametrize("codec", ["cp1252", "utf-16"])
+def test_texts_in_another_encoding_repeat_the_launches(repeated, codec):
+    """Positions of their evidence and of their rejects are those of the source."""
+    odd = ("nulls", "a field that is no number", "not ASCII", "texts where numbers were")
+    for kind in ("not ASCII", "plain", "longer", *odd, "plain"):
+        data = ("n,text,real,text_2\n" + TEXTS[kind].decode()).encode(codec)
+        found, _ = read_on_fibers(data, encoding=codec, on_error="null")
+        expected = headrace.read_csv(data, encoding=codec, on_error="null")
+        assert found is not None
+        same_table(found, expected)
+        assert found.rejects.to_pydict() == expected.rejects.to_pydict()
+    assert len(repeated) >= 3
 
 
 def test_columns_are_not_those_of_a_later_load(repeated):

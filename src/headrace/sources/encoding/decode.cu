@@ -1,138 +1,211 @@
 // Decodes text in UTF-16 or a code page to UTF-8 in GPU memory, one tile of the source a block. The first kernel counts
-// the text bytes of each tile. The host scans the counts, which gives each tile its offset. The second kernel writes
-// the text.
+// the text bytes of each tile, and those of all tiles before it. The second kernel writes the text.
 //
-// A tile is staged in shared memory, and so is its text, so that loads and stores of device memory are adjacent. A lane
-// takes four bytes of the source at a time, next to those of its neighbours.
+// A lane takes 16 bytes of the source at a time, next to those of its neighbours. It joins characters to words of text,
+// and stores these to shared memory. Where the text of a lane ends within a word, the next lane stores that word. After
+// a barrier, the former lane adds its bytes. From shared memory the text is copied.
 //
 // Bytes moved: the source twice, the text once.
 #include "gpu/block/block.cuh"
+#include "gpu/block/block_look_back.cuh"
 #include "gpu/block/byte_masks.cuh"
 #include "sources/encoding/decode_rules.hpp"
 
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
-constexpr u32 rows = 8;  // words of four bytes per thread
-constexpr u32 tile_bytes = threads * rows * 4;
-constexpr u32 margin = 16;  // staged bytes before and after the tile, and as many for the alignment
-constexpr u32 vectors = tile_bytes / 16 + 3;
+constexpr u32 rows = 2;  // of 16 bytes per thread
+constexpr u32 tile_bytes = threads * rows * 16;
 constexpr u32 max_growth = 3;  // bytes of text per byte of the source
-static_assert(rows % 2 == 0 && 4 * max_growth * tile::lanes < 1u << 16);
 
 enum class Coding : u32 { single_byte, utf16_le, utf16_be };
 
-// A code page in shared memory: for each byte its text, and the number of the text's bytes in the highest byte.
+// Bytes of text, the first one lowest, and eight times their number.
+struct TextBits {
+    u32 text, bits;
+};
+
+// A code page in shared memory: for each byte its text, and eight times the number of the text's bytes in the highest
+// byte.
 struct PageEntries {
     u32 entry[256];
     bool keeps_ascii;
+
+    HR_MEMBER TextBits operator[](u32 byte) const { return {entry[byte] & 0xFFFFFF, entry[byte] >> 24}; }
 };
 
-struct DecodeMemory {
-    uint4 source[vectors];
-    PageEntries page;
-    u32 parts[threads / tile::lanes];
-};
-
-// A block's part of the source. Staged byte s is the source's byte s + origin.
-struct SourceTile {
-    const PageEntries* page;
-    Coding coding;
-    i64 origin;
+struct SourceText {
+    const u8* source;
     u64 bytes;
+    Coding coding;
+    const PageEntries* page;
 };
 
-HR_FN u32 word_at(const void* staged, u32 at) {
-    const u32* const words = static_cast<const u32*>(staged) + at / 4;
-    return __funnelshift_r(words[0], words[1], 8 * at);
-}
+// A lane's 16 bytes of the source from `begin` on, of which `count` exist. Units of UTF-16 are little-endian.
+struct SourceVector {
+    u64 begin;
+    u32 count;
+    u32 word[4];
+};
 
-// Loads 16 bytes of the source; bytes outside it are zero.
-HR_FN uint4 edge_vector(const u8* source, u64 bytes, i64 at) {
-    u32 words[4] = {};
+// Loads the four bytes from byte `at` on, which may be in two words.
+HR_FN u32 word_at(const u32* words, u32 at) { return __funnelshift_r(words[at / 4], words[at / 4 + 1], 8 * at); }
+
+HR_FN SourceVector load_vector(const SourceText& text, u64 tile, u32 row) {
+    const u64 begin = tile * tile_bytes + ((tile::warp() * rows + row) * tile::lanes + tile::lane()) * 16;
+    const u64 left = text.bytes - min(begin, text.bytes);
+    SourceVector own{begin, static_cast<u32>(min(left, u64{16})), {}};
+    const u8* const from = text.source + begin;
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(from) & 15);
+    if (left >= 16 && skew == 0) {
+        const uint4 loaded = *reinterpret_cast<const uint4*>(from);
+        own.word[0] = loaded.x, own.word[1] = loaded.y, own.word[2] = loaded.z, own.word[3] = loaded.w;
+    } else if (left >= 20 && begin >= 4) {
+        const u32* const words = reinterpret_cast<const u32*>(from - skew % 4);
 #pragma unroll
-    for (u32 k = 0; k < 16; ++k) {
-        const i64 place = at + k;
-        if (place >= 0 && static_cast<u64>(place) < bytes) words[k / 4] |= u32{source[place]} << (k % 4 * 8);
+        for (u32 i = 0; i < 4; ++i) own.word[i] = word_at(words, 4 * i + skew % 4);
+    } else {
+#pragma unroll
+        for (u32 k = 0; k < 16; ++k) {
+            if (k < own.count) own.word[k / 4] |= u32{from[k]} << (k % 4 * 8);
+        }
     }
-    return {words[0], words[1], words[2], words[3]};
+    if (text.coding == Coding::utf16_be) {
+#pragma unroll
+        for (u32 i = 0; i < 4; ++i) own.word[i] = tile::permute(own.word[i], 0, 0x2301);
+    }
+    return own;
 }
 
-// Stages the block's tile and the code page. Ends with a barrier.
-HR_FN SourceTile stage_tile(DecodeMemory& memory, const u8* source, u64 bytes, const ByteTable* page, Coding coding) {
-    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(source) & 15);
-    const i64 origin = static_cast<i64>(u64{blockIdx.x} * tile_bytes) - margin - skew;
-    for (u32 v = threadIdx.x; v < vectors; v += threads) {
-        const i64 at = origin + 16 * i64{v};
-        const bool inside = at >= 0 && static_cast<u64>(at) + 16 <= bytes;
-        memory.source[v] = inside ? *reinterpret_cast<const uint4*>(source + at) : edge_vector(source, bytes, at);
+HR_FN bool has_only(const SourceVector& own, u32 bits) {
+    return own.count == 16 && ((own.word[0] | own.word[1] | own.word[2] | own.word[3]) & ~bits) == 0;
+}
+
+// Calls put(piece, piece) for each pair of bytes.
+template <class Put>
+HR_FN void for_each_byte(const PageEntries& page, const SourceVector& own, Put put) {
+    if (__all_sync(tile::all_lanes, page.keeps_ascii && has_only(own, ~tile::top_bits))) {
+#pragma unroll
+        for (u32 i = 0; i < 4; ++i) put(TextBits{own.word[i], 32}, TextBits{});
+    } else if (own.count == 16) {
+#pragma unroll
+        for (u32 k = 0; k < 16; k += 2) {
+            const u32 pair = own.word[k / 4] >> (k % 4 * 8);
+            put(page[pair & 0xFF], page[pair >> 8 & 0xFF]);
+        }
+    } else {
+#pragma unroll
+        for (u32 k = 0; k < 16; ++k) {
+            if (k < own.count) put(page[own.word[k / 4] >> (k % 4 * 8) & 0xFF], TextBits{});
+        }
     }
+}
+
+// Returns a character that is no surrogate.
+HR_FN TextBits piece_of_unit(u32 unit) {
+    const u32 second = 0x80C0 | unit >> 6 | (unit & 0x3F) << 8;
+    const u32 third = 0x8080E0 | unit >> 12 | (unit & 0xFC0) << 2 | (unit & 0x3F) << 16;
+    return unit < 0x80 ? TextBits{unit, 8} : unit < 0x800 ? TextBits{second, 16} : TextBits{third, 24};
+}
+
+HR_FN bool has_surrogate(u32 word) {
+    const u32 other = (word & 0xF800F800) ^ 0xD800D800;
+    return (other & 0xFFFF) == 0 || other >> 16 == 0;
+}
+
+// Calls put(piece, {}) for each character that begins in the 16 bytes, by the rules.
+template <class Put>
+HR_FN void for_each_character(const SourceText& text, const SourceVector& own, Put put) {
+    const bool big = text.coding == Coding::utf16_be;
+#pragma unroll 1
+    for (u32 k = 0; k < own.count; k += 2) {
+        const u8* const p = text.source + own.begin + k;
+        const u64 left = text.bytes - own.begin - k;
+        if (own.begin + k != 0 && is_behind_first_half(p, left, big)) continue;
+        const DecodedCharacter character = utf16_character(p, left, big);
+        put(TextBits{character.text, 8u * character.length}, TextBits{});
+    }
+}
+
+// Calls put(piece, piece) for each pair of units.
+template <class Put>
+HR_FN void for_each_unit(const SourceText& text, const SourceVector& own, Put put) {
+    if (__all_sync(tile::all_lanes, has_only(own, 0x007F007F))) {
+#pragma unroll
+        for (u32 i = 0; i < 4; i += 2)
+            put(TextBits{tile::permute(own.word[i], own.word[i + 1], 0x6420), 32}, TextBits{});
+        return;
+    }
+    bool usual = own.count == 16;
+#pragma unroll
+    for (u32 i = 0; i < 4; ++i) usual = usual && !has_surrogate(own.word[i]);
+    if (usual) {
+#pragma unroll
+        for (u32 i = 0; i < 4; ++i) put(piece_of_unit(own.word[i] & 0xFFFF), piece_of_unit(own.word[i] >> 16));
+    } else {
+        for_each_character(text, own, put);
+    }
+}
+
+// Calls put(piece, piece) for pieces of the text of 16 bytes, in order. The second piece may be empty. All lanes call
+// it.
+template <class Put>
+HR_FN void for_each_pair(const SourceText& text, const SourceVector& own, Put put) {
+    if (text.coding == Coding::single_byte) return for_each_byte(*text.page, own, put);
+    for_each_unit(text, own, put);
+}
+
+HR_FN u32 text_bytes(const SourceText& text, const SourceVector& own) {
+    u32 bits = 0;
+    for_each_pair(text, own, [&](TextBits first, TextBits second) { bits += first.bits + second.bits; });
+    return bits / 8;
+}
+
+// Stores text to shared memory, a word at a time.
+class TextWriter {
+public:
+    // `at`: byte that the text begins at.
+    HR_MEMBER TextWriter(u32* staged, u32 at) : to_(staged + at / 4), bits_(at % 4 * 8), word_(0) {}
+    HR_MEMBER TextWriter() = default;
+
+    HR_MEMBER void put(TextBits piece) {
+        const u32 rest = __funnelshift_l(piece.text, 0, bits_);
+        word_ |= piece.text << bits_;
+        bits_ += piece.bits;
+        if (bits_ < 32) return;
+        *to_++ = word_;
+        word_ = rest;
+        bits_ -= 32;
+    }
+    HR_MEMBER void put(TextBits first, TextBits second) {
+        const u32 bits = first.bits + second.bits;
+        if (bits <= 32)
+            return put(TextBits{first.bits < 32 ? first.text | second.text << first.bits : first.text, bits});
+        put(first);
+        put(second);
+    }
+    // Adds the bytes after the last whole word.
+    HR_MEMBER void end() const {
+        if (bits_ != 0) atomicOr(to_, word_);
+    }
+
+private:
+    u32* to_;
+    u32 bits_, word_;
+};
+
+// Loads the code page. Ends with a barrier.
+HR_FN void load_page(PageEntries& entries, const ByteTable* page, Coding coding) {
     if (coding == Coding::single_byte) {
-        for (u32 i = threadIdx.x; i < 256; i += threads)
-            memory.page.entry[i] = page->text[i] | u32{page->length[i]} << 24;
-        if (threadIdx.x == 0) memory.page.keeps_ascii = page->keeps_ascii != 0;
+        for (u32 i = threadIdx.x; i < 256; i += threads) entries.entry[i] = page->text[i] | u32{page->length[i]} << 27;
+        if (threadIdx.x == 0) entries.keeps_ascii = page->keeps_ascii != 0;
     }
     __syncthreads();
-    return {&memory.page, coding, origin, bytes};
-}
-
-// Calls put(text, length) for each character that begins in a row's four bytes of this lane.
-template <class Put>
-HR_FN void for_each_character(const DecodeMemory& memory, const SourceTile& tile, u32 row, Put put) {
-    const u64 begin = u64{blockIdx.x} * tile_bytes + ((tile::warp() * rows + row) * tile::lanes + tile::lane()) * 4;
-    if (begin >= tile.bytes) return;
-    const u64 left = tile.bytes - begin;
-    const u32 at = static_cast<u32>(static_cast<i64>(begin) - tile.origin), word = word_at(memory.source, at);
-    const bool is_single = tile.coding == Coding::single_byte, big = tile.coding == Coding::utf16_be;
-    const u32 not_ascii = is_single ? tile::top_bits : big ? 0x80FF80FF : 0xFF80FF80;
-    if (left >= 4 && (word & not_ascii) == 0 && (!is_single || tile.page->keeps_ascii)) {
-#pragma unroll
-        for (u32 k = 0; k < 4; ++k) {
-            if (is_single || k % 2 == (big ? 1 : 0)) put(word >> (8 * k) & 0xFF, 1u);
-        }
-        return;
-    }
-    if (is_single) {
-#pragma unroll
-        for (u32 k = 0; k < 4; ++k) {
-            const u32 entry = tile.page->entry[word >> (8 * k) & 0xFF];
-            if (k < left) put(entry & 0xFFFFFF, entry >> 24);
-        }
-        return;
-    }
-    const u8* const p = reinterpret_cast<const u8*>(memory.source) + at;
-    for (u32 k = 0; k < 4 && k < left; k += 2) {
-        if (begin + k != 0 && is_behind_first_half(p + k, left - k, big)) continue;
-        const DecodedCharacter character = utf16_character(p + k, left - k, big);
-        put(character.text, u32{character.length});
-    }
-}
-
-// Returns the text bytes of each of this lane's words, and their sum.
-HR_FN u32 measure_words(const DecodeMemory& memory, const SourceTile& tile, u32 (&sizes)[rows]) {
-    u32 sum = 0;
-#pragma unroll
-    for (u32 row = 0; row < rows; ++row) {
-        sizes[row] = 0;
-        for_each_character(memory, tile, row, [&](u32, u32 length) { sizes[row] += length; });
-        sum += sizes[row];
-    }
-    return sum;
-}
-
-// Stores the text of this lane's word of a row at `to`, in shared memory.
-HR_FN void put_row(const DecodeMemory& memory, const SourceTile& tile, u32 row, u8* to) {
-    for_each_character(memory, tile, row, [&](u32 character, u32 length) {
-#pragma unroll
-        for (u32 i = 0; i < 4; ++i) {
-            if (i < length) to[i] = static_cast<u8>(character >> (8 * i));
-        }
-        to += length;
-    });
 }
 
 // Copies a tile's text from shared memory.
-HR_FN void put_text(const u8* text, u32 size, u8* to) {
+HR_FN void copy_text(const u32* text, u32 size, u8* to) {
+    const u8* const bytes = reinterpret_cast<const u8*>(text);
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) & 3);
     for (u32 last = 4 * threadIdx.x + 4; last < size + skew + 4; last += 4 * threads) {
         const u32 from = last < skew + 4 ? 0 : last - 4 - skew, stop = min(last - skew, size);
@@ -140,41 +213,68 @@ HR_FN void put_text(const u8* text, u32 size, u8* to) {
             *reinterpret_cast<u32*>(to + from) = word_at(text, from);
             continue;
         }
-        for (u32 i = from; i < stop; ++i) to[i] = text[i];
+        for (u32 i = from; i < stop; ++i) to[i] = bytes[i];
     }
 }
 
-// Writes sizes[tile], the text bytes of each tile.
+// Writes begins[tile], the offset of the tile's text; that of tile gridDim.x is the text's end. `states`: one more than
+// tiles, of zeros.
 extern "C" __global__ void __launch_bounds__(threads)
-    size_decoded(const u8* source, u64 bytes, const ByteTable* page, Coding coding, u64* sizes) {
-    __shared__ DecodeMemory memory;
-    const SourceTile tile = stage_tile(memory, source, bytes, page, coding);
-    u32 of_words[rows];
-    const u32 size = tile::reduce_block<Sum<u32>, threads>(measure_words(memory, tile, of_words), memory.parts);
-    if (threadIdx.x == 0) sizes[blockIdx.x] = size;
-}
-
-// Writes the text. begins[tile]: offset of the tile's text.
-extern "C" __global__ void __launch_bounds__(threads)
-    put_decoded(const u8* source, u64 bytes, const ByteTable* page, Coding coding, const u64* begins, u8* text) {
-    __shared__ DecodeMemory memory;
-    __shared__ uint4 staged[max_growth * tile_bytes / 16 + 1];
-    u8* const decoded = reinterpret_cast<u8*>(staged);
-    const SourceTile tile = stage_tile(memory, source, bytes, page, coding);
-    u32 sizes[rows];
-    const u32 size = __reduce_add_sync(tile::all_lanes, measure_words(memory, tile, sizes));
-    const tile::WarpPrefix<u32> warps = tile::scan_warps<Sum<u32>, threads>(size, memory.parts);
-    u32 begin = warps.before;
+    size_decoded(const u8* source, u64 bytes, const ByteTable* page, Coding coding, tile::Chain<u64>::Word* states,
+                 u64* begins) {
+    __shared__ PageEntries entries;
+    __shared__ u32 number, parts[threads / tile::lanes];
+    tile::Chain<u64> chain(states);
+    if (threadIdx.x == 0) number = chain.take_tile();
+    load_page(entries, page, coding);
+    const SourceText text{source, bytes, coding, &entries};
+    u32 size = 0;
 #pragma unroll
-    for (u32 row = 0; row < rows; row += 2) {
-        // Two rows are scanned at once, since the bytes of a row fit 16 bits.
-        const u32 until = tile::scan_warp<Sum<u32>>(sizes[row] | sizes[row + 1] << 16);
-        const u32 total = tile::shuffle(until, tile::lanes - 1), next = begin + (total & 0xFFFF);
-        put_row(memory, tile, row, decoded + begin + (until & 0xFFFF) - sizes[row]);
-        put_row(memory, tile, row + 1, decoded + next + (until >> 16) - sizes[row + 1]);
-        begin = next + (total >> 16);
+    for (u32 row = 0; row < rows; ++row) size += text_bytes(text, load_vector(text, number, row));
+    size = tile::reduce_block<Sum<u32>, threads>(size, parts);
+    if (tile::warp() != 0) return;
+    const u64 total = tile::shuffle(size, 0);
+    if (tile::lane() == 0) chain.post<Sum<u64>>(number, total);
+    const u64 before = chain.prefix<Sum<u64>>(number, total);
+    if (tile::lane() == 0) begins[number] = before;
+    if (tile::lane() == 0 && number == gridDim.x - 1) begins[gridDim.x] = before + total;
+}
+
+// Writes the text. `begins`: that of `size_decoded`.
+extern "C" __global__ void __launch_bounds__(threads, 6)
+    put_decoded(const u8* source, u64 bytes, const ByteTable* page, Coding coding, const u64* begins, u8* result) {
+    __shared__ PageEntries entries;
+    __shared__ u32 parts[threads / tile::lanes];
+    __shared__ u32 staged[max_growth * tile_bytes / 4 + 2];
+    load_page(entries, page, coding);
+    const SourceText text{source, bytes, coding, &entries};
+    const bool is_last = blockIdx.x == gridDim.x - 1;
+    if (is_last) {  // only there may a lane have too few bytes for a word
+        for (u32 i = threadIdx.x; i < max_growth * tile_bytes / 4 + 2; i += threads) staged[i] = 0;
     }
-    if (threadIdx.x < 4) decoded[warps.total + threadIdx.x] = 0;  // put_text may load a word beyond the text
+    SourceVector own[rows];
+    u32 sizes[rows], size = 0;
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+        own[row] = load_vector(text, blockIdx.x, row);
+        sizes[row] = text_bytes(text, own[row]);
+        size += sizes[row];
+    }
+    const tile::WarpPrefix<u32> warps =
+        tile::scan_warps<Sum<u32>, threads>(__reduce_add_sync(tile::all_lanes, size), parts);
+    if (!is_last && threadIdx.x < 2) staged[warps.total / 4 + threadIdx.x] = 0;  // the last word of text, or that after
+    u32 begin = warps.before;
+    TextWriter writers[rows];
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) {
+        const u32 until = tile::scan_warp<Sum<u32>>(sizes[row]);
+        writers[row] = TextWriter(staged, begin + until - sizes[row]);
+        for_each_pair(text, own[row], [&](TextBits first, TextBits second) { writers[row].put(first, second); });
+        begin += tile::shuffle(until, tile::lanes - 1);
+    }
     __syncthreads();
-    put_text(decoded, warps.total, text + begins[blockIdx.x]);
+#pragma unroll
+    for (u32 row = 0; row < rows; ++row) writers[row].end();
+    __syncthreads();
+    copy_text(staged, warps.total, result + begins[blockIdx.x]);
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.sources.encoding.encoding import code_page
 
-_SIZE = Entry("sources/encoding/decode.cu", "size_decoded", "PQPIP")
+_SIZE = Entry("sources/encoding/decode.cu", "size_decoded", "PQPIPP")
 _PUT = Entry("sources/encoding/decode.cu", "put_decoded", "PQPIPP")
 _THREADS = 256
 _THREAD_BYTES = 32
+_STATE_BYTES = 16
+"""Bytes of a tile's state (gpu/block/block_look_back.cuh)."""
 _CODINGS = ("", "utf-16-le", "utf-16-be")
 
 
@@ -74,10 +76,12 @@ class Decoded:
         Bytes of the source in a tile.
     encoded
         The bytes that were decoded.
+    head
+        The first bytes of the text.
     """
 
-    def __init__(self, text: DeviceBuffer, begins: NDArray[np.uint64], tile: int, encoded: Encoded) -> None:
-        self.text = text
+    def __init__(self, text: DeviceBuffer, begins: NDArray[np.uint64], tile: int, encoded: Encoded, head: bytes) -> None:
+        self.text, self.head = text, head
         self.source = encoded.source
         self._begins, self._tile, self._coding = begins, tile, encoded.coding
         self._first_byte, self._end = encoded.begin, encoded.end
@@ -129,10 +133,10 @@ class Decoded:
         return 2 * begins + 2 * ((found >= 0xF0) & (found != 0xFF)).astype(np.int64)
 
 
-def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DECODE_SHAPE) -> Decoded:
-    """Decode a text; the host waits once, for the sizes of the tiles.
+def decode_on_gpu(launcher: Launcher, encoded: Encoded, head_bytes: int, shape: DecodeShape = DECODE_SHAPE) -> Decoded:
+    """Decode a text; the host waits once, for the text's size.
 
-    Memory: the text, and 8 bytes a tile of the source.
+    Memory: the text, and 24 bytes a tile of the source.
 
     Parameters
     ----------
@@ -140,39 +144,49 @@ def decode_on_gpu(launcher: Launcher, encoded: Encoded, shape: DecodeShape = DEC
         Launches the kernels.
     encoded
         The bytes to decode.
+    head_bytes
+        Bytes of the text that the host decodes itself, about, so that it need not wait for the kernels.
     shape
         Launch configuration.
     """
     coding, buffer = encoded.coding, encoded.buffer
     page = None if coding else launcher.put(np.frombuffer(_page(encoded.codec), np.uint8))
     tiles = -(-buffer.nbytes // shape.tile)
-    begins: NDArray[np.uint64] = np.zeros(tiles + 1, np.uint64)
-    defines = {"HR_THREADS": shape.threads}
-    grid = Shape(defines, tiles, shape.threads)
-    head = [buffer, buffer.nbytes, page, coding]
-    sizes = launcher.allocate(max(tiles, 1) * 8)
+    grid = Shape(_defines(shape.threads), tiles, shape.threads)
+    args = [buffer, buffer.nbytes, page, coding]
+    states, offsets = launcher.allocate_group([(tiles + 1) * _STATE_BYTES], [(tiles + 1) * 8])
+    raw = _raw_head(encoded, head_bytes)  # before the kernels, for which its copy would wait
+    begins: NDArray[np.uint64] = np.zeros(1, np.uint64)
     if tiles:
-        launcher.launch(_SIZE, grid, [*head, sizes])
-        np.cumsum(launcher.fetch(sizes).view(np.uint64), out=begins[1:])
+        launcher.launch(_SIZE, grid, [*args, states, offsets])
+    head = _decoded_head(encoded.codec, raw)
+    if tiles:
+        begins = launcher.fetch(offsets).view(np.uint64)
     text = launcher.allocate(int(begins[-1]))
     if tiles:
-        launcher.launch(_PUT, grid, [*head, launcher.put(begins[:-1]), text])
-    return Decoded(text, begins, shape.tile, encoded)
+        launcher.launch(_PUT, grid, [*args, offsets, text])
+    return Decoded(text, begins, shape.tile, encoded, head)
 
 
-def decoded_head(encoded: Encoded, size: int) -> bytes:
-    """Return the first `size` bytes of the text or more, decoded on the host; fewer if the source or its valid part is short.
+@cache
+def _defines(threads: int) -> dict[str, int]:
+    return {"HR_THREADS": threads}
 
-    So the host need not wait for the kernels.
-    """
+
+def _raw_head(encoded: Encoded, size: int) -> bytes:
+    """Return the bytes of the source that decode to about `size` bytes; none if it is a part that begins later."""
     if encoded.begin != 0:
         return b""
-    raw = bytes(encoded.source.read(0, min(size * (2 if encoded.coding else 1), encoded.buffer.nbytes)))
-    decoder = codecs.getincrementaldecoder(encoded.codec)()
+    return bytes(encoded.source.read(0, min(size * (2 if encoded.coding else 1), encoded.buffer.nbytes)))
+
+
+def _decoded_head(codec: str, raw: bytes) -> bytes:
+    """Return the text of the first bytes of a source, up to one that cannot be decoded."""
+    decoder = codecs.getincrementaldecoder(codec)()
     try:
         return decoder.decode(raw).encode()
     except UnicodeDecodeError as error:
-        return raw[: error.start].decode(encoded.codec).encode()
+        return raw[: error.start].decode(codec).encode()
 
 
 @lru_cache(16)

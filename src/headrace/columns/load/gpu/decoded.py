@@ -13,7 +13,7 @@ from headrace import _native
 from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
-from headrace.sources.encoding.decode_gpu import DECODE_SHAPE, DecodeShape, Encoded, decode_on_gpu, decoded_head
+from headrace.sources.encoding.decode_gpu import DECODE_SHAPE, DecodeShape, Encoded, decode_on_gpu
 from headrace.sources.kinds.gpu_array import first_fetch_bytes
 from headrace.sources.open import OpenSource
 
@@ -39,8 +39,8 @@ def decode_target(
         Launch parameters of the decoding kernels.
     """
     encoded = _encoded(target.text, source, plan)
-    decoded = decode_on_gpu(target.launcher, encoded, shape)
-    native = view(decoded.text, decoded_head(encoded, first_fetch_bytes(source.size)))
+    decoded = decode_on_gpu(target.launcher, encoded, first_fetch_bytes(source.size), shape)
+    native = view(decoded.text, decoded.head)
     decoded.read = native.read
     begin, end, data_begin = (decoded.place_of(byte) for byte in (plan.begin, plan.end, plan.data_begin))
     text: Any = decoded.text

@@ -106,7 +106,7 @@ def _load(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPla
 def _repeated(request: LoadRequest, counts: dict[str, int]) -> Loaded | None:
     """Load a text by the launches of an earlier one; None if that is not possible. `counts`: of what precedes the data."""
     source, plan, setup, begin = request.source, request.plan, request.setup, request.begin
-    if plan.part is not None or plan.memory_limit or source.decoded is not None or request.run.share is not None:
+    if plan.part is not None or plan.memory_limit or request.run.share is not None:
         return None
     text = TargetText(request.target, begin, min(plan.end, source.size) - begin)
     prefix = data_prefix(source, begin, text.size)
