@@ -60,6 +60,25 @@ HR_FN bool leave_field(RowMemory& memory, const RowColumn& column, u64 row, cons
     return true;
 }
 
+// Makes empty fields null. Returns whether a record of some lane has a field that is neither null nor converted.
+template <class T>
+HR_FN bool take_empty(const RowColumn& column, const RowGroup& group, const Cursor (&cursors)[per_lane],
+                      const FieldSpan (&fields)[per_lane], Number<T> (&values)[per_lane]) {
+    bool asks = false;
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) {
+        const bool open = cursors[i].live && !values[i].fine;
+        // After the record's end every field is empty but does not belong to the record.
+        const bool null = open && fields[i].n == 0 && !fields[i].quoted && cursors[i].at <= cursors[i].end &&
+                          (column.flags & ROW_EMPTY_IS_NULL);
+        if (null) values[i] = {T{}, true};
+        asks |= open && !null;
+        const u32 nulls = __ballot_sync(tile::all_lanes, null);
+        if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
+    }
+    return __any_sync(tile::all_lanes, asks);
+}
+
 // Reads a field of each of a lane's records. Lanes whose fields have not the common shape try the other forms. Null
 // words are looked up before the longer shapes.
 template <class T, class Forms>
@@ -67,14 +86,17 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
                        Cursor (&cursors)[per_lane], const Forms& forms) {
     Number<T> values[per_lane];
     FieldSpan fields[per_lane];
-    bool asks = false;
+    bool asks = false, has_empty = false;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         fields[i] = field_at(memory, task, cursors[i], to_end(memory, cursors[i].at));
         values[i] = forms.common(fields[i]);
         asks |= cursors[i].live && !values[i].fine;
+        has_empty |= fields[i].n == 0;
     }
-    if (__any_sync(tile::all_lanes, asks)) {
+    asks = __any_sync(tile::all_lanes, asks);
+    if (asks && __any_sync(tile::all_lanes, has_empty)) asks = take_empty(column, group, cursors, fields, values);
+    if (asks) {
         // One copy of the code for all records of a lane.
 #pragma unroll 1
         for (u32 i = 0; i < per_lane; ++i) {
@@ -87,10 +109,7 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
                 cursor = i == j ? cursors[j] : cursor;
                 value = i == j ? values[j] : value;
             }
-            bool open = cursor.live && !value.fine;
-            // After the record's end every field is empty but does not belong to the record.
-            bool null =
-                open && field.n == 0 && !field.quoted && cursor.at <= cursor.end && (column.flags & ROW_EMPTY_IS_NULL);
+            bool open = cursor.live && !value.fine, null = false;
             if (open && field.n - 1 <= window_bytes && staged_text(memory)[field.begin] == '-') {
                 value = forms.negative(FieldSpan{field.begin + 1, field.n - 1, field.next, field.quoted});
                 open = !value.fine;
