@@ -23,7 +23,8 @@ ROWS = [0, 1, 31, 32, 33, 64, 511, 512, 513, 1100]
 
 def column_of(rng: random.Random, rows: int, large: bool, few: bool) -> Column:
     """Return texts of all lengths around the inline size of a view, some null."""
-    letters = ["", "a", "b", "ab", "x" * 11, "x" * 12, "x" * 13, "y" * 12 + "z", "ä" * 30, "long text " * 20]
+    letters = ["", "a", "b", "ab", *("x" * length for length in (7, 8, 9, 11, 12, 13, 16, 17)), "x" * 7 + "y", "x" * 15 + "y"]
+    letters += ["y" * 12 + "z", "ä" * 30, "long text " * 20]
     texts = [rng.choice(letters) + ("" if few else str(rng.randrange(rows * 3 + 1))) for _ in range(rows)]
     quoted = ['"' + text + '"' if rng.random() < 0.9 or few else "" for text in texts]
     data = "a\n" + "".join(f"{text}\n" for text in quoted)

@@ -83,17 +83,13 @@ HR_FN bool is_first(const DistinctTexts& task, u64 row) {
 // The following kernels are launched before the host knows whether the table is large enough. If it is too small, they
 // write nothing.
 
-// counts[block]: distinct texts whose first row is in the block.
+// Adds to counts[block] the distinct texts whose first row is in the block. Each thread looks at a slot.
 extern "C" __global__ void __launch_bounds__(threads)
     count_firsts(const __grid_constant__ DistinctTexts task, u64* counts) {
-    __shared__ u32 parts[threads / tile::lanes];
-    if (is_too_small(task)) return;
-    u32 count = 0;
-    for (u32 turn = 0; turn < TURNS; ++turn) {
-        count += is_first(task, u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x);
-    }
-    count = tile::reduce_block<Sum<u32>, threads>(count, parts);
-    if (threadIdx.x == 0) counts[blockIdx.x] = count;
+    const u64 slot = u64{blockIdx.x} * threads + threadIdx.x;
+    if (slot > task.mask || is_too_small(task)) return;
+    const u64 row = task.slots[slot];
+    if (row != empty) atomicAdd(&counts[row / block_rows], u64{1});
 }
 
 // Writes the code of each slot, and the first row and the size of the k-th distinct text. `begins[block]`: distinct

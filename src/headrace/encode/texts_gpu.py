@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -80,6 +81,11 @@ class TextShape:
 
 
 TEXT_SHAPE = TextShape()
+
+
+@cache
+def _defines(threads: int) -> dict[str, int]:
+    return {"HR_THREADS": threads}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +161,8 @@ def string_views(
     views = launcher.allocate(texts.rows * 16)
     if not blocks:
         return views, []
-    defines, packed = {"HR_THREADS": shape.threads}, texts.packed()
-    grid = Shape(defines, blocks, shape.threads)
+    packed = texts.packed()
+    grid = Shape(_defines(shape.threads), blocks, shape.threads)
     begins = launcher.allocate(blocks * 8)
     launcher.launch(_MEASURE_VIEWS, grid, [packed, begins])
     long_bytes = yield from _scanned(launcher, begins, blocks)
@@ -228,7 +234,7 @@ def text_dictionary(
     if nbytes > _MAX_INT32:
         raise HeadraceError("distinct texts of more than 2147483647 bytes; read them as large_string")
     result = StringColumnBuffers(launcher.allocate((count + 1) * 4), launcher.allocate(nbytes), None, count, 4)
-    grid = Shape({"HR_THREADS": shape.threads}, (count + 1) * 32 // shape.threads + 1, shape.threads)
+    grid = Shape(_defines(shape.threads), (count + 1) * 32 // shape.threads + 1, shape.threads)
     args = [texts.packed(), distinct.rows, distinct.begins, count, nbytes, result.offsets, result.values]
     launcher.launch(_GATHER, grid, args)
     return codes, result, count
@@ -249,14 +255,15 @@ class _DistinctTexts(NamedTuple):
     ) -> _DistinctTexts:
         """Launch the kernels that find and number the texts. `where` and `codes` have a word for each row."""
         blocks, slots, most = -(-texts.rows // shape.rows), shape.slots, shape.slots // 2
-        zeroed = [slots * 8, 16, most * 8, scan_memory_bytes(blocks, 1), scan_memory_bytes(most, 1)]
-        buffers = launcher.allocate_group(zeroed, [blocks * 8, 8, most * 8, slots * 4], ones=1)
+        zeroed = [slots * 8, 16, most * 8, scan_memory_bytes(blocks, 1), scan_memory_bytes(most, 1), blocks * 8]
+        buffers = launcher.allocate_group(zeroed, [8, most * 8, slots * 4], ones=1)
         table, found, begins, block_memory, text_memory, block_begins, block_total, rows, codes_of = buffers
         task = _DISTINCT_TASK.pack(texts.packed(), table.address, slots - 1, where.address, _SEED, found.address)
-        grid = Shape({"HR_THREADS": shape.threads}, blocks, shape.threads)
+        defines = _defines(shape.threads)
+        grid = Shape(defines, blocks, shape.threads)
         with launcher.together():
             launcher.launch(_INSERT, grid, [task])
-            launcher.launch(_COUNT, grid, [task, block_begins])
+            launcher.launch(_COUNT, Shape(defines, -(-slots // shape.threads), shape.threads), [task, block_begins])
             scan_string_sizes(launcher, block_begins, (blocks, 1), block_total, block_memory)
             launcher.launch(_NUMBER, grid, [task, block_begins, codes_of, rows, begins])
             launcher.launch(_CODES, grid, [task, codes_of, codes])
