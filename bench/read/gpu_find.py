@@ -129,6 +129,7 @@ def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> N
 
     entries, tallies, totals, memory = words((tiles + 1) * 4), words(tiles * 10), words(6), words((scan_blocks + 1) * 10)
     before, maps, states = words(tiles * threads // 2), words(tiles), words(tiles // 8 + 1)
+    roles = words(tiles * tile // 16 if file == STEPS else 0)
     quoted, with_dfa = shape.get("HR_QUOTED", 0), file == STEPS
     none, head = word(0), [text.device, word(size)]
 
@@ -141,7 +142,7 @@ def measure(text: Text, program: Program, steps: torch.Tensor, read: float) -> N
         kernels["map_tiles"]((tiles, 1), threads, [*head, steps, none, before, maps, none])
         kernels["scan_maps"]((scan_blocks, 1), 256, [maps, u32(tiles), states, none, memory])
         memory.zero_()
-        kernels["summarize_dfa"]((tiles, 1), threads, [*head, steps, none, before, states, tallies, totals, none])
+        kernels["summarize_dfa"]((tiles, 1), threads, [*head, steps, none, before, states, roles, tallies, totals, none])
 
     def once() -> None:
         memory.zero_()

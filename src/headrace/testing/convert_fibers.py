@@ -103,22 +103,48 @@ def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, dfa: bo
     raise AssertionError
 
 
-class _States:
-    """Output of the search by the automaton: tables, and the state before each 32 bytes."""
+class _Roles:
+    """Output of the search by the automaton: tables, and the roles of each 32 bytes (DfaRoles)."""
 
     def __init__(self, data: bytes, dialect: Dialect, words: int, skew: int) -> None:
         result = known_dfa_tables(dialect)
         self.tables: NDArray[Any] = np.frombuffer(result.tobytes(), np.uint64).copy()
-        self.states: NDArray[Any] = np.zeros(words + 1, np.uint8)
         self.count: int = result["steps"].shape[1]
-        state = 0
-        for at, byte in enumerate(data):
-            if (at + skew) % 32 == 0:
-                self.states[(at + skew) // 32] = state
-            state, _ = dialect.automaton.step(state, byte)
+        self.roles = word_roles(data, dialect, words, skew)
 
     def pack(self, dialect: Dialect) -> tuple[bytes, bytes]:
-        return pack_dfa(dialect, DfaOutput(_At(self.tables), _At(self.states), None, self.count, 1, 1))
+        return pack_dfa(dialect, DfaOutput(_At(self.tables), _At(self.roles), None, self.count))
+
+
+def word_roles(data: bytes, dialect: Dialect, words: int, skew: int) -> NDArray[np.uint64]:
+    """Return DfaRoles of each 32 bytes of a text that is `skew` bytes after a boundary, two items for each."""
+    bits: NDArray[Any] = np.zeros((words, 4, 32), np.bool_)
+    for at, (emit, is_dropped) in enumerate(_byte_roles(data, dialect)):
+        ends = bool(emit & Emit.FLD) or is_dropped, _ends_record(emit) or is_dropped
+        bits[(at + skew) // 32, :, (at + skew) % 32] = *ends, bool(emit & Emit.OPEN), bool(emit & Emit.STRAY)
+    packed: NDArray[np.uint64] = np.packbits(bits, axis=-1, bitorder="little").reshape(-1).view(np.uint64)
+    return packed
+
+
+def _ends_record(emit: int) -> bool:
+    return bool(emit & Emit.REC) and not emit & (Emit.BLANK | Emit.COMMENT)
+
+
+def _byte_roles(data: bytes, dialect: Dialect) -> list[tuple[int, bool]]:
+    """Return the `Emit` bits of each byte, and whether the byte is dropped from its field's text."""
+    automaton = dialect.automaton
+    state, roles = 0, []
+    for byte in data:
+        group = automaton.class_of[byte]
+        roles.append((automaton.emit[group][state], bool(automaton.dropped[group][state])))
+        state = automaton.next[group][state]
+    is_end = dialect.strip and state not in automaton.quoted  # the byte at `at + 1` ends a field
+    for at in range(len(data) - 1, -1, -1):
+        emit, is_dropped = roles[at]
+        is_end = is_end and data[at] == ord(" ")
+        roles[at] = emit, is_dropped or is_end
+        is_end = is_end or (dialect.strip and (bool(emit & Emit.FLD) or _ends_record(emit)))
+    return roles
 
 
 class _At:
@@ -169,10 +195,10 @@ def convert(
     entries, rows = tile_entries(text.tobytes(), parsed.dialect, shape.tile, skew, dfa=shape.dfa)
     tables = _Tables(plan, guesses or {}, rows)
     sizes = {"size": len(text), "tiles": len(entries) - 1}
-    states = _States(text.tobytes(), parsed.dialect, len(entries) * shape.tile // 32, skew) if shape.dfa else None
-    dialect = (pack_dialect(parsed.dialect), b"") if states is None else states.pack(parsed.dialect)
+    roles = _Roles(text.tobytes(), parsed.dialect, len(entries) * shape.tile // 32, skew) if shape.dfa else None
+    dialect = (pack_dialect(parsed.dialect), b"") if roles is None else roles.pack(parsed.dialect)
     task = pack_task(plan, tables.addresses(), dialect, **sizes, listing=FaultListing(capacity=fault_capacity))[0]
-    reachable = () if states is None else (states.tables, states.states)
+    reachable = () if roles is None else (roles.tables, roles.roles)
     launches = _Launches(text, entries, shape, order, task, reachable)
     faults: NDArray[Any] = np.zeros(fault_capacity, FAULT)
     count = launches.run(tables, faults) if len(entries) > 1 else 0

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from headrace import Dialect
 from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, FindFlag, known_dfa_tables, plain_dialect
 from headrace.testing import fibers
+from headrace.testing.convert_fibers import word_roles
 from headrace.testing.strategies import dialects, texts
 from tests.examples import examples
 from tests.structure.gpu.find_kernels_cases import (
@@ -66,6 +67,7 @@ def with_dfa(data: bytes, dialect: Dialect, how: How) -> Result:
     maps = np.zeros((tiles + 1) * (8 if count == 64 else 1), np.uint64)
     before = np.zeros(tiles * threads + 1, np.uint64 if count == 16 else np.uint32)
     states = np.zeros(tiles + 1, np.uint8)
+    roles = np.full(2 * (tiles * how.tile // 32), 0xA5, np.uint64)
     program = fibers.program(
         "structure/gpu/summarize_dfa.cu",
         {"HR_STATES": count, "HR_THREADS": threads, "HR_ROWS": rows, "HR_UNROLL": 1, "HR_BLOCKS": 1},
@@ -82,8 +84,9 @@ def with_dfa(data: bytes, dialect: Dialect, how: How) -> Result:
             blocks = tiles // SCAN_THREADS + 1
             memory = np.zeros(2 * (blocks + 1), np.uint64)
             scan.launch("scan_maps", blocks, SCAN_THREADS, [maps, tiles, states, None, memory], order=order, seed=seed)
-        args = [text, len(data), tables, None, before, states, tallies, totals, None]
+        args = [text, len(data), tables, None, before, states, roles, tallies, totals, None]
         program.launch("summarize_dfa", tiles, threads, args, order=order, seed=seed)
+        assert np.array_equal(roles, word_roles(data, dialect, len(roles) // 2, how.skew))
     entries, found = scanned(data, how, tallies, totals, quoted=False, states=states)
     return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], found
 

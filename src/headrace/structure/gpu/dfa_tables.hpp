@@ -6,78 +6,83 @@
 
 HR_BEGIN_NAMESPACE
 
-// A step: the next state in bits 0 to 3, and what the byte means in the bits above.
+// A step: the next state in bits 0 to 3, and what the byte means in the bits above. A byte that is dropped ends no
+// field, so field, record and drop share two bits.
 enum DfaStep : u32 {
     STEP_FIELD = 16,   // a separator ends here
     STEP_RECORD = 32,  // a record ends here that is neither a comment nor blank
+    STEP_DROP = 48,    // not part of its field's text
     STEP_START = 64,   // the first byte of a record, including comments and lines that turn out to be blank
     STEP_RARE = 128    // see Emit: a malformed quote, a comment's end, or a blank line
 };
 
-// The same for the conversion (columns/convert/gpu/general/tile_dfa.cuh). A byte that is dropped ends no field, so
-// field, record and drop share two bits.
-enum Read : u32 {
-    READ_FIELD = 16,   // a separator ends here
-    READ_RECORD = 32,  // a record ends here that is neither a comment nor blank
-    READ_DROP = 48,    // not part of its field's text
-    READ_START = 64,   // STEP_START
-    READ_STRAY = 128   // EMIT_STRAY
+// What 32 bytes mean, a bit each, as the search stores it for the conversion. Field ends have the first bit, record
+// ends the second, and dropped bytes both.
+struct alignas(16) DfaRoles {
+    u32 fields, records;
+    u32 starts;     // first bytes of records
+    u32 malformed;  // EMIT_STRAY
+
+    // Field ends, including those at a record's end; record ends; bytes that are not part of their field's text.
+    HR_MEMBER u32 ends() const { return fields ^ records; }
+    HR_MEMBER u32 record_ends() const { return records & ~fields; }
+    HR_MEMBER u32 dropped() const { return fields & records; }
+};
+
+// Whether spaces before a delimiter are dropped, and the delimiters of dialects that drop them.
+struct DfaPadding {
+    u8 strips, separator, line_end, universal;
 };
 
 template <u32 count>
 struct DfaTables {
     u8 steps[257][count];                   // the step from each state; row 256 is "no byte", which changes nothing
-    u8 reads[257][count];                   // Read, for the conversion
     u8 emits[256][count];                   // Emit's bits
     u64 idle, quoted, comment, unfinished;  // Automaton's, a bit for each state
     u64 escaped;                            // bit s: an escape precedes
     u16 quote;                              // a byte, or 256 for none
     u8 spare;                               // with lenient quotes: represents a quote that opens no field
     u8 other;                               // represents bytes equal to `spare`; both are ordinary bytes of the dialect
-    u32 reserved;
+    DfaPadding padding;
 };
-static_assert(sizeof(DfaTables<8>) == 6208 && sizeof(DfaTables<16>) == 12368);
+static_assert(sizeof(DfaTables<8>) == 4152 && sizeof(DfaTables<16>) == 8256);
 
 // More than 16 states: steps by symbol group, with the next state in the upper byte and the meaning in the lower.
 template <>
 struct DfaTables<64> {
     u8 group_of[264];  // of each byte; item 256 is "no byte"
     u16 steps[33][64];
-    u16 reads[33][64];
     u8 emits[33][64];
     u64 idle, quoted, comment, unfinished;
     u64 escaped;
     u16 quote;
     u8 spare;
     u8 other;
-    u32 reserved;
+    DfaPadding padding;
 };
-static_assert(sizeof(DfaTables<64>) == 10872);
+static_assert(sizeof(DfaTables<64>) == 6648);
 
 // Results of the DFA search (structure/gpu/summarize_dfa.cu), and what only a DFA needs to know of the dialect.
 struct DfaTask {
-    const void* tables;  // DfaTables<count>
-    const u8* states;    // state of the DFA before each 32 bytes: `chunk` of them, then the next ones `stride` bytes on
-    const u32* marks;    // lenient quotes that open no field, one bit per byte of text; or null
-    u16 chunk;
-    u16 stride;
-    u8 count;           // states: 8, 16 or 64
-    u8 separator_more;  // bytes of a separator before its last one
-    u8 line_end_more;   // bytes of a line end before its last one
-    u8 flags;           // DfaFlag
+    const void* tables;     // DfaTables<count>
+    const DfaRoles* roles;  // of each 32 bytes, from the 16-byte boundary at or before the text on
+    const u32* marks;       // lenient quotes that open no field, one bit per byte of text; or null
+    u8 count;               // states: 8, 16 or 64
+    u8 separator_more;      // bytes of a separator before its last one
+    u8 line_end_more;       // bytes of a line end before its last one
+    u8 flags;               // DfaFlag
     u8 escape;
-    u8 reserved[7];
+    u8 reserved[3];
 };
-static_assert(sizeof(DfaTask) == 40);
+static_assert(sizeof(DfaTask) == 32);
 
 enum DfaFlag : u8 {
     DFA_ESCAPES = 1,
     DFA_SKIPS_SPACES = 2,
     DFA_LENIENT = 4,
     DFA_HIGH_BYTES = 8,  // a delimiter has bytes outside ASCII: it may be a part of a character
-    DFA_STRIPS = 16,     // spaces at the end of a field are skipped; the delimiters are in PlainDialect
-    DFA_UNIVERSAL = 32,  // LF, CR LF and CR end a line
-    DFA_SEQUENCES = 64   // an escaped letter may stand for another byte
+    DFA_STRIPS = 16,     // spaces at the end of a field are skipped
+    DFA_SEQUENCES = 32   // an escaped letter may stand for another byte
 };
 
 // Composition of state maps of up to 16 states, four bits a state: first `a`, then `b`. It does not commute. For

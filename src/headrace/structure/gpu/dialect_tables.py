@@ -38,8 +38,11 @@ class FindFlag(IntFlag):
 
 
 class _Step(IntFlag):
+    """DfaStep of dfa_tables.hpp."""
+
     FIELD = 16
     RECORD = 32
+    DROP = 48
     START = 64
     RARE = 128
 
@@ -99,7 +102,7 @@ def dfa_tables(dialect: Dialect) -> np.void:
     table: np.void = result[0]
     # The last row stands for "no byte" and keeps every state.
     stays = np.arange(count) << 8 * is_wide
-    table["steps"][_NO_GROUP if is_wide else 256] = table["reads"][_NO_GROUP if is_wide else 256] = stays
+    table["steps"][_NO_GROUP if is_wide else 256] = stays
     table["quote"] = 256 if dialect.quote_char is None else dialect.quote_char[0]
     # Two ordinary bytes: `spare` represents a lenient quote that opens no field, and `other` represents `spare` itself.
     table["spare"], table["other"] = [byte for byte in range(128) if automaton.class_of[byte] == len(automaton.groups) - 1][:2]
@@ -115,8 +118,9 @@ def dfa_tables(dialect: Dialect) -> np.void:
             emit, drop = automaton.emit[group][state], automaton.dropped[group][state]
             after = automaton.next[group][state] << 8 * is_wide
             table["emits"][row][place] = emit
-            table["steps"][row][place] = after | _step(emit)
-            table["reads"][row][place] = after | _read(emit, drop)
+            table["steps"][row][place] = after | _step(emit) | _Step.DROP * drop
+    if dialect.strip:
+        table["padding"] = True, dialect.sep[0], (dialect.lineterminator or b"\n")[0], dialect.lineterminator is None
     for name in ("idle", "quoted", "comment", "unfinished", "escaped"):
         table[name] = sum(1 << state for state in getattr(automaton, name))
     return table
@@ -145,15 +149,8 @@ def lenient_dialect(dialect: Dialect) -> np.void:
 
 @cache  # there are few distinct emits and up to 16,384 cells
 def _step(emit: int) -> int:
-    """Return the meaning bits of a step: Step of structure/gpu/dfa_tables.hpp."""
+    """Return the meaning bits of a step."""
     left_out = emit & (Emit.BLANK | Emit.COMMENT)
     step = _Step.FIELD * bool(emit & Emit.FLD) | _Step.START * bool(emit & Emit.OPEN)
     step |= _Step.RECORD * bool(emit & Emit.REC and not left_out) | _Step.RARE * bool(emit & Emit.STRAY or left_out)
     return int(step)
-
-
-@cache
-def _read(emit: int, drop: int) -> int:
-    """Return the meaning bits of a cell of `reads`: Read of structure/gpu/dfa_tables.hpp."""
-    dropped = (_Step.FIELD | _Step.RECORD) * drop
-    return int(_step(emit) & ~_Step.RARE | dropped | _Step.RARE * bool(emit & Emit.STRAY))

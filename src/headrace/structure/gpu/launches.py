@@ -17,7 +17,7 @@ from headrace.structure.gpu.dialect_tables import LENIENT_DIALECT, MAX_STATES, P
 
 _SUMMARIZE_PLAIN = Entry("structure/gpu/summarize_plain.cu", "summarize_plain", f"PQ{PLAIN_DIALECT.argument}PPPI")
 _MAP_TILES = Entry("structure/gpu/summarize_dfa.cu", "map_tiles", "PQPPPPP")
-_SUMMARIZE_DFA = Entry("structure/gpu/summarize_dfa.cu", "summarize_dfa", "PQPPPPPPP")
+_SUMMARIZE_DFA = Entry("structure/gpu/summarize_dfa.cu", "summarize_dfa", "PQPPPPPPPP")
 _CHAIN_MAPS = Entry("structure/gpu/summarize_dfa.cu", "chain_maps", "PIPP")
 _START_CHUNKS = Entry("structure/gpu/summarize_dfa.cu", "start_chunks", "PQPPPPP")
 _FIND_RUNS = Entry("structure/gpu/lenient_quotes.cu", "find_runs", f"PQ{LENIENT_DIALECT.argument}PP")
@@ -30,6 +30,8 @@ _SCAN_TILES = Entry("structure/gpu/scan_summaries.cu", "scan_tiles", "PIPQIIPPPP
 _SCAN_MAPS = Entry("structure/gpu/scan_summaries.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"unquoted": 64, "quoted": 72, "dfa": 64, "maps": 16}
 """Look-back memory of a scan, for each of its blocks: `Reached` (with quotes also parities), or maps."""
+_ROLES_BYTES = 16
+"""Size of DfaRoles (dfa_tables.hpp)."""
 TEXT_SIZES = Struct("=QI")
 """First fields of the task of kernels that read a record a thread: bytes of the text, number of tiles."""
 MAX_VARIANTS = 3
@@ -86,16 +88,12 @@ class DfaOutput:
 
     tables: DeviceBuffer
     """DFA_TABLES."""
-    states: DeviceBuffer
-    """The automaton's state before each 32 bytes, as summarize_dfa of summarize_dfa.cu writes it: `chunk` states for each thread,
-    and `stride` bytes from thread to thread.
-    """
+    roles: DeviceBuffer
+    """DfaRoles of each 32 bytes (dfa_tables.hpp)."""
     marks: DeviceBuffer | None
     """A bit for each byte, set for lenient quotes that open no field; None if quotes are strict."""
     count: int
     """Capacity of the tables in states."""
-    chunk: int
-    stride: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,13 +220,13 @@ class Search:
         """Enqueue the automaton's kernels; return the state before each tile."""
         count = tables["steps"].shape[1]
         is_wide = count > MAX_STATES[-1]
-        stride = 4 if is_wide else count // 2
         table = self._launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
         maps = self._launcher.allocate(max(self.tiles, 1) * (count if is_wide else 8))
-        chunks = self._launcher.allocate(max(self.tiles, 1) * self._tuning.threads * stride)
+        before_chunks = self._launcher.allocate(max(self.tiles, 1) * self._tuning.threads * (4 if is_wide else count // 2))
+        roles = self._launcher.allocate(max(self.tiles, 1) * self._tuning.tile // 32 * _ROLES_BYTES)
         states = self._launcher.allocate(self.tiles + 1)
         if not self._is_empty:
-            head = [self._text, self._bytes, table, self._marks, chunks]
+            head = [self._text, self._bytes, table, self._marks, before_chunks]
             defines = _dfa_defines(self._tuning, count)
             self._launch(_MAP_TILES, defines, [*head, maps, before])
             if is_wide:
@@ -237,8 +235,8 @@ class Search:
                 self._launch(_START_CHUNKS, defines, [*head, states, before])
             else:
                 self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
-            self._launch(_SUMMARIZE_DFA, defines, [*head, states, self._summaries, totals, before])
-        self.dfa = DfaOutput(table, chunks, self._marks, count, self._tuning.rows // 2, stride)
+            self._launch(_SUMMARIZE_DFA, defines, [*head, states, roles, self._summaries, totals, before])
+        self.dfa = DfaOutput(table, roles, self._marks, count)
         return states
 
     def _launch(self, entry: Entry, defines: dict[str, int], args: list[object]) -> None:

@@ -3,8 +3,9 @@
 //   1. map_tiles runs each chunk from every state, which gives its state map: the state after it for each state before
 //      it. A scan composes the maps of the block's chunks, and scan_maps those of the tiles. Now the state before every
 //      tile, and with the maps before every chunk, is known.
-//   2. summarize_dfa runs each chunk once more, from its known state. Each byte is replaced in shared memory by what it
-//      means there (a separator, a record end, ...), and these are counted into the tile's summary.
+//   2. summarize_dfa runs each chunk once more, from its known state. Each 32 bytes are replaced in shared memory by
+//      bit masks of what they mean (separators, record ends, ...). These are counted into the tile's summary, and
+//      stored for the conversion, which so needs no automaton.
 // No block waits for another. Example, states outside (O) and inside quotes (Q), three chunks, start state O:
 // | chunk                 a,"     b⏎c     ",d
 // | map (O, Q) ->         (Q, O)  (O, Q)  (Q, O)
@@ -13,8 +14,9 @@
 // Running every state costs less than it seems, because runs converge. After 16 bytes usually two distinct states are
 // left, inside and outside quotes (dfa_runs.cuh).
 //
-// Bytes moved: the text twice; 4 or 8 bytes a chunk written and read; 2 or 4 KiB of tables a tile, from the cache.
-// Operations a byte with 8 states: 5 for the map if two states are left, else 11; 7 for the second reading.
+// Bytes moved: the text twice; half as many bytes of masks; 4 or 8 bytes a chunk written and read; 2 or 4 KiB of tables
+// a tile, from the cache. Operations a byte with 8 states: 5 for the map if two states are left, else 11; 7 for the
+// second reading.
 #include "gpu/block/block.cuh"
 #include "structure/emit.hpp"
 #include "structure/gpu/dfa_runs.cuh"
@@ -51,11 +53,12 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 rows = HR_ROWS;
 constexpr u32 warps = threads / tile::lanes;
 constexpr u32 tile_bytes = threads * rows * 16;
-constexpr u32 tile_rows = threads * rows / tile::lanes;
-constexpr u32 row_bytes = tile::lanes * 16;
+constexpr u32 tile_words = tile_bytes / 32;
+constexpr u32 part_bytes = tile::lanes * 32;
+constexpr u32 tile_parts = tile_bytes / part_bytes;
 // A chunk's vectors are adjacent. One unused vector after each chunk avoids bank conflicts between chunks.
 constexpr u32 pitch = rows + 1;
-static_assert(rows % 2 == 0 && tile_bytes <= 32768 && rows / 2 <= sizeof(Word));
+static_assert(rows % 2 == 0 && tile_bytes <= 32768);
 
 __device__ __forceinline__ u32 place_of(u32 vector) { return vector / rows * pitch + vector % rows; }
 
@@ -90,6 +93,10 @@ struct Staged {
         __syncthreads();
         return extent;
     }
+    // Once the tile has been read: the roles of 32 bytes, and their spaces if padding is dropped.
+    __device__ __forceinline__ DfaRoles roles(u32 word) const { return bits_as<DfaRoles>(vector[place_of(2 * word)]); }
+    __device__ __forceinline__ u32 spaces(u32 word) const { return vector[place_of(2 * word + 1)].x; }
+
     static __device__ __forceinline__ bool is_whole(Extent extent) {
         return extent.from == 0 && extent.to == static_cast<i32>(tile_bytes);
     }
@@ -196,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 #endif
 
 struct DfaCounts {
-    u32 fields = 0, records = 0;  // 16 for each field, 32 for each record: the bits are summed in place
+    u32 fields = 0, records = 0;
     u32 starts = 0, high = 0;
     u32 flags = 0, blanks = 0, comments = 0;
 };
@@ -209,34 +216,53 @@ __device__ __forceinline__ u32 emit_of(const DfaTables<64>& tables, u32 byte, u3
     return tables.emits[tables.group_of[byte]][state];
 }
 
-// Count the rare bytes among four by their Emit bits. `steps`: the step before them and their own four.
-__device__ __forceinline__ void add_rare(DfaCounts& counts, const Tables& tables, u32 bytes, const u32 (&steps)[5]) {
+// Count the rare bytes among four by their Emit bits, and return the malformed ones as bits. `steps`: the step before
+// them and their own four.
+__device__ __forceinline__ u32 add_rare(DfaCounts& counts, const Tables& tables, u32 bytes, const u32 (&steps)[5]) {
+    u32 malformed = 0;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         if ((steps[k + 1] & STEP_RARE) != 0) {
             const u32 emit = emit_of(tables, bytes >> (k * 8) & 0xFF, state_of<count>(steps[k]));
-            if ((emit & EMIT_STRAY) != 0) counts.flags |= FIND_STRAY;
+            if ((emit & EMIT_STRAY) != 0) malformed |= 1u << k;
             counts.blanks += (emit & EMIT_BLANK) != 0;
             counts.comments += (emit & EMIT_COMMENT) != 0;
         }
     }
+    return malformed;
 }
 
-// Run the chunk from `state` and replace each byte by its step. Return the states before each 32 bytes, a byte each.
+// Pack one bit of each of 16 bytes. `bit`: 1 to 128.
+__device__ __forceinline__ u32 plane_of(const u32 (&codes)[4], u32 bit) {
+    const u32 mask = tile::repeated(bit);
+    const u32 low = tile::dot4(codes[1] & mask, 0x80402010, tile::dot4(codes[0] & mask, 0x08040201, 0));
+    const u32 high = tile::dot4(codes[3] & mask, 0x80402010, tile::dot4(codes[2] & mask, 0x08040201, 0));
+    return (low | high << 8) / bit;
+}
+
+// Return the spaces among 16 bytes.
+__device__ __forceinline__ u32 spaces_of(const u32 (&words)[4]) {
+    tile::Bits found;
+#pragma unroll
+    for (u32 k = 0; k < 4; ++k) found.word[k] = tile::equals(words[k], tile::repeated(' '));
+    return tile::gather(found);
+}
+
+// Run the chunk from `state` and replace each 32 bytes by their roles and, if padding is dropped, their spaces.
 template <bool whole>
-__device__ __forceinline__ Word run(DfaCounts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
+__device__ __forceinline__ void run(DfaCounts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
                                     u32 state, Extent extent) {
-    Word met = 0;
     u32 step = step_to<count>(state);
     const u32 quote = tile::repeated(tables.quote & 0xFF);
     u32 no_quote = tile::top_bits;
     i32 place = static_cast<i32>(threadIdx.x * rows * 16);
+    DfaRoles roles{};
+    u32 spaces = 0;
 #pragma unroll HR_UNROLL
     for (u32 row = 0; row < rows; ++row) {
         const uint4 vector = chunk[row];
-        const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+        const u32 words[4] = {vector.x, vector.y, vector.z, vector.w}, shift = row % 2 * 16;
         u32 codes[4];
-        if (row % 2 == 0) met |= static_cast<Word>(state_of<count>(step)) << (row * 4);
 #pragma unroll
         for (u32 word = 0; word < 4; ++word) {
             u32 steps_taken[5] = {step};
@@ -247,41 +273,42 @@ __device__ __forceinline__ Word run(DfaCounts& counts, uint4* chunk, const Steps
             }
             codes[word] = __byte_perm(__byte_perm(steps_taken[1], steps_taken[2], 0x0040),
                                       __byte_perm(steps_taken[3], steps_taken[4], 0x0040), 0x5410);
-            counts.fields = tile::add_bytes(codes[word] & tile::repeated(STEP_FIELD), counts.fields);
-            counts.records = tile::add_bytes(codes[word] & tile::repeated(STEP_RECORD), counts.records);
-            counts.starts |= codes[word] & tile::repeated(STEP_START);
-            if ((codes[word] & tile::repeated(STEP_RARE)) != 0) add_rare(counts, tables, words[word], steps_taken);
+            if ((codes[word] & tile::repeated(STEP_RARE)) != 0)
+                roles.malformed |= add_rare(counts, tables, words[word], steps_taken) << (shift + 4 * word);
             counts.high |= words[word];
             no_quote &= tile::differs(words[word] & ~tile::top_bits, quote) | words[word];
         }
-        chunk[row] = {codes[0], codes[1], codes[2], codes[3]};
+        roles.fields |= plane_of(codes, STEP_FIELD) << shift;
+        roles.records |= plane_of(codes, STEP_RECORD) << shift;
+        roles.starts |= plane_of(codes, STEP_START) << shift;
+        if (tables.padding.strips) spaces |= spaces_of(words) << shift;
+        if (row % 2 == 0) continue;
+        chunk[row - 1] = bits_as<uint4>(roles);
+        chunk[row].x = spaces;
+        counts.fields += static_cast<u32>(__popc(roles.fields & ~roles.records));
+        counts.records += static_cast<u32>(__popc(roles.record_ends()));
+        counts.starts |= roles.starts;
+        if (roles.malformed != 0) counts.flags |= FIND_STRAY;
+        roles = {};
+        spaces = 0;
     }
     if ((counts.high & tile::top_bits) != 0) counts.flags |= FIND_HIGH;
     if (tables.quote != no_byte && no_quote != tile::top_bits) counts.flags |= FIND_QUOTES;
-    return met;
 }
 
-// Return the delimiters of a row of the tile, from its steps.
-__device__ __forceinline__ DelimiterMasks<16> look(const Staged& staged, u32 row) {
-    const uint4 codes = staged.vector[place_of(row * tile::lanes + tile::lane())];
-    const u32 words[4] = {codes.x, codes.y, codes.z, codes.w};
-    tile::Bits fields, records, starts;
-#pragma unroll
-    for (u32 k = 0; k < 4; ++k) {
-        fields.word[k] = words[k] << 3 & tile::top_bits;
-        records.word[k] = words[k] << 2 & tile::top_bits;
-        starts.word[k] = words[k] << 1 & tile::top_bits;
-    }
-    return {tile::gathered(fields), tile::gathered(records), tile::gathered(starts)};
+// Return the delimiters of a part of the tile, 32 bytes a lane.
+__device__ __forceinline__ DelimiterMasks<32> look(const Staged& staged, u32 part) {
+    const DfaRoles own = staged.roles(part * tile::lanes + tile::lane());
+    return {own.fields & ~own.records, own.record_ends(), own.starts};
 }
 
 __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 records, u32 separators, bool starts) {
     Trail trail;
     bool found = records == 0 && separators == 0 && !starts;
     bool start_found = !starts, field_found = separators == 0;
-    for (u32 row = tile_rows; row-- > 0 && !found;) {
-        const DelimiterMasks<16> window = look(staged, row);
-        const bool ended = trail.add(window, first + row * row_bytes);
+    for (u32 part = tile_parts; part-- > 0 && !found;) {
+        const DelimiterMasks<32> window = look(staged, part);
+        const bool ended = trail.add(window, first + part * part_bytes);
         start_found |= __any_sync(tile::all_lanes, window.starts != 0) != 0;
         field_found |= __any_sync(tile::all_lanes, window.separators != 0) != 0;
         found = records == 0 ? start_found && field_found : ended;
@@ -289,33 +316,90 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
     return trail.reached(records, separators);
 }
 
-// `states`: the state before each tile and after the last one. `before`: in, the output of map_tiles (or start_chunks);
-// out, for each chunk the states before each 32 bytes, one a byte from the lowest byte on.
+// Return the end of the text in this tile, or of the tile if it is within the padding of a field, whose end follows. It
+// counts as the end of a field. Return no_end if there is none.
+constexpr u32 no_end = ~0u;
+__device__ __forceinline__ u32 end_of_padding(const u8* text, u64 bytes, i64 first, Extent extent, const Tables& tables,
+                                              u32 state_after) {
+    if ((tables.quoted >> state_after & 1) != 0) return no_end;
+    u64 at = static_cast<u64>(first + extent.to);
+    while (at < bytes && text[at] == ' ') ++at;
+    const DfaPadding& ends = tables.padding;
+    const bool is_end =
+        at == bytes || text[at] == ends.separator || text[at] == ends.line_end || (ends.universal && text[at] == '\r');
+    return is_end ? static_cast<u32>(extent.to) : no_end;
+}
+
+// Drop the spaces before the ends of fields, after a barrier. Ends with one. `end`: as end_of_padding returns it. In a
+// reversed word a run of spaces follows the end of its field. Adding the run's first bit clears the run:
+// | text       ab␣␣,c    last byte first: c,␣␣ba
+// | spaces     001100    the end 010000, so the run begins at 001000; 001100 + 001000 = 000010, with the first bit left
+__device__ __forceinline__ void drop_padding(Staged& staged, u32 end) {
+    const auto ends_of = [&](u32 word) {
+        return staged.roles(word).ends() | (end / 32 == word ? 1u << (end % 32) : 0);
+    };
+    u32 padding[rows / 2];
+#pragma unroll
+    for (u32 i = 0; i < rows / 2; ++i) {
+        const u32 word = threadIdx.x * (rows / 2) + i, spaces = staged.spaces(word);
+        u32 ended = 0;  // the word's last spaces precede the end of a field
+        if (spaces >> 31 != 0) {
+            u32 next = word + 1;
+            while (next < tile_words && staged.spaces(next) == ~0u) ++next;
+            if (next < tile_words) {
+                ended = ends_of(next) >> trailing_zeros(u64{~staged.spaces(next)}) & 1;
+            } else {
+                ended = end == tile_bytes ? 1 : 0;
+            }
+        }
+        const u32 run = __brev(spaces), begins = __brev(ends_of(word)) << 1 | ended;
+        padding[i] = __brev(run & ~(run + (begins & run)));
+    }
+    __syncthreads();
+#pragma unroll
+    for (u32 i = 0; i < rows / 2; ++i) {
+        if (padding[i] == 0) continue;
+        uint4& own = staged.vector[place_of(2 * (threadIdx.x * (rows / 2) + i))];
+        own.x |= padding[i];
+        own.y |= padding[i];
+    }
+    __syncthreads();
+}
+
+// `states`: the state before each tile and after the last one. `before`: the output of map_tiles (or start_chunks).
+// `roles`: receives those of each 32 bytes, for the conversion.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
-    summarize_dfa(const u8* text, u64 bytes, const Tables* tables, const u16* marks, Word* before, const u8* states,
-                  TileSummary* tallies, FindTotals* totals, const FindTotals* other) {
+    summarize_dfa(const u8* text, u64 bytes, const Tables* tables, const u16* marks, const Word* before,
+                  const u8* states, DfaRoles* roles, TileSummary* tallies, FindTotals* totals,
+                  const FindTotals* other) {
     __shared__ Staged staged;
     __shared__ u64 words[warps];
+    __shared__ u32 padding_end;
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
     const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
     const u32 entry = states[blockIdx.x], state_after = states[blockIdx.x + 1];
-    Word& own = before[u64{blockIdx.x} * threads + threadIdx.x];
+    const Word own = before[u64{blockIdx.x} * threads + threadIdx.x];
     const u32 state = count > 16 ? static_cast<u32>(own) : static_cast<u32>(own >> (entry * 4)) & 15;
     const Extent extent = staged.stage(text, bytes, first, tables, marks);
     uint4* const chunk = staged.vector + threadIdx.x * pitch;
     DfaCounts counts;
     if (Staged::is_whole(extent)) {
-        own = run<true>(counts, chunk, staged.steps, *tables, state, extent);
+        run<true>(counts, chunk, staged.steps, *tables, state, extent);
     } else {
-        own = run<false>(counts, chunk, staged.steps, *tables, state, extent);
+        run<false>(counts, chunk, staged.steps, *tables, state, extent);
     }
-    const u64 mine = static_cast<u64>(counts.fields >> 4) | static_cast<u64>(counts.records >> 5) << 16 |
+    if (tables->padding.strips && threadIdx.x == 0)
+        padding_end = end_of_padding(text, bytes, first, extent, *tables, state_after);
+    const u64 mine = static_cast<u64>(counts.fields) | static_cast<u64>(counts.records) << 16 |
                      static_cast<u64>(counts.blanks) << 32 | static_cast<u64>(counts.comments) << 48;
     const u64 all = tile::reduce_block<Sum<u64>, threads>(mine, words);
     const u32 flags = __reduce_or_sync(tile::all_lanes, counts.flags);
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
     const u32 starts = __syncthreads_or(counts.starts != 0);
+    if (tables->padding.strips) drop_padding(staged, padding_end);
+    for (u32 word = threadIdx.x; word < tile_words; word += threads)
+        roles[u64{blockIdx.x} * tile_words + word] = staged.roles(word);
     if (tile::warp() != 0) return;
 
     const u64 joint = tile::shuffle(all, 0);

@@ -183,19 +183,18 @@ def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
     delimiters = [dialect.sep, dialect.lineterminator, dialect.quote_char, dialect.escape_char, dialect.comment]
     has_high = max(b"".join(filter(None, delimiters))) >= 128
     flags = (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes + 8 * has_high
-    flags += 16 * dialect.strip + 32 * (dialect.lineterminator is None) + 64 * dialect.escape_sequences
-    addresses = dfa.tables.address, dfa.states.address, 0 if dfa.marks is None else dfa.marks.address
+    flags += 16 * dialect.strip + 32 * dialect.escape_sequences
+    addresses = dfa.tables.address, dfa.roles.address, 0 if dfa.marks is None else dfa.marks.address
     more = len(dialect.sep) - 1, len(dialect.lineterminator or b"\n") - 1
     escape = (dialect.escape_char or b"\0")[0]
-    task = _DFA_FIELDS.pack(*addresses, dfa.chunk, dfa.stride, dfa.count, *more, flags, escape)
+    task = _DFA_FIELDS.pack(*addresses, dfa.count, *more, flags, escape)
     return dfa_dialect(dialect), task.ljust(_DFA_TASK.size, b"\0")
 
 
 def dfa_dialect(dialect: Dialect) -> bytes:
-    """Return PlainDialect for the conversion of texts that the DFA search read: quotes, and delimiters of padded fields."""
+    """Return PlainDialect for the conversion of texts that the DFA search read, which needs no delimiters."""
     plain = Plain.DOUBLES * dialect.double_quote | Plain.QUOTES * (dialect.quote_char is not None)
-    ends = (dialect.sep[0], (dialect.lineterminator or b"\n")[0]) if dialect.strip else (0, 0)
-    return bytes([*ends, (dialect.quote_char or b"\0")[0], int(plain), 0, 0, 0, 0])
+    return bytes([0, 0, (dialect.quote_char or b"\0")[0], int(plain), 0, 0, 0, 0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

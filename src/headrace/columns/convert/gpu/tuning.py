@@ -76,7 +76,7 @@ class ConvertTuning:
         """Dynamic shared memory of a block: the size of TileMemory (general/tile_text.cuh)."""
         words = (self.tile + _HEAD_BYTES) // 32
         size = self.tile + _HEAD_BYTES + 16 + 2 * 4 * words
-        size += 16 * 281 + 4 * words if self.dfa else 16 + 4
+        size += 4 * words if self.dfa else 4
         size += 6 * (words + 1) if self.quotes or self.dfa else 8
         size = _aligned(size + 2 * (self.window + 2), 4) + 6 * (self.window // 32)
         pieces = 16 * ((self.tile + _HEAD_BYTES) // _LONG_PIECE + 1) + 2 * self.window + 4 * _SIZED_STRINGS + 8 * self.threads
@@ -125,7 +125,7 @@ class RowTuning:
         size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + max(starts, lines)
         size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
         size += 4 * chunks + 4 + 2 * _MAX_MALFORMED if self.dfa else 8 + 4
-        size += 8 + 8 * (_MAX_LEFT if writes and not self.dfa else 1) + 16 * (258 if self.dfa else 2)
+        size += 8 + 8 * (_MAX_LEFT if writes and not self.dfa else 1) + 16
         size = _aligned(size, 16) + 16
         if strings:
             streams = _aligned(warps * (_STREAM_BYTES[self.quotes] + 4), 8)

@@ -47,7 +47,7 @@ HR_FN void size_records(const u8* text, u64 size, u64 max_bytes, const DfaTables
             byte = is_marked ? tables->spare : byte == tables->spare ? tables->other : byte;
         }
         step = step_from(*tables, step, byte);
-        if ((step & STEP_RECORD) != 0) break;
+        if ((step & STEP_DROP) == STEP_RECORD) break;
     }
     records.sizes[number] = at < limit ? at + 1 - begin : 0;
     if (at >= limit && begin < size) atomicAdd(records.ungathered, u64{1});

@@ -64,7 +64,7 @@ def load_on_gpu(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: L
     """Load all records of a text in device memory into columns there.
 
     Memory: the result, and up to a quarter more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
-    and column of strings.
+    and column of strings. If only the automaton reads the dialect, also half as many bytes as the text.
 
     Parameters
     ----------

@@ -3,11 +3,10 @@
 // The search has counted the records that end in the tile. If the text has as many line ends outside quotes, each ends
 // a record, except those of blank lines. A tile with lone carriage returns has another number and is declined.
 //
-// If only the DFA reads the text (HR_QUOTES 2), the DFA finds the ends of fields and records, the begins of records and
-// the dropped bytes. So escapes, comments, lenient quotes and separators of several bytes are read here too, and
-// malformed quotes are listed as faults.
+// If only the DFA reads the text (HR_QUOTES 2), the search has stored the roles of all bytes. So escapes, comments,
+// lenient quotes, padding and delimiters of several bytes are read here too. Malformed quotes are listed as faults.
 //
-// Bytes moved: the text once, and HR_HEAD more per tile.
+// Bytes moved: the text once, and HR_HEAD more per tile; by the DFA half as many bytes of roles.
 #pragma once
 
 #include "columns/convert/gpu/dfa_roles.cuh"
@@ -78,7 +77,6 @@ struct RowMemory {
     u32 left_count;
     u32 left_first;  // index of the tile's first field in the list of all
     LeftPlace left[leaves_fields ? max_left : 1];
-    alignas(16) uint4 reads[by_dfa ? 257 : 1];  // DfaTables::reads
 };
 
 // The strings of 32 rows that all warps copy together. For each row: the staged bytes, of which some may be dropped,
@@ -141,6 +139,7 @@ struct RowBytes {
 
 HR_FN void stage_vector(RowMemory& memory, const RowBytes& bytes, u32 v, uint4 text) {
     if constexpr (stages_text) memory.text[v] = text;
+    if constexpr (by_dfa) return;
     const u32 words[4] = {text.x, text.y, text.z, text.w};
     tile::Bits ends, lines, quotes;
 #pragma unroll
@@ -182,80 +181,39 @@ HR_COLD void list_malformed(RowMemory& memory, u32 word, u32 malformed) {
         memory.malformed[slot++] = static_cast<u16>(32 * word + first_bit(malformed));
 }
 
-// A word's first byte in the text, and its malformed and dropped bytes.
-struct LenientWord {
-    i64 at;
-    u32 malformed, dropped;
-};
-
 // Returns the dropped bytes of a word, without lenient quotes that are text: the DFA drops a quote that seems to close
-// its field. If a malformed byte follows that is no such quote, it is text. `step`: the last step of the word.
-template <u32 count>
-HR_COLD u32 without_text_quotes(const structure::Steps<count>& reads, const u8* text, const RowTask& task,
-                                LenientWord word, u32 step) {
-    const auto is_text = [&](u32 k) { return text[word.at + k] == task.dialect.quote && !(word.dropped >> k & 1); };
-    u32 dropped = word.dropped;
-    for (u32 left = word.malformed >> 1 << 1; left != 0; left &= left - 1) {
+// its field. If a malformed byte follows that is no such quote, it is text. `at`: the word's first byte in the text.
+HR_COLD u32 without_text_quotes(const u8* text, const RowTask& task, i64 at, i64 word, const DfaRoles& roles) {
+    u32 dropped = roles.dropped();
+    const auto is_text = [&](u32 k) { return text[at + k] == task.dialect.quote && !(roles.dropped() >> k & 1); };
+    for (u32 left = roles.malformed >> 1 << 1; left != 0; left &= left - 1) {
         const u32 k = first_bit(left);
         if (!is_text(k)) dropped &= ~(1u << (k - 1));
     }
-    const u64 next = static_cast<u64>(word.at + 32);
-    if (!(word.dropped >> 31) || next >= task.size) return dropped;
-    const u8* const spares = static_cast<const u8*>(task.dfa.tables) + begin_of_sets(task.dfa) + 42;
-    const u32 byte = text[next] == spares[0] ? spares[1] : text[next];
-    const bool is_malformed = (reads.template at<true>(byte, 0, {}, 0).from(step) & READ_STRAY) != 0;
-    return is_malformed ? dropped & ~(1u << 31) : dropped;
+    const u64 next = static_cast<u64>(at + 32);
+    if (!(dropped >> 31) || next >= task.size) return dropped;
+    const DfaRoles after = roles_of(task.dfa, word + 1);
+    const bool is_text_after = text[next] == task.dialect.quote && !(after.dropped() & 1);
+    return (after.malformed & 1) && !is_text_after ? dropped & ~(1u << 31) : dropped;
 }
 
-// Stages the tile and runs the DFA over it, 32 bytes a thread.
-template <u32 count, bool whole>
-HR_FN void stage_words(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
-    const auto& reads = *reinterpret_cast<const structure::Steps<count>*>(memory.reads);
-    const structure::Extent extent{tile.origin < 0 ? static_cast<i32>(-tile.origin) : 0, static_cast<i32>(tile.end)};
-    const bool lenient = task.dfa.flags & DFA_LENIENT;
-#pragma unroll 1
-    for (u32 word = threadIdx.x; word < chunks; word += threads) {
-        const i64 number = i64{blockIdx.x} * tile_chunks + word - head_chunks;
-        const bool runs = word >= tile.first_chunk && number >= 0;
-        DfaRoles all{};
-        u32 step = runs ? structure::step_to<count>(state_before(task.dfa, static_cast<u64>(number))) : 0;
-#pragma unroll
-        for (u32 half = 0; half < 2 && (!whole || runs); ++half) {
-            const u32 v = 2 * word + half;
-            const i64 at = tile.origin + 16 * i64{v};
-            const uint4 bytes = whole ? tile::load_streaming(reinterpret_cast<const uint4*>(text + at))
-                                      : structure::edge_vector(text, task.size, at, 0, 0);
-            if constexpr (stages_text) memory.text[v] = bytes;
-            if (!runs) continue;
-            const uint4 read = as_read(task.dfa, bytes, 2 * static_cast<u64>(number) + half);
-            const DfaRoles found = roles_of<count, whole>(reads, read, extent, static_cast<i32>(16 * v), step);
-            all.fields |= found.fields << (16 * half);
-            all.records |= found.records << (16 * half);
-            all.starts |= found.starts << (16 * half);
-            all.malformed |= found.malformed << (16 * half);
-        }
-        u32 dropped = all.dropped();
-        if (lenient && (all.malformed != 0 || dropped >> 31 != 0)) {
-            const LenientWord own{tile.origin + 32 * i64{word}, all.malformed, dropped};
-            dropped = without_text_quotes(reads, text, task, own, step);
-        }
-        if (all.malformed != 0 && word >= head_chunks) list_malformed(memory, word, all.malformed);
-        memory.ends[word] = all.ends();
-        memory.dropped[word] = dropped;
-        memory.begins[word] = all.starts;
-        if (word >= head_chunks) memory.lines[word - head_chunks] = all.record_ends();
-    }
-}
-
-HR_FN void stage_by_dfa(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
-    stage_reads(memory.reads, task.dfa);
+// Stores the roles that the DFA search has found.
+HR_FN void stage_roles(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
     if (threadIdx.x == 0) memory.malformed_count = 0;
     __syncthreads();
-    const bool whole = tile.origin >= 0 && tile.end == staged_bytes;
-    if (task.dfa.count == 8) {
-        return whole ? stage_words<8, true>(memory, text, task, tile) : stage_words<8, false>(memory, text, task, tile);
+    for (u32 word = threadIdx.x; word < chunks; word += threads) {
+        const i64 number = i64{blockIdx.x} * tile_chunks + word - head_chunks;
+        DfaRoles roles{};
+        if (word >= tile.first_chunk) roles = roles_of(task.dfa, number);
+        u32 dropped = roles.dropped();
+        if ((task.dfa.flags & DFA_LENIENT) && (roles.malformed != 0 || dropped >> 31 != 0))
+            dropped = without_text_quotes(text, task, tile.origin + 32 * i64{word}, number, roles);
+        if (roles.malformed != 0 && word >= head_chunks) list_malformed(memory, word, roles.malformed);
+        memory.ends[word] = roles.ends();
+        memory.dropped[word] = dropped;
+        memory.begins[word] = roles.starts;
+        if (word >= head_chunks) memory.lines[word - head_chunks] = roles.record_ends();
     }
-    return whole ? stage_words<16, true>(memory, text, task, tile) : stage_words<16, false>(memory, text, task, tile);
 }
 
 // Stages the tile. Returns whether its bytes allow the fast path.
@@ -266,11 +224,13 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     constexpr u32 vectors = staged_bytes / 16;
     const bool watches = tile.quotes || tile.watches;
     bool odd = false;
-    if constexpr (by_dfa) {
-        stage_by_dfa(memory, text, task, tile);
+    if constexpr (by_dfa) stage_roles(memory, text, task, tile);
+    if (by_dfa && !stages_text) {
+        // The roles suffice to measure strings.
     } else if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
-        if (may_quote && threadIdx.x < tile.first_chunk) memory.ends[threadIdx.x] = memory.dropped[threadIdx.x] = 0;
+        if (may_quote && !by_dfa && threadIdx.x < tile.first_chunk)
+            memory.ends[threadIdx.x] = memory.dropped[threadIdx.x] = 0;
 #pragma unroll 4
         for (u32 v = 2 * tile.first_chunk + threadIdx.x; v < vectors; v += threads) {
             const uint4 own = tile::load_streaming(from + v);
@@ -392,8 +352,9 @@ HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& til
         const u32 begin = tile.begin + (begins_within_line_end(memory, tile) ? 1 : 0);
         memory.starts[0] = static_cast<u16>(tile.entry.open ? open : begin);
         if (ends_text(task, tile)) {
-            memory.starts[tile.records] = static_cast<u16>(tile.end + 1);
-            memory.ends[tile.end / 32] |= 1u << (tile.end % 32);
+            const u32 end = tile.end + (by_dfa ? task.dfa.line_end_more : 0);  // as if a line end followed
+            memory.starts[tile.records] = static_cast<u16>(end + 1);
+            memory.ends[end / 32] |= 1u << (end % 32);
         }
     }
     __syncthreads();

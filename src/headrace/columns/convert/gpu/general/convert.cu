@@ -198,7 +198,7 @@ HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& 
     if constexpr (by_dfa) {
         if (task.dfa.flags & DFA_SEQUENCES) {
             __syncthreads();
-            decode_sequences(memory, task, tile, own.first);
+            decode_sequences(memory, text, task, tile, own.first);
         }
     }
     if (threadIdx.x == 0) {

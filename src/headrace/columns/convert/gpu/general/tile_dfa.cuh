@@ -1,6 +1,5 @@
-// Finds the begins and ends of a tile's fields and records by the dialect's DFA. This covers what masks cannot:
-// escapes, comments, separators of several bytes, lenient quotes. Each thread runs the DFA over its own words
-// (dfa_roles.cuh).
+// Finds the begins and ends of a tile's fields and records among the roles that the dialect's DFA has given its bytes
+// (dfa_roles.cuh). This covers what masks cannot: escapes, comments, separators of several bytes, lenient quotes.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_text.cuh"
@@ -8,57 +7,26 @@
 
 namespace headrace {
 
-// Runs the DFA over `vectors` of 16 bytes from `first` on, and writes the roles of their bytes as bits. `number`: the
-// first vector's number in the text.
-template <u32 count, bool whole>
-HR_FN void run_vectors(ConvertMemory& memory, const DfaTask& steps, structure::Extent extent, u32 first, u32 vectors,
-                       u32 state, u64 number) {
-    const auto& reads = *reinterpret_cast<const structure::Steps<count>*>(memory.reads);
-    u32 step = structure::step_to<count>(state);
-#pragma unroll 1
-    for (u32 v = first; v < first + vectors; ++v) {
-        const uint4 bytes = as_read(steps, memory.text[v], number + v - first);
-        const DfaRoles roles = roles_of<count, whole>(reads, bytes, extent, static_cast<i32>(16 * v), step);
-        reinterpret_cast<u16*>(memory.ends)[v] = static_cast<u16>(roles.ends());
-        reinterpret_cast<u16*>(memory.records)[v] = static_cast<u16>(roles.record_ends());
-        reinterpret_cast<u16*>(memory.starts)[v] = static_cast<u16>(roles.starts);
-        reinterpret_cast<u16*>(memory.dropped)[v] = static_cast<u16>(roles.dropped());
-        reinterpret_cast<u16*>(malformed_bits(memory))[v] = static_cast<u16>(roles.malformed);
-    }
-}
-
 // Returns the number of a staged word among the words of the text, counted from the 16-byte boundary before it, as in
 // the search. It is negative for words before that boundary.
 HR_FN i64 word_of_text(const ConvertTile& tile, u32 word) {
     return static_cast<i64>(u64{tile.number} * (tile_bytes / 32)) + word - head_chunks;
 }
 
-// Runs the DFA over `words` of 32 bytes.
-HR_FN void run_words(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 first, u32 words) {
-    const DfaTask& steps = task.dfa;
-    const i64 number = word_of_text(tile, first);
-    if (number < 0 || words == 0) return;
-    const u32 state = state_before(steps, static_cast<u64>(number));
-    const u64 vector = 2 * static_cast<u64>(number);
-    const structure::Extent extent = {tile.origin < 0 ? static_cast<i32>(-tile.origin) : 0, static_cast<i32>(tile.end)};
-    const bool whole = extent.from == 0 && tile.end == staged_bytes;
-    if (steps.count > 16) return run_vectors<64, false>(memory, steps, extent, 2 * first, 2 * words, state, vector);
-    if (steps.count == 8) {
-        if (whole) return run_vectors<8, true>(memory, steps, extent, 2 * first, 2 * words, state, vector);
-        return run_vectors<8, false>(memory, steps, extent, 2 * first, 2 * words, state, vector);
-    }
-    if (whole) return run_vectors<16, true>(memory, steps, extent, 2 * first, 2 * words, state, vector);
-    return run_vectors<16, false>(memory, steps, extent, 2 * first, 2 * words, state, vector);
+HR_FN void put_roles(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 word) {
+    const DfaRoles roles = roles_of(task.dfa, word_of_text(tile, word));
+    memory.ends[word] = roles.ends();
+    memory.records[word] = roles.record_ends();
+    memory.starts[word] = roles.starts;
+    memory.dropped[word] = roles.dropped();
+    malformed_bits(memory)[word] = roles.malformed;
 }
 
-// Runs the DFA over the thread's words and over the staged head, which has no field ends of the tile.
-HR_FN void run_tile(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 first) {
-    for (u32 word = threadIdx.x; word < head_chunks; word += threads) {
-        memory.dropped[word] = malformed_bits(memory)[word] = 0;
-        run_words(memory, task, tile, word, 1);
-    }
-    const u32 words = first >= chunks ? 0 : min(chunks - first, chunks_per_thread);
-    run_words(memory, task, tile, first, words);
+// Stores the roles of the thread's words and of the staged head, which has no field ends of the tile.
+HR_FN void stage_roles(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 first) {
+    for (u32 word = threadIdx.x; word < head_chunks; word += threads) put_roles(memory, task, tile, word);
+    for (u32 word = first; word < first + chunks_per_thread && word < chunks; ++word)
+        put_roles(memory, task, tile, word);
 }
 
 // Finds lenient quotes that were taken for closing ones but are text: the last dropped quote before a malformed one
@@ -99,9 +67,10 @@ HR_FN void keep_quotes(ConvertMemory& memory, const PlainDialect& dialect, u32 f
 }
 
 // Decodes letters after escapes in the staged text: of "a\\tb" the t becomes a tab, and the escape stays a dropped
-// byte. A byte is decoded by the thread that has the word of its escape. The state before the staged head says whether
-// the head's first byte is escaped.
-HR_FN void decode_sequences(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, u32 first) {
+// byte. A byte is decoded by the thread that has the word of its escape. The head's first byte is escaped if the byte
+// before it is a dropped escape.
+HR_FN void decode_sequences(ConvertMemory& memory, const u8* whole, const ConvertTask& task, const ConvertTile& tile,
+                            u32 first) {
     const DfaTask& steps = task.dfa;
     u8* const text = reinterpret_cast<u8*>(memory.text);
     const auto decode_after = [&](u32 word) {
@@ -113,8 +82,8 @@ HR_FN void decode_sequences(ConvertMemory& memory, const ConvertTask& task, cons
     if (threadIdx.x < head_chunks) decode_after(threadIdx.x);
     for (u32 word = first; word < first + chunks_per_thread && word < chunks; ++word) decode_after(word);
     if (threadIdx.x != 0 || tile.number == 0) return;
-    if (is_in(steps, StepSet::escaped, state_before(steps, static_cast<u64>(word_of_text(tile, 0)))))
-        text[0] = escaped_byte(text[0]);
+    const bool is_dropped = roles_of(steps, word_of_text(tile, 0) - 1).dropped() >> 31 != 0;
+    if (is_dropped && whole[tile.origin - 1] == steps.escape) text[0] = escaped_byte(text[0]);
 }
 
 // Returns the last byte up to staged byte `at` that begins a record, or `otherwise` if there is none in the tile.
@@ -142,40 +111,9 @@ HR_FN u32 end_of_text(const ConvertMemory& memory, const ConvertTask& task, u32 
     return end;
 }
 
-// Marks the spaces before a field's end as dropped. They may lie in the words of several threads.
-HR_FN void drop_spaces_before(ConvertMemory& memory, u32 end) {
-    for (; end > 0 && staged_text(memory)[end - 1] == ' '; --end) {
-        atomicOr(&memory.dropped[(end - 1) / 32], 1u << ((end - 1) % 32));
-    }
-}
-
 // Returns whether a field is open there. A comment line has no fields.
 HR_FN bool is_open(const ConvertTask& task, const TileStart& next) {
     return next.open && !(by_dfa && is_in(task.dfa, StepSet::comment, next.state));
-}
-
-// Returns whether the field that is open at the tile's end ends there or after spaces.
-HR_COLD bool is_only_padded(const u8* text, const ConvertTask& task, const ConvertTile& tile) {
-    if (tile.last_end) return !is_in(task.dfa, StepSet::quoted, tile.next.state);
-    if (!is_open(task, tile.next) || is_in(task.dfa, StepSet::quoted, tile.next.state)) return false;
-    u64 at = tile_position(tile, tile.end);
-    while (at < task.size && text[at] == ' ') ++at;
-    if (at == task.size || text[at] == task.dialect.separator || text[at] == task.dialect.line_end) return true;
-    return (task.dfa.flags & DFA_UNIVERSAL) && text[at] == '\r';
-}
-
-// Marks the spaces at the ends of the tile's fields as dropped, also of a field that the tile does not finish. Example:
-// in "ab  ,c" the two spaces; in "ab" + 100 spaces, all of them if a separator follows the tile.
-HR_FN void drop_padding(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
-                        u32 first) {
-    for (u32 word = first; word < first + chunks_per_thread && word < chunks; ++word) {
-        for (u32 left = memory.ends[word]; left != 0; left &= left - 1) {
-            drop_spaces_before(memory, 32 * word + static_cast<u32>(__ffs(static_cast<int>(left))) - 1);
-        }
-    }
-    const bool is_last = threadIdx.x == 0 && tile.end > 0 && staged_text(memory)[tile.end - 1] == ' ';
-    if (is_last && is_only_padded(text, task, tile)) drop_spaces_before(memory, tile.end);
-    __syncthreads();
 }
 
 // Returns whether a field's first byte is a quote that encloses it. A lenient quote need not be one; then it is not

@@ -144,13 +144,12 @@ HR_FN void resolve_words(ConvertMemory& memory, const u8* text, const ConvertTas
     }
 }
 
-// Resolves a thread's words by the DFA.
-HR_FN void read_words(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertTile& tile,
-                      ThreadMasks& own, u32 (&head_dropped)[head_chunks]) {
-    run_tile(memory, task, tile, own.first);
+// Takes a thread's words from the DFA.
+HR_FN void read_words(ConvertMemory& memory, const ConvertTask& task, const ConvertTile& tile, ThreadMasks& own,
+                      u32 (&head_dropped)[head_chunks]) {
+    stage_roles(memory, task, tile, own.first);
     __syncthreads();
     if (task.dfa.flags & DFA_LENIENT) keep_quotes(memory, task.dialect, own.first);
-    if (task.dfa.flags & DFA_STRIPS) drop_padding(memory, text, task, tile, own.first);
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
         const u32 word = own.first + i;
@@ -176,7 +175,7 @@ HR_FN void resolve_tile(ConvertMemory& memory, const u8* text, const ConvertTask
     own.first = thread_first_word();
     u32 head_dropped[head_chunks] = {};
     if constexpr (by_dfa) {
-        read_words(memory, text, task, tile, own, head_dropped);
+        read_words(memory, task, tile, own, head_dropped);
     } else {
         resolve_words(memory, text, task, tile, own, head_dropped);
     }

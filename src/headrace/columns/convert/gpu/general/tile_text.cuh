@@ -74,7 +74,6 @@ constexpr u32 no_field = ~0u;
 
 struct ConvertMemory {
     uint4 text[staged_bytes / 16 + 1];
-    uint4 reads[by_dfa ? 281 : 1];                   // DfaTables::reads; for 64 states after the groups of bytes
     u32 ends[chunks];                                // field ends, including those at a record's end
     u32 records[chunks];                             // record ends
     u32 starts[by_dfa ? chunks : 1];                 // first bytes of records
@@ -155,19 +154,6 @@ HR_COLD u32 valid_mask(i64 position, u64 size) {
 // Bits of malformed quotes from tile_dfa.cuh. They share memory with `pieces`, which strings use later.
 HR_FN u32* malformed_bits(ConvertMemory& memory) { return reinterpret_cast<u32*>(memory.pieces); }
 
-HR_FN void stage_tables(ConvertMemory& memory, const DfaTask& steps) {
-    if (steps.count > 16) {
-        const auto& tables = *static_cast<const DfaTables<64>*>(steps.tables);
-        constexpr u32 groups = sizeof tables.group_of / 8, all = groups + sizeof tables.reads / 8;
-        const u64* const of_groups = reinterpret_cast<const u64*>(tables.group_of);
-        const u64* const of_reads = reinterpret_cast<const u64*>(tables.reads);
-        for (u32 i = threadIdx.x; i < all; i += threads)
-            reinterpret_cast<u64*>(memory.reads)[i] = i < groups ? of_groups[i] : of_reads[i - groups];
-        return;
-    }
-    stage_reads(memory.reads, steps);
-}
-
 // Returns whether the staged text is UTF-8 after the byte before it. Callers put a barrier before.
 HR_COLD bool is_valid_tile(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
                            const ConvertTile& tile) {
@@ -203,7 +189,6 @@ HR_FN void stage_tile(ConvertMemory& memory, const u8* text, const ConvertTask& 
         }
     }
     if (threadIdx.x == 0) memory.text[vectors] = {0, 0, 0, 0};
-    if constexpr (by_dfa) stage_tables(memory, task.dfa);
     const bool is_ascii = !__syncthreads_or((high & tile::top_bits) != 0);
     tile.has_errors = !is_ascii && task.strings != 0;
     const bool may_split = by_dfa && (task.dfa.flags & DFA_HIGH_BYTES);
