@@ -29,11 +29,14 @@ def shape():
 
 @dataclass(frozen=True)
 class Written:
-    """A dialect, and how texts are written in it: `text` writes a field of text, `between` what may precede a record."""
+    """A dialect, and how texts are written in it: `text` writes a field of text, `between` what may precede a record, `pad` a
+    field of any type with spaces around it.
+    """
 
     options: dict[str, Any]
     text: Callable[[random.Random, str], str]
     between: Callable[[random.Random], str] = lambda _: ""
+    pad: Callable[[random.Random, str], str] = lambda _, field: field
 
     @property
     def sep(self) -> str:
@@ -62,6 +65,22 @@ def escaped_without_quotes(rng: random.Random, text: str) -> str:
     return "".join(rng.choice(["", "", "\\\\", "\\,", "\\\n"]) + letter for letter in text)
 
 
+def spaced(rng: random.Random, text: str) -> str:
+    return f'" {text}, "" \n{text[:3]} "' if rng.random() < 0.5 else text
+
+
+def spaces(rng: random.Random) -> str:
+    return " " * rng.choices([0, 1, 2, 7, 32, 33, 70, 150], [40, 20, 20, 20, 2, 2, 1, 0.5])[0]
+
+
+def after_spaces(rng: random.Random, field: str) -> str:
+    return spaces(rng) + field
+
+
+def among_spaces(rng: random.Random, field: str) -> str:
+    return spaces(rng) + field + spaces(rng)
+
+
 def comment(rng: random.Random) -> str:
     return "".join(rng.choices(["", "#\n", '# a "note, of\n', "#" + "long " * 60 + "\n", "\n"], [20, 1, 2, 0.3, 1])[0:1])
 
@@ -81,6 +100,14 @@ WRITTEN = {
     "lenient quotes": Written({"lenient_quotes": True, "on_error": "reject"}, lenient, comment),
     "lenient quotes and escapes": Written({"lenient_quotes": True, "escape_char": "\\", "on_error": "reject"}, lenient),
     "all of them": Written({"escape_char": "\\", "comment": "#", "sep": "::"}, escaped, comment),
+    "spaces before fields": Written({"skip_initial_space": True}, spaced, pad=after_spaces),
+    "spaces before fields and lenient quotes": Written(
+        {"skip_initial_space": True, "lenient_quotes": True, "on_error": "reject"}, lenient, comment, pad=after_spaces
+    ),
+    "padded fields": Written({"strip": True}, spaced, pad=among_spaces),
+    "padded fields and comments": Written({"strip": True, "comment": "#"}, spaced, comment, pad=among_spaces),
+    "line ends of two bytes": Written({"lineterminator": "\r\n"}, quoted),
+    "line ends and separators of several bytes": Written({"lineterminator": "<e>", "sep": "||", "comment": "#"}, quoted, comment),
     "blank lines are records": Written({"comment": "#", "skip_blank_lines": False, "short_records": "null"}, quoted, comment),
 }
 
@@ -90,11 +117,13 @@ def record(rng: random.Random, written: Written) -> str:
     day = f"20{rng.randrange(10, 99)}-0{rng.randrange(1, 9)}-1{rng.randrange(9)}"
     flag = rng.choice(["true", "false", ""])
     numbers = str(rng.randrange(-(10**6), 10**6)), f"{rng.uniform(-99, 99):.2f}"
-    return written.between(rng) + written.sep.join([texts[0] or "t", numbers[0], texts[1], numbers[1], day, flag]) + "\n"
+    fields = [texts[0] or "t", numbers[0], texts[1], numbers[1], day, flag]
+    return written.between(rng) + written.sep.join(written.pad(rng, field) for field in fields) + "\n"
 
 
 def text_of(rng: random.Random, written: Written, count: int) -> str:
-    return "".join(record(rng, written) for _ in range(count))
+    text = "".join(record(rng, written) for _ in range(count))
+    return text.replace("\n", written.options.get("lineterminator", "\n"))
 
 
 @pytest.mark.long_except("0-*")
@@ -119,7 +148,7 @@ def test_every_place_at_the_edge_of_a_tile(name, shift):
     """A first field of each length moves separators, escapes and comments over the edges of tiles of 1,024 bytes."""
     rng, written = random.Random(name), WRITTEN[name]
     first = written.sep.join(["x" * (shift + 1), "1", "y", "2.5", "2001-02-03", "true"])
-    data = f"{first}\n{text_of(rng, written, 60)}".encode()
+    data = f"{first}{written.options.get('lineterminator', chr(10))}{text_of(rng, written, 60)}".encode()
     check(data, header=False, schema=TYPES, skew=shift, shape=shape(), **written.options)
 
 

@@ -49,17 +49,37 @@ HR_FN u32 find_end(const RowMemory& memory, u32 at) {
     return at + n;
 }
 
-// Returns the number of bytes of the separator that precede the field end at `place`. `record_end`: the end of the
-// record, if it is in the tile; a line end has one byte.
-HR_FN u32 separator_more(const RowTask& task, u32 place, u32 record_end) {
-    return by_dfa && place != record_end ? task.dfa.separator_more : 0;
+// Returns the number of bytes of the separator or line end that precede the field end at `place`. `record_end`: the end
+// of the record, if it is in the tile.
+HR_FN u32 delimiter_more(const RowTask& task, u32 place, u32 record_end) {
+    if constexpr (!by_dfa) return 0;
+    return place != record_end ? task.dfa.separator_more : task.dfa.line_end_more;
+}
+
+// Returns whether the dialect skips spaces around fields.
+HR_FN bool skips_spaces(const RowTask& task) { return by_dfa && (task.dfa.flags & (DFA_SKIPS_SPACES | DFA_STRIPS)); }
+
+// Returns the bytes of a field and the spaces around it: up to 31, or a number above if spaces are no reason for it.
+HR_FN u32 padded_bytes(const RowMemory& memory, const RowTask& task, u32 at) {
+    const u32 n = to_end(memory, at);
+    return n > 31 && skips_spaces(task) ? find_end(memory, at) - at : n;
+}
+
+// Moves past the spaces that the dialect skips at the begin of `n` bytes from `at` on, and leaves out those at the end.
+HR_FN void trim(const RowMemory& memory, const RowTask& task, u32& at, u32& n) {
+    if (!skips_spaces(task)) return;
+    const u8* const text = staged_text(memory);
+    for (; n != 0 && text[at] == ' '; --n) ++at;
+    while ((task.dfa.flags & DFA_STRIPS) && n != 0 && text[at + n - 1] == ' ') --n;
 }
 
 // Returns the field at the cursor, `raw` bytes before the end of its separator.
 HR_FN FieldSpan field_at(const RowMemory& memory, const RowTask& task, const Cursor& cursor, u32 raw) {
-    const u32 at = cursor.at, next = at + raw + 1;
+    u32 at = cursor.at;
+    const u32 next = at + raw + 1;
     if constexpr (!may_quote) return {at, raw, next, false};
-    const u32 n = raw - separator_more(task, at + raw, cursor.end);
+    u32 n = raw - delimiter_more(task, at + raw, cursor.end);
+    trim(memory, task, at, n);
     const bool quoted = staged_text(memory)[at] == task.dialect.quote && n - 2 < staged_bytes &&
                         (!by_dfa || (is_dropped(memory, at) && is_dropped(memory, at + n - 1)));
     return {quoted ? at + 1 : at, quoted ? n - 2 : n, next, quoted};

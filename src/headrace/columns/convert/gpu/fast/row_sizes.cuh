@@ -89,7 +89,7 @@ HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
 HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, Cursor& cursor, bool open) {
     const u32 begin = cursor.at, end = find_end(memory, begin);
     const bool ends = end <= cursor.end;
-    const FieldExtent field{begin, end - separator_more(task, end, open ? ~0u : cursor.end), end};
+    const FieldExtent field{begin, end - delimiter_more(task, end, open ? ~0u : cursor.end), end};
     const bool there = cursor.live && begin <= cursor.end;
     cursor.live = cursor.live && (ends || open);
     cursor.at = ends ? end + 1 : cursor.end + 1;

@@ -240,7 +240,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         if (i == 0 && group.first == tile.entry.record) {
             u32 others = 0;  // bytes of the tile's first string that other tiles own
             if (cursors[0].live) {
-                const u32 place = cursors[0].at - 1, end = place - separator_more(task, place, cursors[0].end);
+                const u32 place = cursors[0].at - 1, end = place - delimiter_more(task, place, cursors[0].end);
                 others = kept_bytes(memory, begin, end, true) - owned_bytes(memory, tile, {begin, end, place}, false);
             }
             place -= tile::shuffle(others, 0);

@@ -89,7 +89,7 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
     bool asks = false, has_empty = false;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
-        fields[i] = field_at(memory, task, cursors[i], to_end(memory, cursors[i].at));
+        fields[i] = field_at(memory, task, cursors[i], padded_bytes(memory, task, cursors[i].at));
         values[i] = forms.common(fields[i]);
         asks |= cursors[i].live && !values[i].fine;
         has_empty |= fields[i].n == 0;
@@ -240,7 +240,7 @@ HR_FN void read_booleans(RowMemory& memory, const RowTask& task, const RowColumn
                          Cursor (&cursors)[per_lane]) {
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
-        const FieldSpan field = field_at(memory, task, cursors[i], to_end(memory, cursors[i].at));
+        const FieldSpan field = field_at(memory, task, cursors[i], padded_bytes(memory, task, cursors[i].at));
         const bool open = cursors[i].live && field.n <= 8 && (field.n != 0 || cursors[i].at <= cursors[i].end);
         u32 meaning = 0;
         if (open) meaning = meaning_of_field(memory, task, column, field);
