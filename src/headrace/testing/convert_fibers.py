@@ -109,11 +109,10 @@ class _Roles:
     def __init__(self, data: bytes, dialect: Dialect, words: int, skew: int) -> None:
         result = known_dfa_tables(dialect)
         self.tables: NDArray[Any] = np.frombuffer(result.tobytes(), np.uint64).copy()
-        self.count: int = result["steps"].shape[1]
         self.roles = word_roles(data, dialect, words, skew)
 
     def pack(self, dialect: Dialect) -> tuple[bytes, bytes]:
-        return pack_dfa(dialect, DfaOutput(_At(self.tables), _At(self.roles), None, self.count))
+        return pack_dfa(dialect, DfaOutput(_At(self.tables), _At(self.roles), None))
 
 
 def word_roles(data: bytes, dialect: Dialect, words: int, skew: int) -> NDArray[np.uint64]:

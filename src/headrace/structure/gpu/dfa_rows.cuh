@@ -1,6 +1,5 @@
-// Looks up automaton steps. The steps of one byte from all states form a row of 8 or 16 bytes, held in two or four
-// registers. A byte permute (PRMT) picks the step of a state. So one load serves all states, as in ParPaRaw, whose
-// transition table has a row for each symbol group.
+// Looks up automaton steps. The steps of one symbol group from all states form a row of 8 or 16 bytes, held in two or
+// four registers. A byte permute (PRMT) picks the step of a state. So two loads serve all states, as in ParPaRaw.
 #pragma once
 #include "gpu/block/byte_masks.cuh"
 #include "gpu/block/warp.cuh"
@@ -57,31 +56,24 @@ struct Extent {
     i32 from, to;
 };
 
-// The step table in shared memory.
+// DfaTables::group_of and DfaTables::steps in shared memory.
 template <u32 count>
 struct Steps {
-    Row<count> of[257];
+    static constexpr u32 row_bytes = count * (count > 16 ? 2 : 1);
+    u8 group_of[272];
+    alignas(16) u8 of[33][row_bytes];
 
     // Return the row of byte k of a word; the byte's position in the tile is `place`. Outside the text it changes
     // nothing.
     template <bool whole>
     __device__ __forceinline__ Row<count> at(u32 word, u32 k, Extent extent, i32 place) const {
-        constexpr u32 shift = count == 8 ? 3 : 4;
-        const u32 offset = (k == 0 ? word << shift : word >> (k * 8 - shift)) & 0xFFu << shift;
-        if (!whole && (place < extent.from || place >= extent.to)) return of[no_byte];
-        return *reinterpret_cast<const Row<count>*>(reinterpret_cast<const u8*>(of) + offset);
-    }
-};
-
-template <>
-struct Steps<64> {
-    u8 group_of[264];
-    u16 of[33][64];
-
-    template <bool whole>
-    __device__ __forceinline__ Row<64> at(u32 word, u32 k, Extent extent, i32 place) const {
         const bool is_text = whole || (place >= extent.from && place < extent.to);
-        return {of[group_of[is_text ? word >> (k * 8) & 0xFF : no_byte]]};
+        const u8* const row = of[group_of[is_text ? word >> (k * 8) & 0xFF : no_byte]];
+        if constexpr (count > 16) {
+            return {reinterpret_cast<const u16*>(row)};
+        } else {
+            return *reinterpret_cast<const Row<count>*>(row);
+        }
     }
 };
 

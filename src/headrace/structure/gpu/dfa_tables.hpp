@@ -1,5 +1,5 @@
-// Tables of an automaton of at most 8, 16 or 64 states for the kernels (summarize_dfa.cu). The steps of one byte from
-// all states are adjacent. structure/gpu/dialect_tables.py builds them from an Automaton.
+// Tables of an automaton of at most 8, 16 or 64 states for the kernels (summarize_dfa.cu). The steps of a symbol group
+// from all states are adjacent. structure/gpu/dialect_tables.py builds them from an Automaton.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -34,45 +34,33 @@ struct DfaPadding {
     u8 strips, separator, line_end, universal;
 };
 
+// Bytes of one symbol group have the same steps. Groups are few, so lanes that look up different bytes rarely read the
+// same bank of shared memory.
 template <u32 count>
 struct DfaTables {
-    u8 steps[257][count];                   // the step from each state; row 256 is "no byte", which changes nothing
-    u8 emits[256][count];                   // Emit's bits
     u64 idle, quoted, comment, unfinished;  // Automaton's, a bit for each state
     u64 escaped;                            // bit s: an escape precedes
     u16 quote;                              // a byte, or 256 for none
     u8 spare;                               // with lenient quotes: represents a quote that opens no field
     u8 other;                               // represents bytes equal to `spare`; both are ordinary bytes of the dialect
     DfaPadding padding;
+    u8 group_of[272];  // of each byte; item 256 is "no byte", which changes nothing
+    Either<(count > 16), u16, u8> steps[33]
+                                       [count];  // of each group, from each state; 16 bits: the state in the upper ones
+    u8 emits[33][count];                         // Emit's bits
 };
-static_assert(sizeof(DfaTables<8>) == 4152 && sizeof(DfaTables<16>) == 8256);
-
-// More than 16 states: steps by symbol group, with the next state in the upper byte and the meaning in the lower.
-template <>
-struct DfaTables<64> {
-    u8 group_of[264];  // of each byte; item 256 is "no byte"
-    u16 steps[33][64];
-    u8 emits[33][64];
-    u64 idle, quoted, comment, unfinished;
-    u64 escaped;
-    u16 quote;
-    u8 spare;
-    u8 other;
-    DfaPadding padding;
-};
-static_assert(sizeof(DfaTables<64>) == 6648);
+static_assert(sizeof(DfaTables<8>) == 848 && sizeof(DfaTables<16>) == 1376 && sizeof(DfaTables<64>) == 6656);
 
 // Results of the DFA search (structure/gpu/summarize_dfa.cu), and what only a DFA needs to know of the dialect.
 struct DfaTask {
     const void* tables;     // DfaTables<count>
     const DfaRoles* roles;  // of each 32 bytes, from the 16-byte boundary at or before the text on
     const u32* marks;       // lenient quotes that open no field, one bit per byte of text; or null
-    u8 count;               // states: 8, 16 or 64
     u8 separator_more;      // bytes of a separator before its last one
     u8 line_end_more;       // bytes of a line end before its last one
     u8 flags;               // DfaFlag
     u8 escape;
-    u8 reserved[3];
+    u8 reserved[4];
 };
 static_assert(sizeof(DfaTask) == 32);
 

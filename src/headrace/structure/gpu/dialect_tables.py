@@ -19,7 +19,7 @@ TOTALS = FIND_TOTALS.dtype
 PLAIN_DIALECT, LENIENT_DIALECT = layout("PlainDialect"), layout("LenientDialect")
 MAX_STATES = (8, 16)
 DFA_TABLES = {count: layout(f"DfaTables<{count}>").dtype for count in (*MAX_STATES, 64)}
-"""Layouts of the tables, by their capacity in states. Those for 64 states are by symbol group (dfa_tables.hpp)."""
+"""Layouts of the tables, by their capacity in states."""
 _WIDE_STATES, _NO_GROUP = 64, 32
 
 
@@ -97,12 +97,11 @@ def dfa_tables(dialect: Dialect) -> np.void:
     automaton = dialect.automaton
     states = len(automaton.states)
     count = next((count for count in MAX_STATES if states <= count), _WIDE_STATES)
-    is_wide = count == _WIDE_STATES
+    shift = 8 if count == _WIDE_STATES else 0
     result: NDArray[np.void] = np.zeros(1, DFA_TABLES[count])
     table: np.void = result[0]
     # The last row stands for "no byte" and keeps every state.
-    stays = np.arange(count) << 8 * is_wide
-    table["steps"][_NO_GROUP if is_wide else 256] = stays
+    table["steps"][_NO_GROUP] = np.arange(count) << shift
     table["quote"] = 256 if dialect.quote_char is None else dialect.quote_char[0]
     # Two ordinary bytes: `spare` represents a lenient quote that opens no field, and `other` represents `spare` itself.
     table["spare"], table["other"] = [byte for byte in range(128) if automaton.class_of[byte] == len(automaton.groups) - 1][:2]
@@ -111,14 +110,13 @@ def dfa_tables(dialect: Dialect) -> np.void:
         groups[table["spare"]] = automaton.unreal_group
     # Unused states step as state 0 does, so their runs converge with its run after one byte.
     known = [state if state < states else 0 for state in range(count)]
-    if is_wide:
-        table["group_of"] = [*groups, *[_NO_GROUP] * 8]
-    for row, group in enumerate(range(len(automaton.groups)) if is_wide else groups):
+    table["group_of"] = [*groups, *[_NO_GROUP] * 16]
+    for group in range(len(automaton.groups)):
         for place, state in enumerate(known):
             emit, drop = automaton.emit[group][state], automaton.dropped[group][state]
-            after = automaton.next[group][state] << 8 * is_wide
-            table["emits"][row][place] = emit
-            table["steps"][row][place] = after | _step(emit) | _Step.DROP * drop
+            after = automaton.next[group][state] << shift
+            table["emits"][group][place] = emit
+            table["steps"][group][place] = after | _step(emit) | _Step.DROP * drop
     if dialect.strip:
         table["padding"] = True, dialect.sep[0], (dialect.lineterminator or b"\n")[0], dialect.lineterminator is None
     for name in ("idle", "quoted", "comment", "unfinished", "escaped"):

@@ -92,8 +92,6 @@ class DfaOutput:
     """DfaRoles of each 32 bytes (dfa_tables.hpp)."""
     marks: DeviceBuffer | None
     """A bit for each byte, set for lenient quotes that open no field; None if quotes are strict."""
-    count: int
-    """Capacity of the tables in states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +234,7 @@ class Search:
             else:
                 self._scan(_SCAN_MAPS, [maps, self.tiles, states, before, self._scan_memory["maps"]])
             self._launch(_SUMMARIZE_DFA, defines, [*head, states, roles, self._summaries, totals, before])
-        self.dfa = DfaOutput(table, roles, self._marks, count)
+        self.dfa = DfaOutput(table, roles, self._marks)
         return states
 
     def _launch(self, entry: Entry, defines: dict[str, int], args: list[object]) -> None:

@@ -81,9 +81,8 @@ struct Staged {
                 vector[place_of(number)] = edge_vector(text, bytes, first + number * 16, 'x', 'x');
             }
         }
-        // The step table is the first member of Tables.
         for (u32 i = threadIdx.x; i < sizeof steps / 8; i += threads)
-            reinterpret_cast<u64*>(&steps)[i] = reinterpret_cast<const u64*>(tables)[i];
+            reinterpret_cast<u64*>(&steps)[i] = reinterpret_cast<const u64*>(tables->group_of)[i];
         tile::wait_for_copies();
         for (u32 row = 0; marks != nullptr && row < rows; ++row) {
             const u32 number = row * threads + threadIdx.x;
@@ -208,14 +207,6 @@ struct DfaCounts {
     u32 flags = 0, blanks = 0, comments = 0;
 };
 
-template <u32 states>
-__device__ __forceinline__ u32 emit_of(const DfaTables<states>& tables, u32 byte, u32 state) {
-    return tables.emits[byte][state];
-}
-__device__ __forceinline__ u32 emit_of(const DfaTables<64>& tables, u32 byte, u32 state) {
-    return tables.emits[tables.group_of[byte]][state];
-}
-
 // Count the rare bytes among four by their Emit bits, and return the malformed ones as bits. `steps`: the step before
 // them and their own four.
 __device__ __forceinline__ u32 add_rare(DfaCounts& counts, const Tables& tables, u32 bytes, const u32 (&steps)[5]) {
@@ -223,7 +214,7 @@ __device__ __forceinline__ u32 add_rare(DfaCounts& counts, const Tables& tables,
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         if ((steps[k + 1] & STEP_RARE) != 0) {
-            const u32 emit = emit_of(tables, bytes >> (k * 8) & 0xFF, state_of<count>(steps[k]));
+            const u32 emit = tables.emits[tables.group_of[bytes >> (k * 8) & 0xFF]][state_of<count>(steps[k])];
             if ((emit & EMIT_STRAY) != 0) malformed |= 1u << k;
             counts.blanks += (emit & EMIT_BLANK) != 0;
             counts.comments += (emit & EMIT_COMMENT) != 0;

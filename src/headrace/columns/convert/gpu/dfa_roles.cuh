@@ -9,14 +9,11 @@
 
 namespace headrace {
 
-// Sets of states, stored after the arrays of DfaTables.
+// Sets of states, with which DfaTables begins.
 enum class StepSet : u8 { idle, quoted, comment, unfinished, escaped };
 
-HR_FN u32 begin_of_sets(const DfaTask& steps) { return steps.count > 16 ? 6600 : 513 * steps.count; }
-
 HR_FN bool is_in(const DfaTask& steps, StepSet set, u32 state) {
-    const u64* const sets = reinterpret_cast<const u64*>(static_cast<const u8*>(steps.tables) + begin_of_sets(steps));
-    return sets[static_cast<u32>(set)] >> state & 1;
+    return static_cast<const u64*>(steps.tables)[static_cast<u32>(set)] >> state & 1;
 }
 
 // Returns the roles of 32 bytes. Words count from the 16-byte boundary at or before the text. It is negative before

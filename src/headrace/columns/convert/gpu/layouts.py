@@ -187,7 +187,7 @@ def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
     addresses = dfa.tables.address, dfa.roles.address, 0 if dfa.marks is None else dfa.marks.address
     more = len(dialect.sep) - 1, len(dialect.lineterminator or b"\n") - 1
     escape = (dialect.escape_char or b"\0")[0]
-    task = _DFA_FIELDS.pack(*addresses, dfa.count, *more, flags, escape)
+    task = _DFA_FIELDS.pack(*addresses, *more, flags, escape)
     return dfa_dialect(dialect), task.ljust(_DFA_TASK.size, b"\0")
 
 

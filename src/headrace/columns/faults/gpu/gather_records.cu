@@ -13,14 +13,6 @@ using namespace headrace::structure;
 
 constexpr u32 threads = HR_THREADS;
 
-template <u32 count>
-HR_FN u32 step_from(const DfaTables<count>& tables, u32 step, u32 byte) {
-    return tables.steps[byte][state_of<count>(step)];
-}
-HR_FN u32 step_from(const DfaTables<64>& tables, u32 step, u32 byte) {
-    return tables.steps[tables.group_of[byte]][state_of<64>(step)];
-}
-
 // The records to size. Those that begin after the text are none.
 struct SizedRecords {
     const u64* begins;
@@ -46,7 +38,7 @@ HR_FN void size_records(const u8* text, u64 size, u64 max_bytes, const DfaTables
             const bool is_marked = (marks[(at + skew) / 32] >> ((at + skew) % 32) & 1) != 0;
             byte = is_marked ? tables->spare : byte == tables->spare ? tables->other : byte;
         }
-        step = step_from(*tables, step, byte);
+        step = tables->steps[tables->group_of[byte]][state_of<states>(step)];
         if ((step & STEP_DROP) == STEP_RECORD) break;
     }
     records.sizes[number] = at < limit ? at + 1 - begin : 0;
