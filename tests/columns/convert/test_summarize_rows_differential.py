@@ -35,7 +35,7 @@ pytestmark = pytest.mark.fibers
 GUESS = 1 << 20
 TEXT, SKIP = 8, 9
 GROUPS = 16
-TASK, BRIEF = Struct("=QIIIHH8sQII40x"), Struct("=IBBH")
+TASK, BRIEF = Struct("=QIIIHH8sQII32x"), Struct("=IBBH")
 hows = st.builds(How, st.sampled_from([(32, 2), (64, 2), (32, 8)]), st.integers(0, 15), st.sampled_from(ORDERS))
 
 
