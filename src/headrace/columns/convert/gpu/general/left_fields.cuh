@@ -13,7 +13,7 @@ HR_FN bool is_in_marked_tile(const LeftField& field, const ConvertTask& task, co
     return (marks[min(tile, task.tiles - 1)] & ROW_MARK_ALL) != 0;
 }
 
-// Returns the text [begin, end). The fast path reads no padded fields, and leaves none in a tile with escapes.
+// Returns the text [begin, end). Fields are left only in texts that masks read, so none is padded or has escapes.
 HR_FN FieldText text_of_left(const u8* text, u64 begin, u64 end, const PlainDialect& dialect) {
     FieldText result{text + begin, static_cast<usize>(end - begin), false, false, 0};
     if (may_quote && (dialect.flags & PLAIN_QUOTES) && result.n >= 2 && *result.p == dialect.quote) {
