@@ -24,53 +24,12 @@ constexpr u32 look_behind = 64;  // QuoteRuns::LOOK_BEHIND
 
 enum Decides : u8 { neutral, opens, may_close };
 
-// A thread's 64 bytes as bits.
-struct OwnBytes {
-    u64 first;  // position of the thread's first byte in the text
-    u64 quotes;
-    u64 begins;      // quotes that begin a run
-    u64 delimiters;  // separators and line ends, if each is a byte of ASCII
-
-    __device__ bool has(u64 at) const { return at - first < thread_bytes; }
-};
-
 // The text, and the rules that classify its runs of quotes. The same rules as QuoteRuns in structure/cpu/lenient.cpp.
 struct LookedAt {
     const u8* text;
     u64 size;
     const LenientDialect& dialect;
-    bool has_delimiters;  // `own` has them
-    OwnBytes own;
 
-    __device__ LookedAt(const u8* text, u64 size, const LenientDialect& dialect)
-        : text(text), size(size), dialect(dialect), own{} {
-        const u32 line_end = dialect.universal ? '\n' : dialect.line_end[0];
-        has_delimiters = dialect.separator_length == 1 && dialect.line_end_length == 1 &&
-                         ((dialect.separator[0] | line_end) & 0x80) == 0;
-        const u32 bytes[4] = {dialect.quote, dialect.separator[0], line_end, dialect.universal ? '\r' : line_end};
-        const i64 skew = static_cast<i64>(reinterpret_cast<u64>(text) & 15);
-        const i64 at = static_cast<i64>((u64{blockIdx.x} * threads + threadIdx.x) * thread_bytes) - skew;
-        own.first = static_cast<u64>(at);
-        u64 found[4] = {};
-        for (u32 v = 0; v < thread_bytes / 16; ++v) {
-            const i64 from = at + v * 16;
-            const bool whole = from >= 0 && static_cast<u64>(from) + 16 <= size;
-            const u8 none = static_cast<u8>(dialect.quote ^ 1);
-            const uint4 vector =
-                whole ? *reinterpret_cast<const uint4*>(text + from) : edge_vector(text, size, from, none, none);
-#pragma unroll
-            for (u32 i = 0; i < 4; ++i) {
-                const u32 pattern = tile::repeated(bytes[i]);
-                const tile::Bits equal = {{tile::equals(vector.x, pattern), tile::equals(vector.y, pattern),
-                                           tile::equals(vector.z, pattern), tile::equals(vector.w, pattern)}};
-                found[i] |= static_cast<u64>(tile::gather(equal)) << (v * 16);
-            }
-        }
-        own.quotes = found[0];
-        own.delimiters = found[1] | found[2] | found[3];
-        const bool behind_quote = own.quotes != 0 && at > 0 && text[at - 1] == dialect.quote;
-        own.begins = own.quotes & ~(own.quotes << 1 | (behind_quote ? 1 : 0));
-    }
     __device__ bool escaped(u64 at) const {
         if (!dialect.has_escape) return false;
         u64 count = 0;
@@ -92,23 +51,17 @@ struct LookedAt {
     }
     __device__ bool delimiter_at(u64 at) const {
         if (at >= size) return true;
-        if (has_delimiters && own.has(at)) return own.delimiters >> (at - own.first) & 1;
         if (starts(at, dialect.separator, dialect.separator_length)) return true;
         if (dialect.universal) return text[at] == '\n' || text[at] == '\r';
         return starts(at, dialect.line_end, dialect.line_end_length);
     }
     __device__ bool delimiter_before(u64 at) const {
         for (u32 i = 0; dialect.skips_spaces && i < look_behind / 4 && at > 0 && text[at - 1] == ' '; ++i) --at;
-        if (at == 0) return true;
-        if (has_delimiters && own.has(at - 1)) return own.delimiters >> (at - 1 - own.first) & 1 && !escaped(at - 1);
-        if (stops(at, dialect.separator, dialect.separator_length)) return true;
+        if (at == 0 || stops(at, dialect.separator, dialect.separator_length)) return true;
         if (dialect.universal) return (text[at - 1] == '\n' || text[at - 1] == '\r') && !escaped(at - 1);
         return stops(at, dialect.line_end, dialect.line_end_length);
     }
-    // The end of a run that begins in `own`.
     __device__ u64 run_end(u64 at) const {
-        const u64 others = ~(own.quotes >> (at - own.first));
-        at += others == 0 ? thread_bytes : static_cast<u32>(trailing_zeros(others));
         while (at < size && text[at] == dialect.quote) ++at;
         return at;
     }
@@ -121,15 +74,40 @@ struct LookedAt {
     }
 };
 
+// A thread's 64 bytes, and the runs of quotes that begin in them.
+struct OwnRuns {
+    u64 first;   // position of the thread's first byte in the text
+    u64 begins;  // bit i: a run begins at byte i
+
+    __device__ explicit OwnRuns(const LookedAt& all) : first(0), begins(0) {
+        const i64 skew = static_cast<i64>(reinterpret_cast<u64>(all.text) & 15);
+        const i64 at = static_cast<i64>((u64{blockIdx.x} * threads + threadIdx.x) * thread_bytes) - skew;
+        first = static_cast<u64>(at);
+        const u32 pattern = tile::repeated(all.dialect.quote);
+        for (u32 v = 0; v < thread_bytes / 16; ++v) {
+            const i64 from = at + v * 16;
+            const bool whole = from >= 0 && static_cast<u64>(from) + 16 <= all.size;
+            const u8 none = static_cast<u8>(all.dialect.quote ^ 1);
+            const uint4 vector = whole ? *reinterpret_cast<const uint4*>(all.text + from)
+                                       : edge_vector(all.text, all.size, from, none, none);
+            const tile::Bits found = {{tile::equals(vector.x, pattern), tile::equals(vector.y, pattern),
+                                       tile::equals(vector.z, pattern), tile::equals(vector.w, pattern)}};
+            begins |= static_cast<u64>(tile::gathered(found)) << (v * 16);
+        }
+        const bool behind_quote = begins != 0 && at > 0 && all.text[at - 1] == all.dialect.quote;
+        begins &= ~(begins << 1 | (behind_quote ? 1 : 0));
+    }
+};
+
 // Return whether the preceding variant could not read the text, or there was none.
 __device__ __forceinline__ bool is_asked(const FindTotals* other) {
     return other == nullptr || (tile::load_relaxed(&other->flags) & FIND_REDO) != 0;
 }
 
 // Return the kind of the thread's first decisive run.
-__device__ __forceinline__ u32 first_kind(const LookedAt& all) {
-    for (u64 left = all.own.begins; left != 0; left &= left - 1) {
-        const u64 at = all.own.first + static_cast<u64>(trailing_zeros(left));
+__device__ __forceinline__ u32 first_kind(const LookedAt& all, const OwnRuns& own) {
+    for (u64 left = own.begins; left != 0; left &= left - 1) {
+        const u64 at = own.first + static_cast<u64>(trailing_zeros(left));
         const Decides kind = all.kind_of(at, all.run_end(at));
         if (kind != neutral) return kind;
     }
@@ -141,8 +119,9 @@ extern "C" __global__ void __launch_bounds__(threads)
               const FindTotals* other) {
     __shared__ u32 firsts[threads / tile::lanes];
     if (!is_asked(other)) return;
-    const LookedAt all(text, bytes, dialect);
-    const u32 kind = first_kind(all);
+    const LookedAt all = {text, bytes, dialect};
+    const OwnRuns own(all);
+    const u32 kind = first_kind(all, own);
     const u32 some = __ballot_sync(tile::all_lanes, kind != neutral);
     const u32 first = some == 0 ? 0 : static_cast<u32>(__ffs(static_cast<i32>(some))) - 1;
     const u32 of_warp = tile::shuffle(kind, first);
@@ -187,11 +166,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u8 thread_kinds[threads];
     __shared__ u32 shared;
     if (!is_asked(other)) return;
-    const LookedAt all(text, bytes, dialect);
-    const u32 kind = first_kind(all);
+    const LookedAt all = {text, bytes, dialect};
+    const OwnRuns own(all);
+    const u32 kind = first_kind(all, own);
     thread_kinds[threadIdx.x] = static_cast<u8>(kind);
     // An opening run depends on later runs. So may one after more spaces than `delimiter_before` inspects.
-    const bool asks = all.own.begins != 0 && (kind != neutral || dialect.skips_spaces);
+    const bool asks = own.begins != 0 && (kind != neutral || dialect.skips_spaces);
     u32 next = neutral;
     if (__syncthreads_or(asks)) {
         next = kind_behind(kinds, shared);
@@ -200,10 +180,10 @@ extern "C" __global__ void __launch_bounds__(threads)
         }
     }
     u64 found = 0;
-    for (u64 left = all.own.begins; left != 0;) {
+    for (u64 left = own.begins; left != 0;) {
         const u32 bit = 63 - static_cast<u32>(leading_zeros(left));
         left ^= u64{1} << bit;
-        const u64 at = all.own.first + bit, end = all.run_end(at);
+        const u64 at = own.first + bit, end = all.run_end(at);
         const bool real = is_own_field(all, at, end) || (is_odd(dialect, at, end) && next == may_close);
         if (!real) found |= u64{1} << bit;
         const Decides mine = all.kind_of(at, end);
