@@ -9,7 +9,8 @@ from copy import copy
 from dataclasses import replace
 from typing import Self, cast
 
-from headrace.arrange.multisplit.gpu.tuning import tuning_of
+from headrace.arrange.multisplit.gpu.tuning import tuning_of as split_tuning
+from headrace.arrange.sort.gpu.tuning import tuning_of as sort_tuning
 from headrace.arrange.sort.sort import argsort
 from headrace.arrays.arrays import Array, take
 from headrace.arrays.device_array import DeviceArray
@@ -127,11 +128,11 @@ class MapOnDevice:
         return result
 
     def _tuned(self, tuning: SlabTuning) -> SlabTuning:
-        """Return the sizes with those of the device's passes, if bulk builds have none."""
+        """Return the sizes with those of the device's passes and sorts, if bulk builds have none."""
         if tuning.build.split is not None:
             return tuning
-        split = tuning_of(self._card.multiprocessors, self._card.capability)
-        return replace(tuning, build=replace(tuning.build, split=split))
+        device = self._card.multiprocessors, self._card.capability
+        return replace(tuning, build=replace(tuning.build, split=split_tuning(*device)), sort=sort_tuning(*device))
 
     @contextmanager
     def _launches(self, *arrays: Array | None) -> Iterator[GpuLauncher]:

@@ -1,7 +1,8 @@
 // Fills and searches the slab hash with several values for a key, one operation per thread (multi_map_ref.cuh).
 //
 // Bytes moved, for keys of width k and values of width v. An insertion: k + v + 4, 128 for each of one or two slabs,
-// and a sector of 32 bytes that is written back. A search: k + 8, 128 for each slab of the list, and v + 4 for each
+// and a sector of 32 bytes that is written back. A postponed one: 2 k + 12 more, a sort of k and 4 bytes, and a sector
+// of values and one of slots for the random rows. A search: k + 8, 128 for each slab of the list, and v + 4 for each
 // value. Mixed operations run in order: replay_lists, list_slots, append_pairs, and then clear_slots of
 // hash_map_updates.cu. They move k + v + 25 for each operation, and the list of each distinct key once or twice.
 #include "arrange/sort/sort_key.hpp"
@@ -110,18 +111,65 @@ static __device__ __forceinline__ void add_of_warp(u64* counter, u64 number) {
     if (tile::lane() == 0 && sum != 0) atomicAdd(counter, sum);
 }
 
-// Inserts pairs and writes their slots; if the form is `located`, those of rows whose slot is no_slot. counts[1]: rows
-// without memory. The parameters are those of insert_pairs.
+// Inserts pairs and writes their slots; if the form is `located`, those of rows whose slot is no_slot. Pairs of a key
+// that most others have too are postponed: their rows get no_slot. counts[0]: their number, counts[1]: rows without
+// memory. Other parameters are those of insert_pairs and `insert_pair`.
 extern "C" __global__ void __launch_bounds__(threads)
     append_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count, u32 form,
-                 u32* slots, u64* counts) {
+                 u32* slots, u64* counts, u32 max_looks) {
     const u64 row = thread_row();
     const bool is_active = row < count && ((form & slab::located) == 0 || slots[row] == slab::no_slot);
     const Value value = is_active ? values[row] : Value{0};
     const Key key = key_of_row(keys, row, count, form, table.seed);
-    const u32 slot = slab::insert_pair<L>(table, {key, value}, is_active);
-    if (is_active) slots[row] = slot;
-    count_flags(counts + 1, is_active && slot == slab::no_slot);
+    const slab::Appended found = slab::insert_pair<L>(table, {key, value}, is_active, max_looks);
+    if (is_active) slots[row] = found.slot;
+    count_flags(counts, found.is_postponed);
+    count_flags(counts + 1, is_active && found.slot == slab::no_slot && !found.is_postponed);
+}
+
+// Writes the keys and the numbers of the rows without slots, in no order. `counter`: 0 before.
+extern "C" __global__ void __launch_bounds__(threads)
+    list_postponed(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots,
+                   Key* listed_keys, u32* listed_rows, u64* counter) {
+    const u64 row = thread_row();
+    const bool is_listed = row < count && slots[row] == slab::no_slot;
+    const u32 listed = __ballot_sync(tile::all_lanes, is_listed);
+    u64 begin = 0;
+    if (tile::lane() == 0 && listed != 0) begin = atomicAdd(counter, static_cast<u64>(__popc(listed)));
+    const u64 at = tile::shuffle(begin, 0) + __popc(listed & low_mask(tile::lane()));
+    if (!is_listed) return;
+    listed_keys[at] = keys[row];
+    listed_rows[at] = static_cast<u32>(row);
+}
+
+// Fills slabs with the pairs of frequent keys, a group of lanes a slab, and puts each into its list by one atomic
+// operation. The keys are sorted. A group has as many rows as a slab has slots, and does nothing if their keys differ.
+// So at the most twice that many rows of a key remain without a slot, or more if memory is missing.
+//
+// For example, slabs with 3 slots and the keys 1 4 4 4 4 4 4 4 9 become one slab with three values of 4. All other rows
+// remain.
+//
+// `keys`, `rows`: those of list_postponed, by key. `values`, `slots`: of all rows of the batch. `form`: a BatchForm.
+extern "C" __global__ void __launch_bounds__(threads)
+    append_slabs(const __grid_constant__ SlabTable table, const Key* keys, const u32* rows, u64 count,
+                 const Value* values, u32 form, u32* slots) {
+    const u64 begin = thread_row() / slab::group_lanes * L::slots;
+    const bool is_whole = begin + L::slots <= count && keys[begin] == keys[begin + L::slots - 1];
+    const Key key = key_of_row(keys, begin, count, form, table.seed);
+    const slab::StoredKey<L> home = slab::stored_key<L>(table, key);
+    slab::Allocator allocator(table);
+    const u32 slab = tile::shuffle(allocator.allocate(is_whole && slab::group_lane() == 0), slab::first_lane());
+    if (slab != no_slab) {
+        for (u32 number = slab::group_lane(); number < L::slots; number += slab::group_lanes) {
+            const u32 row = rows[begin + number];
+            const u32 position = number % L::lane_keys * slab::group_lanes + number / L::lane_keys;
+            slab::store_pair<L>(slab::slab_at(table, slab), position, {home.key, values[row]});
+            slots[row] = slab::slot_number(slab, position) | slab::fresh;
+        }
+    }
+    __threadfence();  // readers that see the slab's number see its pairs
+    __syncwarp();
+    if (slab != no_slab && slab::group_lane() == 0) slab::put_full<L>(table, home, slab);
 }
 
 // Writes the number of values of each key.

@@ -36,13 +36,30 @@ __device__ __forceinline__ u32 put_second(const SlabTable& table, u32 first, u32
     return found;
 }
 
-// INSERT. Returns the slot of the pair, with `fresh`, or `no_slot` if there is no memory.
+// Result of an insertion: the slot of the pair, with `fresh`, or `no_slot`. An insertion without a slot was postponed,
+// because other threads were faster too often, or there was no memory.
+struct Appended {
+    u32 slot;
+    bool is_postponed;
+};
+
+// INSERT. A thread that has looked at `max_looks` slabs gives up, and so do the threads of its warp that have the same
+// list. If no other thread changes the list, an insertion looks at two slabs at most.
 template <class L>
-__device__ __forceinline__ u32 insert_pair(const SlabTable& table, const NewPair<L>& pair, bool is_active) {
+__device__ __forceinline__ Appended insert_pair(const SlabTable& table, const NewPair<L>& pair, bool is_active,
+                                                u32 max_looks) {
+    u32 looks = 0;
+    bool is_postponed = false;
     const auto step = [&](Insertion<L>& own, const tile::WordPair& words, const Turn& turn) {
         const u32 empties = L::positions_of(words, L::empty_key);
         const u32 next = next_of(words);
-        if (!turn.is_own) return;
+        const u32 late = __ballot_sync(tile::all_lanes, turn.is_own && looks++ == max_looks);
+        if (late != 0) {
+            const u32 home = tile::shuffle(own.home.slab, __ffs(late) - 1);
+            is_postponed |= own.is_active && own.home.slab == home;
+            if (is_postponed) own.is_active = false;
+        }
+        if (!turn.is_own || is_postponed) return;
         if (empties != 0) {
             const u32 position = chosen_position(empties);
             note_key<L>(table, own.home, own.slab);
@@ -59,7 +76,18 @@ __device__ __forceinline__ u32 insert_pair(const SlabTable& table, const NewPair
         const u32 second = own.slab == own.home.slab ? no_slab : own.slab;
         return put_second<L>(table, own.home.slab, second, added, own.pair);
     };
-    return run_insertions<L>(table, pair, is_active, step, link);
+    const u32 slot = run_insertions<L>(table, pair, is_active, step, link);
+    return {slot, is_postponed};
+}
+
+// Puts a full slab after the first slab of a list. All pairs of the slab are stored. One lane calls it, and no thread
+// walks along the list meanwhile: the list is whole at the end of the kernel.
+template <class L>
+__device__ __forceinline__ void put_full(const SlabTable& table, const StoredKey<L>& home, u32 slab) {
+    u8* const added = slab_at(table, slab);
+    note_key<L>(table, home, slab);
+    if (home.slab == table.buckets) tile::store_relaxed(mark_in(added), 0u);
+    tile::store_relaxed(next_in(added), atomicExch(next_in(slab_at(table, home.slab)), slab));
 }
 
 // SEARCHALL and DELETEALL: calls visitor.visit(slab, positions, source) for each slab of the lists. `positions` are

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+from math import ceil
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
 
-from headrace.core.errors import UnsupportedDeviceError
+from headrace.arrange.gather.moved_items import MovedItems
+from headrace.arrange.sort.gpu.planner import SortRequest
+from headrace.arrange.sort.gpu.sort import Sorters
+from headrace.arrange.sort.key_order import KeyOrder
+from headrace.core.errors import MemoryLimitError, UnsupportedDeviceError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
+from headrace.gpu.memory.scratch import COUNTERS
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
-from headrace.index.hash_map.gpu.slab_hash import Contest, SlabHash
-from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, LOCATED, Rows
+from headrace.index.hash_map.gpu.slab_hash import Contest, Insertion, SlabHash
+from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, GROUP_LANES, LOCATED, Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
+_UNLIMITED = 0xFFFFFFFF
+"""Number of looks after which no insertion is postponed."""
 ERASE_ERROR = "a multimap on a GPU erases all values of a key: use erase_all(), or a multimap on the CPU"
 
 
@@ -108,13 +118,47 @@ class MultiSlabHash(SlabHash):
             self._launch(launcher, "clear_slots", erased, (old, erased, 0))
         self.size += added - erased
 
+    def _insert(self, launcher: Launcher, batch: Insertion) -> None:
+        max_looks = _UNLIMITED if self._tuning.sort is None else self._tuning.max_looks
+        self._launch(launcher, "append_pairs", batch.rows.count, (*batch.args, max_looks))
+
+    def _inserted(self, launcher: Launcher, batch: Insertion) -> list[int]:
+        """Insert the rows that were postponed, and return three counts: 0, rows without memory, and 0.
+
+        Frequent keys fill whole slabs first, unless memory for their order is refused. The host then waits twice.
+        """
+        postponed, failed = launcher.fetch(batch.counts).view(np.uint64)[:2].tolist()
+        if postponed and not failed:
+            with suppress(MemoryLimitError):
+                self._append_slabs(launcher, batch, postponed)
+            rest = replace(batch, form=batch.form | LOCATED)
+            self._launch(launcher, "append_pairs", batch.rows.count, (*rest.args, _UNLIMITED))
+            failed = int(launcher.fetch(batch.counts).view(np.uint64)[1])
+        return [0, failed, 0]
+
+    def _append_slabs(self, launcher: Launcher, batch: Insertion, count: int) -> None:
+        """Sort the postponed rows by key, and fill slabs with those of one key.
+
+        Memory for n rows: 2 n keys, 8 n bytes, and that of the sort. Raise MemoryLimitError if it is refused.
+        """
+        assert self._tuning.sort is not None
+        rows, width = batch.rows, self._widths[0]
+        counter, *listed = launcher.allocate_group([8], [count * width, count * 4])
+        self._launch(launcher, "list_postponed", rows.count, (rows.keys, rows.count, batch.slots, *listed, counter))
+        keys, numbers = launcher.allocate_group([], [count * width, count * 4])
+        sorters = Sorters(launcher, self._tuning.sort, lambda: launcher.allocate(COUNTERS, fill=0))
+        order, moved = KeyOrder.of(f"<u{width}"), MovedItems(listed[1], numbers, 4)
+        sorters.of(count).sort(SortRequest(order, listed[0], keys, (moved,)))
+        args = (keys, numbers, count, rows.values, batch.form, batch.slots)
+        self._launch(launcher, "append_slabs", ceil(count / self._slots) * GROUP_LANES, args)
+
     def _append(self, launcher: Launcher, rows: Rows, slots: DeviceBuffer) -> bool:
         """Insert the rows that have no slot. Return False if memory was missing for one; then none is inserted."""
-        counts = launcher.allocate(COUNTS_BYTES, fill=0)
-        self._launch(launcher, "append_pairs", rows.count, (rows.keys, rows.values, rows.count, LOCATED, slots, counts))
+        batch = Insertion(rows, LOCATED, slots, launcher.allocate(COUNTS_BYTES, fill=0))
+        self._insert(launcher, batch)
         is_complete = False
         try:
-            is_complete = not launcher.fetch(counts).view(np.uint64)[1]
+            is_complete = not self._inserted(launcher, batch)[1]
         finally:  # also after an interrupt
             if not is_complete:
                 self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 1))

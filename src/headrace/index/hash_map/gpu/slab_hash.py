@@ -66,6 +66,23 @@ class _Located:
 
 
 @dataclass(frozen=True, slots=True)
+class Insertion:
+    """An insertion of a batch: its rows and their form (batch_rows.cuh)."""
+
+    rows: Rows
+    form: int
+    slots: DeviceBuffer
+    """Result: the slot of each row, 4 bytes. Input too if the form is `LOCATED`."""
+    counts: DeviceBuffer
+    """Counts of 8 bytes, 0 before."""
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """Arguments of the kernel."""
+        return self.rows.keys, self.rows.values, self.rows.count, self.form, self.slots, self.counts
+
+
+@dataclass(frozen=True, slots=True)
 class Contest:
     """The contest of rows that have one slot (hash_map_updates.cu)."""
 
@@ -164,9 +181,10 @@ class SlabHash:
         while True:
             if form & LOCATED:
                 self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, form, slots, None))
-            self._launch(launcher, self._insertion, rows.count, (rows.keys, rows.values, rows.count, form, slots, counts))
+            batch = Insertion(rows, form, slots, counts)
+            self._insert(launcher, batch)
             try:
-                skipped, failed, repeated = launcher.fetch(counts).view(np.uint64)[:3].tolist()
+                skipped, failed, repeated = self._inserted(launcher, batch)
                 if not failed and repeated and self._widths[1]:
                     self._resolve(launcher, rows, located, (reduce, kind))
             except BaseException:  # an interrupt too
@@ -181,6 +199,15 @@ class SlabHash:
         added = rows.count - skipped - repeated
         self.size += added
         return int(added)
+
+    def _insert(self, launcher: Launcher, batch: Insertion) -> None:
+        """Launch the kernel of an insertion."""
+        self._launch(launcher, "insert_pairs", batch.rows.count, batch.args)
+
+    def _inserted(self, launcher: Launcher, batch: Insertion) -> list[int]:
+        """Complete an insertion, and return the numbers of rows that were skipped, had no memory, or had a present key."""
+        found: list[int] = launcher.fetch(batch.counts).view(np.uint64)[:3].tolist()
+        return found
 
     def _ordered(self, launcher: Launcher, rows: Rows) -> Rows | None:
         """Return the hashes and values of a large batch in the order of a large table; None if it is inserted as it is.
@@ -436,9 +463,9 @@ class SlabHash:
                 self._memory = self._allocate(launcher, buckets)
                 if not size:
                     return
-                slots, counts = launcher.allocate(size * 4), launcher.allocate(COUNTS_BYTES, fill=0)
-                self._launch(launcher, self._insertion, size, (items.keys, items.values, size, 0, slots, counts))
-                if not launcher.fetch(counts).view(np.uint64)[1]:
+                batch = Insertion(items, 0, launcher.allocate(size * 4), launcher.allocate(COUNTS_BYTES, fill=0))
+                self._insert(launcher, batch)
+                if not self._inserted(launcher, batch)[1]:
                     return
                 buckets *= 2
         except BaseException:

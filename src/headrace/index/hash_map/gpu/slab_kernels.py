@@ -45,7 +45,9 @@ _SIGNATURES = {
     "build_lists": "IPPPIIIP",
     "build_multi_lists": "IPPPIIPPPP",
     "move_lists": f"I{_TABLE.argument}P",
-    "append_pairs": "PPQIPP",
+    "append_pairs": "PPQIPPI",
+    "list_postponed": "PQPPPP",
+    "append_slabs": "PPQPIP",
     "count_values": "PQP",
     "copy_values": "PQPPP",
     "erase_values": "PQPPP",
@@ -60,7 +62,16 @@ _FILES = {
     "block_batch/small_batch.cu": ("upsert_rows", "replace_rows", "erase_rows"),
     "block_batch/bulk_build.cu": ("build_lists", "build_multi_lists", "move_lists"),
     "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
-    "multi_map.cu": ("append_pairs", "count_values", "copy_values", "erase_values", "replay_lists", "list_slots"),
+    "multi_map.cu": (
+        "append_pairs",
+        "list_postponed",
+        "append_slabs",
+        "count_values",
+        "copy_values",
+        "erase_values",
+        "replay_lists",
+        "list_slots",
+    ),
 }
 _REDUCTIONS = {"sum": 0, "min": 1, "max": 2, "last": 5, "first": 6}
 _SIGNED = 2

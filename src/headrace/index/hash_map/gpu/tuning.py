@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from headrace.arrange.gather.tuning import SELECTED_THREADS
 from headrace.arrange.multisplit.gpu.tuning import DIGIT_BITS, SplitTuning
+from headrace.arrange.sort.gpu.tuning import SortTuning
 from headrace.gpu.kernels.source import ANY, Programs, Value
 
 HASH_MAP_THREADS = 128
@@ -49,6 +50,10 @@ class SlabTuning:
     """Rows of a batch, and slabs of a table, from which they are. Smaller tables are in the L2 cache."""
     build: BuildTuning = BuildTuning()
     """Sizes of bulk builds."""
+    max_looks: int = 8
+    """Slabs that an insertion into a multimap looks at before it is postponed."""
+    sort: SortTuning | None = None
+    """Sizes of the sort of postponed rows; None if none is postponed."""
 
 
 SLAB_TUNING = SlabTuning()
