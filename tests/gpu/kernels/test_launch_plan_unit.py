@@ -103,6 +103,18 @@ def test_a_call_of_another_kind_is_the_callers(driver):
     assert not call(driver, key="another") and not driver.called
 
 
+def test_plans_that_were_used_last_are_kept(driver):
+    """256 further calls leave the plan that was used after half of them, and drop another one."""
+    for key in ("used", "unused"):
+        assert not call(driver, key=key) and call(driver, key=key)
+    for number in range(255):
+        assert not call(driver, key=number)
+        assert number != 100 or call(driver, key="used")
+    assert call(driver, key="used")
+    assert not call(driver, key="unused")
+    assert len(launch_plan.known_plans) == 256
+
+
 def test_a_number_that_an_address_gives_by_more_than_addition_is_found(driver):
     def doubled(launcher):
         launcher.launch(ENTRY, Shape({}, 1, 32, 0), [2 * launcher.addresses[0], 0, bytes(32)])

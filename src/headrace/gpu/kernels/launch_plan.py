@@ -207,7 +207,7 @@ class LaunchPlan:
 
 
 known_plans: dict[Hashable, LaunchPlan | None] = {}
-"""Plans by key; None for a key that was seen once."""
+"""Plans by key, that of the last call last; None for a key that was seen once."""
 
 
 def replayed(
@@ -222,13 +222,13 @@ def replayed(
     """
     alignments = [address % _ALIGNMENT for address in addresses]
     name = (key, card.index, *alignments)
-    plan = known_plans.get(name)
+    is_known = name in known_plans
+    plan = known_plans[name] = known_plans.pop(name, None)
+    if not is_known:
+        for oldest in list(known_plans)[:-_MAX_PLANS]:
+            known_plans.pop(oldest, None)
+        return None
     if plan is None:
-        if name not in known_plans:
-            if len(known_plans) >= _MAX_PLANS:
-                known_plans.clear()
-            known_plans[name] = None
-            return None
         plan = known_plans[name] = LaunchPlan(recorded(code, alignments), card)
     return plan if plan.replay(addresses, card.stream if stream is None else stream) else None
 
