@@ -196,6 +196,7 @@ void bind_arrange(nb::module_& m) {
     m.def("multisplit", without_gil(multisplit));
     m.def("hash_rows", without_gil(hash_rows));
     m.def("hash_words", without_gil(hash_words));
+    m.def("process_secret", process_secret);
     m.def("compare_rows", without_gil(compare_rows));
     m.def("filter_rows", without_gil(filter_rows));
     m.def("compute_rows", without_gil(compute_rows));

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import headrace
 from headrace import Context, Table
+from headrace.arrange.partition_rows.rows import row_hashes
 from headrace.arrange.sort.gpu.sort import Sorters
 from headrace.arrange.sort.gpu.tuning import HARNESS_TUNING
 from headrace.index.hash_map.gpu.row_groups import DeviceRows, RowGroups
@@ -87,6 +88,17 @@ def test_distinct_and_counted_rows(encode: str) -> None:
     for name in names:
         check_same(fetched(taker.columns({name: columns[name]})[name]), wanted[name])
     assert numbers_of(launcher, counts, "i8").tolist() == wanted["count"].to_pylist()
+
+
+@pytest.mark.parametrize("encode", ["none", "string_view", "dictionary"])
+def test_hashes_by_the_secret_of_the_process(encode: str) -> None:
+    """They are those of the host, so that no rows can be chosen whose hashes are equal."""
+    table, launcher = table_of(9, ROWS, encode=encode)[5:], FiberLauncher("forward")
+    columns = {name: on_fibers(launcher, column) for name, column in table.columns.items()}
+    for names in NAMES:
+        found = numbers_of(launcher, DeviceRows.of(launcher, columns, names).hashes, "u8")
+        assert np.array_equal(found, row_hashes(table.columns, names, Context(), by_secret=True))
+        assert not np.array_equal(found, row_hashes(table.columns, names, Context()))
 
 
 def test_numbers_of_rows_around_edges() -> None:

@@ -17,34 +17,15 @@ void each_row(const HashedColumn& column, u64 count, unsigned threads, const Wor
     });
 }
 
-// Returns the secret of this process.
+}  // namespace
+
 u64 process_secret() {
     static const u64 secret = [] {
         std::random_device random;
-        return u64{random()} << 32 | random();
+        return u64{random()} << 32 | random() | 1;
     }();
     return secret;
 }
-
-u64 secret_word_at(const HashedColumn& column, u64 row, u64 secret) {
-    row += column.first;
-    if (is_null_row(column, row)) return word_of_null;
-    if (column.words == nullptr && has_plain_texts(column)) {
-        const RowText text = plain_text(column, row);
-        return hash_text(text.begin, text.size, secret);
-    }
-    if (column.words == nullptr && column.width == 16) {
-        return hash_text(static_cast<const u8*>(column.values) + row * 16, 16, secret);
-    }
-    return word_of_row(column, row);
-}
-
-// Combines a hash with the next word: for one hash, different words have different results.
-u64 combine_by_secret(u64 hash, u64 word, u64 secret) {
-    return mix_bits(fold_product(hash ^ secret, secret * golden_ratio | 1) + word);
-}
-
-}  // namespace
 
 void hash_rows(const HashedColumn& column, u64 count, u64* hashes, bool by_secret, unsigned threads) {
     if (!by_secret) {

@@ -87,4 +87,24 @@ HR_FN u64 word_at(const HashedColumn& column, u64 row) {
     return is_null_row(column, row) ? word_of_null : word_of_row(column, row);
 }
 
+// Hashes that users see are the same in each process. Those of tables inside one process depend on its secret, so that
+// no rows can be chosen whose hashes are equal.
+HR_FN u64 secret_word_at(const HashedColumn& column, u64 row, u64 secret) {
+    row += column.first;
+    if (is_null_row(column, row)) return word_of_null;
+    if (column.words == nullptr && has_plain_texts(column)) {
+        const RowText text = plain_text(column, row);
+        return hash_text(text.begin, text.size, secret);
+    }
+    if (column.words == nullptr && column.width == 16) {
+        return hash_text(static_cast<const u8*>(column.values) + row * 16, 16, secret);
+    }
+    return word_of_row(column, row);
+}
+
+// Combines a hash with the next word: for one hash, different words have different results.
+HR_FN u64 combine_by_secret(u64 hash, u64 word, u64 secret) {
+    return mix_bits(fold_product(hash ^ secret, secret * golden_ratio | 1) + word);
+}
+
 HR_END_NAMESPACE

@@ -18,8 +18,8 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 _HASHED_COLUMN, _COMPARED_COLUMN = layout("HashedColumn"), layout("ComparedColumn")
 _PACKED_HASHED, _PACKED_COMPARED = _HASHED_COLUMN.packer(), _COMPARED_COLUMN.packer()
 _NO_TEXTS = bytes(_HASHED_COLUMN.size)
-_HASH = Entry("arrange/partition_rows/hash_rows.cu", "hash_rows", f"{_HASHED_COLUMN.argument}QP")
-_WORDS = Entry("arrange/partition_rows/hash_rows.cu", "hash_words", f"{_HASHED_COLUMN.argument}QP")
+_HASH = Entry("arrange/partition_rows/hash_rows.cu", "hash_rows", f"{_HASHED_COLUMN.argument}QQP")
+_WORDS = Entry("arrange/partition_rows/hash_rows.cu", "hash_words", f"{_HASHED_COLUMN.argument}QQP")
 _COMPARE = Entry(
     "arrange/partition_rows/equal_rows.cu", "compare_rows", f"{_COMPARED_COLUMN.argument}{_COMPARED_COLUMN.argument}PPQIP"
 )
@@ -35,8 +35,8 @@ class RowColumn:
     held: tuple[Any, ...]  # buffers that must stay alive while the column is used
 
     @classmethod
-    def of(cls, launcher: Launcher, column: Column) -> RowColumn:
-        """Describe a column. The words of a dictionary's texts are hashed."""
+    def of(cls, launcher: Launcher, column: Column, secret: int = 0) -> RowColumn:
+        """Describe a column. The words of a dictionary's texts are hashed; `secret`: as for `row_hashes`."""
         if is_all_null(column):
             none = launcher.allocate(len(column) // 8 + 1, fill=0)
             return cls(_PACKED_HASHED.pack(0, 0, none.address, 0, 0, 0, 1, 0), _NO_TEXTS, (none,))
@@ -51,7 +51,7 @@ class RowColumn:
         if column.dictionary is not None:
             inner = cls.of(launcher, column.dictionary)
             held += [*inner.held, launcher.allocate(len(column.dictionary) * 8)]
-            _launch_hash(launcher, _WORDS, inner.hashed, len(column.dictionary), held[-1])
+            _launch_hash(launcher, _WORDS, inner.hashed, len(column.dictionary), secret, held[-1])
             words, texts = held[-1].address, inner.hashed
         width, is_float = hashed_width(column)
         return cls(_PACKED_HASHED.pack(*places, data, words, column.offset, width, is_float), texts, tuple(held))
@@ -62,11 +62,11 @@ class RowColumn:
         return _PACKED_COMPARED.pack(self.hashed, self.texts)
 
 
-def row_hashes(launcher: Launcher, columns: Iterable[RowColumn], rows: int) -> DeviceBuffer:
-    """Return a hash of 8 bytes for each row, the same as on the host."""
+def row_hashes(launcher: Launcher, columns: Iterable[RowColumn], rows: int, secret: int = 0) -> DeviceBuffer:
+    """Return a hash of 8 bytes for each row, the same as on the host; `secret`: that of the process, or 0 for none."""
     hashes = launcher.allocate(rows * 8, fill=0)
     for column in columns:
-        _launch_hash(launcher, _HASH, column.hashed, rows, hashes)
+        _launch_hash(launcher, _HASH, column.hashed, rows, secret, hashes)
     return hashes
 
 
@@ -95,7 +95,8 @@ class ComparedPairs:
                 launcher.launch(_COMPARE, shape, args)
 
 
-def _launch_hash(launcher: Launcher, entry: Entry, column: bytes, rows: int, results: DeviceBuffer) -> None:
+def _launch_hash(launcher: Launcher, entry: Entry, column: bytes, rows: int, *args: Any) -> None:
+    """Launch a kernel of hash_rows.cu. `args`: secret and results."""
     if rows:
         shape = Shape({"HR_THREADS": HASH_THREADS}, -(-rows // HASH_THREADS), HASH_THREADS)
-        launcher.launch(entry, shape, (column, rows, results))
+        launcher.launch(entry, shape, (column, rows, *args))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from headrace import _native
 from headrace.arrange.gather.moved_items import MovedItems
 from headrace.arrange.gather.selected_rows import RowMarks
 from headrace.arrange.gather.take_gpu import Taker, row_width
@@ -46,16 +47,16 @@ class DeviceRows:
     columns: Mapping[str, RowColumn]
     """The columns that are compared."""
     hashes: DeviceBuffer
-    """Hash of each row, 8 bytes."""
+    """Hash of each row by the process's secret, 8 bytes."""
     count: int
     """Number of rows."""
 
     @classmethod
     def of(cls, launcher: Launcher, columns: Mapping[str, Column], by: Sequence[str]) -> DeviceRows:
         """Return the rows of a table. `by`: names of the columns that are compared."""
-        count = len(columns[by[0]])
-        described = {name: RowColumn.of(launcher, columns[name]) for name in by}
-        return cls(launcher, described, row_hashes(launcher, described.values(), count), count)
+        count, secret = len(columns[by[0]]), _native.process_secret()
+        described = {name: RowColumn.of(launcher, columns[name], secret) for name in by}
+        return cls(launcher, described, row_hashes(launcher, described.values(), count, secret), count)
 
 
 @dataclass(frozen=True, slots=True)
