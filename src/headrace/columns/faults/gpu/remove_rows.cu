@@ -46,13 +46,12 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Rows of a lane, 32 apart.
 struct MovedRows {
     u64 first, retained;   // row of the result, and the result's rows
-    u64 low;               // removed rows that precede the block
-    u32 removed[at_once];  // further ones that precede each row
+    u64 removed[at_once];  // removed rows that precede each row
     bool moves;            // rows after a removed one move
 
     HR_MEMBER u64 row(u32 i) const { return first + i * tile::lanes; }
     HR_MEMBER bool has(u32 i) const { return row(i) < retained; }
-    HR_MEMBER u64 source(u32 i) const { return moves ? row(i) + low + removed[i] : row(i); }
+    HR_MEMBER u64 source(u32 i) const { return moves ? row(i) + removed[i] : row(i); }
 };
 
 template <class T>
@@ -103,8 +102,7 @@ HR_FN void move_offsets(const RemovalTask& task, const RemovalColumn& column, co
     for (u32 i = 0; i < at_once; ++i) {
         const u64 row = rows.row(i);
         if (row > rows.retained) return;
-        const u64 offset =
-            offset_at(column, rows.source(i)) - bytes_before(task, column.string, rows.low + rows.removed[i]);
+        const u64 offset = offset_at(column, rows.source(i)) - bytes_before(task, column.string, rows.removed[i]);
         if (column.width_to == 8) {
             reinterpret_cast<u64*>(column.to)[row] = offset;
         } else {
@@ -128,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(threads, 5)
     const u64 low = bounds[0], high = bounds[1];
     constexpr u32 warp_rows = rows_per_block / (threads / tile::lanes);
     const u64 first = begin + tile::warp() * warp_rows + tile::lane(), last = first + warp_rows;
-    MovedRows rows{first, moves ? task.rows - task.removed_count : task.rows, low, {}, moves};
+    MovedRows rows{first, moves ? task.rows - task.removed_count : task.rows, {}, moves};
     u64 before = removed_before(low, high, first, place);
     u64 next = before < high ? place(before) : ~u64{0};  // the first row that the next removed one precedes
     u32 count = 0;
@@ -139,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(threads, 5)
                 before = removed_before(before + 1, high, rows.row(i), place);
                 next = before < high ? place(before) : ~u64{0};
             }
-            rows.removed[i] = static_cast<u32>(before - low);
+            rows.removed[i] = before;
         }
         if (column.string != NO_STRING) {
             move_offsets(task, column, rows);
