@@ -35,13 +35,14 @@ checked() {
     [[ $1 != initcheck ]] || options+=(--check-api-memory-access no)
     compute-sanitizer "${options[@]}" "${pytest[@]}" tests/primitives/test_primitives_gpu_differential.py::test_few_items || return
     compute-sanitizer "${options[@]}" "${pytest[@]}" tests/api/read/test_read_csv_gpu_differential.py -k "test_given_types or (test_forms and 300)" || return
-    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/arrange/multisplit/test_multisplit_gpu_differential.py tests/arrange/sort/test_sort_gpu_differential.py -k "few or top_k"
+    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/arrange/multisplit/test_multisplit_gpu_differential.py tests/arrange/sort/test_sort_gpu_differential.py -k "few or top_k" || return
+    compute-sanitizer "${options[@]}" "${pytest[@]}" tests/index/hash_map/test_hash_map_gpu_differential.py -k "set_histories or multimap_histories or one_key"
 }
 [[ -n ${BUILT:-} ]] || step build python3 -m pip install --quiet --no-build-isolation --no-deps --no-index --target "$site" .
 step card python3 -c 'from headrace.gpu.device.device import gpu; print(gpu(), gpu().architecture)'  # without a GPU, every test would be skipped
 [[ $failed -eq 0 ]] || exit 1
 step kernels python3 -m headrace kernels build
-tests=(tests/core tests/gpu tests/arrays tests/primitives tests/arrange tests/columns/test_column_placement_unit.py tests/testing/test_fibers_gpu_differential.py)
+tests=(tests/core tests/gpu tests/arrays tests/primitives tests/arrange tests/index tests/columns/test_column_placement_unit.py tests/testing/test_fibers_gpu_differential.py)
 tests+=(tests/structure/gpu/test_find_tiles_differential.py tests/api/read/test_read_csv_gpu_differential.py)
 tests+=(tests/api/scan/test_scan_csv_gpu_differential.py tests/api/read/test_read_csv_gpu_extremes_differential.py)
 LINES_SHOWN=40 step tests python3 -m pytest -q -p no:cacheprovider -m gpu "${tests[@]}"
