@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
-from headrace.index.hash_map.gpu.multi_slab_hash import MultiSlabHash
+from headrace.index.hash_map.gpu.multi_slab_hash import MultiSlabHash, SortedValues
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -36,15 +36,19 @@ class FiberMultiMap:
 
     def counts(self, keys: NDArray[Any]) -> NDArray[np.int64]:
         """Return the number of values of each key."""
+        return self._counted(keys)[0]
+
+    def _counted(self, keys: NDArray[Any]) -> tuple[NDArray[np.int64], SortedValues | None]:
         counts = self.launcher.allocate(len(keys) * 8)
-        self.map.count(self.launcher, self.rows(keys), counts)
-        return self.launcher.fetch(counts).view(np.int64)
+        ordered = self.map.count(self.launcher, self.rows(keys), counts)
+        return self.launcher.fetch(counts).view(np.int64), ordered
 
     def find_all(self, keys: NDArray[Any]) -> list[list[int]]:
         """Return the sorted bits of the values of each key."""
-        offsets = np.concatenate([[0], np.cumsum(self.counts(keys))])
+        counts, ordered = self._counted(keys)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
         values = self.launcher.allocate(int(offsets[-1]) * np.dtype(self.value).itemsize)
-        rows = self.map.copy_values(self.launcher, self.rows(keys), self.launcher.put(offsets), values)
+        rows = self.map.copy_values(self.launcher, self.rows(keys), self.launcher.put(offsets), values, ordered)
         found = self.launcher.fetch(values).view(self.value)
         assert self.launcher.fetch(rows).view(np.uint32).tolist() == np.repeat(np.arange(len(keys)), np.diff(offsets)).tolist()
         return [sorted(bits_of(found[begin:end])) for begin, end in pairwise(offsets)]

@@ -20,8 +20,8 @@ from tests.index.hash_map.slab_hash_cases import BUILD, ListingLauncher
 
 pytestmark = pytest.mark.fibers
 
-TUNING = SlabTuning(threads=64, list_slabs=1.0, max_looks=1, sort=HARNESS_TUNING)
-"""Insertions are postponed as soon as one slab had no slot for them."""
+TUNING = SlabTuning(threads=64, list_slabs=1.0, max_looks=1, max_walk=4, sort=HARNESS_TUNING)
+"""Insertions are postponed as soon as one slab had no slot for them. Lists of four slabs are long."""
 
 
 def _skewed(key: str, random: np.random.Generator, count: int) -> NDArray[Any]:
@@ -57,6 +57,7 @@ def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
     table.map.compact(launcher)
     _check(table, oracle, keys)
     assert launcher.names.count("append_slabs") >= 3
+    assert "copy_sorted" in launcher.names
 
 
 @pytest.mark.parametrize("key", [7, -1])
@@ -123,6 +124,19 @@ def test_without_memory_for_an_order_pairs_are_inserted_one_by_one() -> None:
     assert table.find_all(keys[:1]) == [bits_of(values)]
     assert launcher.names.count("append_pairs") == 2
     assert "append_slabs" not in launcher.names
+
+
+def test_long_lists_are_walked_if_memory_for_a_sort_is_refused() -> None:
+    launcher = ListingLauncher(seed=8)
+    table = FiberMultiMap((8, 4), launcher, TUNING)
+    keys, values = np.arange(300, dtype="u8") // 200, np.arange(300, dtype="i4")
+    table.insert(keys, values)
+    launcher.max_bytes = 500
+    assert table.counts(keys[[0, 299]]).tolist() == [200, 100]
+    assert launcher.names.count("count_values") == 2
+    assert "count_sorted" not in launcher.names
+    launcher.max_bytes = 1 << 30
+    assert table.find_all(keys[[299, 0, 299]]) == [bits_of(values[200:]), bits_of(values[:200]), bits_of(values[200:])]
 
 
 class _RefusedLauncher(ListingLauncher):

@@ -16,7 +16,7 @@ from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.memory.pool import PoolBuffer
 from headrace.index.hash_map.device_map import MapOnDevice
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
-from headrace.index.hash_map.gpu.multi_slab_hash import ERASE_ERROR, MultiSlabHash
+from headrace.index.hash_map.gpu.multi_slab_hash import ERASE_ERROR, MultiSlabHash, SortedValues
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING
 from headrace.index.hash_map.operations import ListBatch
@@ -52,8 +52,16 @@ class DeviceMultiMap(MapOnDevice):
                 self._map.insert(launcher, Rows(keys, values, keys.length))
 
     def count(self, keys: Array) -> Array:
-        """Return the number of pairs of each key."""
-        return self._answers(keys, "<i8", self._map.count)
+        """Return the number of pairs of each key. The host waits."""
+        return self._counted(keys)[0]
+
+    def _counted(self, keys: Array) -> tuple[Array, SortedValues | None]:
+        """Return the number of pairs of each key, and what a copy of the values needs."""
+        counts = empty_like(keys, keys.length, "<i8")
+        if not keys.length:
+            return counts, None
+        with self._launches(keys, counts) as launcher:
+            return counts, self._map.count(launcher, Rows(keys, None, keys.length), counts)
 
     def find_all(self, keys: Array, budget: Budget) -> tuple[Array, Array]:
         """Return the offset at which the values of each key begin, the end of all, and the values. The host waits.
@@ -61,14 +69,15 @@ class DeviceMultiMap(MapOnDevice):
         The values are copied in the order of the lists, and sorted by value and then by row.
         """
         with self._lock:  # the map does not change between the count and the copy
-            offsets = take(scan_line(self.count(keys).owner, "sum", has_initial=True, context=self._context))
+            counts, ordered = self._counted(keys)
+            offsets = take(scan_line(counts.owner, "sum", has_initial=True, context=self._context))
             with self._launches(offsets) as launcher:
                 total = int(launcher.fetch(BufferSlice(offsets, keys.length * 8, 8)).view("<i8")[0])
             values = empty_like(keys, total, self._types.value, budget)
             if not total:
                 return offsets, values
             with self._launches(keys, offsets, values) as launcher:
-                rows = self._map.copy_values(launcher, Rows(keys, None, keys.length), offsets, values)
+                rows = self._map.copy_values(launcher, Rows(keys, None, keys.length), offsets, values, ordered)
         numbers = DeviceArray(cast(PoolBuffer, rows), "<u4", total)
         by_value = sort_pairs(values.owner, numbers, total_order=True, context=self._context)
         by_row = sort_pairs(by_value.values, by_value.keys, context=self._context)

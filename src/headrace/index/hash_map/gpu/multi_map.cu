@@ -6,6 +6,7 @@
 // value. Mixed operations run in order: replay_lists, list_slots, append_pairs, and then clear_slots of
 // hash_map_updates.cu. They move k + v + 25 for each operation, and the list of each distinct key once or twice.
 #include "arrange/sort/sort_key.hpp"
+#include "gpu/block/partition_point.cuh"
 #include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/mixed_task.hpp"
 #include "index/hash_map/gpu/multi_map_ref.cuh"
@@ -27,15 +28,29 @@ static __device__ __forceinline__ void each_own_position(u32 positions, const Wo
 
 static __device__ __forceinline__ Value lesser(Value a, Value b) { return b < a ? b : a; }
 
+// A visitor of whole lists.
+struct ListVisitor {
+    __device__ bool goes_on() const { return true; }
+};
+
+// Counts the values, unless a list of this or another thread has `max_slabs` slabs.
 struct CountVisitor {
-    u64 count;
+    u32 max_slabs;
+    u32* is_long;
+    u64 count = 0;
+    u32 slabs = 0;
+
     __device__ void visit(u32, u32 positions, u32 source) {
         if (tile::lane() == source) count += __popc(positions);
+    }
+    __device__ bool goes_on() {
+        if (++slabs == max_slabs) tile::store_relaxed(is_long, 1u);
+        return slabs % tile::lanes != 0 || tile::load_relaxed(is_long) == 0;
     }
 };
 
 // Writes the values of a row, and the row's number for each of them, from `to` on.
-struct CopyVisitor {
+struct CopyVisitor : ListVisitor {
     const SlabTable& table;
     Value* values;
     u32* rows;
@@ -55,7 +70,7 @@ struct CopyVisitor {
 };
 
 // Empties the slots, and counts them.
-struct ClearVisitor {
+struct ClearVisitor : ListVisitor {
     const SlabTable& table;
     u64 count;
 
@@ -66,7 +81,7 @@ struct ClearVisitor {
 };
 
 // Finds the code of the first value, all ones for none, and the number of values.
-struct FirstVisitor {
+struct FirstVisitor : ListVisitor {
     const SlabTable& table;
     const KeyRule<Value>& order;
     u64 count;
@@ -87,7 +102,7 @@ struct FirstVisitor {
 };
 
 // Writes the numbers of the slots from `to` on.
-struct SlotVisitor {
+struct SlotVisitor : ListVisitor {
     u32* slots;
     u64 to;
 
@@ -172,13 +187,38 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (slab != no_slab && slab::group_lane() == 0) slab::put_full<L>(table, home, slab);
 }
 
-// Writes the number of values of each key.
+// Writes the number of values of each key. If a list has `max_slabs` slabs, `is_long` is set, and counts are undefined.
 extern "C" __global__ void __launch_bounds__(threads)
-    count_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, u64* counts) {
+    count_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, u32 max_slabs, u32* is_long,
+                 u64* counts) {
     const u64 row = thread_row();
-    CountVisitor visitor{0};
+    CountVisitor visitor{max_slabs, is_long};
     slab::visit_lists<L>(table, key_of_row(keys, row, count), row < count, visitor);
     if (row < count) counts[row] = visitor.count;
+}
+
+// Writes the same by all keys of the table in order, and the position of each row's first value in that order.
+extern "C" __global__ void __launch_bounds__(threads)
+    count_sorted(const __grid_constant__ SlabTable, const Key* sorted, u64 size, const Key* keys, u64 count,
+                 u64* begins, u64* counts) {
+    const u64 row = thread_row();
+    if (row >= count) return;
+    const Key key = keys[row];
+    const u64 begin = tile::partition_point(0, size, [&](u64 i) { return sorted[i] < key; });
+    const u64 end = tile::partition_point(begin, size, [&](u64 i) { return sorted[i] == key; });
+    begins[row] = begin;
+    counts[row] = end - begin;
+}
+
+// Copies as copy_values does, from the values in the order of their keys: a thread for each of `total` values.
+extern "C" __global__ void __launch_bounds__(threads)
+    copy_sorted(const __grid_constant__ SlabTable, const Value* sorted, const u64* begins, u64 count,
+                const u64* offsets, u64 total, Value* values, u32* rows) {
+    const u64 at = thread_row();
+    if (at >= total) return;
+    const u64 row = tile::partition_point(0, count, [&](u64 i) { return offsets[i + 1] <= at; });
+    values[at] = sorted[begins[row] + at - offsets[row]];
+    rows[at] = static_cast<u32>(row);
 }
 
 // Writes the values of each key from offsets[row] on, in no order, and the row of each value.
@@ -186,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     copy_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u64* offsets, Value* values,
                 u32* rows) {
     const u64 row = thread_row();
-    CopyVisitor visitor{table, values, rows, static_cast<u32>(row), row < count ? offsets[row] : 0};
+    CopyVisitor visitor{{}, table, values, rows, static_cast<u32>(row), row < count ? offsets[row] : 0};
     slab::visit_lists<L>(table, key_of_row(keys, row, count), row < count, visitor);
 }
 
@@ -197,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                  u64* total) {
     const u64 row = thread_row();
     const bool is_active = row < count && slab::has_slot(slots[row]);
-    ClearVisitor visitor{table, 0};
+    ClearVisitor visitor{{}, table, 0};
     slab::visit_lists<L>(table, key_of_row(keys, row, count), is_active, visitor);
     if (row < count) counts[row] = visitor.count;
     add_of_warp(total, visitor.count);
@@ -219,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const Key key = is_inside ? keys[row] : Key{0};
     const bool is_first = is_inside && (place == 0 || keys[rows[place - 1]] != key);
     const KeyRule<Value> order = order_of(static_cast<NumberKind>(task.kind));
-    FirstVisitor list{table, order, 0, static_cast<Value>(~Value{0})};
+    FirstVisitor list{{}, table, order, 0, static_cast<Value>(~Value{0})};
     slab::visit_lists<L>(table, key, is_first, list);
     u64 added = 0, erased = 0, refused = 0;
     if (is_inside) erasures[row] = slab::skipped;
@@ -265,6 +305,6 @@ extern "C" __global__ void __launch_bounds__(threads)
                const u64* counts, u32* slots, u64* counter) {
     const u64 row = thread_row();
     const bool is_active = row < count && slab::has_slot(erasures[row]);
-    SlotVisitor visitor{slots, is_active ? atomicAdd(counter, counts[row]) : 0};
+    SlotVisitor visitor{{}, slots, is_active ? atomicAdd(counter, counts[row]) : 0};
     slab::visit_lists<L>(table, key_of_row(keys, row, count), is_active, visitor);
 }

@@ -91,7 +91,8 @@ __device__ __forceinline__ void put_full(const SlabTable& table, const StoredKey
 }
 
 // SEARCHALL and DELETEALL: calls visitor.visit(slab, positions, source) for each slab of the lists. `positions` are
-// those of the key of lane `source`, which a group of lanes serves. All lanes of the warp take part.
+// those of the key of lane `source`, which a group of lanes serves. A lane's list ends early unless visitor.goes_on().
+// All lanes of the warp take part.
 template <class L, class Visitor>
 __device__ __forceinline__ void visit_lists(const SlabTable& table, typename L::Key key, bool is_active,
                                             Visitor& visitor) {
@@ -105,7 +106,7 @@ __device__ __forceinline__ void visit_lists(const SlabTable& table, typename L::
         visitor.visit(at, turn.is_busy ? positions : 0, turn.source);
         if (turn.is_own) {
             slab = next;
-            is_active = next != no_slab;
+            is_active = next != no_slab && visitor.goes_on();
         }
     }
 }

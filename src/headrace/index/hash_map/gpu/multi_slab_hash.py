@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -22,8 +22,19 @@ from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, GROUP_LANES, 
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
 _UNLIMITED = 0xFFFFFFFF
-"""Number of looks after which no insertion is postponed."""
+"""Number of looks after which no insertion is postponed, and of slabs after which no walk ends."""
+_PAIRS_PER_LOOK = 4096
+"""Pairs of a table that are sorted in the time of a look at the next slab of a list: 0.5 us."""
 ERASE_ERROR = "a multimap on a GPU erases all values of a key: use erase_all(), or a multimap on the CPU"
+
+
+@dataclass(frozen=True, slots=True)
+class SortedValues:
+    """The values of a table in the order of their keys."""
+
+    values: DeviceBuffer
+    begins: DeviceBuffer
+    """Position of the first value of each row of a batch, 8 bytes."""
 
 
 class MultiSlabHash(SlabHash):
@@ -57,14 +68,47 @@ class MultiSlabHash(SlabHash):
         """
         self.upsert(launcher, rows, "last", "u")
 
-    def count(self, launcher: Launcher, keys: Rows, counts: Any) -> None:
-        """Write the number of values of each key, 8 bytes each."""
-        self._launch(launcher, "count_values", keys.count, (keys.keys, keys.count, counts))
+    def count(self, launcher: Launcher, keys: Rows, counts: Any) -> SortedValues | None:
+        """Write the number of values of each key, 8 bytes each, and return what `copy_values` needs. The host waits.
 
-    def copy_values(self, launcher: Launcher, keys: Rows, offsets: Any, values: Any) -> DeviceBuffer:
-        """Write the values of each key from its offset on, in no order, and return the row of each value as uint32."""
-        rows = launcher.allocate(values.nbytes // self._widths[1] * 4)
-        self._launch(launcher, "copy_values", keys.count, (keys.keys, keys.count, offsets, values, rows))
+        If a list is long, the keys of the table are sorted instead, unless memory for that is refused.
+        """
+        is_long = launcher.allocate(4, fill=0)
+        max_slabs = _UNLIMITED if self._tuning.sort is None else max(self._tuning.max_walk, self.size // _PAIRS_PER_LOOK)
+        self._launch(launcher, "count_values", keys.count, (keys.keys, keys.count, max_slabs, is_long, counts))
+        if not launcher.fetch(is_long).any():
+            return None
+        try:
+            return self._count_sorted(launcher, keys, counts)
+        except MemoryLimitError:
+            launcher.fill(is_long, 0)
+            self._launch(launcher, "count_values", keys.count, (keys.keys, keys.count, _UNLIMITED, is_long, counts))
+            return None
+
+    def _count_sorted(self, launcher: Launcher, keys: Rows, counts: Any) -> SortedValues:
+        """Count by all keys of the table in order. Memory for n pairs: twice their keys and values, and that of the sort."""
+        sizes = [self.size * width for width in self._widths]
+        items, ordered = launcher.allocate_group([], sizes), launcher.allocate_group([], sizes)
+        begins = launcher.allocate(keys.count * 8)
+        self.items(launcher, *items)
+        self._sort(launcher, (items[0], ordered[0]), MovedItems(items[1], ordered[1], self._widths[1]))
+        self._launch(launcher, "count_sorted", keys.count, (ordered[0], self.size, keys.keys, keys.count, begins, counts))
+        return SortedValues(ordered[1], begins)
+
+    def copy_values(
+        self, launcher: Launcher, keys: Rows, offsets: Any, values: Any, ordered: SortedValues | None = None
+    ) -> DeviceBuffer:
+        """Write the values of each key from its offset on, in no order, and return the row of each value as uint32.
+
+        `ordered`: the result of `count`.
+        """
+        total = values.nbytes // self._widths[1]
+        rows = launcher.allocate(total * 4)
+        if ordered is None:
+            self._launch(launcher, "copy_values", keys.count, (keys.keys, keys.count, offsets, values, rows))
+        else:
+            args = (ordered.values, ordered.begins, keys.count, offsets, total, values, rows)
+            self._launch(launcher, "copy_sorted", total, args)
         return rows
 
     def erase_all(self, launcher: Launcher, keys: Rows, counts: Any) -> None:
@@ -141,16 +185,19 @@ class MultiSlabHash(SlabHash):
 
         Memory for n rows: 2 n keys, 8 n bytes, and that of the sort. Raise MemoryLimitError if it is refused.
         """
-        assert self._tuning.sort is not None
         rows, width = batch.rows, self._widths[0]
         counter, *listed = launcher.allocate_group([8], [count * width, count * 4])
         self._launch(launcher, "list_postponed", rows.count, (rows.keys, rows.count, batch.slots, *listed, counter))
         keys, numbers = launcher.allocate_group([], [count * width, count * 4])
-        sorters = Sorters(launcher, self._tuning.sort, lambda: launcher.allocate(COUNTERS, fill=0))
-        order, moved = KeyOrder.of(f"<u{width}"), MovedItems(listed[1], numbers, 4)
-        sorters.of(count).sort(SortRequest(order, listed[0], keys, (moved,)))
+        self._sort(launcher, (listed[0], keys), MovedItems(listed[1], numbers, 4))
         args = (keys, numbers, count, rows.values, batch.form, batch.slots)
         self._launch(launcher, "append_slabs", ceil(count / self._slots) * GROUP_LANES, args)
+
+    def _sort(self, launcher: Launcher, keys: tuple[DeviceBuffer, DeviceBuffer], moved: MovedItems) -> None:
+        """Sort keys by their bits to another buffer, and a column with them."""
+        assert self._tuning.sort is not None
+        sorters, width = Sorters(launcher, self._tuning.sort, lambda: launcher.allocate(COUNTERS, fill=0)), self._widths[0]
+        sorters.of(keys[0].nbytes // width).sort(SortRequest(KeyOrder.of(f"<u{width}"), *keys, (moved,)))
 
     def _append(self, launcher: Launcher, rows: Rows, slots: DeviceBuffer) -> bool:
         """Insert the rows that have no slot. Return False if memory was missing for one; then none is inserted."""

@@ -52,8 +52,10 @@ class SlabTuning:
     """Sizes of bulk builds."""
     max_looks: int = 8
     """Slabs that an insertion into a multimap looks at before it is postponed."""
+    max_walk: int = 256
+    """Slabs of a list from which the values of its keys are counted by a sort, in small tables."""
     sort: SortTuning | None = None
-    """Sizes of the sort of postponed rows; None if none is postponed."""
+    """Sizes of the sorts of frequent keys; None if there are none."""
 
 
 SLAB_TUNING = SlabTuning()
