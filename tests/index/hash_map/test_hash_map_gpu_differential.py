@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace import Context, HashMap, HashMultiMap, HashSet, MemoryLimitError, OptionError, UnsupportedDeviceError
+from headrace.arrays.device_array import DeviceArray
 from headrace.index.hash_map.device_map import DeviceMap
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING
 from tests.index.hash_map.hash_map_cases import MULTI_NAMES, NAMES, PAIRS, History, MapOracle, MultiMapOracle, bits_of, numbers_of
@@ -111,7 +112,8 @@ def test_mixed_operations(key: str, value: str, order: str) -> None:
         kinds = random.integers(0, len(NAMES), count).astype(np.uint8)
         names = [NAMES[kind] for kind in kinds]
         before = dict(oracle.pairs)
-        found = one.apply(kinds, keys, values, order=order)
+        given = kinds if count > 31 else DeviceArray.from_host(kinds, "cuda")
+        found = one.apply(given, keys, values, order=order)
         held, flags = bits_of(on_host(found.values)), on_host(found.found).tolist()
         items = [bits_of(on_host(part)) for part in one.items()]
         after = list(zip(*items, strict=True))

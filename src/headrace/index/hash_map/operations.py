@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from headrace.arrange.search.bincount import bincount
+from headrace.arrange.histogram.histogram import bucket_counts
 from headrace.arrays.arrays import Array, needed_numpy, plain_array, take
 from headrace.arrays.inputs import as_line
 from headrace.arrays.placement import apart_error, placed
@@ -14,7 +14,6 @@ from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.index.arrow_file import on_host
-from headrace.primitives.scan import reduce
 
 ORDERS = ("sequential", "any")
 REDUCTIONS = ("last", "first", "sum", "min", "max")
@@ -66,16 +65,13 @@ class OperationKinds:
         """Their names."""
         return [operation.name.lower() for operation in self.operations]
 
-    @property
-    def has_all_numbers(self) -> bool:
-        """Return whether each number up to the largest one is an operation."""
-        return self.operations[-1] == len(self.operations) - 1
-
 
 _ALL = tuple(MapOperation)
 SET_KINDS = OperationKinds("a set", _ALL[: MapOperation.ERASE + 1])
 MAP_KINDS = OperationKinds("a map", _ALL[: MapOperation.MAX + 1])
 MULTI_KINDS = OperationKinds("a multimap", (*SET_KINDS.operations, MapOperation.COUNT, MapOperation.ERASE_ALL))
+_NUMBERS = 256
+"""Numbers of 8 bits."""
 _CODES = {operation.name.lower(): operation.value for operation in MapOperation}
 
 
@@ -136,25 +132,14 @@ def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Conte
     return source
 
 
-def _largest(source: Array, context: Context) -> int:
-    if source.device.kind == "cpu":
-        return int(source.as_numpy().max())
-    found = reduce(source.owner, "max", context=context)
-    return int(found.to_numpy()[0] if hasattr(found, "to_numpy") else found)
-
-
 def _check_numbers(source: Array, kinds: OperationKinds, context: Context) -> None:
-    largest = _largest(source, context)
-    if largest >= len(MapOperation):
+    at_hand = Context() if source.device.kind == "cpu" else context
+    counts = on_host(bucket_counts(source.owner, _NUMBERS, range=(0, _NUMBERS), context=at_hand)).tolist()
+    wrong = [number for number, count in enumerate(counts) if count and number not in kinds.operations]
+    if wrong and wrong[-1] >= len(MapOperation):
         raise OptionError(
-            f"operations has the number {largest}; those of headrace.MapOperation are less than {len(MapOperation)}"
+            f"operations has the number {wrong[-1]}; those of headrace.MapOperation are less than {len(MapOperation)}"
         )
-    if kinds.has_all_numbers:
-        wrong = [largest] if largest > kinds.operations[-1] else []
-    else:
-        at_hand = Context() if source.device.kind == "cpu" else context
-        counts = on_host(bincount(source.owner, context=at_hand)).tolist()
-        wrong = [number for number, count in enumerate(counts) if count and number not in kinds.operations]
     if wrong:
         name = MapOperation(wrong[0]).name.lower()
         raise OptionError(f"operations has {name!r}, which {kinds.noun} does not have; valid: {', '.join(kinds.names)}")
