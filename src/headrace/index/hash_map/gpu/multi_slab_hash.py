@@ -24,7 +24,7 @@ from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 _UNLIMITED = 0xFFFFFFFF
 """Number of looks after which no insertion is postponed, and of slabs after which no walk ends."""
 _PAIRS_PER_LOOK = 4096
-"""Pairs of a table that are sorted in the time of a look at the next slab of a list: 0.5 us."""
+"""Pairs of a table that are sorted in about the time of a look at the next slab of a list: an estimate."""
 ERASE_ERROR = "a multimap on a GPU erases all values of a key: use erase_all(), or a multimap on the CPU"
 
 
