@@ -1,5 +1,6 @@
-// A block is searched for all hits by several threads. One thread then goes from hit to hit: the line of a hit, and the
-// lines between two of them. Lines that follow each other are copied at once, unless they have numbers or names.
+// Several threads find the lines of a block that have hits. A search for a pattern goes on after the line of a hit,
+// unless matches are shown. One thread then goes through these lines and those between two of them. Lines that follow
+// each other are copied at once, unless they have numbers or names.
 //
 // An automaton reads whole lines, in pieces on several threads. If all matches have a literal in common, or one of a
 // few windows, it reads only lines with that. A search for these takes a small part of the automaton's time. A piece
@@ -7,6 +8,7 @@
 #include "query/lines/lines.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -22,8 +24,9 @@ namespace {
 
 constexpr u64 few_bytes = 4096;   // in which line ends are counted without a search
 constexpr u64 words_an_item = 8;  // memory of sets of nodes, by entries of the table of states
-constexpr u64 hits_ahead = 8;     // whose lines are read ahead
-constexpr u64 many_share = 128;   // with more than one candidate in as many bytes, the automaton reads all lines
+constexpr u64 lines_ahead = 8;    // read ahead: they are not in this thread's cache
+constexpr u64 hits_at_once = 512;
+constexpr u64 many_share = 128;  // with more than one candidate in as many bytes, the automaton reads all lines
 
 // Counts line ends in words of 8 bytes. A byte of `found` counts those at its place, in at most 255 words.
 u64 count_line_ends(std::string_view text) {
@@ -66,30 +69,21 @@ u64 LineSearch::line_ends(u64 begin, u64 end) const {
     return pattern_count(newline_, {reinterpret_cast<const u8*>(block_.data()) + begin, end - begin}, true, resources_);
 }
 
-// Reads the line of the hit of a number ahead. The search for hits has passed it long ago, so it is not in the cache.
-void LineSearch::prefetch_line(u64 hit) const {
-    if (hit >= hits_.size()) return;
-    constexpr u64 cache_line = 64;
-    const char* const at = block_.data() + hits_[hit];
-    for (const char* each : {at - cache_line, at, at + cache_line}) __builtin_prefetch(each);
+// Reads the first bytes of lines ahead.
+void LineSearch::prefetch(Lines lines) const {
+    constexpr u64 cache_line = 64, most = 4 * cache_line;
+    for (u64 at = lines.begin; at < std::min(lines.end, lines.begin + most); at += cache_line)
+        __builtin_prefetch(block_.data() + at);
 }
 
-void LineSearch::find_hits() {
-    if (selector_.automaton != nullptr) return find_lines();
-    const auto allocate = [&](u64 count) {
-        hits_.resize(count);
-        return hits_.data();
-    };
-    pattern_positions(*selector_.pattern, text_of(block_), true, allocate, resources_);
-}
-
-// Finds one position in each line that the automaton selects. A piece has the lines that begin in its range of bytes.
-void LineSearch::find_lines() {
+// Finds the lines that have hits. A piece has the lines that begin in its range of bytes.
+void LineSearch::find_lines(bool is_counted) {
     const Pieces pieces(block_.size(), 1);
-    std::vector<std::vector<u64>> found(pieces.number());
+    found_.resize(pieces.number());
     std::optional<FindPlan> plan;
     if (selector_.pattern != nullptr) plan = find_plan(*selector_.pattern, text_of(block_));
-    const auto take = [&] {
+    const auto take = [&]() -> std::unique_ptr<LineStates> {
+        if (selector_.automaton == nullptr) return nullptr;
         const std::scoped_lock lock(taking_);
         if (spare_states_.empty())
             return std::make_unique<LineStates>(*selector_.automaton, LineTask::select, selector_.max_items);
@@ -98,24 +92,77 @@ void LineSearch::find_lines() {
         return states;
     };
     const auto find = [&](const std::unique_ptr<LineStates>& states, u64 piece) {
+        PieceLines& own = found_[piece];
+        own.count = 0;
+        own.lines.clear();
+        own.hits.clear();
         const u64 first = pieces.begin(piece), after = first + pieces.size(piece);
         const u64 begin = first == 0 ? 0 : line_end_before(after, first - 1);
         if (begin >= after) return;
         const Lines lines{begin, line_end(after - 1)};
-        std::vector<u64> candidates;
-        if (find_candidates(lines, plan ? &*plan : nullptr, candidates)) {
-            keep_lines(*states, lines, candidates, found[piece]);
-        } else {
-            select_lines(*states, block_.substr(lines.begin, lines.end - lines.begin), found[piece]);
-            for (u64& at : found[piece]) at += lines.begin;
-        }
+        if (states == nullptr) return find_in_piece(lines, *plan, is_counted, own);
+        select_in_piece(*states, lines, plan ? &*plan : nullptr, own);
     };
     for_each_piece(pieces.number(), resources_.threads, take, find, [&](std::unique_ptr<LineStates>& states) {
+        if (states == nullptr) return;
         const std::scoped_lock lock(taking_);
         spare_states_.push_back(std::move(states));
     });
-    hits_.clear();
-    for (const auto& each : found) hits_.insert(hits_.end(), each.begin(), each.end());
+}
+
+// Finds the lines in which the pattern occurs.
+void LineSearch::find_in_piece(Lines lines, const FindPlan& plan, bool is_counted, PieceLines& piece) const {
+    const bool by_line = is_counted || !shows_matches();
+    const u64 end = plan.length > block_.size() ? 0 : std::min(lines.end, block_.size() - plan.length + 1);
+    const auto find = pattern_kernels_for(resources_.isa)().find;
+    std::array<u64, hits_at_once> hits;
+    for (u64 at = lines.begin; at < end;) {
+        FoundPositions found{hits.data(), hits_at_once, hits_at_once};
+        if (is_counted) found = {nullptr, 0, no_limit};
+        found.by_line = by_line;
+        find(plan, {text_of(block_).bytes, at, end}, found);
+        piece.count += found.count;
+        if (is_counted) return;
+        for (u64 i = 0; i < found.count; ++i) add_line(lines, hits[i], piece);
+        if (!by_line) piece.hits.insert(piece.hits.end(), hits.begin(), hits.begin() + static_cast<i64>(found.count));
+        if (found.count < hits_at_once) return;
+        at = by_line ? found.entry : hits.back() + 1;
+    }
+}
+
+// Finds the lines that the automaton selects: one by one those that have candidates, if these are few.
+void LineSearch::select_in_piece(LineStates& states, Lines lines, const FindPlan* plan, PieceLines& piece) const {
+    std::vector<u64> candidates, selected;
+    if (!find_candidates(lines, plan, candidates)) {
+        select_lines(states, block_.substr(lines.begin, lines.end - lines.begin), selected);
+        for (const u64 at : selected) add_line(lines, lines.begin + at, piece);
+        piece.count = selected.size();
+        return;
+    }
+    Lines line{lines.begin, lines.begin};
+    for (const u64 candidate : candidates) {
+        if (candidate < line.end || candidate >= lines.end) continue;
+        line = {line_begin(line.end, candidate), line_end(candidate)};
+        selected.clear();
+        select_lines(states, block_.substr(line.begin, line.end - line.begin), selected);
+        if (selected.empty()) continue;
+        ++piece.count;
+        add(line, piece);
+    }
+}
+
+// Adds the line of a hit, unless it is the last one that was added.
+void LineSearch::add_line(Lines lines, u64 hit, PieceLines& piece) const {
+    const u64 least = piece.lines.empty() ? lines.begin : piece.lines.back().end;
+    if (hit >= least) add({line_begin(least, hit), line_end(hit)}, piece);
+}
+
+void LineSearch::add(Lines line, PieceLines& piece) const {
+    if (!piece.lines.empty() && piece.lines.back().end == line.begin && !shows_matches()) {
+        piece.lines.back().end = line.end;
+    } else {
+        piece.lines.push_back(line);
+    }
 }
 
 // Finds a position in each line that may have a match. Returns false if there are none to search for, or too many.
@@ -143,21 +190,6 @@ bool LineSearch::find_candidates(Lines lines, const FindPlan* plan, std::vector<
     if (windows->lead != 0 && lines.begin == 0) found.insert(found.begin(), 0);
     if (windows->has_tail && lines.end == block_.size()) found.push_back(lines.end - 1);
     return true;
-}
-
-// Keeps one of the candidates in each line that the automaton selects.
-void LineSearch::keep_lines(LineStates& states, Lines lines, std::span<const u64> candidates,
-                            std::vector<u64>& selected_lines) const {
-    std::vector<u64> selected;
-    u64 end = lines.begin;
-    for (const u64 candidate : candidates) {
-        if (candidate < end || candidate >= lines.end) continue;
-        const u64 begin = line_begin(end, candidate);
-        end = line_end(candidate);
-        selected.clear();
-        select_lines(states, block_.substr(begin, end - begin), selected);
-        if (!selected.empty()) selected_lines.push_back(candidate);
-    }
 }
 
 // Returns the matches in a line that do not overlap. They are valid until the next call.
@@ -196,14 +228,9 @@ void LineSearch::begin_file(std::string name) {
 
 u64 LineSearch::count(std::string_view block) {
     block_ = block;
-    find_hits();
-    u64 selected = 0, end = 0;
-    for (u64 i = 0; i < hits_.size(); ++i) {
-        prefetch_line(i + hits_ahead);
-        if (hits_[i] < end) continue;
-        ++selected;
-        end = line_end(hits_[i]);
-    }
+    find_lines(true);
+    u64 selected = 0;
+    for (const PieceLines& piece : found_) selected += piece.count;
     if (options_.is_inverted) {
         const u64 lines = line_ends(0, block.size()) + (!block.empty() && block.back() != '\n');
         selected = lines - selected;
@@ -217,34 +244,16 @@ std::string_view LineSearch::write(std::string_view block) {
     block_ = block;
     out_.clear();
     rest_ = {};
-    find_hits();
+    find_lines(false);
     divide();
     keep_rest();
     return out_;
 }
 
-// Returns the hits in lines, from number `next` on, and makes `next` the number of the first one after them.
-std::span<const u64> LineSearch::hits_in(Lines lines, u64& next) const {
-    const u64 first = next;
-    while (next < hits_.size() && hits_[next] < lines.end) ++next;
-    return {hits_.data() + first, next - first};
-}
-
+// Selects lines with hits, and passes those between them; if inverted, the other way around.
 void LineSearch::divide() {
     u64 at = 0;
-    for (u64 next = 0; next < hits_.size();) {
-        prefetch_line(next + hits_ahead);
-        const Lines line{line_begin(at, hits_[next]), line_end(hits_[next])};
-        const auto hits = hits_in(line, next);
-        if (options_.is_inverted) {
-            select({at, line.begin}, {});
-            pass(line);
-        } else {
-            pass({at, line.begin});
-            select(line, hits);
-        }
-        at = line.end;
-    }
+    for (const PieceLines& piece : found_) divide(piece, at);
     if (options_.is_inverted) {
         select({at, block_.size()}, {});
     } else {
@@ -252,7 +261,26 @@ void LineSearch::divide() {
     }
 }
 
-// Selects as many lines as may still be selected. Hits are those of a single line.
+void LineSearch::divide(const PieceLines& piece, u64& at) {
+    u64 first = 0;
+    for (u64 i = 0; i < piece.lines.size(); ++i) {
+        const Lines lines = piece.lines[i];
+        if (i + lines_ahead < piece.lines.size()) prefetch(piece.lines[i + lines_ahead]);
+        if (options_.is_inverted) {
+            select({at, lines.begin}, {});
+            pass(lines);
+        } else {
+            u64 next = first;
+            while (next < piece.hits.size() && piece.hits[next] < lines.end) ++next;
+            pass({at, lines.begin});
+            select(lines, {piece.hits.data() + first, next - first});
+            first = next;
+        }
+        at = lines.end;
+    }
+}
+
+// Selects as many lines as may still be selected. Hits are those of a single line, if matches are shown.
 void LineSearch::select(Lines lines, std::span<const u64> hits) {
     u64 count = selected_left_;
     const Lines first = options_.max_count == no_limit ? lines : first_lines(lines, count);
@@ -266,7 +294,7 @@ void LineSearch::write_selected(Lines lines, std::span<const u64> hits) {
     has_selected_ = true;
     if (options_.only_matching) return show_matches(lines, hits);
     show_preceding();
-    if (!options_.mark.empty() && !hits.empty()) {
+    if (!options_.mark.empty() && !options_.is_inverted) {
         show_marked(lines, hits);
     } else {
         show(lines, ':');
@@ -329,7 +357,7 @@ void LineSearch::show_marked(Lines lines, std::span<const u64> hits) {
 }
 
 void LineSearch::show_matches(Lines lines, std::span<const u64> hits) {
-    if (hits.empty()) return;
+    if (options_.is_inverted) return;
     for (const auto [begin, end] : matches_in(lines, hits)) {
         begin_line(lines.begin, ':');
         out_.append(options_.mark).append(block_.substr(begin, end - begin)).append(options_.unmark) += '\n';

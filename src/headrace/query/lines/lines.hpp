@@ -76,15 +76,24 @@ private:
         u64 end;
     };
 
-    void prefetch_line(u64 hit) const;
-    void find_hits();
-    void find_lines();
+    // Lines of a piece of the block that have hits. Those that follow each other are joined, unless matches are shown.
+    struct PieceLines {
+        u64 count = 0;
+        std::vector<Lines> lines;  // none if they are counted only
+        std::vector<u64> hits;     // of the pattern in the lines, if matches are shown
+    };
+
+    bool shows_matches() const { return (options_.only_matching || !options_.mark.empty()) && !options_.is_inverted; }
+    void prefetch(Lines lines) const;
+    void find_lines(bool is_counted);
+    void find_in_piece(Lines lines, const FindPlan& plan, bool is_counted, PieceLines& piece) const;
+    void select_in_piece(LineStates& states, Lines lines, const FindPlan* plan, PieceLines& piece) const;
+    void add_line(Lines lines, u64 hit, PieceLines& piece) const;
+    void add(Lines line, PieceLines& piece) const;
     bool find_candidates(Lines lines, const FindPlan* plan, std::vector<u64>& found) const;
-    void keep_lines(LineStates& states, Lines lines, std::span<const u64> candidates,
-                    std::vector<u64>& selected_lines) const;
     std::span<const MatchSpan> matches_in(Lines line, std::span<const u64> hits);
-    std::span<const u64> hits_in(Lines lines, u64& next) const;
     void divide();
+    void divide(const PieceLines& piece, u64& at);
     void select(Lines lines, std::span<const u64> hits);
     void write_selected(Lines lines, std::span<const u64> hits);
     void pass(Lines lines);
@@ -117,7 +126,7 @@ private:
     u64 counted_upto_ = 0;               // position in the block
     Lines rest_{};                       // lines of the block before the current ones that were not written
     std::string_view block_;
-    std::vector<u64> hits_;  // of the pattern, or one position in each line that the automaton selects
+    std::vector<PieceLines> found_;
     std::mutex taking_;
     std::vector<std::unique_ptr<LineStates>> spare_states_;  // of threads that do not search now
     std::unique_ptr<LineStates> match_states_;

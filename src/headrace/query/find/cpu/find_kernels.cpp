@@ -53,6 +53,7 @@ public:
           begin_(range.begin < found.entry ? found.entry : range.begin),
           end_(range.end),
           found_(found),
+          skips_(found.gap != 0 || found.by_line),
           follows_(found.gap != 0 && plan.length >= followed_length) {}
 
     // `head`: probes that are compared before the first branch.
@@ -103,7 +104,7 @@ private:
         return mask;
     }
 
-    bool is_count() const { return found_.capacity == 0 && found_.limit == ~u64{0} && found_.gap == 0; }
+    bool is_count() const { return found_.capacity == 0 && found_.limit == ~u64{0} && !skips_; }
 
     // Counts the hits of a pattern of `head` bytes, without a branch that depends on the text.
     template <u32 head>
@@ -133,7 +134,7 @@ private:
     template <bool is_checked>
     bool add_each(u64 base, u64 mask, bool verify) {
         for (; mask != 0; mask &= mask - 1) {
-            if (found_.gap != 0 && found_.entry > base) {
+            if (skips_ && found_.entry > base) {
                 if (found_.entry >= base + BLOCK) break;
                 mask &= ~low_bits(found_.entry - base);
                 if (mask == 0) break;
@@ -167,9 +168,15 @@ private:
 
     bool add(u64 position) {
         if (position < found_.entry) return true;
-        found_.entry = position + found_.gap;
+        found_.entry = found_.by_line ? line_end(position) : position + found_.gap;
         if (found_.count < found_.capacity) found_.out[found_.count] = position;
         return ++found_.count < found_.limit;
+    }
+
+    // Returns the end of the range if the line does not end before it.
+    u64 line_end(u64 position) const {
+        const void* const feed = __builtin_memchr(text_ + position, '\n', end_ - position);
+        return feed == nullptr ? end_ : static_cast<u64>(static_cast<const u8*>(feed) - text_) + 1;
     }
 
     // Number of bytes compared equal: the length of the pattern if it occurs, otherwise less.
@@ -252,6 +259,7 @@ private:
     const u8* const text_;
     const u64 begin_, end_;
     FoundPositions& found_;
+    const bool skips_;    // whether positions after one that counts may not count
     const bool follows_;  // whether hits in a run of the pattern's period are looked for after each hit
     u64 spent_ = 0;
     bool was_hit_ = false;  // the last verification

@@ -37,8 +37,9 @@ struct FoundPositions {
     u64 capacity;
     u64 limit;
     u64 count = 0;
-    u64 gap = 0;    // least distance of two positions; the first one counts
-    u64 entry = 0;  // least position that counts next
+    u64 gap = 0;           // least distance of two positions; the first one counts
+    u64 entry = 0;         // least position that counts next
+    bool by_line = false;  // whether only the first position of each line counts
 };
 
 struct PatternKernels {
