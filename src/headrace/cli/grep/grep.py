@@ -213,7 +213,7 @@ class _Search:
     def _blocks(self, source: Any, max_count: int | None) -> Iterator[memoryview]:
         return self._errors.reported(blocks_of(source, BLOCK_BYTES if max_count is None else FEW_BYTES))
 
-    def _print(self, lines: bytes) -> None:
+    def _print(self, lines: bytes | memoryview) -> None:
         if not lines:
             return
         left = memoryview(lines)

@@ -137,12 +137,16 @@ void bind_lines(nb::module_& m) {
                  return with_block(self, block,
                                    [](LineSearch& search, std::string_view text) { return search.count(text); });
              })
-        .def("write",
-             [](LineSearch& self, const nb::handle& block) {
-                 const std::string_view out = with_block(
-                     self, block, [](LineSearch& search, std::string_view text) { return search.write(text); });
-                 return nb::bytes(out.data(), out.size());
-             })
+        .def(
+            "write",
+            [](LineSearch& self, const nb::handle& block) {
+                const std::string_view out = with_block(
+                    self, block, [](LineSearch& search, std::string_view text) { return search.write(text); });
+                // A copy would take new pages for each block.
+                return nb::steal(PyMemoryView_FromMemory(const_cast<char*>(out.data()),
+                                                         static_cast<Py_ssize_t>(out.size()), PyBUF_READ));
+            },
+            nb::keep_alive<0, 1>())
         .def_prop_ro("is_done", &LineSearch::is_done)
         .def_prop_ro("has_selected", &LineSearch::has_selected)
         .def_prop_ro("match_steps", &LineSearch::match_steps);

@@ -159,8 +159,11 @@ class LineSearch:
         """Return the number of selected lines of a block."""
         return self._native.count(block)
 
-    def write(self, block: memoryview) -> bytes:
-        """Return the lines to write for a block: selected ones and those near them, in order, and separators."""
+    def write(self, block: memoryview) -> memoryview:
+        """Return the lines to write for a block: selected ones and those near them, in order, and separators.
+
+        They are valid until the next call.
+        """
         return self._native.write(block)
 
     @property
