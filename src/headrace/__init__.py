@@ -5,7 +5,7 @@
 [1]
 """
 
-from headrace.core.process.imports import delay_forks_and_exit_during_imports, import_native
+from headrace.core.process.imports import delay_forks_and_exit_during_imports, import_module, import_native
 
 TYPE_CHECKING = False  # that of `typing`, whose import takes a third of the start of a command
 if TYPE_CHECKING:
@@ -266,8 +266,6 @@ def __getattr__(name: str) -> object:
         from headrace.core.foreign_names import no_function
 
         raise AttributeError(no_function(name))
-    from importlib import import_module
-
     module = import_module(_MODULES[name])
     found = globals()[name] = module if name in ("array_api", "buckets", "dictionary", "structure") else getattr(module, name)
     return found

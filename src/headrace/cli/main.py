@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from importlib import import_module
 
 from headrace import __version__
 from headrace.cli.common.messages import message_of, print_error
@@ -107,6 +106,8 @@ def _parsed(words: Sequence[str]) -> Any:
 
 def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of the command: of one subcommand, or of all if `command` names none."""
+    from importlib import import_module  # takes time to import
+
     from headrace.cli.common.parser import Parser
 
     parser = Parser(

@@ -15,7 +15,6 @@ import os
 import sys
 import time
 from _thread import RLock, get_ident  # those of `threading`, whose import takes time
-from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +28,12 @@ _MAX_DELAY_SECONDS = 10.0
 
 
 _importing_native = RLock()  # held during the import of the native part, and by the main thread from its exit handlers on
+
+
+def import_module(name: str) -> ModuleType:
+    """Return a module, as the function of `importlib` does, whose own import takes time."""
+    __import__(name)
+    return sys.modules[name]
 
 
 def import_native() -> ModuleType:
