@@ -112,7 +112,7 @@ def test_pieces_of_blocks_and_long_lines(pattern: str, line: str, tmp_path: Path
         search = LineSearch(expression, LineOutput())
         assert sum(search.count(block) for block in blocks_of(str(path), block_bytes)) == expected
     written = LineSearch(expression, LineOutput(is_numbered=True))
-    shown = b"".join(written.write(block) for block in blocks_of(str(path), 1 << 22))
+    shown = b"".join(bytes(written.write(block)) for block in blocks_of(str(path), 1 << 22))
     assert [int(each.partition(b":")[0]) for each in shown.splitlines()] == [
         number for number, each in enumerate(lines, 1) if re.search(in_re(pattern), each)
     ]

@@ -66,6 +66,17 @@ auto with_block(LineSearch& search, const nb::handle& block, const Use& use) {
     return use(search, std::string_view(static_cast<const char*>(bytes.data()), bytes.size()));
 }
 
+// Returns the end of the line that has byte `at`. The bytes are read by several threads, and ahead.
+u64 line_end(nb::handle text, u64 at, unsigned threads) {
+    const BorrowedBytes bytes(text);
+    if (at >= bytes.size()) return bytes.size();
+    const LongCall call;
+    const FindPattern feed("\n", false);
+    const auto found =
+        first_pattern(feed, {static_cast<const u8*>(bytes.data()) + at, bytes.size() - at}, {choose_isa(""), threads});
+    return found ? at + *found + 1 : bytes.size();
+}
+
 LineWindows line_windows(const Texts& sets, bool has_lead, bool has_tail) {
     LineWindows windows{};
     if (sets.empty() || sets.size() > max_window) throw std::invalid_argument("a window has 1 to 4 sets of bytes");
@@ -87,6 +98,7 @@ LineWindows line_windows(const Texts& sets, bool has_lead, bool has_tail) {
 }  // namespace
 
 void bind_lines(nb::module_& m) {
+    m.def("line_end", line_end, "text"_a, "at"_a, "threads"_a);
     nb::class_<LineAutomaton>(m, "LineAutomaton")
         .def(
             "__init__",

@@ -76,8 +76,32 @@ void LineSearch::prefetch(Lines lines) const {
         __builtin_prefetch(block_.data() + at);
 }
 
+// Returns whether the block is one line, of several pieces.
+bool LineSearch::is_long_line() const {
+    if (block_.size() <= piece_bytes || std::memchr(block_.data(), '\n', piece_bytes) != nullptr) return false;
+    return !first_pattern(newline_, text_of(block_.substr(0, block_.size() - 1)), resources_);
+}
+
+// Finds the pattern in a block that is one line.
+void LineSearch::find_in_line(bool is_counted) {
+    found_.assign(1, {});
+    PieceLines& line = found_[0];
+    if (is_counted || !shows_matches()) {
+        line.count = first_pattern(*selector_.pattern, text_of(block_), resources_) ? 1 : 0;
+    } else {
+        const auto allocate = [&](u64 count) {
+            line.hits.resize(count);
+            return line.hits.data();
+        };
+        pattern_positions(*selector_.pattern, text_of(block_), true, allocate, resources_);
+        line.count = line.hits.empty() ? 0 : 1;
+    }
+    if (line.count != 0) line.lines = {{0, block_.size()}};
+}
+
 // Finds the lines that have hits. A piece has the lines that begin in its range of bytes.
 void LineSearch::find_lines(bool is_counted) {
+    if (selector_.automaton == nullptr && is_long_line()) return find_in_line(is_counted);
     const Pieces pieces(block_.size(), 1);
     found_.resize(pieces.number());
     std::optional<FindPlan> plan;

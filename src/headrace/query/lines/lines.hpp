@@ -85,6 +85,8 @@ private:
 
     bool shows_matches() const { return (options_.only_matching || !options_.mark.empty()) && !options_.is_inverted; }
     void prefetch(Lines lines) const;
+    bool is_long_line() const;
+    void find_in_line(bool is_counted);
     void find_lines(bool is_counted);
     void find_in_piece(Lines lines, const FindPlan& plan, bool is_counted, PieceLines& piece) const;
     void select_in_piece(LineStates& states, Lines lines, const FindPlan* plan, PieceLines& piece) const;

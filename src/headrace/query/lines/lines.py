@@ -81,7 +81,7 @@ def _cut(whole: mmap.mmap | bytes, block_bytes: int) -> Iterator[memoryview]:
     view, begin = memoryview(whole), 0
     while begin < len(whole):
         cut = whole.rfind(b"\n", begin, begin + block_bytes) + 1 if begin + block_bytes < len(whole) else len(whole)
-        cut = cut or whole.find(b"\n", begin + block_bytes) + 1 or len(whole)
+        cut = cut or _native.line_end(whole, begin + block_bytes, _native.hardware_threads())
         yield view[begin:cut]
         begin = cut
 
