@@ -43,6 +43,15 @@ HR_HOT Places probed(const Probe& probe, const u8* text) {
     return block.places(probe.byte);
 }
 
+// The first probes, in registers.
+template <u32 count>
+struct Head {
+    Probe probes[count];
+    explicit HR_MEMBER Head(const FindPlan& plan) {
+        for (u32 i = 0; i < count; ++i) probes[i] = plan.probes[i];
+    }
+};
+
 template <bool ignore_case>
 class RangeSearch {
 public:
@@ -65,13 +74,14 @@ public:
             check(begin_, low_bits(end_ - begin_), true);
             return;
         }
-        if (plan_.length == head && is_count()) return count<head>();
+        const Head<head> first(plan_);
+        if (plan_.length == head && is_count()) return count(first);
         for (u64 at = begin_; at < end_; at += BLOCK) {
             // The last block of a range begins earlier, so that it ends in the text.
             const u64 block = at + BLOCK <= end_ ? at : end_ - BLOCK;
             read_ahead(text_ + block);
             bool verify = plan_.probe_count < plan_.length;
-            u64 mask = candidates<head>(text_ + block, verify);
+            u64 mask = candidates(first, text_ + block, verify);
             if (mask == 0) continue;
             mask &= ~low_bits(at - block);
             if (mask != 0 && !check(block, mask, verify)) return;
@@ -81,16 +91,16 @@ public:
 
 private:
     template <u32 head>
-    HR_MEMBER u64 first_candidates(const u8* text) const {
-        Places places = probed<ignore_case>(plan_.probes[0], text);
-        for (u32 i = 1; i < head; ++i) places = places & probed<ignore_case>(plan_.probes[i], text);
+    HR_MEMBER u64 first_candidates(const Head<head>& first, const u8* text) const {
+        Places places = probed<ignore_case>(first.probes[0], text);
+        for (u32 i = 1; i < head; ++i) places = places & probed<ignore_case>(first.probes[i], text);
         return places.bits();
     }
 
     // Sets `verify` if not all bytes of the pattern were compared.
     template <u32 head>
-    HR_MEMBER u64 candidates(const u8* text, bool& verify) const {
-        u64 mask = first_candidates<head>(text);
+    HR_MEMBER u64 candidates(const Head<head>& first, const u8* text, bool& verify) const {
+        u64 mask = first_candidates(first, text);
         if (mask == 0) return mask;
         u32 i = head;
         const u32 of_one = was_hit_ ? head : head + probes_of_one;
@@ -108,15 +118,15 @@ private:
 
     // Counts the hits of a pattern of `head` bytes, without a branch that depends on the text.
     template <u32 head>
-    HR_MEMBER void count() {
+    HR_MEMBER void count(const Head<head>& first) {
         u64 at = begin_, total = 0;
         for (; at + BLOCK <= end_; at += BLOCK) {
             read_ahead(text_ + at);
-            total += static_cast<u64>(count_ones(first_candidates<head>(text_ + at)));
+            total += static_cast<u64>(count_ones(first_candidates(first, text_ + at)));
         }
         if (at < end_) {
             const u64 block = end_ - BLOCK;
-            total += static_cast<u64>(count_ones(first_candidates<head>(text_ + block) & ~low_bits(at - block)));
+            total += static_cast<u64>(count_ones(first_candidates(first, text_ + block) & ~low_bits(at - block)));
         }
         found_.count += total;
     }
