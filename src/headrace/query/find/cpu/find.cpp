@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <vector>
 
-#include "core/cpu/cache_blocks.hpp"
-#include "query/find/cpu/find_kernels.hpp"
+#include "query/find/cpu/pattern_search.hpp"
 #include "query/find/cpu/probes.hpp"
 
 namespace headrace {
@@ -23,135 +21,120 @@ constexpr u64 all = ~u64{0};
 constexpr u64 stored_share = 64;     // a piece keeps one position in 64 at most
 constexpr u64 patterns_a_piece = 4;  // least length of a piece: a linear search reads a pattern's length past its end
 
-struct PieceHits {
-    std::vector<u64> stored;  // all positions, if they are few
-    u64 count = 0;            // all positions
-    u64 first = all;          // first position
-    u64 entry = 0;            // least position that counts, as known to the search
-    u64 exit = 0;             // least position that counts after the piece, if it has a hit
-    u64 place = 0;            // index of the piece's first position in the result
-};
-
-// Memory of a thread for the positions of a piece, and the end of its last search.
-struct PieceScratch {
-    std::vector<u64> out;
-    u64 next_piece = 0;
-    u64 exit = 0;
-};
-
-class PatternSearch {
-public:
-    PatternSearch(const FindPattern& pattern, const FindText& text, const FindResources& resources)
-        : plan_(find_plan(pattern, text)),
-          text_(text),
-          threads_(resources.threads),
-          kernel_(pattern_kernels_for(resources.isa)().find),
-          starts_(text.size < plan_.length ? 0 : text.size - plan_.length + 1, 1) {
-        starts_.length = std::max(starts_.length, patterns_a_piece * plan_.length);
-    }
-
-    u64 count() const {
-        std::atomic<u64> total{0};
-        for_each_piece(starts_.number(), threads_, [&](u64 piece) {
-            FoundPositions found{nullptr, 0, all};
-            search(piece, found);
-            total += found.count;
-        });
-        return total;
-    }
-
-    std::optional<u64> first() const {
-        std::atomic<u64> least{all};
-        for_each_piece(starts_.number(), threads_, [&](u64 piece) {
-            if (least < starts_.begin(piece)) return;
-            u64 position = all;
-            FoundPositions found{&position, 1, 1};
-            search(piece, found);
-            u64 known = least;
-            while (position < known && !least.compare_exchange_weak(known, position)) {
-            }
-        });
-        return least == all ? std::nullopt : std::optional<u64>(least);
-    }
-
-    // Finds the number of positions, and what write() needs. Hits of a pattern without a border never overlap.
-    u64 prepare(bool overlapping) {
-        gap_ = overlapping || plan_.period == plan_.length ? 0 : plan_.length;
-        found_.resize(starts_.number());
-        const auto scratch = [&] {
-            return PieceScratch{std::vector<u64>(std::min(starts_.count, starts_.length / stored_share))};
-        };
-        for_each_piece(starts_.number(), threads_, scratch, [&](PieceScratch& own, u64 piece) {
-            search_piece(piece, own.next_piece == piece ? own.exit : 0, own.out);
-            own.next_piece = piece + 1;
-            own.exit = found_[piece].exit;
-        });
-        PieceScratch spare = scratch();
-        u64 total = 0, entry = 0;
-        for (u64 i = 0; i < found_.size(); ++i) {
-            PieceHits& piece = found_[i];
-            if (gap_ != 0 && !has_hits_of(i, entry)) {
-                check_interrupt();
-                search_piece(i, entry, spare.out);
-            }
-            entry = std::max(entry, piece.exit);
-            piece.place = total;
-            total += piece.count;
-        }
-        return total;
-    }
-
-    void write(u64* out, u64 total) const {
-        take_pages(out, total * sizeof(u64), threads_);
-        for_each_piece(starts_.number(), threads_, [&](u64 piece) { write_piece(piece, out + found_[piece].place); });
-    }
-
-private:
-    void search(u64 piece, FoundPositions& found) const {
-        const u64 begin = starts_.begin(piece);
-        kernel_(plan_, {text_.bytes, begin, begin + starts_.size(piece)}, found);
-    }
-
-    // Finds the positions of a piece from `entry` on.
-    void search_piece(u64 index, u64 entry, std::vector<u64>& out) {
-        PieceHits& piece = found_[index];
-        FoundPositions found{out.data(), out.size(), all, 0, gap_, entry};
-        search(index, found);
-        piece.count = found.count;
-        piece.entry = entry;
-        piece.first = found.count == 0 ? all : out[0];
-        piece.exit = found.count == 0 || gap_ == 0 ? 0 : found.entry;
-        piece.stored.clear();
-        if (found.count <= out.size()) piece.stored.assign(out.begin(), out.begin() + static_cast<i64>(found.count));
-    }
-
-    // Returns whether the positions of a piece are those from `entry` on.
-    bool has_hits_of(u64 index, u64 entry) const {
-        const PieceHits& piece = found_[index];
-        const u64 begin = starts_.begin(index), known = std::max(piece.entry, begin), wanted = std::max(entry, begin);
-        return known == wanted || (known < wanted && piece.first >= wanted);
-    }
-
-    void write_piece(u64 index, u64* out) const {
-        const PieceHits& piece = found_[index];
-        if (piece.count == piece.stored.size()) {
-            std::copy_n(piece.stored.data(), piece.count, out);
-            return;
-        }
-        FoundPositions found{out, piece.count, all, 0, gap_, piece.entry};
-        search(index, found);
-    }
-
-    FindPlan plan_;
-    FindText text_;
-    unsigned threads_;
-    decltype(PatternKernels::find) kernel_;
-    Pieces starts_;  // of positions where the pattern may begin
-    u64 gap_ = 0;    // of positions (FoundPositions)
-    std::vector<PieceHits> found_;
-};
-
 }  // namespace
+
+PatternSearch::PatternSearch(const FindPattern& pattern, const FindText& text, const FindResources& resources)
+    : plan_(find_plan(pattern, text)),
+      text_(text),
+      threads_(resources.threads),
+      kernel_(pattern_kernels_for(resources.isa)().find),
+      starts_(text.size < plan_.length ? 0 : text.size - plan_.length + 1, 1) {
+    starts_.length = std::max(starts_.length, patterns_a_piece * plan_.length);
+}
+
+u64 PatternSearch::count() const {
+    std::atomic<u64> total{0};
+    for_each_piece(starts_.number(), threads_, [&](u64 piece) {
+        FoundPositions found{nullptr, 0, all};
+        search(piece, found);
+        total += found.count;
+    });
+    return total;
+}
+
+std::optional<u64> PatternSearch::first() const {
+    std::atomic<u64> least{all};
+    for_each_piece(starts_.number(), threads_, [&](u64 piece) {
+        if (least < starts_.begin(piece)) return;
+        u64 position = all;
+        FoundPositions found{&position, 1, 1};
+        search(piece, found);
+        u64 known = least;
+        while (position < known && !least.compare_exchange_weak(known, position)) {
+        }
+    });
+    return least == all ? std::nullopt : std::optional<u64>(least);
+}
+
+u64 PatternSearch::prepare(bool overlapping) {
+    gap_ = overlapping || plan_.period == plan_.length ? 0 : plan_.length;
+    found_.resize(starts_.number());
+    const auto scratch = [&] {
+        return PieceScratch{std::vector<u64>(std::min(starts_.count, starts_.length / stored_share))};
+    };
+    for_each_piece(starts_.number(), threads_, scratch, [&](PieceScratch& own, u64 piece) {
+        search_piece(piece, own.next_piece == piece ? own.exit : 0, own.out);
+        own.next_piece = piece + 1;
+        own.exit = exit_of(found_[piece]);
+    });
+    PieceScratch spare = scratch();
+    u64 total = 0, entry = 0, end = 0;
+    for (u64 i = 0; i < found_.size(); ++i) {
+        PieceHits& piece = found_[i];
+        if (gap_ != 0 && !has_hits_of(i, entry)) {
+            check_interrupt();
+            search_piece(i, entry, spare.out);
+        }
+        entry = std::max(entry, exit_of(piece));
+        piece.place = total;
+        piece.begin = std::max(starts_.begin(i), end);
+        total += piece.count;
+        if (piece.count != 0) end = piece.last + plan_.length;
+    }
+    return total;
+}
+
+void PatternSearch::write(u64* out, u64 total) const {
+    take_pages(out, total * sizeof(u64), threads_);
+    for_each_piece(starts_.number(), threads_, [&](u64 piece) { write_piece(piece, out + found_[piece].place); });
+}
+
+void PatternSearch::use_parts(const std::function<void(const TextPart&)>& use) const {
+    if (found_.empty()) return use({0, text_.size, {}, 0});
+    const auto scratch = [] { return std::vector<u64>(); };
+    for_each_piece(found_.size(), threads_, scratch, [&](std::vector<u64>& hits, u64 i) {
+        const PieceHits& piece = found_[i];
+        hits.resize(std::max<u64>(hits.size(), piece.count));
+        write_piece(i, hits.data());
+        const u64 end = i + 1 < found_.size() ? found_[i + 1].begin : text_.size;
+        use({piece.begin, end, {hits.data(), piece.count}, piece.place});
+    });
+}
+
+void PatternSearch::search(u64 piece, FoundPositions& found) const {
+    const u64 begin = starts_.begin(piece);
+    kernel_(plan_, {text_.bytes, begin, begin + starts_.size(piece)}, found);
+}
+
+// Finds the positions of a piece from `entry` on.
+void PatternSearch::search_piece(u64 index, u64 entry, std::vector<u64>& out) {
+    PieceHits& piece = found_[index];
+    FoundPositions found{out.data(), out.size(), all, 0, gap_, entry};
+    search(index, found);
+    piece.count = found.count;
+    piece.entry = entry;
+    piece.first = found.count == 0 ? all : out[0];
+    piece.last = found.entry - gap_;
+    piece.stored.clear();
+    if (found.count <= out.size()) piece.stored.assign(out.begin(), out.begin() + static_cast<i64>(found.count));
+}
+
+// Returns whether the positions of a piece are those from `entry` on.
+bool PatternSearch::has_hits_of(u64 index, u64 entry) const {
+    const PieceHits& piece = found_[index];
+    const u64 begin = starts_.begin(index), known = std::max(piece.entry, begin), wanted = std::max(entry, begin);
+    return known == wanted || (known < wanted && piece.first >= wanted);
+}
+
+void PatternSearch::write_piece(u64 index, u64* out) const {
+    const PieceHits& piece = found_[index];
+    if (piece.count == piece.stored.size()) {
+        std::copy_n(piece.stored.data(), piece.count, out);
+        return;
+    }
+    FoundPositions found{out, piece.count, all, 0, gap_, piece.entry};
+    search(index, found);
+}
 
 void pattern_positions(const FindPattern& pattern, const FindText& text, bool overlapping,
                        const std::function<u64*(u64)>& allocate, const FindResources& resources) {

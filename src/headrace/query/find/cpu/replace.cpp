@@ -1,13 +1,16 @@
-// All hits are found first. Threads then take pieces of the text. The number of hits before a piece gives the place of
-// its result. A text of equal length has its place known, so each piece is searched when it is copied, if no two hits
-// can overlap.
+// Hits are counted first. The number of hits before a piece gives the place of its result. Threads then copy the
+// pieces, and find the hits of those with many again. A text of equal length has its place known, so each piece is
+// searched when it is copied, if no two hits can overlap.
 #include "query/find/cpu/replace.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
 #include <vector>
 
 #include "core/cpu/cache_blocks.hpp"
 #include "query/find/cpu/find_kernels.hpp"
+#include "query/find/cpu/pattern_search.hpp"
 #include "query/find/cpu/probes.hpp"
 
 namespace headrace {
@@ -16,6 +19,7 @@ HR_FOR_EACH_ISA(const PatternKernels&(), pattern_kernels)
 
 namespace {
 
+constexpr u64 short_bytes = 16;
 constexpr u64 max_length = 1024;  // each piece is searched from as many bytes before it
 
 // Writes the text with replacements of the pattern's length. A hit at the edge of two pieces is in both.
@@ -39,6 +43,16 @@ void replace_in_place(const FindPattern& pattern, const FindText& text, std::str
     for_each_piece(pieces.number(), resources.threads, scratch, replace, [](const std::vector<u64>&) {});
 }
 
+// Copies bytes and returns their end. If `is_inner`, both texts have `short_bytes` bytes from their begin on.
+u8* copied(const u8* from, u64 size, u8* to, bool is_inner) {
+    if (is_inner && size <= short_bytes) {
+        std::memcpy(to, from, short_bytes);
+    } else {
+        std::memcpy(to, from, size);
+    }
+    return to + size;
+}
+
 }  // namespace
 
 void pattern_replace(const FindPattern& pattern, const FindText& text, std::string_view replacement,
@@ -49,28 +63,24 @@ void pattern_replace(const FindPattern& pattern, const FindText& text, std::stri
         take_pages(out, text.size, resources.threads);
         return replace_in_place(pattern, text, replacement, out, resources);
     }
-    std::vector<u64> hits;
-    const auto positions = [&](u64 count) {
-        hits.resize(count);
-        return hits.data();
-    };
-    pattern_positions(pattern, text, false, positions, resources);
-    const u64 total = text.size + hits.size() * growth;
+    PatternSearch search(pattern, text, resources);
+    const u64 total = text.size + search.prepare(false) * growth;
     u8* const out = allocate(total);
     take_pages(out, total, resources.threads);
-    const Pieces pieces(text.size, 1);
-    for_each_piece(pieces.number(), resources.threads, [&](u64 piece) {
-        const u64 end = pieces.begin(piece) + pieces.size(piece);
-        auto hit = std::lower_bound(hits.begin(), hits.end(), pieces.begin(piece));
-        u64 at = pieces.begin(piece);
-        if (hit != hits.begin()) at = std::max(at, *(hit - 1) + length);
-        u8* to = out + (at + static_cast<u64>(hit - hits.begin()) * growth);
-        for (; hit != hits.end() && *hit < end; ++hit) {
-            to = std::copy(text.bytes + at, text.bytes + *hit, to);
-            to = std::copy(replacement.begin(), replacement.end(), to);
-            at = *hit + length;
+    const std::string padded = std::string(replacement) + std::string(short_bytes, '\0');
+    search.use_parts([&](const TextPart& part) {
+        u8* to = out + (part.begin + part.hits_before * growth);
+        const u8* const end = out + (part.end + (part.hits_before + part.hits.size()) * growth);
+        u64 at = part.begin;
+        for (const u64 hit : part.hits) {
+            // Short texts are copied with bytes after them, which the next copies replace.
+            const bool is_inner =
+                at + short_bytes <= text.size && to + (hit - at) + replacement.size() + short_bytes <= end;
+            to = copied(text.bytes + at, hit - at, to, is_inner);
+            to = copied(reinterpret_cast<const u8*>(padded.data()), replacement.size(), to, is_inner);
+            at = hit + length;
         }
-        if (at < end) std::copy(text.bytes + at, text.bytes + end, to);
+        if (at < part.end) std::copy(text.bytes + at, text.bytes + part.end, to);
     });
 }
 
