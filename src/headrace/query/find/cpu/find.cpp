@@ -89,7 +89,7 @@ void PatternSearch::write(u64* out, u64 total) const {
     for_each_piece(starts_.number(), threads_, [&](u64 piece) { write_piece(piece, out + found_[piece].place); });
 }
 
-void PatternSearch::use_parts(const std::function<void(const TextPart&)>& use) const {
+void PatternSearch::use_parts(const std::function<void(const HitPart&)>& use) const {
     if (found_.empty()) return use({0, text_.size, {}, 0});
     const auto scratch = [] { return std::vector<u64>(); };
     for_each_piece(found_.size(), threads_, scratch, [&](std::vector<u64>& hits, u64 i) {

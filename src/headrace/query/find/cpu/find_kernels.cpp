@@ -45,9 +45,9 @@ HR_HOT Places probed(const Probe& probe, const u8* text) {
 
 // The first probes, in registers.
 template <u32 count>
-struct Head {
+struct FirstProbes {
     Probe probes[count];
-    explicit HR_MEMBER Head(const FindPlan& plan) {
+    explicit HR_MEMBER FirstProbes(const FindPlan& plan) {
         for (u32 i = 0; i < count; ++i) probes[i] = plan.probes[i];
     }
 };
@@ -74,7 +74,7 @@ public:
             check(begin_, low_bits(end_ - begin_), true);
             return;
         }
-        const Head<head> first(plan_);
+        const FirstProbes<head> first(plan_);
         if (plan_.length == head && is_count()) return count(first);
         for (u64 at = begin_; at < end_; at += BLOCK) {
             // The last block of a range begins earlier, so that it ends in the text.
@@ -91,7 +91,7 @@ public:
 
 private:
     template <u32 head>
-    HR_MEMBER u64 first_candidates(const Head<head>& first, const u8* text) const {
+    HR_MEMBER u64 first_candidates(const FirstProbes<head>& first, const u8* text) const {
         Places places = probed<ignore_case>(first.probes[0], text);
         for (u32 i = 1; i < head; ++i) places = places & probed<ignore_case>(first.probes[i], text);
         return places.bits();
@@ -99,7 +99,7 @@ private:
 
     // Sets `verify` if not all bytes of the pattern were compared.
     template <u32 head>
-    HR_MEMBER u64 candidates(const Head<head>& first, const u8* text, bool& verify) const {
+    HR_MEMBER u64 candidates(const FirstProbes<head>& first, const u8* text, bool& verify) const {
         u64 mask = first_candidates(first, text);
         if (mask == 0) return mask;
         u32 i = head;
@@ -118,7 +118,7 @@ private:
 
     // Counts the hits of a pattern of `head` bytes, without a branch that depends on the text.
     template <u32 head>
-    HR_MEMBER void count(const Head<head>& first) {
+    HR_MEMBER void count(const FirstProbes<head>& first) {
         u64 at = begin_, total = 0;
         for (; at + BLOCK <= end_; at += BLOCK) {
             read_ahead(text_ + at);

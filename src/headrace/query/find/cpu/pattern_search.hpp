@@ -14,7 +14,7 @@ namespace headrace {
 
 // Part of a text, and the hits that begin in it. It ends where the next part begins: after its last hit, if that is
 // later.
-struct TextPart {
+struct HitPart {
     u64 begin, end;
     std::span<const u64> hits;  // ascending
     u64 hits_before;
@@ -34,7 +34,7 @@ public:
     void write(u64* out, u64 total) const;
 
     // Calls use(part) for each part of the text, on several threads. Hits may not overlap.
-    void use_parts(const std::function<void(const TextPart&)>& use) const;
+    void use_parts(const std::function<void(const HitPart&)>& use) const;
 
 private:
     struct PieceHits {

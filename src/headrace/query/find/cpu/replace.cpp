@@ -68,7 +68,7 @@ void pattern_replace(const FindPattern& pattern, const FindText& text, std::stri
     u8* const out = allocate(total);
     take_pages(out, total, resources.threads);
     const std::string padded = std::string(replacement) + std::string(short_bytes, '\0');
-    search.use_parts([&](const TextPart& part) {
+    search.use_parts([&](const HitPart& part) {
         u8* to = out + (part.begin + part.hits_before * growth);
         const u8* const end = out + (part.end + (part.hits_before + part.hits.size()) * growth);
         u64 at = part.begin;
