@@ -113,3 +113,15 @@ def test_a_class_for_each_byte(shift: int) -> None:
     dfa = Dfa(bytes(range(256)), rows, joined.accepting, start=joined.start)
     assert device_tables(tables_of(dfa)).form is SymbolForm.RIGHTS
     check((b"a" * 51 + b"ba" + b"a" * 50 + b"x") * 3, dfa, FiberLauncher("random", shift), shift)
+
+
+@pytest.mark.parametrize("pattern", [b"a+", b"[^\n]+", b"[\\x00-\\x7f]+", b"[^b-y]+"])
+def test_runs_of_a_class(pattern: bytes) -> None:
+    dfa = headrace.compile_regex(pattern)
+    assert device_tables(tables_of(dfa)).has
+    part = TUNING.marks.rows * 512
+    for seed, (order, number) in enumerate(ORDERS):
+        random, launcher = np.random.default_rng(seed), FiberLauncher(order, number)
+        for size in (1, 15, part - 1, part + 1, 2 * TUNING.marks.tile_marks + 20):
+            shift = int(random.integers(0, 16))
+            check(random.choice(np.frombuffer(b"aaaa\n\0\xff", np.uint8), size).tobytes(), dfa, launcher, shift)

@@ -1,6 +1,7 @@
 #include "core/bindings.hpp"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 
 #include <array>
 
@@ -26,6 +27,12 @@ void bind_match(nb::module_& m) {
                 if (windows != nullptr) self->filter.windows = *windows;
             },
             "tables"_a, "idles"_a, "part"_a.none(), "windows"_a.none())
+        .def_prop_ro("run_class",
+                     [](const MatchSearcher& self) -> std::optional<u32> {
+                         const std::optional<MatchRuns>& runs = self.automaton.runs();
+                         const bool is_whole = runs && runs->min == 1 && runs->max == ~u64{0};
+                         return is_whole ? std::optional(runs->byte_class) : std::nullopt;
+                     })
         .def_prop_ro("steps", [](const MatchSearcher& self) {
             const std::vector<u16>& steps = self.automaton.steps();
             return nb::bytes(reinterpret_cast<const char*>(steps.data()), steps.size() * sizeof(u16));

@@ -21,6 +21,7 @@ _TASK, _TABLES, _READING, _MARKS = (layout(name) for name in ("MatchTask", "Matc
 _PACKERS = [each.packer() for each in (_TASK, _TABLES, _READING, _MARKS)]
 _GIVEN = f"{_TASK.argument}{_TABLES.argument}{_READING.argument}"
 _BACKWARD = Entry("query/match/gpu/match.cu", "read_backward", _GIVEN)
+_RUNS = Entry("query/match/gpu/runs.cu", "mark_runs", f"{_TASK.argument}P{_MARKS.argument}")
 _FORWARD = Entry("query/match/gpu/match.cu", "read_forward", f"{_GIVEN}{_MARKS.argument}")
 
 
@@ -59,6 +60,17 @@ class DeviceMatch:
 
     def _mark(self, marks: tuple[int, ...]) -> int:
         """Mark the matches and return their number. `marks`: addresses of marks and of their counts, or zeros."""
+        return self._mark_runs(marks) if self._device_tables.has else self._mark_by_states(marks)
+
+    def _mark_runs(self, marks: tuple[int, ...]) -> int:
+        launcher, tuning = self._launcher, self._tuning
+        total, has = launcher.allocate(8, fill=0), launcher.put(self._device_tables.has)
+        shape = Shape(tuning.run_defines(), self._tiles, tuning.marks.threads)
+        task = _PACKERS[0].pack(self._text.address, self._text.nbytes, self._tiles, 0, 0, 0)
+        launcher.launch(_RUNS, shape, (task, has, _PACKERS[3].pack(*marks, total.address)))
+        return int(launcher.fetch(total).view(np.uint64)[0])
+
+    def _mark_by_states(self, marks: tuple[int, ...]) -> int:
         launcher, tables, given, tiles = self._launcher, self._tables, self._device_tables, self._tiles
         is_read_twice = given.form is not SymbolForm.PAIRS
         stages_bytes, maps_bytes = 4 * (tiles + 1), tiles * max(tables.states, tables.rights)

@@ -40,6 +40,8 @@ class DeviceTables:
     forward_steps: int
     pairs: int
     """Sizes of the last three tables."""
+    has: bytes
+    """A byte for each byte value, 1 if runs of these values are the matches; empty for other automata."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,10 @@ def device_tables(tables: MatchTables) -> DeviceTables:
     for part in (*parts, *(each.tobytes() for each in (steps.backward, steps.forward, steps.pairs))):
         offsets.append(len(data))
         data += part + bytes(-len(part) % 16)
-    return DeviceTables(steps.form, bytes(data), tuple(offsets), steps.backward.size, steps.forward.size, steps.pairs.size)
+    run_class = _searcher(tables).run_class
+    has = b"" if run_class is None else bytes(each == run_class for each in tables.class_of)
+    sizes = steps.backward.size, steps.forward.size, steps.pairs.size
+    return DeviceTables(steps.form, bytes(data), tuple(offsets), *sizes, has)
 
 
 def _steps(tables: MatchTables) -> _Steps:
@@ -82,9 +87,13 @@ def _steps(tables: MatchTables) -> _Steps:
     return _Steps(SymbolForm.ROWS, before | symbols.astype(np.uint16) << 8, forward, none)
 
 
+def _searcher(tables: MatchTables) -> _native.MatchSearcher:
+    parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
+    return _native.MatchSearcher(parts, tables.idles, None, None)
+
+
 def _joined_rows(tables: MatchTables) -> tuple[NDArray[Any], NDArray[np.uint16]]:
     """Return the number of the row of each class and right state, and the distinct rows: none if they would be too many."""
-    parts = (tables.class_of, tables.forward, tables.verdicts, tables.backward, tables.idle_after)
-    rows = np.frombuffer(_native.MatchSearcher(parts, tables.idles, None, None).steps, np.uint16).reshape(-1, tables.states)
+    rows = np.frombuffer(_searcher(tables).steps, np.uint16).reshape(-1, tables.states)
     distinct, number = np.unique(rows, axis=0, return_inverse=True)
     return number.reshape(-1), distinct

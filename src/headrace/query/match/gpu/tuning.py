@@ -29,6 +29,10 @@ class MatchTuning:
         sizes = {"HR_THREADS": self.threads, "HR_TILE": self.marks.tile_marks, "HR_WINDOW": self.window}
         return {**sizes, "HR_SYMBOLS": int(form)}
 
+    def run_defines(self) -> dict[str, int]:
+        """Return the macros of runs.cu."""
+        return {"HR_THREADS": self.marks.threads, "HR_ROWS": self.marks.rows}
+
     def chunk_bits(self, states: int) -> int:
         """Return the logarithm of the bytes of a chunk, of which a tile has at most one for each thread."""
         chunks = max(min(self.map_states // states, self.threads), _MIN_CHUNKS)
@@ -44,4 +48,7 @@ class MatchTuning:
 
 TUNING = MatchTuning()
 
-PROGRAMS: Programs = (("match.cu", {**{name: [value] for name, value in TUNING.defines(0).items()}, "HR_SYMBOLS": [1, 0, 2]}),)
+PROGRAMS: Programs = (
+    ("match.cu", {**{name: [value] for name, value in TUNING.defines(0).items()}, "HR_SYMBOLS": [1, 0, 2]}),
+    ("runs.cu", {name: [value] for name, value in TUNING.run_defines().items()}),
+)
