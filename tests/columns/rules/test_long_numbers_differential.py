@@ -211,7 +211,7 @@ def test_null_texts_that_look_like_numbers(null: str, isa: str) -> None:
     ("text", "kind"),
     [
         ("123456789012345678901", "string"), ("1234567890123456789012.5", "float64"), ("+1.5", "float64"), ("+1e5", "float64"),
-        ("+1234567", "string"),
+        ("+1234567", "string"), ("1e+-0001", "string"), ("12345678e-+0001", "string"),
         ("00.123456789012345678", "string"), ("1e", "string"), ("1e+", "string"), ("1e5.0", "string"), ("1.5.5e1", "string"),
         (".e5", "string"), (".5e5", "float64"), ("5.e5", "float64"), ("1e00000000000000000005", "float64"), ("1e400", "string"),
         ("123456789012345678", "float64"), ("18446744073709551615", "string"), ("1-5", "string"), ("e5", "string"),
