@@ -25,14 +25,9 @@ def assignment(values: object, schema: Mapping[str, DataType], context: Context)
     Raise OptionError if `values` is no such mapping, or the type of a column does not have a literal, or an expression's type
     of value. Raise UnknownColumnError if there is no such column.
 
-    Parameters
-    ----------
-    values
-        Mapping from names of columns to literals, None or expressions of columns.
-    schema
-        Name and type of each column.
-    context
-        Threads that may be used.
+    `values`: mapping from names of columns to literals, None or expressions of columns.
+    `schema`: name and type of each column.
+    `context`: threads that may be used.
     """
     if not isinstance(values, Mapping) or not values:
         raise OptionError.wrong("values", "a mapping of names of columns to values or expressions", values)

@@ -59,8 +59,6 @@ class Change:
 def column_bytes(column: Column) -> int:
     """Return the bytes that the rows of a column take, without those that a slice leaves out.
 
-    Examples
-    --------
     >>> from headrace import read_csv
     >>> column_bytes(read_csv(b"a\\n1\\n2\\n3\\n")["a"][1:])
     16

@@ -11,10 +11,7 @@ from weakref import WeakMethod
 class MergeTimer:
     """Calls a method once after some time, in a thread of its own, if its object is still in use.
 
-    Parameters
-    ----------
-    method
-        The method. The timer does not keep its object alive, and a wait ends with the object.
+    `method`: the method. The timer does not keep its object alive, and a wait ends with the object.
     """
 
     def __init__(self, method: Callable[[], None]) -> None:

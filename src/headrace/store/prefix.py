@@ -15,8 +15,6 @@ ItemT = TypeVar("ItemT")
 class Prefix(Generic[ItemT]):
     """The first items of a list that only grows. One thread at a time appends; any number of threads read.
 
-    Examples
-    --------
     >>> one = Prefix().appended("a")
     >>> two = one.appended("b")
     >>> list(one), list(two), two.items is one.items
@@ -42,8 +40,6 @@ class Prefix(Generic[ItemT]):
     def last_up_to(self, limit: int, key: Callable[[ItemT], int]) -> ItemT:
         """Return the last item whose key is at most a limit. Keys ascend, and there is such an item.
 
-        Examples
-        --------
         >>> Prefix().appended("a").appended("ccc").last_up_to(2, len)
         'a'
         """

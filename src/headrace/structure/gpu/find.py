@@ -115,27 +115,14 @@ def find_tiles(
 ) -> TileStructure:
     """Enqueue the search for the structure of a text, without waiting for it.
 
-    Parameters
-    ----------
-    launcher
-        Launches the kernels.
-    text
-        The text in that device's memory.
-    dialect
-        How the text is written.
-    tuning
-        Launch configuration.
-    extra
-        Sizes of buffers to allocate together with the search's own.
-    has_quotes
-        Whether the text is expected to have quotes.
-    fused
-        Kernel that replaces the first variant, if that is the variant it is made for.
-
-    Returns
-    -------
-    TileStructure
-        The buffers, to be filled by the kernels.
+    `launcher`: launches the kernels.
+    `text`: the text in that device's memory.
+    `dialect`: how the text is written.
+    `tuning`: launch configuration.
+    `extra`: sizes of buffers to allocate together with the search's own.
+    `has_quotes`: whether the text is expected to have quotes.
+    `fused`: kernel that replaces the first variant, if that is the variant it is made for.
+    Result: the buffers, to be filled by the kernels.
     """
     tiles = tile_count(text, tuning)
     plan = search_plan(dialect, tuning, fused if tiles else None, has_quotes=has_quotes)

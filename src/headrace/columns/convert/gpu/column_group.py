@@ -162,16 +162,10 @@ def _runs(values: Sequence[int]) -> list[tuple[int, int]]:
 class ColumnGroup:
     """Columns that are converted together.
 
-    Parameters
-    ----------
-    key
-        The columns and their kinds.
-    columns
-        The columns in the kernels' order: strings first.
-    table
-        Their ConvertColumn table, with rules relative to address 0 and without buffers.
-    width
-        Fields of a record.
+    `key`: the columns and their kinds.
+    `columns`: the columns in the kernels' order: strings first.
+    `table`: their ConvertColumn table, with rules relative to address 0 and without buffers.
+    `width`: fields of a record.
     """
 
     def __init__(

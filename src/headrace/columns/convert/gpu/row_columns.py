@@ -101,16 +101,10 @@ class RowReading:
 class RowColumns:
     """The columns of a table in the order of a record's fields, with entries for runs of skipped fields.
 
-    Parameters
-    ----------
-    rows
-        Array of RowColumn, without addresses.
-    numbers
-        For each entry that is not a skipped run, its index in the general conversion's column table.
-    width
-        Fields of a record; each takes at least one byte.
-    sums
-        Columns of the table whose strings are measured, or that have no type yet.
+    `rows`: array of RowColumn, without addresses.
+    `numbers`: for each entry that is not a skipped run, its index in the general conversion's column table.
+    `width`: fields of a record; each takes at least one byte.
+    `sums`: columns of the table whose strings are measured, or that have no type yet.
     """
 
     def __init__(self, rows: NDArray[np.void], numbers: list[int], width: int, sums: int) -> None:
@@ -136,17 +130,11 @@ class RowColumns:
     def table(self, values_at: NDArray[np.intp], offsets_at: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
         """Return the column table for the kernels.
 
-        Parameters
-        ----------
-        values_at
-            For each column of the general table, the index of its values' buffer. The index of its validity is the column's.
-        offsets_at
-            Index of the buffer with the first string column's offsets.
-
-        Returns
-        -------
-        numpy.ndarray, numpy.ndarray
-            The table as words without addresses. Then two rows: indices of the words that are addresses, and of their buffers.
+        `values_at`: for each column of the general table, the index of its values' buffer. The index of its validity is the
+        column's.
+        `offsets_at`: index of the buffer with the first string column's offsets.
+        Result: the table as words without addresses. Then two rows: indices of the words that are addresses, and of their
+        buffers.
         """
         first_words: NDArray[np.intp] = self._wanted * _COLUMN_WORDS
         offsets: NDArray[np.intp] = self._texts * _COLUMN_WORDS + _OFFSETS_WORD
@@ -181,16 +169,10 @@ def max_row_bytes(columns: int) -> int:
 def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> RowColumns | None:
     """Return a table's columns for the fast conversion, or None if it cannot read one of them.
 
-    Parameters
-    ----------
-    table
-        Wanted columns, from ``pack_columns``.
-    width
-        Fields of a record.
-    quotes
-        Whether fields may be quoted.
-    measures
-        Whether the columns are for ``measure_rows``, which reads only strings.
+    `table`: wanted columns, from ``pack_columns``.
+    `width`: fields of a record.
+    `quotes`: whether fields may be quoted.
+    `measures`: whether the columns are for ``measure_rows``, which reads only strings.
     """
     rows: list[tuple[int, ...]] = []
     numbers: list[int] = []

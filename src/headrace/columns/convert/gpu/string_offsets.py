@@ -22,17 +22,10 @@ def scan_string_sizes(
 ) -> None:
     """Launch an exclusive scan of string sizes over the tiles, for each column.
 
-    Parameters
-    ----------
-    launcher
-        The launcher.
-    sums, shape
-        A word for each tile and column, and the numbers of tiles and columns. Bytes on entry, bytes of all preceding tiles on
-        return.
-    totals
-        A word for each column: the bytes of all tiles.
-    memory
-        A zeroed buffer of `scan_memory_bytes`; None to allocate one.
+    `sums`, `shape`: a word for each tile and column, and the numbers of tiles and columns. Bytes on entry, bytes of all
+    preceding tiles on return.
+    `totals`: a word for each column: the bytes of all tiles.
+    `memory`: a zeroed buffer of `scan_memory_bytes`; None to allocate one.
     """
     tiles, strings = shape
     memory = launcher.allocate(scan_memory_bytes(tiles, strings), fill=0) if memory is None else memory

@@ -82,16 +82,10 @@ class GpuTuning:
     def is_wide(self, prefix: bytes, line_end: bytes | None, columns: int, tiles: int) -> bool:
         """Return whether tiles are expected to have few rows of many columns, so that the fast conversion would decline them.
 
-        Parameters
-        ----------
-        prefix
-            The first bytes of the records.
-        line_end
-            The dialect's line end; None for LF, CR LF and CR.
-        columns
-            Wanted columns.
-        tiles
-            Tiles of the search.
+        `prefix`: the first bytes of the records.
+        `line_end`: the dialect's line end; None for LF, CR LF and CR.
+        `columns`: wanted columns.
+        `tiles`: tiles of the search.
         """
         if columns < _MANY_COLUMNS or tiles < self.wide.min_tiles:
             return False

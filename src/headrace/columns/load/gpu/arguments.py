@@ -48,12 +48,8 @@ def argument_bytes(gpu_plan: GpuPlan, columns: int) -> int:
 class ArgumentTemplate:
     """The arguments of a group without addresses, which `upload` fills in.
 
-    Parameters
-    ----------
-    gpu_plan, group
-        The plan, and some of its columns.
-    fast
-        The columns as the fast kernels read them; None for a kernel that cannot read them or is not launched.
+    `gpu_plan`, `group`: the plan, and some of its columns.
+    `fast`: the columns as the fast kernels read them; None for a kernel that cannot read them or is not launched.
     """
 
     def __init__(self, gpu_plan: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> None:
@@ -93,19 +89,12 @@ class ArgumentTemplate:
     ) -> None:
         """Copy the arguments to the device, in one transfer. `buffers` returns the slices.
 
-        Parameters
-        ----------
-        launcher
-            Execution context of the kernels.
-        buffer
-            At least `argument_bytes` bytes.
-        addresses
-            Addresses of the group's column buffers. Empty for kernels that write no column.
-        first_seen
-            Address of the first column's records of first occurrences, and their bytes for each column. Zeros if no type is
-            inferred.
-        ranges
-            The words of `SizeEstimate.ranges`.
+        `launcher`: execution context of the kernels.
+        `buffer`: at least `argument_bytes` bytes.
+        `addresses`: addresses of the group's column buffers. Empty for kernels that write no column.
+        `first_seen`: address of the first column's records of first occurrences, and their bytes for each column. Zeros if no
+        type is inferred.
+        `ranges`: the words of `SizeEstimate.ranges`.
         """
         words = self.words.at(buffer.address, addresses, first_seen, ranges)
         launcher.put(words, BufferSlice(buffer, 0, len(words)))

@@ -181,16 +181,10 @@ def conversion_programs(
 ) -> list[NeededProgram]:
     """Return the programs that a group's first conversion needs, unless the text differs from the expectation.
 
-    Parameters
-    ----------
-    tuning, dialect, group
-        The launch configurations, the text's dialect, and the columns.
-    variant
-        The search variant that is expected to read the text.
-    measures
-        Whether strings are measured after the search.
-    is_wide
-        As in `SearchedText`.
+    `tuning`, `dialect`, `group`: the launch configurations, the text's dialect, and the columns.
+    `variant`: the search variant that is expected to read the text.
+    `measures`: whether strings are measured after the search.
+    `is_wide`: as in `SearchedText`.
     """
     found = [NeededProgram(_COUNT.file, _SMALL)]
     is_read = variant != "dfa" or suits_dfa_rows(dialect)
@@ -213,14 +207,9 @@ def conversion_programs(
 class ConversionLaunches:
     """Launches the conversions of one load.
 
-    Parameters
-    ----------
-    target, dialect, plan
-        The execution target with the text, its dialect, and the plan.
-    searched
-        The search, which precedes all launches.
-    faults
-        The faults of the load.
+    `target`, `dialect`, `plan`: the execution target with the text, its dialect, and the plan.
+    `searched`: the search, which precedes all launches.
+    `faults`: the faults of the load.
     """
 
     def __init__(self, target: GpuTarget, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultList) -> None:
@@ -298,14 +287,9 @@ class ConversionLaunches:
     ) -> None:
         """Count the string bytes of each column and tile, and scan them to offsets.
 
-        Parameters
-        ----------
-        group, arguments
-            The columns, and the arguments of the kernels.
-        variant
-            The search variant that read the text; empty if it is not known yet.
-        totals
-            One word for each column of strings, zero before the launch; receives its bytes.
+        `group`, `arguments`: the columns, and the arguments of the kernels.
+        `variant`: the search variant that read the text; empty if it is not known yet.
+        `totals`: one word for each column of strings, zero before the launch; receives its bytes.
         """
         launcher, strings = self._launcher, group.strings
         if not strings:

@@ -80,12 +80,8 @@ def see_kinds(inference: Inference, group: ColumnGroup, first_seen: bytes) -> No
 class LoadResultBuilder:
     """Collects the results of one load. Positions are bytes of the source.
 
-    Parameters
-    ----------
-    request
-        The parameters of the load.
-    counts
-        The counts of what precedes the data; updated to the counts of the whole load.
+    `request`: the parameters of the load.
+    `counts`: the counts of what precedes the data; updated to the counts of the whole load.
     """
 
     entries: DeviceBuffer
@@ -126,17 +122,9 @@ class LoadResultBuilder:
     def add_pass(self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> bool:
         """Add the results of a conversion of a group.
 
-        Parameters
-        ----------
-        group, launched
-            The columns, and their conversion.
-        fetched
-            The results of the kernels, which begin with the counts.
-
-        Returns
-        -------
-        bool
-            False if the same columns must be converted again.
+        `group`, `launched`: the columns, and their conversion.
+        `fetched`: the results of the kernels, which begin with the counts.
+        Result: False if the same columns must be converted again.
         """
         columns = launched.columns
         counts = counts_bytes(len(group.columns))

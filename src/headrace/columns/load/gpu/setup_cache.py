@@ -30,12 +30,8 @@ SMALL_BYTES, _NO_LIMIT = 1 << 20, 2**63
 class LoadSetup:
     """The state of loads that does not depend on the text.
 
-    Parameters
-    ----------
-    gpu_plan, dialect, plan, tuning
-        The plan on a GPU, the dialect, the plan, and the launch parameters.
-    capacity
-        Faults that the first list holds.
+    `gpu_plan`, `dialect`, `plan`, `tuning`: the plan on a GPU, the dialect, the plan, and the launch parameters.
+    `capacity`: faults that the first list holds.
     """
 
     def __init__(self, gpu_plan: GpuPlan, dialect: Dialect, plan: LoadPlan, tuning: GpuTuning, capacity: int) -> None:
@@ -87,11 +83,8 @@ class LoadSetup:
 
         `strings`: columns of strings that the search measures.
 
-        Returns
-        -------
-        BufferSizes
-            Zeroed: results after the search's totals, and marks of tiles. Others: sums of strings, arguments, faults, and sizes
-            of strings if the search measures them.
+        Result: zeroed: results after the search's totals, and marks of tiles. Others: sums of strings, arguments, faults, and
+        sizes of strings if the search measures them.
         """
         if search is None:
             strings = self._strings if self.has_sums(tiles) else 0

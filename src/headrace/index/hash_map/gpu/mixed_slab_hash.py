@@ -49,10 +49,7 @@ class _FirstRound:
 class MixedSlabHash(SlabHash):
     """A hash map or set in device memory with mixed operations.
 
-    Parameters
-    ----------
-    launcher, widths, capacity, tuning
-        As for `SlabHash`.
+    `launcher`, `widths`, `capacity`, `tuning`: as for `SlabHash`.
     """
 
     def run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
@@ -131,14 +128,9 @@ class MixedSlabHash(SlabHash):
         The keys are erased, and those that were present are inserted into the slots that their lists have. No memory is
         allocated, except on the host.
 
-        Parameters
-        ----------
-        launcher, mixed
-            The launcher and the batch.
-        is_done
-            Flags of the operations that have run on the table.
-        work
-            The tickets, which are overwritten, and counts.
+        `launcher`, `mixed`: the launcher and the batch.
+        `is_done`: flags of the operations that have run on the table.
+        `work`: the tickets, which are overwritten, and counts.
         """
         rows, (slots, counts) = mixed.rows, work
         tickets = launcher.fetch(slots).view(np.uint32)

@@ -35,12 +35,8 @@ def ordered_rows(
 
     Memory for n rows: n keys and n values, and twice that if there are two passes.
 
-    Parameters
-    ----------
-    launcher, rows, widths, order
-        The launcher, the batch, bytes of its keys and values, and the order.
-    starts
-        Buffer for the first row of each number of the order's bits, and for the number of rows; 8 bytes each.
+    `launcher`, `rows`, `widths`, `order`: the launcher, the batch, bytes of its keys and values, and the order.
+    `starts`: buffer for the first row of each number of the order's bits, and for the number of rows; 8 bytes each.
     """
     columns = [width for width in widths if width]
     sizes = [rows.count * width for width in columns]

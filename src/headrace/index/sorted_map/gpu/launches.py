@@ -90,14 +90,9 @@ class MapKernels:
     def merge(self, levels: bytes, counts: Sequence[int], target: MergeTarget) -> None:
         """Merge levels into one.
 
-        Parameters
-        ----------
-        levels
-            Bytes of ``MapLevels``, with 2 to 32 levels.
-        counts
-            Their numbers of items.
-        target
-            The level that is written.
+        `levels`: bytes of ``MapLevels``, with 2 to 32 levels.
+        `counts`: their numbers of items.
+        `target`: the level that is written.
         """
         width, tuning, launcher = self._width, self._merge, self._launcher
         defines, threads = _merge_defines(width, tuning), tuning.threads
@@ -126,8 +121,6 @@ class MapKernels:
 def sample_count(counts: Sequence[int], stride: int) -> int:
     """Return the number of samples of levels.
 
-    Examples
-    --------
     >>> sample_count([1, 64, 65], 64)
     4
     """

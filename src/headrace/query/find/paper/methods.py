@@ -65,14 +65,8 @@ class MethodPlan:
 
         Raise OptionError if the pattern is too long for the method, or ignores case.
 
-        Parameters
-        ----------
-        name
-            One of `NAMES`.
-        pattern
-            The pattern.
-        sample
-            Bytes of the text.
+        `name`: one of `NAMES`.
+        `sample`: bytes of the text.
         """
         if pattern.ignore_case:
             raise OptionError(f"method {name!r} respects case; leave out ignore_case or method")

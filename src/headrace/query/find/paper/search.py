@@ -48,18 +48,10 @@ class RabinKarpOnDevice:
 
     Raises OptionError if the method runs on the CPU only.
 
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    text
-        The text.
-    pattern
-        The pattern, which respects case.
-    plan
-        The method and the fingerprint.
-    tuning
-        Sizes of the kernels; tests use smaller ones.
+    `launcher`: launcher of the device.
+    `pattern`: the pattern, which respects case.
+    `plan`: the method and the fingerprint.
+    `tuning`: sizes of the kernels; tests use smaller ones.
     """
 
     def __init__(

@@ -25,8 +25,6 @@ def block_bits(buckets: int, max_buckets: int) -> int:
 def whole_blocks(buckets: int, max_buckets: int) -> int:
     """Return the number of buckets, rounded up so that blocks have equal numbers of them.
 
-    Examples
-    --------
     >>> whole_blocks(257, 256), whole_blocks(1000, 256)
     (258, 1000)
     """
