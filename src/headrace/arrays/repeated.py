@@ -13,8 +13,7 @@ from typing import Any, Protocol
 
 from headrace.arrays.arrays import TORCH_NAMES, Array, cupy_stream, torch_stream
 
-_ALIGNMENT = 256
-"""Addresses that are a multiple of it are recognised: those of all allocators, and not those of most views."""
+_ALIGNMENT = 256  # addresses that are a multiple of it are recognised: those of all allocators, and not those of most views
 _MAX_CALLS = 256
 
 
@@ -78,8 +77,7 @@ class RepeatedCall:
         known_calls[self._key] = launches
 
 
-known_calls: dict[Hashable, Replay] = {}
-"""Launches by `RepeatedCall` key."""
+known_calls: dict[Hashable, Replay] = {}  # launches by `RepeatedCall` key
 
 
 def repeated_call(options: Hashable, *values: Any) -> RepeatedCall | None:

@@ -16,20 +16,16 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
-_START = Struct("<QQ")
-"""Number of the first row that is added, and number of the rows that are removed."""
+_START = Struct("<QQ")  # number of the first row that is added, and number of the rows that are removed
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """Rows that are removed and rows that are added, together."""
 
-    first_row: int
-    """Number of the first row that is added."""
-    removed: Any
-    """Numbers of the rows that are removed, ascending: an array of uint64."""
-    columns: Mapping[str, Column]
-    """Columns of the rows that are added."""
+    first_row: int  # number of the first row that is added
+    removed: Any  # numbers of the rows that are removed, ascending: an array of uint64
+    columns: Mapping[str, Column]  # columns of the rows that are added
 
     @property
     def length(self) -> int:

@@ -23,16 +23,14 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
-Fetch: TypeAlias = Callable[[Any], Mapping[str, Column]]
-"""Returns the key columns of rows with given numbers."""
+Fetch: TypeAlias = Callable[[Any], Mapping[str, Column]]  # returns the key columns of rows with given numbers
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRows:
     """Keys as rows of columns: texts, int64 and uint64."""
 
-    rows: HashedRows
-    """The columns and their hashes."""
+    rows: HashedRows  # the columns and their hashes
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], context: Context, hash_bits: int = HASH_BITS) -> KeyRows:

@@ -124,12 +124,9 @@ def _names_of_key(key: object) -> KeyNames:
 class OpenedStore:
     """An open store: an engine, or for a reader the state that was read."""
 
-    key: StoreKey | None
-    """The key; None without one."""
-    rows: StoreEngine | StoreState
-    """The engine of a writer, or the state that a reader has read."""
-    torn_bytes: int = 0
-    """Bytes that a crash had cut off."""
+    key: StoreKey | None  # the key; None without one
+    rows: StoreEngine | StoreState  # the engine of a writer, or the state that a reader has read
+    torn_bytes: int = 0  # bytes that a crash had cut off
 
     @property
     def state(self) -> StoreState:

@@ -15,13 +15,8 @@ DUPLICATE_POLICIES = ("raise", "replace", "keep")
 class StoreRules:
     """The rules of a store that its changes obey."""
 
-    key: StoreKey | None
-    """The key; None without one."""
-    on_duplicate: str
-    """A value of `DUPLICATE_POLICIES`."""
-    triggers: MergeTriggers
-    """Thresholds of merges."""
-    context: Context
-    """Threads and memory of each call, on the host."""
-    merge_context: Context
-    """The same of a merge, which may run on a GPU."""
+    key: StoreKey | None  # the key; None without one
+    on_duplicate: str  # a value of `DUPLICATE_POLICIES`
+    triggers: MergeTriggers  # thresholds of merges
+    context: Context  # threads and memory of each call, on the host
+    merge_context: Context  # the same of a merge, which may run on a GPU

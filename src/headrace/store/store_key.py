@@ -20,10 +20,8 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
-Keys: TypeAlias = Any
-"""Keys of rows: an array of int64 or uint64, or `KeyRows`."""
-KeyNames: TypeAlias = tuple[str, ...]
-"""Names of the key columns; empty for a store without a key."""
+Keys: TypeAlias = Any  # keys of rows: an array of int64 or uint64, or `KeyRows`
+KeyNames: TypeAlias = tuple[str, ...]  # names of the key columns; empty for a store without a key
 _ONE_THREAD = Context(threads=1)
 
 
@@ -44,10 +42,8 @@ class KeyIndex(Protocol):
 class StoreKey:
     """The key of a store."""
 
-    types: Mapping[str, DataType]
-    """Name and type of each key column, in the order of the key."""
-    context: Context
-    """Threads that may be used."""
+    types: Mapping[str, DataType]  # name and type of each key column, in the order of the key
+    context: Context  # threads that may be used
 
     @property
     def names(self) -> KeyNames:

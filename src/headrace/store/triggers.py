@@ -18,16 +18,11 @@ if TYPE_CHECKING:
 class MergeTriggers:
     """Thresholds of the delta; a merge begins after a change that reaches one, or at the time. None for no such threshold."""
 
-    rows: int | None = None
-    """Rows of the delta and removed rows."""
-    nbytes: int | None = None
-    """Bytes of the delta."""
-    ratio: float | None = None
-    """Rows of the delta and removed rows, divided by the rows of the main."""
-    seconds: float | None = None
-    """Seconds since the last merge began, or since the store was opened."""
-    clock: Callable[[], float] = time.monotonic
-    """Returns seconds, from any begin."""
+    rows: int | None = None  # rows of the delta and removed rows
+    nbytes: int | None = None  # bytes of the delta
+    ratio: float | None = None  # rows of the delta and removed rows, divided by the rows of the main
+    seconds: float | None = None  # seconds since the last merge began, or since the store was opened
+    clock: Callable[[], float] = time.monotonic  # returns seconds, from any begin
 
     @classmethod
     def of(cls, rows: object, nbytes: object, ratio: object, seconds: object) -> MergeTriggers:

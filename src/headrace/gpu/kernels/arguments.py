@@ -8,8 +8,7 @@ from typing import Any
 from headrace.gpu.device.device import checked, driver
 from headrace.gpu.kernels.source import KernelSourceError
 
-Layout = list[tuple[int, int, str]]
-"""First byte, size in bytes, and type code (see `signature_codes`) of each parameter."""
+Layout = list[tuple[int, int, str]]  # first byte, size in bytes, and type code (see `signature_codes`) of each parameter
 
 
 def layout_of(handle: Any, name: str, signature: str) -> Layout:

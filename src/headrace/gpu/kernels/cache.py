@@ -26,8 +26,7 @@ _DIGEST = hashlib.sha256
 _DIGEST_SIZE = 32
 _SUFFIX = ".cubin"
 _NEW = ".new"  # suffix of a file that is being written
-_STALE_SECONDS = 3600
-"""Age after which a temporary file counts as left over from a dead process."""
+_STALE_SECONDS = 3600  # age after which a temporary file counts as left over from a dead process
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ from headrace.core.errors import HeadraceError, OptionError
 PACKAGE = Path(__file__).parents[2]
 LISTS = ("programs.py", "tuning.py")
 """Modules that may list the programs of a folder's kernels as ``PROGRAMS``: the first of them that the folder has."""
-ANY = "*"
-"""A macro with this among its values takes any text."""
+ANY = "*"  # a macro with this among its values takes any text
 SUBSET = "&"
 """A macro with this among its values is a bit mask: beside the listed number, with all bits, it takes any number.
 
@@ -50,10 +49,8 @@ class Variant:
     'primitives/copy.cu HR_WIDTH=4'
     """
 
-    file: str
-    """Path below the package's folder, such as ``"primitives/copy.cu"``."""
-    defines: tuple[tuple[str, Value], ...] = ()
-    """Pairs of a macro and its value, by name."""
+    file: str  # path below the package's folder, such as ``"primitives/copy.cu"``
+    defines: tuple[tuple[str, Value], ...] = ()  # pairs of a macro and its value, by name
 
     @classmethod
     def of(cls, file: str, defines: Mapping[str, Value]) -> Variant:

@@ -156,8 +156,7 @@ class Recorder:
         return Recording(zeroed, others, self._steps, self._expressions)
 
 
-_compiling = process_lock()
-"""One thread at a time collects constants."""
+_compiling = process_lock()  # one thread at a time collects constants
 
 
 def _compiled(recording: Recording, calls: _native.CardCalls, kernel_of: KernelOf) -> tuple[_native.NativeTrace, list[str]]:

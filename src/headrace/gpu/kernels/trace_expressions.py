@@ -44,8 +44,7 @@ _FUNCTIONS: Mapping[Operation, Any] = {
 }
 
 
-UNKNOWN = "unknown"
-"""Kind of a symbol whose value no run has."""
+UNKNOWN = "unknown"  # kind of a symbol whose value no run has
 
 
 class Expressions:

@@ -50,8 +50,7 @@ class HostText(Protocol):
         """Copy bytes to a host address; the arguments are those of `Read`."""
 
 
-Copy = tuple[int, int, int]
-"""Address on the GPU, address on the host, bytes."""
+Copy = tuple[int, int, int]  # address on the GPU, address on the host, bytes
 
 
 _Given = ParamSpec("_Given")

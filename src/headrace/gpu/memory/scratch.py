@@ -14,14 +14,12 @@ from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.device.event import Event
 from headrace.gpu.memory.pool import PoolBuffer, device_pool
 
-COUNTERS = 32 << 10
-"""Bytes at the start of memory of kind 0 that are zero before and after each launch."""
+COUNTERS = 32 << 10  # bytes at the start of memory of kind 0 that are zero before and after each launch
 
 _MIN_BYTES = 64 << 10
 _MAX_STREAMS = 64
 _LAST_EPOCH = 2**32 - 1
-_DEFAULT_STREAM = -1
-"""Number of the default stream; the driver's ids of other streams are not negative."""
+_DEFAULT_STREAM = -1  # number of the default stream; the driver's ids of other streams are not negative
 
 
 @dataclass(slots=True)

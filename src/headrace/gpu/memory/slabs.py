@@ -15,8 +15,7 @@ from headrace.gpu.device.device import Gpu
 from headrace.gpu.memory.pool import DeviceBytes, DevicePool, PoolBuffer
 
 ALIGNMENT = 256
-LARGE = 4 << 20
-"""Larger buffers have an allocation of their own."""
+LARGE = 4 << 20  # larger buffers have an allocation of their own
 SLAB = 16 << 20
 MANY, MANY_SLAB = 64, 64 << 20
 """From `MANY` buffers on, those of up to `SLAB` bytes share slabs of `MANY_SLAB`."""

@@ -18,8 +18,7 @@ from headrace.columns.column import Column
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
 
-_TEXTS = {"string", "large_string", "string_view", "dictionary"}
-"""Types of columns whose rows are equal if their texts are."""
+_TEXTS = {"string", "large_string", "string_view", "dictionary"}  # types of columns whose rows are equal if their texts are
 HASH_BITS = 64
 MAX_SHORT_BYTES = 8
 
@@ -28,14 +27,10 @@ MAX_SHORT_BYTES = 8
 class HashedRows:
     """Rows of a table, by the columns that are compared."""
 
-    columns: Mapping[str, Column]
-    """The columns that are compared."""
-    hashes: NDArray[np.uint64]
-    """Hash of each row."""
-    context: Context
-    """Threads and memory."""
-    is_exact: bool = False
-    """True if rows of one hash are known to be equal."""
+    columns: Mapping[str, Column]  # the columns that are compared
+    hashes: NDArray[np.uint64]  # hash of each row
+    context: Context  # threads and memory
+    is_exact: bool = False  # True if rows of one hash are known to be equal
 
     @classmethod
     def of(cls, columns: Mapping[str, Column], by: Sequence[str], context: Context, hash_bits: int = HASH_BITS) -> HashedRows:

@@ -20,8 +20,7 @@ from headrace.gpu.memory.pool import PoolBuffer, device_pool
 from headrace.index.sorted_map.key_types import MapTypes
 from headrace.index.sorted_map.levels import Level, Levels, new_level
 
-_ALIGNMENT = 256
-"""Alignment in bytes of arrays in one buffer."""
+_ALIGNMENT = 256  # alignment in bytes of arrays in one buffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,7 @@ class Batch:
         return [array for array in (self.keys, self.values, self.deletes) if array is not None]
 
 
-new_batch = fast_constructor(Batch)
-"""Creates a `Batch` at a fifth of the cost of its class."""
+new_batch = fast_constructor(Batch)  # creates a `Batch` at a fifth of the cost of its class
 
 
 class FoundItems(NamedTuple):
@@ -81,8 +79,7 @@ class CopiedRanges(NamedTuple):
 class Engine(Protocol):
     """Updates and searches levels on one device. Results are arrays of the caller's library, levels are not."""
 
-    merged_per_search: float
-    """Number of items that are merged in the time of a search of a key in one level."""
+    merged_per_search: float  # number of items that are merged in the time of a search of a key in one level
 
     @property
     def gathered_bytes(self) -> int:
@@ -196,8 +193,7 @@ class Call:
         return _engine_on("cpu" if self.device.kind == "cpu" else "gpu")(self)
 
 
-new_call = fast_constructor(Call)
-"""Creates a `Call` at a fifth of the cost of its class."""
+new_call = fast_constructor(Call)  # creates a `Call` at a fifth of the cost of its class
 
 
 @cache

@@ -14,8 +14,7 @@ from headrace.arrays.arrays import Array
 from headrace.index.sorted_map.engine import Batch, Call, Engine
 from headrace.index.sorted_map.levels import Level
 
-_MAX_BATCHES = 64
-"""Maximum number of batches of one size that are gathered, so that small ones take little memory."""
+_MAX_BATCHES = 64  # maximum number of batches of one size that are gathered, so that small ones take little memory
 
 
 def capacity_for(batch: Batch, call: Call) -> int:

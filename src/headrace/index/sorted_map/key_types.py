@@ -18,18 +18,15 @@ from headrace.index.item_types import items_of_type, time_type_of_column
 _WIDTHS = (4, 8)
 _FLAGS = {"|b1", "|u1"}
 _GPU_LIBRARIES = {"torch", "cupy"}
-_SPELLED = {"torch", "polars", "pyarrow"}
-"""Libraries whose types NumPy does not take."""
+_SPELLED = {"torch", "polars", "pyarrow"}  # libraries whose types NumPy does not take
 
 
 @dataclass(frozen=True, slots=True)
 class MapTypes:
     """The types of a map."""
 
-    key: str
-    """Type of the keys in NumPy's notation."""
-    value: str | None
-    """Type of the values; None for keys alone."""
+    key: str  # type of the keys in NumPy's notation
+    value: str | None  # type of the values; None for keys alone
 
     @classmethod
     def of(cls, key_type: Any, value_type: Any) -> MapTypes:

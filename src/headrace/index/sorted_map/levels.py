@@ -22,18 +22,12 @@ _MAX_LEVELS = layout("MapLevels").length("level")
 class Level:
     """A sorted array of pairs and tombstones."""
 
-    codes: Array
-    """Codes of the keys, ascending; of equal ones the newest item is first. One or more."""
-    values: Array | None = None
-    """The values; None in a map of keys alone."""
-    tombstones: Array | None = None
-    """A byte for each item: 1 for a tombstone. None if there are pairs only."""
-    is_clean: bool = False
-    """True if each key occurs once, and there is no tombstone."""
-    fences: Array | None = None
-    """Codes that guide searches (level.hpp); None for none."""
-    filter: Array | None = None
-    """Words that exclude codes which the level does not have (level.hpp); None for none."""
+    codes: Array  # Codes of the keys, ascending; of equal ones the newest item is first. One or more.
+    values: Array | None = None  # the values; None in a map of keys alone
+    tombstones: Array | None = None  # A byte for each item: 1 for a tombstone. None if there are pairs only.
+    is_clean: bool = False  # True if each key occurs once, and there is no tombstone
+    fences: Array | None = None  # codes that guide searches (level.hpp); None for none
+    filter: Array | None = None  # words that exclude codes which the level does not have (level.hpp); None for none
 
     @property
     def count(self) -> int:
@@ -64,20 +58,16 @@ class Level:
         return self.codes.address, 0 if values is None else values.address, 0 if tombstones is None else tombstones.address
 
 
-new_level = fast_constructor(Level)
-"""Creates a `Level` at a fifth of the cost of its class."""
+new_level = fast_constructor(Level)  # creates a `Level` at a fifth of the cost of its class
 
 
 @dataclass(frozen=True)
 class Levels:
     """All levels of a map at one time."""
 
-    types: MapTypes
-    """Types of keys and values."""
-    levels: tuple[Level, ...] = ()
-    """The levels, newest first. Each has more items than all newer ones together."""
-    guide: Level | None = None
-    """Samples of all levels that bound searches (level.hpp), with positions as values; None for none."""
+    types: MapTypes  # types of keys and values
+    levels: tuple[Level, ...] = ()  # The levels, newest first. Each has more items than all newer ones together.
+    guide: Level | None = None  # samples of all levels that bound searches (level.hpp), with positions as values; None for none
 
     @cached_property
     def packed(self) -> bytes:

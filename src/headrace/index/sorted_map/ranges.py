@@ -12,8 +12,7 @@ from headrace.index.sorted_map.reader import LevelReader, owner_of
 from headrace.index.sorted_map.results import RangeItems
 from headrace.primitives.scan import scan_line
 
-_SEARCHES_OF_RANGE = 12
-"""Number of searches of keys that take the time of a walk through a range of 8 keys."""
+_SEARCHES_OF_RANGE = 12  # number of searches of keys that take the time of a walk through a range of 8 keys
 
 
 class KeyRangeReader(LevelReader):

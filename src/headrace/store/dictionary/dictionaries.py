@@ -31,8 +31,7 @@ from headrace.store.dictionary.paper.slices import merge_by_slices
 
 NUMBER_METHODS = ("merge_path", "slices", "csum", "mum")
 TEXT_METHODS = ("merge_path", "hash")
-_KERNELS = ("merge_path", "slices")
-"""Methods that have kernels. The others run on a GPU as far as the calls of this package do."""
+_KERNELS = ("merge_path", "slices")  # Methods that have kernels. The others run on a GPU as far as the calls of this package do.
 
 
 class DictionaryMerge(NamedTuple):

@@ -30,10 +30,8 @@ from headrace.store.dictionary.plain import plain_column
 from headrace.store.dictionary.validity import Validity, flags_of, of_column
 
 METHODS = ("auto", "sort", "hash")
-_CACHED_VALUES = 1 << 18
-"""Distinct numbers whose hash table is about as large as a core's part of a shared cache."""
-_ROWS_OF_VALUE = 8
-"""Rows for each distinct number from which on a hash table is faster than a sort."""
+_CACHED_VALUES = 1 << 18  # distinct numbers whose hash table is about as large as a core's part of a shared cache
+_ROWS_OF_VALUE = 8  # rows for each distinct number from which on a hash table is faster than a sort
 
 
 class DistinctValues(NamedTuple):

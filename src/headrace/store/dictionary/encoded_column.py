@@ -10,11 +10,9 @@ from headrace.core.buffer import Buffer
 from headrace.core.errors import OptionError
 from headrace.core.options import instance, integer
 
-MAX_VALUES = (1 << 32) - 1
-"""Maximum number of values of a dictionary: codes and counts of values have 32 bits."""
+MAX_VALUES = (1 << 32) - 1  # maximum number of values of a dictionary: codes and counts of values have 32 bits
 
-_SHOWN = 5
-"""Number of values that the representation shows."""
+_SHOWN = 5  # number of values that the representation shows
 
 
 def code_bits(count: int) -> int:

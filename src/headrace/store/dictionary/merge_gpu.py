@@ -29,10 +29,8 @@ from headrace.store.dictionary.items import NumberItems, TextItems, column_of_it
 from headrace.store.dictionary.paper.slices_gpu import merge_slices
 from headrace.store.dictionary.paper.tuning import SLICES
 
-SLICE_ROWS = 1 << 26
-"""Rows of a slice, a multiple of 64: at most 512 MB of old and new codes."""
-_MAX_TEXTS = (1 << 31) - 1
-"""Maximum number of texts of a dictionary: a bit of a source names the dictionary (gpu/merge_texts.cu)."""
+SLICE_ROWS = 1 << 26  # rows of a slice, a multiple of 64: at most 512 MB of old and new codes
+_MAX_TEXTS = (1 << 31) - 1  # maximum number of texts of a dictionary: a bit of a source names the dictionary (gpu/merge_texts.cu)
 
 
 def merge_on_gpu(main: EncodedColumn, delta: EncodedColumn, context: Context) -> EncodedColumn:

@@ -18,20 +18,13 @@ FORMAT = 1
 class Manifest:
     """The state of a store's files."""
 
-    schema: dict[str, str]
-    """Name and type of each column, as texts."""
-    key: str | list[str] | None
-    """Name of the key column, or names of several; None without one."""
-    on_duplicate: str
-    """Policy for rows whose key is present."""
-    generation: int = 0
-    """Number of the main, which is in the name of its file; 0 before the first merge."""
-    first_sequence: int = 1
-    """Sequence of the first record of the log that is not in the main."""
-    next_row: int = 0
-    """Number of the first row that the log adds."""
-    format: int = FORMAT
-    """Version of the format."""
+    schema: dict[str, str]  # name and type of each column, as texts
+    key: str | list[str] | None  # name of the key column, or names of several; None without one
+    on_duplicate: str  # policy for rows whose key is present
+    generation: int = 0  # number of the main, which is in the name of its file; 0 before the first merge
+    first_sequence: int = 1  # sequence of the first record of the log that is not in the main
+    next_row: int = 0  # number of the first row that the log adds
+    format: int = FORMAT  # version of the format
 
     @property
     def main(self) -> str | None:

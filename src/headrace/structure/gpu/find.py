@@ -55,8 +55,7 @@ from headrace.structure.gpu.launches import (
 
 _COUNTS = TOTALS.names or ()
 _FLAGS = _COUNTS.index("flags")
-_UNPACKED = FIND_TOTALS.packer()
-"""The layout of TOTALS; unpacking it takes a third of the time that NumPy takes."""
+_UNPACKED = FIND_TOTALS.packer()  # the layout of TOTALS; unpacking it takes a third of the time that NumPy takes
 _REDO = int(FindFlag.REDO)
 
 
@@ -64,20 +63,13 @@ _REDO = int(FindFlag.REDO)
 class TileStructure:
     """Result of a search: the start of each tile, in buffers that are valid once the kernels have run."""
 
-    totals: DeviceBuffer
-    """MAX_VARIANTS items of TOTALS, one a variant, then zeros. The first without `FindFlag.REDO` is valid."""
-    entries: DeviceBuffer
-    """One TILE_START a tile, and one for the text's end."""
-    variants: tuple[str, ...]
-    """The variants that were enqueued, in order: ``"unquoted"``, ``"quoted"``, ``"dfa"``."""
-    tiles: int
-    """Number of tiles."""
-    dfa: DfaOutput | None
-    """Output of the variant ``"dfa"``, if it was enqueued; valid only if that variant read the text."""
-    extra: Sequence[DeviceBuffer] = ()
-    """The buffers that the caller asked for."""
-    measured_strings: bool = False
-    """True if the first variant ran as the caller's `FusedSummary`."""
+    totals: DeviceBuffer  # MAX_VARIANTS items of TOTALS, one a variant, then zeros. The first without `FindFlag.REDO` is valid.
+    entries: DeviceBuffer  # one TILE_START a tile, and one for the text's end
+    variants: tuple[str, ...]  # the variants that were enqueued, in order: ``"unquoted"``, ``"quoted"``, ``"dfa"``
+    tiles: int  # number of tiles
+    dfa: DfaOutput | None  # output of the variant ``"dfa"``, if it was enqueued; valid only if that variant read the text
+    extra: Sequence[DeviceBuffer] = ()  # the buffers that the caller asked for
+    measured_strings: bool = False  # True if the first variant ran as the caller's `FusedSummary`
 
     def answer(self, totals: NDArray[np.uint8]) -> tuple[dict[str, int], str]:
         """Return the totals, from the bytes of `totals`, and the variant that read the text."""

@@ -52,12 +52,9 @@ _WORD = {name: CONVERT_COLUMN.offset(name) // 8 for name in ("rules", "zone", "v
 class GroupKey(NamedTuple):
     """The columns of a group."""
 
-    positions: tuple[int, ...]
-    """Indices among the plan's columns, ascending."""
-    kinds: bytes
-    """For each column the kind of text that it is converted as, or `GIVEN` or `AS_TEXT`."""
-    large: frozenset[int]
-    """Positions of the columns whose strings are too long for 32-bit offsets."""
+    positions: tuple[int, ...]  # indices among the plan's columns, ascending
+    kinds: bytes  # for each column the kind of text that it is converted as, or `GIVEN` or `AS_TEXT`
+    large: frozenset[int]  # positions of the columns whose strings are too long for 32-bit offsets
 
 
 class GpuPlan:

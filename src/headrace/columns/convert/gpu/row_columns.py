@@ -21,18 +21,14 @@ ROW_COLUMN = layout("RowColumn")
 ROW_TASK = layout("RowTask")
 MEASURED_COLUMN = layout("MeasuredColumn")
 MEASURED_COLUMNS = layout("MeasuredColumns")
-NO_DFA = bytes(layout("DfaTask").size)
-"""The part of RowTask for texts that byte masks read."""
-_TASK = ROW_TASK.packer(first="columns")
-"""The fields of RowTask after `TEXT_SIZES`."""
+NO_DFA = bytes(layout("DfaTask").size)  # the part of RowTask for texts that byte masks read
+_TASK = ROW_TASK.packer(first="columns")  # the fields of RowTask after `TEXT_SIZES`
 _COLUMN_WORDS = ROW_COLUMN.size // 8
 _VALUES_WORD, _VALIDITY_WORD = ROW_COLUMN.offset("values") // 8, ROW_COLUMN.offset("validity") // 8
 _OFFSETS_WORD = ROW_COLUMN.offset("offsets_or_rules") // 8
-_MAX_NUMBER = 0xFFFE
-"""The largest index of a column in the general conversion's table that a RowColumn holds."""
+_MAX_NUMBER = 0xFFFE  # the largest index of a column in the general conversion's table that a RowColumn holds
 _MAX_MEASURED = MEASURED_COLUMNS.size // MEASURED_COLUMN.size
-_MIN_RECORD_BYTES = 8
-"""Size of the shortest records whose strings are measured (`RowTuning.record_bytes` of tables with strings)."""
+_MIN_RECORD_BYTES = 8  # size of the shortest records whose strings are measured (`RowTuning.record_bytes` of tables with strings)
 
 
 class RowKind(IntEnum):
@@ -70,8 +66,7 @@ class RowsFlag(IntFlag):
     DFA = 4
 
 
-_INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}
-"""Kinds of integers by bytes of a value."""
+_INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}  # kinds of integers by bytes of a value
 _KINDS = {
     ConvertFamily.FLOAT32: RowKind.FLOAT4,
     ConvertFamily.FLOAT64: RowKind.FLOAT8,
@@ -86,16 +81,11 @@ _KINDS = {
 class RowReading:
     """Properties of the text and its dialect that the kernels receive in RowTask."""
 
-    flags: int
-    """`RowsFlag`."""
-    mask_variants: int
-    """Search variants that use byte masks. If all of them declined, the DFA search read the text."""
-    dialect: bytes
-    """A PLAIN_DIALECT of structure/gpu/dialect_tables.py as bytes, with the quotes that the text may have."""
-    inside: int
-    """Bit mask of the DFA's states that are inside quotes."""
-    dfa: bytes = NO_DFA
-    """A DfaTask as bytes, if only the DFA reads the text."""
+    flags: int  # `RowsFlag`
+    mask_variants: int  # Search variants that use byte masks. If all of them declined, the DFA search read the text.
+    dialect: bytes  # a PLAIN_DIALECT of structure/gpu/dialect_tables.py as bytes, with the quotes that the text may have
+    inside: int  # bit mask of the DFA's states that are inside quotes
+    dfa: bytes = NO_DFA  # a DfaTask as bytes, if only the DFA reads the text
 
 
 class RowColumns:

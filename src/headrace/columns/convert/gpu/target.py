@@ -9,10 +9,8 @@ from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, ConvertTuning, Pro
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
-_MANY_COLUMNS, _FEW_ROWS = 48, 32
-"""Bounds of wide tiles, as in wide_tiles.cuh."""
-_WIDE_RECORD = 64
-"""Fields of a record from which on `GpuTuning.wide_rows` is chosen. Such a record has as many bytes at least."""
+_MANY_COLUMNS, _FEW_ROWS = 48, 32  # bounds of wide tiles, as in wide_tiles.cuh
+_WIDE_RECORD = 64  # Fields of a record from which on `GpuTuning.wide_rows` is chosen. Such a record has as many bytes at least.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +120,7 @@ def with_dfa(tuning: GpuTuning) -> GpuTuning:
     return replace(tuning, find=replace(tuning.find, only_dfa=True))
 
 
-DEFAULT_TUNING = GpuTuning()
-"""The default configuration. Caches are keyed by its identity, so callers share this object."""
+DEFAULT_TUNING = GpuTuning()  # The default configuration. Caches are keyed by its identity, so callers share this object.
 
 
 @dataclass(frozen=True, slots=True)

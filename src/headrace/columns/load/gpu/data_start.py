@@ -9,8 +9,7 @@ from headrace.sources.kinds.gpu_array import first_fetch_bytes
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 
-_QUOTES_BYTES = 4096
-"""Bytes at the begin of the data that decide whether its fields are expected to have quotes."""
+_QUOTES_BYTES = 4096  # bytes at the begin of the data that decide whether its fields are expected to have quotes
 _COUNTS = ("records", "rows", "rejected", "leading", "filled", "blank", "comment", "passes")
 
 

@@ -53,8 +53,7 @@ FIRST_SEEN_BYTES = 2 * SIGHTINGS * 8
 """Bytes of a column's first occurrences: position and record of each kind."""
 
 
-COUNTS_BEGIN = TOTALS_WORDS * 8
-"""First byte of the values of each column in a conversion's counts."""
+COUNTS_BEGIN = TOTALS_WORDS * 8  # first byte of the values of each column in a conversion's counts
 
 
 def counts_bytes(columns: int) -> int:

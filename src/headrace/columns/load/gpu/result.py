@@ -63,8 +63,7 @@ class LaunchedConversion:
 
 
 _loaded = fast_constructor(Loaded)
-_NEVER = 2**64 - 1
-"""Position of a kind that was not seen."""
+_NEVER = 2**64 - 1  # position of a kind that was not seen
 
 
 def see_kinds(inference: Inference, group: ColumnGroup, first_seen: bytes) -> None:
@@ -84,10 +83,8 @@ class LoadResultBuilder:
     `counts`: the counts of what precedes the data; updated to the counts of the whole load.
     """
 
-    entries: DeviceBuffer
-    """Start states of the text's tiles, set after the search."""
-    located: LocatedRecords | None = None
-    """The records of the text, set after the wait for the search."""
+    entries: DeviceBuffer  # start states of the text's tiles, set after the search
+    located: LocatedRecords | None = None  # the records of the text, set after the wait for the search
 
     def __init__(self, request: LoadRequest, counts: dict[str, int]) -> None:
         self._request, self.counts = request, counts

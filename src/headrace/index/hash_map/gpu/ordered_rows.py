@@ -18,12 +18,9 @@ from headrace.index.hash_map.gpu.slab_kernels import Rows
 class HashOrder:
     """An order of rows: by some of the first bits of the hash."""
 
-    bits: int
-    """Number of bits, at most those of two passes."""
-    seed: int
-    """Seed of the hash."""
-    tuning: SplitTuning
-    """Sizes of a pass."""
+    bits: int  # number of bits, at most those of two passes
+    seed: int  # seed of the hash
+    tuning: SplitTuning  # sizes of a pass
 
 
 def ordered_rows(

@@ -15,16 +15,12 @@ from headrace.index.sorted_map.engine import Batch, Call, CopiedRanges, FoundIte
 from headrace.index.sorted_map.gathered import GatheredBatches
 from headrace.index.sorted_map.levels import Level, Levels
 
-_GATHERED_BYTES = 1 << 21
-"""Maximum size of batches that are sorted at once by one thread: that of a cache."""
-_SMALL_BATCH = 256
-"""Maximum number of pairs that are sorted and merged by one call: a radix sort pays for more."""
-_ITEMS_OF_VISIT = 4
-"""Number of items that are merged in the time in which a walk visits a code of a range."""
+_GATHERED_BYTES = 1 << 21  # maximum size of batches that are sorted at once by one thread: that of a cache
+_SMALL_BATCH = 256  # maximum number of pairs that are sorted and merged by one call: a radix sort pays for more
+_ITEMS_OF_VISIT = 4  # number of items that are merged in the time in which a walk visits a code of a range
 _MERGED_PER_SEARCH = 1.0
 """Number of items that are merged in the time of a search of a key in one level: 0.1 to 1 for sorted keys, 1 to 7 for others."""
-_FEW_VISITS = 1 << 16
-"""Number of codes of all ranges up to which levels are not merged."""
+_FEW_VISITS = 1 << 16  # number of codes of all ranges up to which levels are not merged
 _NO_LIMIT = 2**64 - 1
 
 

@@ -25,14 +25,10 @@ from headrace.index.sorted_map.levels import Level, Levels
 class Update:
     """A batch, the levels that it is merged with, and the level that is written."""
 
-    types: MapTypes
-    """Types of keys and values."""
-    batch: Batch
-    """The batch, of one or more keys."""
-    older: tuple[Level, ...]
-    """Levels, newest first; none for a batch that becomes a level by itself."""
-    target: Level
-    """The new level."""
+    types: MapTypes  # types of keys and values
+    batch: Batch  # the batch, of one or more keys
+    older: tuple[Level, ...]  # levels, newest first; none for a batch that becomes a level by itself
+    target: Level  # the new level
 
     def run(self, call: Call, card: Gpu, own: Array) -> None:
         """Launch the update in the stream of `own`: as a replay of an update of the same sizes, if there was one.
@@ -137,5 +133,4 @@ def launch_codes(kernels: MapKernels, types: MapTypes, batch: Batch, to: Level, 
     kernels.launch("reverse_batch", count, (*args, to.codes, to.values, to.tombstones, mixed))
 
 
-new_update = fast_constructor(Update)
-"""Creates an `Update` at a fifth of the cost of its class."""
+new_update = fast_constructor(Update)  # creates an `Update` at a fifth of the cost of its class

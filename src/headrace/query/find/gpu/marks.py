@@ -12,8 +12,7 @@ from headrace.query.find.gpu.tuning import TILES_PER_BLOCK, FindTuning
 _MARKS = layout("FoundMarks")
 _PACK_MARKS = _MARKS.packer().pack
 _WRITE = Entry("query/find/gpu/positions.cu", "write_positions", f"{_MARKS.argument}{_MARKS.argument}P")
-_STATE_BYTES = 16
-"""Bytes of a tile's state (gpu/block/block_look_back.cuh)."""
+_STATE_BYTES = 16  # bytes of a tile's state (gpu/block/block_look_back.cuh)
 
 
 @dataclass(frozen=True, slots=True)

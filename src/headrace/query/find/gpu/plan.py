@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from headrace.query.find.gpu.tuning import FORMS
 from headrace.query.find.pattern.pattern import Pattern
 
-_FACTOR = 0x9E3779B1
-"""Factor of fingerprints (filter.cuh)."""
+_FACTOR = 0x9E3779B1  # factor of fingerprints (filter.cuh)
 _LETTER_BITS = 0x20202020
 _MASK = 2**32 - 1
 _SHORT, _LONG = 3, 15

@@ -8,16 +8,12 @@ from typing import Any
 
 from headrace.gpu.kernels.source import ANY, Programs
 
-FORMS = (1, 2, 3, 4, 8, 15, 19)
-"""Methods of the filter, by the least length of a pattern (filter.cuh)."""
+FORMS = (1, 2, 3, 4, 8, 15, 19)  # methods of the filter, by the least length of a pattern (filter.cuh)
 WINDOWS = ((1, 1), (1, 2), (1, 4), (2, 4), (4, 4))
 """Words of a window, and bytes from one to the next, of searches for many patterns (pattern/window.hpp)."""
-TILES_PER_BLOCK = 16
-"""Tiles whose positions a block writes (positions.cu)."""
-THREADS = 256
-"""Threads of a block of the other kernels."""
-ROWS_OF_WORDS = 2
-"""Vectors of 16 bytes of a thread that has a word of marks: the tiles of the published methods (paper/)."""
+TILES_PER_BLOCK = 16  # tiles whose positions a block writes (positions.cu)
+THREADS = 256  # threads of a block of the other kernels
+ROWS_OF_WORDS = 2  # vectors of 16 bytes of a thread that has a word of marks: the tiles of the published methods (paper/)
 
 
 @dataclass(frozen=True, slots=True)

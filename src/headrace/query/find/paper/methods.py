@@ -19,22 +19,17 @@ SAMPLE_BYTES = 4096
 _BITS_32, _BITS_64, _MODULO, _MATRIX, HYBRID = range(5)
 """Forms of a fingerprint, in the order of ``FingerprintForm``."""
 MATRIX = _MATRIX
-MAX_HYBRID = 1024
-"""Maximum length of a pattern whose prefixes fit a block's shared memory (windows.cuh)."""
+MAX_HYBRID = 1024  # maximum length of a pattern whose prefixes fit a block's shared memory (windows.cuh)
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
     """A method: the form of its fingerprint, the bits of one (0 if any length fits), and its place of work."""
 
-    form: int
-    """Form of the fingerprint."""
-    word_bits: int = 0
-    """Bits that the codes of the window must fit; 0 for no limit."""
-    is_two_stage: bool = False
-    """True if a short window is searched for, and the rest is only verified."""
-    is_serial: bool = False
-    """True if one thread of the CPU searches."""
+    form: int  # form of the fingerprint
+    word_bits: int = 0  # bits that the codes of the window must fit; 0 for no limit
+    is_two_stage: bool = False  # True if a short window is searched for, and the rest is only verified
+    is_serial: bool = False  # True if one thread of the CPU searches
 
 
 METHODS: Mapping[str, Method] = {
@@ -47,8 +42,7 @@ METHODS: Mapping[str, Method] = {
     "drk-2s": Method(_BITS_64, is_two_stage=True),
 }
 """Methods by the names that `find` takes."""
-NAMES = (*METHODS, "rabin-karp")
-"""All names; the last one chooses a method by the pattern and the text."""
+NAMES = (*METHODS, "rabin-karp")  # all names; the last one chooses a method by the pattern and the text
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from headrace.gpu.kernels.source import ANY, Programs
 
 THREADS = 256
-PREFIX_ITEMS = 16
-"""Characters of a thread in a scan of prefixes."""
+PREFIX_ITEMS = 16  # characters of a thread in a scan of prefixes
 
 PROGRAMS: Programs = (
     # Published methods are compiled at their first use.

@@ -26,8 +26,7 @@ _MULTIPLY = Entry(_PREFIXES, "multiply_tiles", f"{_TASK.argument}{_PRINT.argumen
 _SCAN = Entry(_PREFIXES, "scan_products", "PQ")
 _WRITE_PREFIXES = Entry(_PREFIXES, "write_prefixes", f"{_TASK.argument}{_PRINT.argument}PP")
 _MATRIX_BYTES = 16
-_MAX_SHARED = 40 << 10
-"""Bytes of shared memory for the text of a tile; longer windows are read from the text itself."""
+_MAX_SHARED = 40 << 10  # bytes of shared memory for the text of a tile; longer windows are read from the text itself
 
 
 @dataclass(frozen=True, slots=True)

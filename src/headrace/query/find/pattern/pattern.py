@@ -10,8 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_LENGTH = 1 << 31
-"""Maximum number of bytes of a pattern."""
+MAX_LENGTH = 1 << 31  # maximum number of bytes of a pattern
 
 
 class Pattern:

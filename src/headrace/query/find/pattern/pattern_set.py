@@ -10,8 +10,7 @@ from headrace.core.errors import OptionError
 from headrace.core.options import flag
 from headrace.query.find.pattern.pattern import Pattern, pattern_bytes
 
-MAX_PATTERNS = 1 << 24
-"""Maximum number of patterns."""
+MAX_PATTERNS = 1 << 24  # maximum number of patterns
 
 
 class PatternSet:

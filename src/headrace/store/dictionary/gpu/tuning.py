@@ -43,24 +43,17 @@ class Translation:
         return MULTIPROCESSORS * max(min(of_threads, of_memory), 1)
 
 
-VALUE_TILES = {width: MergeTile(256, 19) for width in (1, 2, 4, 8)}
-"""Tiles by width of the values."""
+VALUE_TILES = {width: MergeTile(256, 19) for width in (1, 2, 4, 8)}  # tiles by width of the values
 TEXT_TILE = MergeTile(256, 8)
 TRANSLATION = Translation(1024, 4)
 VALUE_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 """Types of values that kernels are compiled for, by width."""
-BLOCK_CODES = 64
-"""Old codes per block of counts and bits (rules/codes.hpp)."""
-BLOCK_BYTES = 12
-"""Shared memory of a block of counts and bits."""
-ON_CHIP_BYTES = 96 << 10
-"""Maximum shared memory of counts and bits: two thread blocks a multiprocessor."""
-MULTIPROCESSORS = 132
-"""Multiprocessors of an H100; blocks that load counts and bits are as many as these run at once."""
-MULTIPROCESSOR_THREADS, MULTIPROCESSOR_BYTES = 2048, 224 << 10
-"""Threads and shared memory of a multiprocessor."""
-TRANSLATE_GROUPS = 16
-"""Groups of 32 codes that a warp translates at least."""
+BLOCK_CODES = 64  # old codes per block of counts and bits (rules/codes.hpp)
+BLOCK_BYTES = 12  # shared memory of a block of counts and bits
+ON_CHIP_BYTES = 96 << 10  # maximum shared memory of counts and bits: two thread blocks a multiprocessor
+MULTIPROCESSORS = 132  # multiprocessors of an H100; blocks that load counts and bits are as many as these run at once
+MULTIPROCESSOR_THREADS, MULTIPROCESSOR_BYTES = 2048, 224 << 10  # threads and shared memory of a multiprocessor
+TRANSLATE_GROUPS = 16  # groups of 32 codes that a warp translates at least
 
 
 def _merge_programs() -> Iterator[tuple[str, dict[str, list[int | str]]]]:

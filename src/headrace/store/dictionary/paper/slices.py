@@ -10,8 +10,7 @@ from headrace.arrange.sort.key_order import KeyOrder
 from headrace.core.context import Context
 from headrace.store.dictionary.paper.library_merges import MergedNumbers
 
-_SLICE_VALUES = 1 << 13
-"""Main values of a slice, if the caller does not choose the number of slices."""
+_SLICE_VALUES = 1 << 13  # main values of a slice, if the caller does not choose the number of slices
 
 
 def merge_by_slices(main: Any, delta: Any, context: Context, slices: int | None = None) -> MergedNumbers:

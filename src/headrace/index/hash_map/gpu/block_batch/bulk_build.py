@@ -13,8 +13,7 @@ from headrace.index.hash_map.gpu.slab_kernels import SLAB_BYTES, Memory, Rows, s
 from headrace.index.hash_map.gpu.tuning import BuildTuning
 
 _TOTALS_BYTES = 24
-_MAX_SKEW = 8
-"""A block with more than that many times its part of the rows ends the build."""
+_MAX_SKEW = 8  # a block with more than that many times its part of the rows ends the build
 
 
 def block_bits(buckets: int, max_buckets: int) -> int:
@@ -36,10 +35,8 @@ def whole_blocks(buckets: int, max_buckets: int) -> int:
 class BuiltPairs:
     """Result of a build."""
 
-    size: int
-    """Number of pairs in the table."""
-    left: Rows | None = None
-    """Pairs of a multimap that are still to be inserted."""
+    size: int  # number of pairs in the table
+    left: Rows | None = None  # pairs of a multimap that are still to be inserted
 
 
 @dataclass(frozen=True, slots=True)
