@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import random
 from collections.abc import Sequence
@@ -236,3 +237,14 @@ def test_every_layout_of_text_is_the_same_text(values: list[str | None], first: 
     for array in arrays:
         assert headrace.write_csv(pa.table({"a": array, "b": plain})[rows]) == expected
     assert headrace.write_csv(pl.DataFrame({"a": plain, "b": plain})[rows]) == expected
+
+
+def test_numbers_and_dates_at_the_edges_of_the_writers_steps() -> None:
+    """Integers are written eight digits at a time, decimals by two words, and years by eras of 400."""
+    integers = [10**digits + step for digits in range(19) for step in (-1, 0, 1)]
+    assert headrace.write_csv(pa.table({"a": integers})) == "".join(f"{line}\n" for line in ("a", *integers)).encode()
+    decimals = [Decimal(sign << bits) for bits in (0, 31, 32, 33, 63, 64, 65, 96, 120) for sign in (1, -1)]
+    table = pa.table({"a": pa.array(decimals, pa.decimal128(38, 0))})
+    assert headrace.write_csv(table) == "".join(f"{line}\n" for line in ("a", *decimals)).encode()
+    dates = [datetime.date(year, month, day) for year in range(1, 2402) for month, day in ((2, 28), (3, 1), (12, 31))]
+    assert headrace.write_csv(pa.table({"a": dates})) == "".join(f"{line}\n" for line in ("a", *dates)).encode()

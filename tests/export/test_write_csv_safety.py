@@ -176,8 +176,9 @@ def test_the_first_of_several_faults_is_told(threads: int) -> None:
         write_csv(pa.table({"a": texts, "b": texts}), quoting="none", threads=threads)
 
 
-def test_a_dictionary_without_the_value() -> None:
-    indices = pa.array([0, 5], pa.int8())
+@pytest.mark.parametrize("index", [1, 5, -1])
+def test_a_dictionary_without_the_value(index: int) -> None:
+    indices = pa.array([0, index], pa.int8())
     broken = pa.DictionaryArray.from_arrays(indices, pa.array(["x"]), safe=False)
     with pytest.raises(SourceError, match="refers to a value that its dictionary lacks"):
         write_csv(pa.table({"a": broken}))

@@ -50,6 +50,23 @@ def test_keys_of_16_bytes(kind: str) -> None:
             check(keys, columns_of(count), own, function.count, split)
 
 
+@pytest.mark.parametrize(
+    ("function", "outside"),
+    [
+        (buckets.splitters(np.array([[5, 1], [0, 2], [7, 3]], np.uint64)), [[4, 1], [7, 3], [0, 0]]),
+        (buckets.identity(3), [[3, 0], [1, 1]]),
+    ],
+    ids=["splitters", "identity"],
+)
+def test_keys_of_16_bytes_outside_of_all_buckets(function: buckets.BucketFunction, outside: list[list[int]]) -> None:
+    """The words of a key: the low one, then the high one."""
+    inside = [[5, 1], [6, 2]] if function.kind == "splitters" else [[0, 0], [2, 0]]
+    assert headrace.multisplit(np.array(inside, np.uint64), function).offsets[-1] == 2
+    for words in outside:
+        with pytest.raises(OptionError, match="bucket"):
+            headrace.multisplit(np.array([*inside, words], np.uint64), function)
+
+
 def test_forms_of_keys_of_16_bytes() -> None:
     pairs = wide_keys_of("few", 500)
     expected = headrace.multisplit(pairs, buckets.hash(9))
