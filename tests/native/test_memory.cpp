@@ -1,13 +1,16 @@
 // Tests regions made and freed on several threads, whose memory waits for the next one. Regions that are freed while
 // the heap is exhausted give their memory back to the system.
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
+#include "core/cpu/block_cache.hpp"
 #include "core/cpu/memory.hpp"
 
 using namespace headrace;
@@ -60,6 +63,66 @@ void test_regions_go_without_heap() {
     CHECK_EQ(next.as<unsigned char>()[LARGE - 1], 7);
 }
 
+// Threads take and give back blocks of all classes, and no two have the same one.
+void test_blocks() {
+    std::atomic<int> failed{0};
+    std::vector<std::thread> threads;
+    for (unsigned char thread = 1; thread <= 4; ++thread) {
+        threads.emplace_back([thread, &failed] {
+            for (std::size_t round = 0; round < 400; ++round) {
+                const std::size_t size = (std::size_t{1} << round % 25) + round % 7 * 1000 + thread;
+                std::byte* const block = take_block(size);
+                if (reinterpret_cast<std::uintptr_t>(block) % 64 != 0) ++failed;
+                std::memset(block, thread, size);
+                std::this_thread::yield();
+                const auto* const bytes = reinterpret_cast<const unsigned char*>(block);
+                if (bytes[0] != thread || std::memcmp(bytes, bytes + 1, size - 1) != 0) ++failed;
+                give_block(block, size);
+                if (round % 100 == 0) release_unused_memory();
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK_EQ(failed.load(), 0);
+}
+
+// A block is of use for all sizes of its class, the largest and the smallest ones too.
+void test_sizes_of_blocks() {
+    for (std::size_t size = (16 << 10) - 70; size < (9 << 20); size += size / 40 + 1) {
+        for (const std::size_t bytes : {size, size + size / 50}) {
+            std::byte* const block = take_block(bytes);
+            std::memset(block, 1, bytes);
+            give_block(block, bytes);
+        }
+    }
+    give_block(nullptr, 0);
+    release_unused_memory();
+}
+
+void test_blocks_go_without_heap() {
+    std::vector<std::byte*> blocks;
+    for (int i = 0; i < 300; ++i) blocks.push_back(take_block(20'000));
+    heap_is_empty = true;
+    for (std::byte* const block : blocks) give_block(block, 20'000);
+    heap_is_empty = false;
+    release_unused_memory();
+}
+
+void test_scratch() {
+    WorkMemory scratch;
+    scratch.resize(30'000);
+    for (int i = 0; i < 30'000; ++i) scratch.as<unsigned char>()[i] = static_cast<unsigned char>(i);
+    scratch.resize(20'000);
+    CHECK_EQ(scratch.size(), std::size_t{30'000});
+    scratch.resize(3'000'000, 30'000);
+    CHECK_EQ(scratch.size(), std::size_t{3'000'000});
+    int equal = 0;
+    for (int i = 0; i < 30'000; ++i) equal += scratch.as<unsigned char>()[i] == static_cast<unsigned char>(i) ? 1 : 0;
+    CHECK_EQ(equal, 30'000);
+    const WorkMemory moved = std::move(scratch);
+    CHECK_EQ(moved.size(), std::size_t{3'000'000});
+}
+
 }  // namespace
 
 void* operator new(std::size_t size) {
@@ -73,5 +136,9 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 int main() {
     test_regions_go_without_heap();
     test_threads();
+    test_blocks();
+    test_sizes_of_blocks();
+    test_blocks_go_without_heap();
+    test_scratch();
     return check::finish();
 }

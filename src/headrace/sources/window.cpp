@@ -41,17 +41,12 @@ void Window::extend(std::size_t n) {
 }
 
 void Window::reserve(std::size_t n) {
-    const std::size_t needed = n + PADDING;
-    if (needed <= memory_.capacity) return;
-    const std::size_t capacity = std::max(needed, memory_.capacity + memory_.capacity / 2);
-    auto copy = std::make_unique_for_overwrite<std::uint8_t[]>(capacity);
+    const std::size_t needed = n + PADDING, capacity = copy_.size();
+    if (needed <= capacity) return;
     // A window that pointed into the source has nothing to keep in this memory.
-    if (data_ != nullptr && data_ == memory_.copy.get()) {
-        std::memcpy(copy.get(), data_, size_);
-        data_ = copy.get();
-    }
-    memory_.copy = std::move(copy);
-    memory_.capacity = capacity;
+    const bool is_copy = data_ != nullptr && data_ == copy();
+    copy_.resize(std::max(needed, capacity + capacity / 2), is_copy ? size_ : 0);
+    if (is_copy) data_ = copy();
 }
 
 bool Window::point_to_resident(std::size_t n) {
@@ -64,11 +59,11 @@ bool Window::point_to_resident(std::size_t n) {
 void Window::copy_to(std::size_t n) {
     if (!point_to_resident(n)) {
         // A window that pointed into the source is copied as a whole; otherwise only the new bytes are read.
-        const std::size_t have = data_ != nullptr && data_ == memory_.copy.get() ? size_ : 0;
+        const std::size_t have = data_ != nullptr && data_ == copy() ? size_ : 0;
         reserve(n);
-        source_.read(begin_ + have, n - have, memory_.copy.get() + have);
-        std::memset(memory_.copy.get() + n, 0, PADDING);
-        data_ = memory_.copy.get();
+        source_.read(begin_ + have, n - have, copy() + have);
+        std::memset(copy() + n, 0, PADDING);
+        data_ = copy();
     }
     size_ = n;
     end_ = begin_ + n;
@@ -97,15 +92,15 @@ void Window::decode_to(std::uint64_t end) {
         if (from != nullptr) {
             from += end_;
         } else {
-            if (memory_.encoded.size() < n) memory_.encoded.resize(n);
-            source_.read(end_, n, memory_.encoded.data());
-            from = memory_.encoded.data();
+            encoded_.resize(n);
+            source_.read(end_, n, encoded_.as<std::uint8_t>());
+            from = encoded_.as<std::uint8_t>();
         }
-        size_ += encoding_.decode(from, n, memory_.copy.get() + size_);
+        size_ += encoding_.decode(from, n, copy() + size_);
         end_ = stop;
     }
-    std::memset(memory_.copy.get() + size_, 0, PADDING);
-    data_ = memory_.copy.get();
+    std::memset(copy() + size_, 0, PADDING);
+    data_ = copy();
 }
 
 void Window::set_marks() const {

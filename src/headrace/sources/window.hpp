@@ -8,24 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/cpu/block_cache.hpp"
 #include "sources/source.hpp"
 
 namespace headrace {
 
-// The buffers of a window, which the next window can reuse.
-struct WindowMemory {
-    std::unique_ptr<std::uint8_t[]> copy;
-    std::size_t capacity = 0;
-    std::vector<std::uint8_t> encoded;
-};
-
 class Window {
 public:
-    explicit Window(const Source& source, WindowMemory memory = {})
-        : source_(source), encoding_(source.encoding()), memory_(std::move(memory)) {}
-
-    // Returns the buffers; the window has no text afterwards.
-    WindowMemory give_memory() { return std::exchange(memory_, {}); }
+    explicit Window(const Source& source) : source_(source), encoding_(source.encoding()) {}
 
     // Moves the window to the source's bytes [offset, offset + n), clipped at the source's end, and `lookahead`
     // following bytes. A character that begins before `offset` is left out, and one that begins before the end is
@@ -55,6 +45,7 @@ public:
 private:
     static constexpr std::size_t PADDING = 64;
     static constexpr std::size_t MARK = 4096;
+    std::uint8_t* copy() const { return copy_.as<std::uint8_t>(); }
     bool point_to_resident(std::size_t n);
     void copy_to(std::size_t n);
     std::uint64_t cut(std::uint64_t at) const;
@@ -64,7 +55,7 @@ private:
 
     const Source& source_;
     const Encoding& encoding_;
-    WindowMemory memory_;
+    WorkMemory copy_, encoded_;
     const std::uint8_t* data_ = nullptr;
     std::size_t size_ = 0, owned_ = 0;
     std::uint64_t begin_ = 0, end_ = 0;         // bytes of the source

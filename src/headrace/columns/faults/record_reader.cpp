@@ -67,10 +67,9 @@ void RecordReader::read(u64 begin) {
 }
 
 void RecordReader::read_tile(const Source& source, u64 begin, usize bytes) {
-    if (reader_) memory_ = reader_->give_memory();
     reader_.reset();
     scan_.emplace(source, dialect_, plan_.isa, begin, bytes);
-    reader_.emplace(*scan_, std::move(memory_));
+    reader_.emplace(*scan_);
     tile_ = reader_->next();
     rows_ = &finder_.find(*tile_, tile_->has_strays ? reader_->strays() : std::vector<u32>{});
     next_row_ = next_fault_ = 0;

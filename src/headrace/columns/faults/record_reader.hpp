@@ -84,7 +84,6 @@ private:
     TileRowsFinder finder_;
     std::vector<u8> text_;
     BytesAt bytes_;
-    TileMemory memory_;
     std::optional<TileScan> scan_;
     std::optional<TileReader> reader_;
     const Tile* tile_ = nullptr;

@@ -1,5 +1,4 @@
-// State that the loads of several files share: one type for each column, one memory limit, and the threads' working
-// memory.
+// State that the loads of several files share: one type for each column, and one memory limit.
 //
 // A load begins with the kinds seen in the preceding files and adds its own, so its guess covers all text before it. If
 // the types of all files differ from those that a file was loaded with, it is loaded again, with the kinds of all
@@ -11,7 +10,6 @@
 #include <memory>
 
 #include "columns/infer/infer.hpp"
-#include "columns/load/worker_memory.hpp"
 
 namespace headrace {
 
@@ -23,7 +21,6 @@ struct LoadShare {
     bool with_unfit = false;
     usize columns;
     std::shared_ptr<Budget> budget;
-    SpareMemory spare;
 };
 
 }  // namespace headrace

@@ -11,9 +11,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Bytes of memory that a worker keeps for each byte of a tile: the text, four indices of 4 bytes, spare, and strings.
-constexpr usize MAX_KEPT_PER_TILE_BYTE = 32;
-
 // The buffer for strings grows by a quarter more than a tile needs, so that it seldom grows again. For one very long
 // text the spare is limited.
 constexpr usize MAX_SPARE_BYTES = usize{4} << 20;
@@ -28,8 +25,7 @@ constexpr usize ALIGNMENT = 64;
 TileWorker::TileWorker(LoadPass& pass)
     : pass_(pass),
       kernels_(convert_kernels(pass.plan_.isa)),
-      memory_(pass.run_.share ? pass.run_.share->spare.take() : WorkerMemory{}),
-      reader_(*pass.scan_, std::move(memory_.tile)),
+      reader_(*pass.scan_),
       finder_(pass.dialect_, pass.plan_),
       rules_(pass.plan_),
       faults_(finder_, pass.plan_.on_error) {
@@ -54,18 +50,9 @@ void TileWorker::run(bool polls) {
         }
     }
     pass_.add_rejected(std::move(rejected_));
-    {
-        const std::lock_guard lock(pass_.results_mutex_);
-        pass_.seconds_.find += seconds.find;
-        pass_.seconds_.convert += seconds.convert;
-    }
-    give_memory();
-}
-
-void TileWorker::give_memory() {
-    if (pass_.run_.share == nullptr) return;
-    memory_.tile = reader_.give_memory();
-    pass_.run_.share->spare.give(std::move(memory_), MAX_KEPT_PER_TILE_BYTE * pass_.plan_.tile_bytes);
+    const std::lock_guard lock(pass_.results_mutex_);
+    pass_.seconds_.find += seconds.find;
+    pass_.seconds_.convert += seconds.convert;
 }
 
 void TileWorker::work(const Tile& tile) {
@@ -126,11 +113,11 @@ void TileWorker::prepare(const TileRows& rows) {
     for (const TileColumn& part : parts_) strings += is_string_job(part) ? 1 : 0;
     // All the tile's strings together are no longer than its records' text; each may overshoot by one block.
     const usize capacity = text_capacity(rows) + (strings + 1) * 64 + 64;
-    if (strings != 0 && memory_.string_bytes.size() < capacity) {
-        memory_.string_bytes.clear();  // the preceding tile is done, and a long text should not be in memory twice
-        memory_.string_bytes.resize(capacity + std::min(capacity / 4, MAX_SPARE_BYTES));
+    if (strings != 0 && string_bytes_.size() < capacity) {
+        string_bytes_.resize(capacity + std::min(capacity / 4, MAX_SPARE_BYTES));
     }
-    if (memory_.string_ends.size() < strings * rows.rows) memory_.string_ends.resize(strings * rows.rows * 5 / 4);
+    const usize ends = strings * rows.rows * sizeof(u32);
+    if (string_ends_.size() < ends) string_ends_.resize(ends * 5 / 4);
 }
 
 // Make all rows null, for a column after the last field of every record of the tile.
@@ -161,12 +148,12 @@ ColumnJob TileWorker::job_for(const TileRows& rows, TileColumn& part) {
     const usize text = rows.rows == 0 ? 0 : finder_.record(rows.rows - 1).end - finder_.record(0).begin;
     if (rows.may_need_unquoting) {
         const usize capacity = text_capacity(rows) + 128;
-        if (memory_.scratch.size() < capacity) memory_.scratch.resize(capacity);
-        job.scratch = memory_.scratch.data();
+        unquoted_.resize(capacity);
+        job.scratch = unquoted_.as<u8>();
     }
     if (!job.rules->usual_forms) {
-        if (memory_.number.size() < text) memory_.number.resize(text);
-        job.number = memory_.number.data();
+        number_.resize(text);
+        job.number = number_.as<u8>();
     }
     job.misfits = {this, on_fault, on_kind};
     return job;
@@ -188,8 +175,8 @@ void TileWorker::convert_strings(const TileRows& rows) {
     const bool any =
         std::any_of(parts_.begin(), parts_.end(), [&](const TileColumn& part) { return is_string_job(part); });
     is_valid_ = any && has_valid_text(rows);
-    u8* bytes = memory_.string_bytes.data();
-    u32* ends = memory_.string_ends.data();
+    u8* bytes = string_bytes_.as<u8>();
+    u32* ends = string_ends_.as<u32>();
     for (TileColumn& part : parts_) {
         if (!is_string_job(part)) continue;
         ColumnJob job = job_for(rows, part);
@@ -210,12 +197,10 @@ void TileWorker::use_value_memory(const TileRows& rows, const Use& use) {
         const usize bits = is_string_job(part) ? 0 : value_bits(pass_.guesses_[part.column].type);
         return (rows.rows * bits / 8 + Region::SLACK + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     };
-    usize size = ALIGNMENT;
+    usize size = 0;
     for (const TileColumn& part : parts_) size += size_of(part);
-    if (memory_.values.size() < size) memory_.values.resize(size + size / 4);
-    void* begin = memory_.values.data();
-    usize left = memory_.values.size();
-    auto* to = static_cast<u8*>(std::align(ALIGNMENT, 1, begin, left));
+    if (values_.size() < size) values_.resize(size + size / 4);
+    u8* to = values_.as<u8>();
     for (TileColumn& part : parts_) {
         if (!is_string_job(part)) use(part, to);
         to += size_of(part);

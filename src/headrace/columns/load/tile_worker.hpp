@@ -8,8 +8,8 @@
 #include "columns/load/load_pass.hpp"
 #include "columns/load/tile_column.hpp"
 #include "columns/load/tile_faults.hpp"
-#include "columns/load/worker_memory.hpp"
 #include "columns/plan/field_rules.hpp"
+#include "core/cpu/block_cache.hpp"
 
 namespace headrace {
 
@@ -57,14 +57,12 @@ private:
     static void on_fault(void* self, usize row, Fault fault, u32 at);
     static void on_kind(void* self, usize row, u8 kind, u32 at);
 
-    void give_memory();
-
     LoadPass& pass_;
     const ConvertKernels& kernels_;
-    WorkerMemory memory_;  // without the reader's
     TileReader reader_;
     TileRowsFinder finder_;
     PlanRules rules_;
+    WorkMemory string_bytes_, string_ends_, unquoted_, number_, values_;
     std::vector<TileColumn> parts_;  // one for each wanted column
     TileFaults faults_;
     std::vector<RejectedRecords> rejected_;  // of the tiles of this worker

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/cpu/block_cache.hpp"
 #include "core/cpu/limits.hpp"
 
 namespace headrace {
@@ -200,6 +201,9 @@ void give_mapping(const Mapping& mapping) noexcept { cache.give(mapping); }
 
 bool has_many_mappings() { return mappings.load(std::memory_order_relaxed) > MANY_MAPPINGS; }
 
-void release_unused_memory() { cache.clear(); }
+void release_unused_memory() {
+    cache.clear();
+    release_blocks();
+}
 
 }  // namespace headrace

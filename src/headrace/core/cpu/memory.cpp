@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/cpu/block_cache.hpp"
 #include "core/cpu/limits.hpp"
 
 namespace headrace {
@@ -76,8 +77,7 @@ Region::Region(std::size_t bound, std::shared_ptr<Budget> budget, Content conten
 void Region::take_heap(std::size_t size) {
     charge_to(size);
     heap_size_ = round_up(size, 64);
-    data_ = static_cast<std::byte*>(std::aligned_alloc(64, heap_size_));
-    if (data_ == nullptr) throw OutOfMemory(heap_size_);
+    data_ = take_block(heap_size_);
 }
 
 Region::~Region() {
@@ -85,7 +85,7 @@ Region::~Region() {
         mapping_.dirty = std::max(mapping_.dirty, std::min(used_ + SLACK, mapping_.committed));
         give_mapping(mapping_);
     } else if (!lender_) {
-        std::free(data_);
+        give_block(data_, heap_size_);
     }
     if (budget_) budget_->refund(charged_);
 }

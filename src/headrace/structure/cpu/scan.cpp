@@ -31,28 +31,17 @@ constexpr usize LOOKAHEAD = 4096;
 constexpr usize MAX_TILE_TEXT = 0xFFFF0000;  // positions in a tile are 32 bits
 constexpr usize MAX_ENDS = RECORD_INDEX;
 
-std::unique_ptr<u32[]> grown(const std::unique_ptr<u32[]>& old, usize used, usize capacity) {
-    auto array = std::make_unique_for_overwrite<u32[]>(capacity);
-    std::copy_n(old.get(), used, array.get());
-    return array;
-}
-
 }  // namespace
-
-TileMemory TileReader::give_memory() {
-    memory_.window = window_.give_memory();
-    return std::exchange(memory_, {});
-}
 
 void TileReader::reserve(usize bytes) {
     const usize needed = bytes + 2 * 64;  // a flattened block's overshoot, and the end that input's end adds
-    if (needed <= memory_.capacity) return;
-    const usize capacity = std::max(needed, memory_.capacity + memory_.capacity / 2);
-    memory_.ends = grown(memory_.ends, index_.end_count, capacity);
-    memory_.starts = grown(memory_.starts, index_.start_count, capacity);
-    memory_.last = grown(memory_.last, index_.record_count, capacity);
-    memory_.strays = grown(memory_.strays, index_.stray_count, capacity);
-    memory_.capacity = capacity;
+    if (needed <= capacity_) return;
+    capacity_ = std::max(needed, capacity_ + capacity_ / 2);
+    const auto grow = [&](WorkMemory& array, usize used) { array.resize(capacity_ * sizeof(u32), used * sizeof(u32)); };
+    grow(ends_, index_.end_count);
+    grow(starts_, index_.start_count);
+    grow(last_, index_.record_count);
+    grow(strays_, index_.stray_count);
 }
 
 void TileReader::index_range(usize from, usize to, usize owned) {
@@ -63,10 +52,10 @@ void TileReader::index_range(usize from, usize to, usize owned) {
     reserve(to);
     if (marked_) marks_.mark(window_, to);
     index_.marks = marked_ ? marks_.bits() : nullptr;
-    index_.ends = memory_.ends.get();
-    index_.record_starts = memory_.starts.get();
-    index_.record_last = memory_.last.get();
-    index_.strays = memory_.strays.get();
+    index_.ends = ends_.as<u32>();
+    index_.record_starts = starts_.as<u32>();
+    index_.record_last = last_.as<u32>();
+    index_.strays = strays_.as<u32>();
     scan_.kernels.index(scan_.dialect, window_.data(), from, to, owned, index_);
 }
 
@@ -84,8 +73,8 @@ void TileReader::close_last_record() {
     tile_.is_cut = true;
     tile_.unclosed_quote = scan_.dialect.automaton.is_quoted(state);
     tile_.unfinished = scan_.dialect.automaton.unfinished >> state & 1;
-    memory_.last[index_.record_count++] = static_cast<u32>(index_.end_count) | marks;
-    memory_.ends[index_.end_count++] = static_cast<u32>(window_.size() + scan_.dialect.line_end_length - 1);
+    last_.as<u32>()[index_.record_count++] = static_cast<u32>(index_.end_count) | marks;
+    ends_.as<u32>()[index_.end_count++] = static_cast<u32>(window_.size() + scan_.dialect.line_end_length - 1);
 }
 
 const Tile* TileReader::next() {
@@ -130,7 +119,7 @@ void TileReader::index_marked(u8 entry, usize owned) {
     index_to_end(owned);
     const std::vector<u32>& strays = marks_.strays();
     reserve(strays.size());
-    std::copy(strays.begin(), strays.end(), memory_.strays.get());
+    std::copy(strays.begin(), strays.end(), strays_.as<u32>());
     index_.stray_count = strays.size();
 }
 
@@ -191,16 +180,16 @@ QuoteLook TileReader::look() { return scan_.dialect.lenient ? quotes_.look() : Q
 
 void TileReader::present(std::uint64_t number) {
     const bool foreign = !scan_.dialect.automaton.is_idle(tile_.entry_state) && index_.record_count > 0;
-    const u32 dropped = foreign ? (memory_.last[0] & RECORD_INDEX) + 1 : 0;
+    const u32 dropped = foreign ? (last_.as<u32>()[0] & RECORD_INDEX) + 1 : 0;
     tile_.number = number;
     tile_.window = &window_;
     tile_.text = window_.data();
     tile_.records = index_.start_count;
-    tile_.ends = memory_.ends.get() + dropped;
-    tile_.starts = memory_.starts.get();
-    tile_.last = memory_.last.get() + (foreign ? 1 : 0);
+    tile_.ends = ends_.as<u32>() + dropped;
+    tile_.starts = starts_.as<u32>();
+    tile_.last = last_.as<u32>() + (foreign ? 1 : 0);
     if (dropped != 0) {
-        for (usize i = 0; i < tile_.records; ++i) memory_.last[i + 1] -= dropped;
+        for (usize i = 0; i < tile_.records; ++i) last_.as<u32>()[i + 1] -= dropped;
     }
     tile_.blank_lines = index_.blank_lines;
     tile_.has_quotes = index_.has_quotes;
@@ -214,7 +203,7 @@ std::vector<u32> TileReader::strays() const {
     if (tile_.records == 0 || !tile_.has_strays) return found;
     const u32 first = tile_.starts[0];
     const u32 end = tile_.ends[tile_.last[tile_.records - 1] & RECORD_INDEX];
-    const u32* const all = memory_.strays.get();
+    const u32* const all = strays_.as<u32>();
     std::copy_if(all, all + index_.stray_count, std::back_inserter(found),
                  [&](u32 at) { return first <= at && at <= end; });
     if (tile_.unfinished) found.push_back(static_cast<u32>(window_.size()));

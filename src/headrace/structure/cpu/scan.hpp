@@ -73,25 +73,11 @@ struct TileScan {
     QuoteRuns quotes;
 };
 
-// Buffers of a reader, which the next reader may take over.
-struct TileMemory {
-    WindowMemory window;
-    std::unique_ptr<u32[]> ends, starts, last, strays;
-    usize capacity = 0;  // of each
-};
-
 // Takes tiles in order and finds their records; one a worker thread. Its buffers are reused for each tile.
 class TileReader {
 public:
-    explicit TileReader(TileScan& scan, TileMemory memory = {})
-        : scan_(scan),
-          window_(scan.source, std::move(memory.window)),
-          quotes_{scan.quotes, window_},
-          memory_(std::move(memory)),
-          marks_(scan.quotes) {}
-
-    // Give the buffers away; the reader has no tile afterwards.
-    TileMemory give_memory();
+    explicit TileReader(TileScan& scan)
+        : scan_(scan), window_(scan.source), quotes_{scan.quotes, window_}, marks_(scan.quotes) {}
 
     // Return the next tile that no reader has taken, or nullptr after the last. It is valid until the next call.
     const Tile* next();
@@ -116,7 +102,8 @@ private:
     TileScan& scan_;
     Window window_;
     WindowQuotes quotes_;
-    TileMemory memory_;  // except the window's
+    WorkMemory ends_, starts_, last_, strays_;  // u32 each
+    usize capacity_ = 0;                        // of each
     TileIndex index_{};
     LenientMarks marks_;
     bool marked_ = false;  // the tile has malformed quotes, so `marks_` is used

@@ -1,0 +1,169 @@
+#include "core/cpu/block_cache.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "core/cpu/limits.hpp"
+#include "core/cpu/mapping_cache.hpp"
+
+namespace headrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Clock::duration MAX_IDLE = std::chrono::milliseconds(500);
+// malloc keeps smaller blocks itself. Larger ones are rare: those of long records.
+constexpr std::size_t CACHED_FROM = std::size_t{16} << 10, CACHED_TO = std::size_t{8} << 20;
+// Blocks of a class differ by less than a quarter of their sizes.
+constexpr std::size_t STEPS = 4;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool CACHES = false;  // the sanitizer finds accesses to freed blocks, and beyond exact ones
+#else
+constexpr bool CACHES = true;
+#endif
+
+bool is_cached(std::size_t bytes) { return CACHES && bytes >= CACHED_FROM && bytes <= CACHED_TO; }
+
+// Return the size of the class of `bytes`: a power of two, or 5, 6 or 7 fourths of one.
+std::size_t class_size(std::size_t bytes) {
+    if (!is_cached(bytes)) return (bytes + 63) / 64 * 64;
+    const std::size_t step = std::bit_floor(bytes - 1) / STEPS;
+    return (bytes + step - 1) / step * step;
+}
+
+std::size_t class_of(std::size_t size) {
+    const auto octave = static_cast<std::size_t>(std::bit_width(size - 1) - std::bit_width(CACHED_FROM - 1));
+    return octave * STEPS + (size - 1) / (std::bit_floor(size - 1) / STEPS) % STEPS;
+}
+
+class BlockCache {
+public:
+    std::byte* take(std::size_t size) {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::byte*>& blocks = classes_[class_of(size)];
+        if (blocks.empty()) return nullptr;
+        std::byte* const block = blocks.back();
+        blocks.pop_back();
+        bytes_ -= size;
+        return block;
+    }
+
+    // Return false if the block cannot be cached: there are enough, or the system refuses memory or a thread.
+    bool give(std::byte* block, std::size_t size) noexcept {
+        const std::lock_guard lock(mutex_);
+        if (bytes_ + size > usable_memory() / 64 || !start_cleaner()) return false;
+        try {
+            classes_[class_of(size)].push_back(block);
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        bytes_ += size;
+        given_ = Clock::now();
+        return true;
+    }
+
+    void clear() noexcept {
+        const std::lock_guard lock(mutex_);
+        free_all();
+    }
+
+    // Locked during fork(), so that the child's copy is not held by a thread that does not exist there.
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
+    void unlock_in_child() {
+        has_cleaner_ = false;
+        mutex_.unlock();
+    }
+
+private:
+    void free_all() noexcept {
+        for (std::vector<std::byte*>& blocks : classes_) {
+            for (std::byte* const block : blocks) std::free(block);
+            blocks.clear();
+        }
+        bytes_ = 0;
+    }
+
+    bool start_cleaner() noexcept {
+        if (has_cleaner_) return true;
+        try {
+            std::thread([this] { clean(); }).detach();
+        } catch (const std::system_error&) {
+            return false;
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        return has_cleaner_ = true;
+    }
+
+    void clean() noexcept {
+        std::unique_lock lock(mutex_);
+        while (Clock::now() < given_ + MAX_IDLE) {
+            const Clock::time_point end = given_ + MAX_IDLE;
+            lock.unlock();
+            std::this_thread::sleep_until(end);
+            lock.lock();
+        }
+        free_all();
+        has_cleaner_ = false;
+    }
+
+    std::mutex mutex_;
+    std::array<std::vector<std::byte*>, 48> classes_;
+    std::size_t bytes_ = 0;
+    Clock::time_point given_{};
+    bool has_cleaner_ = false;
+};
+
+// Never destroyed, since buffers may outlive any static object.
+BlockCache& cache = *new BlockCache;
+
+[[maybe_unused]] const int fork_handlers =
+    pthread_atfork([] { cache.lock(); }, [] { cache.unlock(); }, [] { cache.unlock_in_child(); });
+
+}  // namespace
+
+std::byte* take_block(std::size_t bytes) {
+    const std::size_t size = class_size(bytes);
+    if (is_cached(size)) {
+        if (std::byte* const block = cache.take(size)) return block;
+    }
+    void* block = std::aligned_alloc(64, size);
+    if (block == nullptr) {
+        release_unused_memory();
+        block = std::aligned_alloc(64, size);
+    }
+    if (block == nullptr) throw OutOfMemory(size);
+    return static_cast<std::byte*>(block);
+}
+
+void give_block(std::byte* block, std::size_t bytes) noexcept {
+    if (block == nullptr) return;
+    const std::size_t size = class_size(bytes);
+    if (!is_cached(size) || !cache.give(block, size)) std::free(block);
+}
+
+void release_blocks() noexcept { cache.clear(); }
+
+void WorkMemory::resize(std::size_t bytes, std::size_t retained) {
+    if (bytes <= size_) return;
+    if (retained == 0) *this = WorkMemory();  // two large blocks should not be in memory at once
+    WorkMemory larger;
+    larger.data_ = take_block(bytes);
+    larger.size_ = bytes;
+    if (retained != 0) std::memcpy(larger.data_, data_, retained);
+    swap(larger);
+}
+
+}  // namespace headrace
