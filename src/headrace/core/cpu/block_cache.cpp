@@ -1,6 +1,7 @@
 #include "core/cpu/block_cache.hpp"
 
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Clock::duration MAX_IDLE = std::chrono::milliseconds(500);
-// malloc keeps smaller blocks itself. Larger ones are rare: those of long records.
+// malloc keeps smaller blocks itself. Larger ones are rare: those of long records. They are mapped, since malloc would
+// keep up to 64 MB of them after they are freed.
 constexpr std::size_t CACHED_FROM = std::size_t{16} << 10, CACHED_TO = std::size_t{8} << 20;
 // Blocks of a class differ by less than a quarter of their sizes.
 constexpr std::size_t STEPS = 4;
@@ -34,6 +36,22 @@ constexpr bool CACHES = true;
 #endif
 
 bool is_cached(std::size_t bytes) { return CACHES && bytes >= CACHED_FROM && bytes <= CACHED_TO; }
+bool is_mapped(std::size_t bytes) { return CACHES && bytes > CACHED_TO; }
+
+// Return null if the system refuses the memory.
+void* allocate(std::size_t size) {
+    if (!is_mapped(size)) return std::aligned_alloc(64, size);
+    void* const block = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block == MAP_FAILED ? nullptr : block;
+}
+
+void deallocate(std::byte* block, std::size_t size) {
+    if (is_mapped(size)) {
+        munmap(block, size);
+    } else {
+        std::free(block);
+    }
+}
 
 // Return the size of the class of `bytes`: a power of two, or 5, 6 or 7 fourths of one.
 std::size_t class_size(std::size_t bytes) {
@@ -139,10 +157,10 @@ std::byte* take_block(std::size_t bytes) {
     if (is_cached(size)) {
         if (std::byte* const block = cache.take(size)) return block;
     }
-    void* block = std::aligned_alloc(64, size);
+    void* block = allocate(size);
     if (block == nullptr) {
         release_unused_memory();
-        block = std::aligned_alloc(64, size);
+        block = allocate(size);
     }
     if (block == nullptr) throw OutOfMemory(size);
     return static_cast<std::byte*>(block);
@@ -151,7 +169,7 @@ std::byte* take_block(std::size_t bytes) {
 void give_block(std::byte* block, std::size_t bytes) noexcept {
     if (block == nullptr) return;
     const std::size_t size = class_size(bytes);
-    if (!is_cached(size) || !cache.give(block, size)) std::free(block);
+    if (!is_cached(size) || !cache.give(block, size)) deallocate(block, size);
 }
 
 void release_blocks() noexcept { cache.clear(); }
