@@ -166,7 +166,7 @@ class TextWriter {
 public:
     // `at`: byte that the text begins at.
     HR_MEMBER TextWriter(u32* staged, u32 at) : to_(staged + at / 4), bits_(at % 4 * 8), word_(0) {}
-    HR_MEMBER TextWriter() = default;
+    TextWriter() = default;
 
     HR_MEMBER void put(TextBits piece) {
         const u32 rest = __funnelshift_l(piece.text, 0, bits_);
