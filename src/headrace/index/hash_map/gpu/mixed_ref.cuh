@@ -5,9 +5,9 @@
 // summed, and erased slots are used again at once. A search needs no lock if one load returns whole slots. Keys do not
 // move, so each slab that lacks the key lacked it at one moment of the search.
 //
-// The lanes of a warp go on in rounds. Those that need a lock try to get it. Groups look at a slab of each lane that may
-// read, and then all lanes change their slabs at once. So a warp waits for memory and fences once a round, not once an
-// operation. A lane that got no lock tries again in the next round. One that has it never waits for another.
+// The lanes of a warp go on in rounds. Those that need a lock try to get it. Groups look at a slab of each lane that
+// may read, and then all lanes change their slabs at once. So a warp waits for memory and fences once a round, not once
+// an operation. A lane that got no lock tries again in the next round. One that has it never waits for another.
 #pragma once
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 #include "index/hash_map/rules/map_operation.hpp"
