@@ -169,12 +169,13 @@ class MultiSlabHash(SlabHash):
     def _inserted(self, launcher: Launcher, batch: Insertion) -> list[int]:
         """Insert the rows that were postponed, and return three counts: 0, rows without memory, and 0.
 
-        Frequent keys fill whole slabs first, unless memory for their order is refused. The host then waits twice.
+        If they are many, frequent keys fill whole slabs first, unless memory for their order is refused. The host waits twice.
         """
         postponed, failed = launcher.fetch(batch.counts).view(np.uint64)[:2].tolist()
         if postponed and not failed:
             with suppress(MemoryLimitError):
-                self._append_slabs(launcher, batch, postponed)
+                if postponed > self._tuning.max_unsorted:
+                    self._append_slabs(launcher, batch, postponed)
             rest = replace(batch, form=batch.form | LOCATED)
             self._launch(launcher, "append_pairs", batch.rows.count, (*rest.args, _UNLIMITED))
             failed = int(launcher.fetch(batch.counts).view(np.uint64)[1])
