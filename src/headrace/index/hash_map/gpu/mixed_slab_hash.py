@@ -102,12 +102,9 @@ class MixedSlabHash(SlabHash):
             The map does not fit; it is as before.
         """
         count, before = mixed.rows.count, self.size
-        counts, tickets = launcher.allocate(COUNTS_BYTES), launcher.allocate(4 * count)
-        done = launcher.allocate(count, fill=0)
-        locks = self._locks(launcher)
+        counts, done, locks, tickets = launcher.allocate_group([COUNTS_BYTES, count, self._lock_bytes], [4 * count])
         start: _FirstRound | None = None
         while True:
-            launcher.fill(counts, 0)
             with launcher.together():
                 self._launch(launcher, "check_operations", count, (mixed.packed, counts))
                 self._launch(launcher, "run_operations", count, (mixed.packed, locks, done, tickets, counts))
@@ -120,7 +117,8 @@ class MixedSlabHash(SlabHash):
             start = start or _FirstRound(self._memory, launcher.fetch(done).view(bool).copy())
             try:
                 self._rebuild(launcher, max(2 * self._memory.buckets, self._buckets_for(self.size + failed)))
-                locks = self._locks(launcher)
+                locks = launcher.allocate(self._lock_bytes, fill=0)
+                launcher.fill(counts, 0)
             except MemoryLimitError:
                 self._memory, self.size = start.memory, before
                 self._undo(launcher, mixed, start.is_done, (tickets, counts))
@@ -128,8 +126,10 @@ class MixedSlabHash(SlabHash):
         self._reserve(launcher, 0)
         return True
 
-    def _locks(self, launcher: Launcher) -> DeviceBuffer:
-        return launcher.allocate(4 * (self._memory.buckets + 1), fill=0)
+    @property
+    def _lock_bytes(self) -> int:
+        """Bytes of a word for each bucket and one more."""
+        return 4 * (self._memory.buckets + 1)
 
     def _undo(self, launcher: Launcher, mixed: MixedRows, is_done: Any, work: tuple[DeviceBuffer, DeviceBuffer]) -> None:
         """Give all keys the state before the batch: that which the first operation of each has found.
