@@ -20,7 +20,7 @@ from tests.index.hash_map.slab_hash_cases import BUILD, ListingLauncher
 
 pytestmark = pytest.mark.fibers
 
-TUNING = SlabTuning(threads=64, list_slabs=1.0, max_looks=1, max_unsorted=0, max_walk=4, sort=HARNESS_TUNING)
+TUNING = SlabTuning(threads=64, list_slabs=1.0, max_looks=1, max_unsorted=0, many_postponed=100, max_walk=4, sort=HARNESS_TUNING)
 """Insertions are postponed as soon as one slab had no slot for them. Lists of four slabs are long."""
 
 

@@ -45,7 +45,7 @@ _SIGNATURES = {
     "build_lists": "IPPPIIIP",
     "build_multi_lists": "IPPPIIPPPP",
     "move_lists": f"I{_TABLE.argument}P",
-    "append_pairs": "PPQIPPI",
+    "append_pairs": "PPQIPPIQ",
     "list_postponed": "PQPPPP",
     "append_slabs": "PPQPIP",
     "count_values": "PQIPP",
