@@ -128,8 +128,8 @@ static __device__ __forceinline__ void add_of_warp(u64* counter, u64 number) {
 
 // Inserts pairs and writes their slots; if the form is `located`, those of rows whose slot is no_slot. Pairs of a key
 // that most others have too are postponed: their rows get no_slot. counts[0]: their number, counts[1]: rows without
-// memory. Once that number exceeds `many` and an eighth of the rows before a block, all rows of the block are
-// postponed, because their sort takes less time. Other parameters are those of insert_pairs and `insert_pair`.
+// memory. A block postpones all rows if that number exceeds `many` and an eighth of the rows before it. Their sort then
+// takes less time. Other parameters are those of insert_pairs and `insert_pair`.
 extern "C" __global__ void __launch_bounds__(threads)
     append_pairs(const __grid_constant__ SlabTable table, const Key* keys, const Value* values, u64 count, u32 form,
                  u32* slots, u64* counts, u32 max_looks, u64 many) {
