@@ -192,6 +192,31 @@ def other_rows(count: int, repeat: int) -> list[list[str]]:
     return rows
 
 
+def mixed_rows(count: int, repeat: int) -> list[list[str]]:
+    """Return rows of finds, insertions and erasures in one batch, in any order. Half of the keys are those of the map."""
+    keys, rows = keys_of(0, 2 * count), []
+    for percent in (20, 40):
+        table, times = headrace.HashMap("int32", "int32", capacity=count + 4 * BATCH, context=Context(device="cuda")), []
+        table.insert(keys[:count], keys[:count])
+        for _ in range(repeat + 1):
+            some = keys[torch.randperm(2 * count, device="cuda")[:BATCH]]
+            drawn = torch.randint(0, 200, (BATCH,), device="cuda")
+            kinds = torch.where(drawn < 2 * percent, drawn % 2 + 1, 0).to(torch.uint8)
+            before = table.contains(some)
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            torch.cuda.synchronize()
+            begin.record()
+            found = table.apply(kinds, some, some, order="any").found
+            end.record()
+            end.synchronize()
+            times.append(begin.elapsed_time(end))
+            after = (before | (kinds == 1)) & (kinds != 2)
+            require(torch.equal(found, before) and torch.equal(table.contains(some), after), "mixed operations")
+        rate = BATCH / statistics.median(times[1:]) / 1e6
+        rows.append([f"mixed in batches of 2^22, {percent} % updates", f"{count}", "", f"{rate:.2f}", ""])
+    return rows
+
+
 def multimap_rows(count: int, repeat: int) -> list[list[str]]:
     """Return rows of a multimap with 4 values for a key."""
     keys, values = keys_of(0, count // 4).repeat(4), torch.arange(count, dtype=torch.int32, device="cuda")
@@ -263,6 +288,7 @@ def main() -> None:
         lambda: find_rows(1 << 22, rate, options.repeat),
         lambda: find_rows(1 << options.log, rate, options.repeat),
         lambda: other_rows(1 << 25, options.repeat),
+        lambda: mixed_rows(1 << options.log, options.repeat),
         lambda: multimap_rows(1 << 24, options.repeat),
         call_rows,
     ]

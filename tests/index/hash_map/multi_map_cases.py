@@ -13,6 +13,7 @@ from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.multi_slab_hash import MultiSlabHash, SortedValues
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
+from headrace.index.hash_map.operations import MULTI_KINDS
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.index.hash_map.hash_map_cases import bits_of
 
@@ -64,7 +65,7 @@ class FiberMultiMap:
         """Return the bits of the first value for each `find`, and the number of values before each operation."""
         launcher, value = self.launcher, np.dtype(self.value)
         firsts, counts = launcher.allocate(len(keys) * value.itemsize), launcher.allocate(len(keys) * 8)
-        mixed = MixedRows(launcher.put(operations), self.rows(keys, values), firsts, None, value.kind)
+        mixed = MixedRows(launcher.put(operations), self.rows(keys, values), firsts, None, value.kind, MULTI_KINDS.known)
         by_key = np.argsort(np.array(bits_of(keys), np.uint64), kind="stable").astype(np.uint32)
         self.map.run_in_order(launcher, mixed, counts, launcher.put(by_key))
         return bits_of(launcher.fetch(firsts).view(value)), launcher.fetch(counts).view(np.int64).tolist()

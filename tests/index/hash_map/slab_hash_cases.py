@@ -15,6 +15,7 @@ from headrace.gpu.kernels.launcher import Entry, Shape
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import BuildTuning, SlabTuning
+from headrace.index.hash_map.operations import MAP_KINDS, SET_KINDS
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import bits_of
 
@@ -80,18 +81,26 @@ class FiberMap:
         self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any], order: str
     ) -> tuple[list[int], list[bool]]:
         """Return the bits of the value of each key before its operation (0 in sets), and whether it was present."""
-        launcher, kind = self.launcher, np.dtype(self.value or "u4")
-        held = launcher.allocate(len(keys) * kind.itemsize) if self.value else None
-        found = launcher.allocate(len(keys))
-        rows = self.rows(keys, values if self.value else None)
-        mixed = MixedRows(launcher.put(operations), rows, held, found, kind.kind)
+        mixed = self._mixed(operations, keys, values)
         if order == "any":
-            self.map.run_any(launcher, mixed)
+            assert self.map.run_any(self.launcher, mixed)
         else:
             by_key = np.argsort(np.array(bits_of(keys), np.uint64), kind="stable").astype(np.uint32)
-            self.map.run_in_order(launcher, mixed, launcher.put(by_key))
-        before = [0] * len(keys) if held is None else bits_of(launcher.fetch(held).view(kind))
-        return before, self.flags(found)
+            self.map.run_in_order(self.launcher, mixed, self.launcher.put(by_key))
+        kind = np.dtype(self.value or "u4")
+        before = [0] * len(keys) if mixed.held is None else bits_of(self.launcher.fetch(mixed.held).view(kind))
+        return before, self.flags(mixed.found)
+
+    def runs_any(self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any]) -> bool:
+        """Run operations side by side, and return whether the map has them all."""
+        return self.map.run_any(self.launcher, self._mixed(operations, keys, values))
+
+    def _mixed(self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any]) -> MixedRows:
+        launcher, kind = self.launcher, np.dtype(self.value or "u4")
+        held = launcher.allocate(len(keys) * kind.itemsize) if self.value else None
+        found, rows = launcher.allocate(len(keys)), self.rows(keys, values if self.value else None)
+        known = (MAP_KINDS if self.value else SET_KINDS).known
+        return MixedRows(launcher.put(operations), rows, held, found, kind.kind, known)
 
 
 class LimitedLauncher(FiberLauncher):

@@ -20,7 +20,7 @@ from tests.index.hash_map.slab_hash_cases import BUILD, ListingLauncher
 
 pytestmark = pytest.mark.fibers
 
-TUNING = SlabTuning(threads=64, list_slabs=1.0, max_looks=1, max_walk=4, sort=HARNESS_TUNING)
+TUNING = SlabTuning(threads=64, list_slabs=1.0, max_looks=1, max_unsorted=0, many_postponed=100, max_walk=4, sort=HARNESS_TUNING)
 """Insertions are postponed as soon as one slab had no slot for them. Lists of four slabs are long."""
 
 
@@ -75,6 +75,15 @@ def test_a_key_fills_whole_slabs(key: int, max_looks: int) -> None:
         oracle[one].append(value)
     _check(table, oracle, keys)
     assert table.map.chains(launcher)[1] <= 2000 // 15 + 40
+
+
+def test_few_postponed_insertions_are_not_sorted() -> None:
+    launcher = ListingLauncher(seed=9)
+    table, keys = FiberMultiMap((4, 4), launcher, replace(TUNING, max_unsorted=100)), np.full(100, 7, "i4")
+    table.insert(keys, np.arange(100, dtype="u4"))
+    assert launcher.names.count("append_pairs") == 2
+    assert "append_slabs" not in launcher.names
+    assert table.find_all(keys[:1]) == [list(range(100))]
 
 
 @pytest.mark.parametrize("widths", TYPES, ids="{0[0]}-{0[1]}".format)

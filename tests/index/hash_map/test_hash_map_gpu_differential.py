@@ -126,6 +126,26 @@ def test_mixed_operations(key: str, value: str, order: str) -> None:
         assert sorted(after) == oracle.items(value)
 
 
+@pytest.mark.parametrize("order", ["sequential", "any"])
+@pytest.mark.parametrize("place", ["cpu", "cuda"])
+def test_an_unknown_operation_changes_nothing(order: str, place: str) -> None:
+    context = Context(device="cuda")
+    keys, kinds = np.arange(1000, dtype="i4"), np.full(1000, 1, np.uint8)
+    table, seen = HashMap("int32", "int32", context=context), HashSet("int32", context=context)
+    for wrong, message in (
+        (10, "has the number 10; those of headrace.MapOperation"),
+        (5, "has 'sum', which a set does not have"),
+    ):
+        kinds[777] = wrong
+        given = kinds if place == "cpu" else DeviceArray.from_host(kinds, "cuda")
+        with pytest.raises(OptionError, match=message):
+            seen.apply(given, keys, order=order)
+        if wrong == 10:
+            with pytest.raises(OptionError, match=message):
+                table.apply(given, keys, keys, order=order)
+    assert len(table) == len(seen) == 0
+
+
 @pytest.mark.parametrize(("key", "value"), PAIRS)
 def test_mixed_operations_on_multimaps(key: str, value: str) -> None:
     random = np.random.default_rng(15)

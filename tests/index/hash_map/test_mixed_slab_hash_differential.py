@@ -125,3 +125,15 @@ def test_sums_of_nan_and_infinity() -> None:
     with np.errstate(invalid="ignore"):
         expected = (held + given)[~is_nan & ~is_held]
     assert (sums[~is_nan & ~is_held] == np.where(np.isnan(expected), 0xFFC00000, expected.view(np.uint32))).all()
+
+
+@pytest.mark.parametrize(("widths", "unknown"), [((4, 4), 8), ((4, 4), 255), ((8, 0), MapOperation.REPLACE)])
+def test_an_unknown_operation_changes_nothing(widths: tuple[int, int], unknown: int) -> None:
+    table, random = FiberMap.of(widths, FiberLauncher("random", 7)), np.random.default_rng(7)
+    _check(table, MapOracle(), _batch(table, random, 150), "sequential")
+    before = table.items()
+    operations, keys, values = _batch(table, random, 70)
+    operations[69] = unknown
+    assert not table.runs_any(operations, keys, values)
+    assert table.items() == before
+    assert table.map.size == len(before)

@@ -26,7 +26,7 @@ from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
-from headrace.index.hash_map.operations import OperationBatch
+from headrace.index.hash_map.operations import OperationBatch, check_numbers
 from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.results import DeviceRef
 from headrace.primitives.copy import copier
@@ -230,21 +230,24 @@ class DeviceMap(MapOnDevice):
     def apply(self, batch: OperationBatch, order: str) -> None:
         """Run mixed operations, and write their results. The host waits.
 
-        Raise MemoryLimitError if the map does not fit; it is as before.
+        Raise MemoryLimitError if the map does not fit, OptionError if it does not have an operation; it is as before.
         """
         keys = batch.keys
         if not keys.length:
             return
         rows = Rows(keys, batch.values, keys.length)
-        mixed = MixedRows(batch.operations, rows, batch.held, batch.found, self._types.value_kind)
+        mixed = MixedRows(batch.operations, rows, batch.held, batch.found, self._types.value_kind, batch.kinds.known)
         by_key = None
         if order == "sequential":
+            check_numbers(batch.operations, batch.kinds, self._context)
             by_key = take(argsort(keys.owner, total_order=True, dtype="uint32", context=self._context))
         with self._launches(keys, batch.operations, batch.values, batch.held, batch.found, by_key) as launcher:
-            if by_key is None:
-                self._map.run_any(launcher, mixed)
-            else:
+            if by_key is not None:
                 self._map.run_in_order(launcher, mixed, by_key)
+                return
+            is_known = self._map.run_any(launcher, mixed)
+        if not is_known:
+            check_numbers(batch.operations, batch.kinds, self._context)
 
     def find(self, keys: Array, values: Array | None, found: Array) -> None:
         """Write the values of keys, 0 for absent ones, and whether each is present."""

@@ -19,7 +19,7 @@ from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
 from headrace.index.hash_map.gpu.multi_slab_hash import ERASE_ERROR, MultiSlabHash, SortedValues
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING
-from headrace.index.hash_map.operations import ListBatch
+from headrace.index.hash_map.operations import ListBatch, check_numbers
 from headrace.index.hash_map.pair_types import PairTypes
 from headrace.primitives.scan import scan_line
 
@@ -94,13 +94,15 @@ class DeviceMultiMap(MapOnDevice):
     def apply(self, batch: ListBatch) -> None:
         """Run mixed operations in their order, and write their results. The host waits.
 
-        Raise UnsupportedDeviceError if an operation removes a single value. The map is as before. Raise MemoryLimitError
-        if the map does not fit; it is as before.
+        Raise UnsupportedDeviceError if an operation removes a single value, OptionError if one is unknown, and
+        MemoryLimitError if the map does not fit. The map is as before.
         """
         keys = batch.keys
         if not keys.length:
             return
-        mixed = MixedRows(batch.operations, Rows(keys, batch.values, keys.length), batch.firsts, None, self._types.value_kind)
+        check_numbers(batch.operations, batch.kinds, self._context)
+        rows, kind = Rows(keys, batch.values, keys.length), self._types.value_kind
+        mixed = MixedRows(batch.operations, rows, batch.firsts, None, kind, batch.kinds.known)
         by_key = take(argsort(keys.owner, total_order=True, dtype="uint32", context=self._context))
         with self._launches(keys, batch.operations, batch.values, batch.firsts, batch.counts, by_key) as launcher:
             self._map.run_in_order(launcher, mixed, batch.counts, by_key)

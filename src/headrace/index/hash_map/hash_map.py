@@ -231,10 +231,10 @@ class HashMap(HashContainer[MapBackend]):
         choice("order", order, ORDERS)
         budget = self._context.new_budget()
         found_keys, found_values = self._pairs(keys, values)
-        kinds = operations_of(operations, found_keys, MAP_KINDS, self._context, budget)
+        given = operations_of(operations, found_keys, MAP_KINDS, self._context, budget)
         held = empty_like(found_keys, found_keys.length, self._types.value, budget)
         found = empty_like(found_keys, found_keys.length, "|b1", budget)
-        self._backend.apply(OperationBatch(kinds, found_keys, found_values, held, found), order)
+        self._backend.apply(OperationBatch(MAP_KINDS, given, found_keys, found_values, held, found), order)
         return FoundValues(held.owner, found.owner)
 
     def items(self) -> Items:

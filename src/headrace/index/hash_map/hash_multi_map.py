@@ -160,10 +160,10 @@ class HashMultiMap(HashContainer[MultiBackend]):
         choice("order", order, ORDERS)  # the order of the arrays is an order
         budget = self._context.new_budget()
         found_keys, found_values = self._pairs(keys, values)
-        kinds = operations_of(operations, found_keys, MULTI_KINDS, self._context, budget)
+        given = operations_of(operations, found_keys, MULTI_KINDS, self._context, budget)
         firsts = empty_like(found_keys, found_keys.length, self._types.value, budget)
         counts = empty_like(found_keys, found_keys.length, "<i8", budget)
-        self._backend.apply(ListBatch(kinds, found_keys, found_values, firsts, counts))
+        self._backend.apply(ListBatch(MULTI_KINDS, given, found_keys, found_values, firsts, counts))
         return FoundCounts(firsts.owner, counts.owner)
 
     def items(self) -> Items:

@@ -83,9 +83,9 @@ class HashSet(HashContainer[MapBackend]):
         choice("order", order, ORDERS)
         budget = self._context.new_budget()
         found_keys = self._keys(keys, budget)
-        kinds = operations_of(operations, found_keys, SET_KINDS, self._context, budget)
+        given = operations_of(operations, found_keys, SET_KINDS, self._context, budget)
         found = empty_like(found_keys, found_keys.length, "|b1", budget)
-        self._backend.apply(OperationBatch(kinds, found_keys, None, None, found), order)
+        self._backend.apply(OperationBatch(SET_KINDS, given, found_keys, None, None, found), order)
         return found.owner
 
     def items(self) -> Any:

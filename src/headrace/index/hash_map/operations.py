@@ -65,6 +65,11 @@ class OperationKinds:
         """Their names."""
         return [operation.name.lower() for operation in self.operations]
 
+    @property
+    def known(self) -> int:
+        """A bit for each operation."""
+        return sum(1 << operation for operation in self.operations)
+
 
 _ALL = tuple(MapOperation)
 SET_KINDS = OperationKinds("a set", _ALL[: MapOperation.ERASE + 1])
@@ -79,8 +84,10 @@ _CODES = {operation.name.lower(): operation.value for operation in MapOperation}
 class OperationBatch:
     """Operations on a map or set."""
 
+    kinds: OperationKinds
+    """The operations that the map has."""
     operations: Array
-    """uint8, numbers of `MapOperation`."""
+    """uint8, numbers of `MapOperation`; checked if the map is on the CPU."""
     keys: Array
     """Key of each operation."""
     values: Array | None
@@ -94,6 +101,7 @@ class OperationBatch:
 class ListBatch:
     """Operations on a multimap."""
 
+    kinds: OperationKinds
     operations: Array
     keys: Array
     values: Array
@@ -104,9 +112,9 @@ class ListBatch:
 
 
 def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Context, budget: Budget) -> Array:
-    """Return the operations of a caller, on the device of the map, after a check of each.
+    """Return the operations of a caller, on the device of the map. A map on a GPU checks them itself.
 
-    Raise OptionError if there is an unknown operation, one that the map does not have, or not one for each key.
+    Raise OptionError if there is not one for each key, or if a map on the CPU does not have one.
 
     `given`: list of names, or array of numbers of `MapOperation` as uint8.
     `kinds`: the operations of the map.
@@ -122,8 +130,8 @@ def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Conte
         raise OptionError("operations must be a list of names or an array of uint8, the numbers of headrace.MapOperation")
     if source.length != keys.length:
         raise OptionError(f"operations has {source.length} items for {keys.length} keys")
-    if source.length:
-        _check_numbers(source, kinds, context)
+    if source.device.kind == "cpu" == context.device.kind:
+        check_numbers(source, kinds, context)
     if found is not None:
         return found
     source = placed(line, "operations", context, budget)
@@ -132,9 +140,9 @@ def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Conte
     return source
 
 
-def _check_numbers(source: Array, kinds: OperationKinds, context: Context) -> None:
-    at_hand = Context() if source.device.kind == "cpu" else context
-    counts = on_host(bucket_counts(source.owner, _NUMBERS, range=(0, _NUMBERS), context=at_hand)).tolist()
+def check_numbers(source: Array, kinds: OperationKinds, context: Context) -> None:
+    """Raise OptionError if a map does not have an operation of an array on its device."""
+    counts = on_host(bucket_counts(source.owner, _NUMBERS, range=(0, _NUMBERS), context=context)).tolist()
     wrong = [number for number, count in enumerate(counts) if count and number not in kinds.operations]
     if wrong and wrong[-1] >= len(MapOperation):
         raise OptionError(

@@ -1,5 +1,5 @@
 // Runs batches of mixed operations on the slab hash. In the order of the batch: replay_operations, then insert_pairs of
-// hash_map.cu and finish_operations. Side by side: run_operations.
+// hash_map.cu and finish_operations. Side by side: check_operations and run_operations.
 //
 // Bytes moved, for keys of width k and values of width v. In order, after the sort: 2 (k + v) + 15 for each operation.
 // For each distinct key, 128 for each slab of its list, twice if the key is added. Side by side: k + 2 v + 7 for each
@@ -87,11 +87,20 @@ extern "C" __global__ void __launch_bounds__(threads)
     count_flags(counts + 4, is_erasure);
 }
 
-// Runs the operations that are not done, side by side. `locks`: 0 for each bucket and one more. counts: added
-// keys, operations without memory, erased keys.
+// Counts the operations that the map does not have, in counts[5].
+extern "C" __global__ void __launch_bounds__(threads)
+    check_operations(const __grid_constant__ SlabTable, const __grid_constant__ MixedTask task, u64* counts) {
+    const u64 row = thread_row();
+    count_flags(counts + 5,
+                row < task.count && (task.operations[row] > 63 || !(task.known >> task.operations[row] & 1)));
+}
+
+// Runs the operations that are not done, side by side; none if one is unknown. `locks`: 0 for each bucket and one more.
+// counts: added keys, operations without memory, erased keys.
 extern "C" __global__ void __launch_bounds__(threads)
     run_operations(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, u32* locks,
                    u8* done, u32* tickets, u64* counts) {
+    if (counts[5] != 0) return;
     const u64 row = thread_row();
     const bool is_active = row < task.count && done[row] == 0;
     slab::MixedOperation<L> own{};

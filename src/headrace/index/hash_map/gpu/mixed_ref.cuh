@@ -2,9 +2,12 @@
 // takes effect while it has the lock of its bucket.
 //
 // The paper needs no locks, because one atomic operation replaces a pair. Here values have any width and may be
-// summed, and erased slots are used again at once. A lane that gets no lock tries again at its next turn. The other
-// groups of its warp continue meanwhile, so no warp waits for itself. A search needs no lock if one load returns whole
-// slots. Keys do not move, so each slab that lacks the key lacked it at one moment of the search.
+// summed, and erased slots are used again at once. A search needs no lock if one load returns whole slots. Keys do not
+// move, so each slab that lacks the key lacked it at one moment of the search.
+//
+// The lanes of a warp go on in rounds. Those that need a lock try to get it. Groups look at a slab of each lane that
+// may read, and then all lanes change their slabs at once. So a warp waits for memory and fences once a round, not once
+// an operation. A lane that got no lock tries again in the next round. One that has it never waits for another.
 #pragma once
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 #include "index/hash_map/rules/map_operation.hpp"
@@ -14,15 +17,11 @@ namespace slab {
 
 // Word of a bucket: twice the number of operations that have had the lock, and 1 while one has it.
 __device__ __forceinline__ bool try_lock(u32* word, u32& ticket) {
-    const u32 seen = tile::load_relaxed(word);
-    if ((seen & 1) != 0 || atomicCAS(word, seen, seen | 1) != seen) return false;
+    const u32 seen = atomicOr(word, 1u);
     ticket = seen / 2;
-    return true;
+    return (seen & 1) == 0;
 }
-__device__ __forceinline__ void unlock(u32* word, u32 ticket) {
-    __threadfence();  // the next operation of the bucket sees all changes
-    tile::store_relaxed(word, 2 * (ticket + 1));
-}
+__device__ __forceinline__ void unlock(u32* word, u32 ticket) { tile::store_relaxed(word, 2 * (ticket + 1)); }
 
 // Writes a pair so that a search without a lock sees all of it or nothing.
 template <class L>
@@ -33,6 +32,51 @@ __device__ __forceinline__ void store_whole(u8* slab, u32 position, const NewPai
     } else {
         store_pair<L>(slab, position, pair);
     }
+}
+
+// What a lane's operation sees of a slab: the positions of its key and of empty slots, and the next slab. `paired`: the
+// key's value, if slots have pairs of 4 and 4 bytes.
+template <class L>
+struct SlabView {
+    u32 hits;
+    u32 empties;
+    u32 next;
+    typename L::Value paired;
+};
+
+// Returns the view of a group's slab, which is in `words`. All lanes of the warp take part.
+template <class L>
+__device__ __forceinline__ SlabView<L> view_of(const tile::WordPair& words, typename L::Key key) {
+    SlabView<L> view{L::positions_of(words, key), L::positions_of(words, L::empty_key), next_of(words), {0}};
+    if constexpr (L::is_paired) {
+        const u32 position = view.hits != 0 ? __ffs(view.hits) - 1 : 0;
+        view.paired =
+            tile::shuffle(L::lane_value(words, position / group_lanes), first_lane() + position % group_lanes);
+    }
+    return view;
+}
+
+// Returns the view of each lane's slab, if the lane `is_waiting`. Several slabs are loaded before one is looked at.
+template <class L>
+__device__ __forceinline__ SlabView<L> look_at(const SlabTable& table, u32 slab, typename L::Key key, bool is_waiting) {
+    constexpr u32 loads = 4;
+    SlabView<L> result{};
+    while (__ballot_sync(tile::all_lanes, is_waiting) != 0) {
+        Turn turns[loads];
+        tile::WordPair words[loads];
+#pragma unroll
+        for (u32 i = 0; i < loads; ++i) {
+            next_turn(is_waiting, turns[i]);
+            is_waiting = is_waiting && !turns[i].is_own;
+            words[i] = load_slab<load_shared>(table, tile::shuffle(slab, turns[i].source), turns[i]);
+        }
+#pragma unroll
+        for (u32 i = 0; i < loads; ++i) {
+            const SlabView<L> view = view_of<L>(words[i], tile::shuffle(key, turns[i].source));
+            if (turns[i].is_own) result = view;
+        }
+    }
+    return result;
 }
 
 // A lane's operation on a key.
@@ -77,15 +121,15 @@ public:
         return is_locked_;
     }
 
-    // Looks at a slab. Returns false when the operation has ended, or needs another slab (`is_full`).
-    __device__ bool step(u32 hits, u32 empties, u32 next, Value paired) {
-        if (empty_slot_ == no_slot && empties != 0) empty_slot_ = slot_number(slab_, __ffs(empties) - 1);
-        if (hits != 0) {
-            change(__ffs(hits) - 1, paired);
+    // Acts on its slab. Returns false when the operation has ended, or needs another slab (`is_full`).
+    __device__ bool step(const SlabView<L>& seen) {
+        if (empty_slot_ == no_slot && seen.empties != 0) empty_slot_ = slot_number(slab_, __ffs(seen.empties) - 1);
+        if (seen.hits != 0) {
+            change(__ffs(seen.hits) - 1, seen.paired);
             return false;
         }
-        if (next != no_slab) {
-            slab_ = next;
+        if (seen.next != no_slab) {
+            slab_ = seen.next;
             return true;
         }
         const OptionalValue<Value> state = operate({Value{0}, false}, own_.operation, own_.kind, own_.given.value);
@@ -96,7 +140,7 @@ public:
             store_whole<L>(slab_of_slot(table_, empty_slot_), empty_slot_ & 31, {home_.key, state.value});
         }
         result_.is_added = state.is_present;
-        end();
+        result_.is_done = true;
         return false;
     }
 
@@ -105,16 +149,17 @@ public:
     // Appends a slab to the list, if there is one, and stores the pair in it.
     __device__ void append(u32 added) {
         is_full_ = false;
-        if (added != no_slab) {
-            note_key<L>(table_, home_, added);
-            store_whole<L>(slab_at(table_, added), 0, {home_.key, own_.given.value});
-            __threadfence();  // readers that see the slab's number see the pair
-            tile::store_relaxed(next_in(slab_at(table_, slab_)), added);
-            result_.is_added = true;
-            end();
-        } else {
-            unlock(lock_, result_.ticket);
-        }
+        if (added == no_slab) return;
+        note_key<L>(table_, home_, added);
+        store_whole<L>(slab_at(table_, added), 0, {home_.key, own_.given.value});
+        __threadfence();  // readers that see the slab's number see the pair
+        tile::store_relaxed(next_in(slab_at(table_, slab_)), added);
+        result_.is_added = result_.is_done = true;
+    }
+
+    // Gives back the lock, after a fence.
+    __device__ void end() {
+        if (is_locked_) unlock(lock_, result_.ticket);
     }
 
 private:
@@ -130,12 +175,7 @@ private:
         } else if (L::has_values && state.value != value) {
             tile::store_relaxed(value_in<L>(at, position), state.value);
         }
-        end();
-    }
-
-    __device__ void end() {
         result_.is_done = true;
-        if (is_locked_) unlock(lock_, result_.ticket);
     }
 
     const SlabTable& table_;
@@ -156,31 +196,17 @@ __device__ __forceinline__ MixedResult<L> run_operation(const SlabTable& table, 
                                                         const MixedOperation<L>& operation, bool is_active) {
     MixedWalk<L> own(table, locks, operation);
     Allocator allocator(table);
-    for (Turn turn; next_turn(is_active, turn);) {
-        const bool has_locked = turn.is_own && own.lock();
+    while (__ballot_sync(tile::all_lanes, is_active) != 0) {
+        const bool has_locked = is_active && own.lock();
         if (__ballot_sync(tile::all_lanes, has_locked) != 0) __threadfence();  // slabs are read after the lock
-        turn.is_busy = tile::shuffle(static_cast<u32>(turn.is_own && own.may_read()), turn.source) != 0;
-        const tile::WordPair words = load_slab<load_shared>(table, tile::shuffle(own.slab(), turn.source), turn);
-        const u32 hits = L::positions_of(words, tile::shuffle(own.key(), turn.source));
-        const u32 empties = L::positions_of(words, L::empty_key);
-        const u32 next = next_of(words);
-        typename L::Value paired{0};
-        if constexpr (L::is_paired) {
-            const u32 position = hits != 0 ? __ffs(hits) - 1 : 0;
-            const u32 lane = first_lane() + position % group_lanes;
-            const u32 low = tile::shuffle(L::lane_value(words, 0), lane),
-                      high = tile::shuffle(L::lane_value(words, 1), lane);
-            paired = position < group_lanes ? low : high;
-        }
-        bool has_moved = false;
-        if (turn.is_own && turn.is_busy) {
-            has_moved = own.step(hits, empties, next, paired);
-            is_active = has_moved;
-        }
+        const bool is_reader = is_active && own.may_read();
+        const SlabView<L> seen = look_at<L>(table, own.slab(), own.key(), is_reader);
+        if (is_reader) is_active = own.step(seen);
         const bool is_full = own.is_full();
         const u32 added = allocator.allocate(is_full);
         if (is_full) own.append(added);
-        if (__ballot_sync(tile::all_lanes, has_moved) != 0) __threadfence();  // a slab is read after its number
+        __threadfence();  // the next operation of the bucket sees all changes, and a slab is read after its number
+        if (is_reader && !is_active) own.end();
     }
     return own.result();
 }

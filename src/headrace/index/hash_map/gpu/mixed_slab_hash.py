@@ -29,13 +29,15 @@ class MixedRows:
     """Results: value of each key before its operation, None for sets; and whether the key was present."""
     kind: str
     """NumPy's letter of the values' type."""
+    known: int
+    """A bit for each operation that the map has."""
 
     @property
     def packed(self) -> bytes:
         """The ``MixedTask``."""
         arrays = self.operations, self.rows.keys, self.rows.values, self.held, self.found
         addresses = [0 if array is None else array.address for array in arrays]
-        return _PACKED.pack(*addresses, self.rows.count, ord(self.kind))
+        return _PACKED.pack(*addresses, self.rows.count, ord(self.kind), self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +84,17 @@ class MixedSlabHash(SlabHash):
                 if added:
                     self._launch(launcher, "insert_pairs", count, (rows.keys, finals, count, LOCATED, slots, counts))
                 self._launch(launcher, "finish_operations", count, (count, old_slots, finals, counts))
-            _, failed, _, _, erased = self._counts(launcher, counts)
+            _, failed, _, _, erased, _ = self._counts(launcher, counts)
             if not failed:
                 break
             self._launch(launcher, "clear_slots", count, (slots, count, 1))
             self._rebuild(launcher, 2 * self._memory.buckets)
         self.size += added - int(erased)
 
-    def run_any(self, launcher: Launcher, mixed: MixedRows) -> None:
+    def run_any(self, launcher: Launcher, mixed: MixedRows) -> bool:
         """Run operations side by side. The host waits once; more often if slabs run out.
+
+        Return False if the map does not have an operation; it is as before.
 
         Raises
         ------
@@ -98,29 +102,34 @@ class MixedSlabHash(SlabHash):
             The map does not fit; it is as before.
         """
         count, before = mixed.rows.count, self.size
-        counts, tickets = launcher.allocate(COUNTS_BYTES), launcher.allocate(4 * count)
-        done = launcher.allocate(count, fill=0)
-        locks = self._locks(launcher)
+        counts, done, locks, tickets = launcher.allocate_group([COUNTS_BYTES, count, self._lock_bytes], [4 * count])
         start: _FirstRound | None = None
         while True:
-            launcher.fill(counts, 0)
-            self._launch(launcher, "run_operations", count, (mixed.packed, locks, done, tickets, counts))
-            added, failed, erased = (int(number) for number in self._counts(launcher, counts)[:3])
+            with launcher.together():
+                self._launch(launcher, "check_operations", count, (mixed.packed, counts))
+                self._launch(launcher, "run_operations", count, (mixed.packed, locks, done, tickets, counts))
+            added, failed, erased, _, _, unknown = self._counts(launcher, counts).tolist()
+            if unknown:
+                return False
             self.size += added - erased
             if not failed:
                 break
             start = start or _FirstRound(self._memory, launcher.fetch(done).view(bool).copy())
             try:
                 self._rebuild(launcher, max(2 * self._memory.buckets, self._buckets_for(self.size + failed)))
-                locks = self._locks(launcher)
+                locks = launcher.allocate(self._lock_bytes, fill=0)
+                launcher.fill(counts, 0)
             except MemoryLimitError:
                 self._memory, self.size = start.memory, before
                 self._undo(launcher, mixed, start.is_done, (tickets, counts))
                 raise
         self._reserve(launcher, 0)
+        return True
 
-    def _locks(self, launcher: Launcher) -> DeviceBuffer:
-        return launcher.allocate(4 * (self._memory.buckets + 1), fill=0)
+    @property
+    def _lock_bytes(self) -> int:
+        """Bytes of a word for each bucket and one more."""
+        return 4 * (self._memory.buckets + 1)
 
     def _undo(self, launcher: Launcher, mixed: MixedRows, is_done: Any, work: tuple[DeviceBuffer, DeviceBuffer]) -> None:
         """Give all keys the state before the batch: that which the first operation of each has found.

@@ -11,7 +11,8 @@ struct MixedTask {
     void* held;          // value of each key before its operation, 0 for an absent key; null for sets
     u8* found;           // whether the key was present then
     u64 count;
-    u64 kind;  // NumberKind of the values
+    u64 kind;   // NumberKind of the values
+    u64 known;  // a bit for each operation that the map has
 };
 
 HR_END_NAMESPACE

@@ -22,7 +22,7 @@ from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, GROUP_LANES, 
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
 _UNLIMITED = 0xFFFFFFFF
-"""Number of looks after which no insertion is postponed, and of slabs after which no walk ends."""
+"""Numbers of looks and of rows after which no insertion is postponed, and of slabs after which no walk ends."""
 _PAIRS_PER_LOOK = 4096
 """Pairs of a table that are sorted in about the time of a look at the next slab of a list: an estimate."""
 ERASE_ERROR = "a multimap on a GPU erases all values of a key: use erase_all(), or a multimap on the CPU"
@@ -163,20 +163,22 @@ class MultiSlabHash(SlabHash):
         self.size += added - erased
 
     def _insert(self, launcher: Launcher, batch: Insertion) -> None:
-        max_looks = _UNLIMITED if self._tuning.sort is None else self._tuning.max_looks
-        self._launch(launcher, "append_pairs", batch.rows.count, (*batch.args, max_looks))
+        tuning, is_all = self._tuning, self._tuning.sort is None
+        limits = (_UNLIMITED, _UNLIMITED) if is_all else (tuning.max_looks, tuning.many_postponed)
+        self._launch(launcher, "append_pairs", batch.rows.count, (*batch.args, *limits))
 
     def _inserted(self, launcher: Launcher, batch: Insertion) -> list[int]:
         """Insert the rows that were postponed, and return three counts: 0, rows without memory, and 0.
 
-        Frequent keys fill whole slabs first, unless memory for their order is refused. The host then waits twice.
+        If they are many, frequent keys fill whole slabs first, unless memory for their order is refused. The host waits twice.
         """
         postponed, failed = launcher.fetch(batch.counts).view(np.uint64)[:2].tolist()
         if postponed and not failed:
             with suppress(MemoryLimitError):
-                self._append_slabs(launcher, batch, postponed)
+                if postponed > self._tuning.max_unsorted:
+                    self._append_slabs(launcher, batch, postponed)
             rest = replace(batch, form=batch.form | LOCATED)
-            self._launch(launcher, "append_pairs", batch.rows.count, (*rest.args, _UNLIMITED))
+            self._launch(launcher, "append_pairs", batch.rows.count, (*rest.args, _UNLIMITED, _UNLIMITED))
             failed = int(launcher.fetch(batch.counts).view(np.uint64)[1])
         return [0, failed, 0]
 

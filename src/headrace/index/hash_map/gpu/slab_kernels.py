@@ -14,8 +14,8 @@ MIXED_TASK = layout("MixedTask")
 _PACKED = _TABLE.packer()
 SLAB_BYTES, BLOCK_SLABS, GROUP_LANES = 128, 1024, 8
 """Sizes of slab_table.hpp and slab_list.cuh."""
-COUNTS_BYTES = 40
-"""Three counts of an insertion, and two counters."""
+COUNTS_BYTES = 48
+"""Three counts of an insertion, and three counters."""
 ANSWER_BYTES = 16
 """Keys that were added, and rows without memory."""
 MAX_SLABS = (1 << 26) - 1
@@ -45,7 +45,7 @@ _SIGNATURES = {
     "build_lists": "IPPPIIIP",
     "build_multi_lists": "IPPPIIPPPP",
     "move_lists": f"I{_TABLE.argument}P",
-    "append_pairs": "PPQIPPI",
+    "append_pairs": "PPQIPPIQ",
     "list_postponed": "PQPPPP",
     "append_slabs": "PPQPIP",
     "count_values": "PQIPP",
@@ -57,13 +57,14 @@ _SIGNATURES = {
     "list_slots": "PQPPPP",
     "replay_operations": f"{MIXED_TASK.argument}PPPPP",
     "finish_operations": "QPPP",
+    "check_operations": f"{MIXED_TASK.argument}P",
     "run_operations": f"{MIXED_TASK.argument}PPPP",
 }
 _FILES = {
     "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
     "block_batch/small_batch.cu": ("upsert_rows", "replace_rows", "erase_rows"),
     "block_batch/bulk_build.cu": ("build_lists", "build_multi_lists", "move_lists"),
-    "mixed.cu": ("replay_operations", "finish_operations", "run_operations"),
+    "mixed.cu": ("replay_operations", "finish_operations", "check_operations", "run_operations"),
     "multi_map.cu": (
         "append_pairs",
         "list_postponed",

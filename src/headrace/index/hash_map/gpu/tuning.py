@@ -50,8 +50,12 @@ class SlabTuning:
     """Rows of a batch, and slabs of a table, from which they are. Smaller tables are in the L2 cache."""
     build: BuildTuning = BuildTuning()
     """Sizes of bulk builds."""
-    max_looks: int = 8
+    max_looks: int = 4
     """Slabs that an insertion into a multimap looks at before it is postponed."""
+    max_unsorted: int = 128
+    """Maximum number of postponed insertions that are not sorted by key. A sort of few takes longer than what they wait."""
+    many_postponed: int = 1 << 12
+    """Number of postponed insertions from which all later ones may be postponed (append_pairs)."""
     max_walk: int = 256
     """Slabs of a list from which the values of its keys are counted by a sort, in small tables."""
     sort: SortTuning | None = None
