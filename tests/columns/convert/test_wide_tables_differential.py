@@ -88,6 +88,32 @@ def test_tiles_of_several_tiles_of_the_search(quoted, type_, monkeypatch):
     assert set(spans) == {3}
 
 
+WORDS = ["", "a", "word", "é", "NA", "a longer text", "x" * 95, "y" * 96, "z" * 300, "1", "12.5"]
+
+
+@pytest.mark.covering(default=1)
+@pytest.mark.parametrize("columns", [70, 256, pytest.param(600, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kind", ["plain", "quoted", "nulls", "escaped", "inferred", "invalid"])
+def test_many_columns_of_strings(columns, kind):
+    """As many columns as a block has threads are read with a column per lane, fewer of them by 32 rows of a column."""
+    rng = random.Random(f"{columns}{kind}")
+    odd = {"quoted": ['"a,b"', '""', '"say ""x"""', '"two\nlines"'], "escaped": ["\\N", "a\\nb", "\\N\\N", "c\\td"]}.get(kind, [])
+    options = {
+        "quoted": {"quoted_null": True},
+        "nulls": {"null_values": ["NA", "a longer text", ""], "columns": sorted(rng.sample(range(columns), columns - 3))},
+        "escaped": {"escape_char": "\\", "escape_sequences": True, "null_values": ["\\N"]},
+        "invalid": {"on_error": "reject"},
+    }.get(kind, {})
+    rows = 4 if columns > 70 else 40
+    fields = [[rng.choice(odd if odd and rng.random() < 0.1 else WORDS) for _ in range(columns)] for _ in range(rows)]
+    data = "\n".join(",".join(row) for row in fields).encode()
+    if kind == "invalid":
+        data = data.replace("é".encode(), b"\xe9", 3)
+    schema = {} if kind == "inferred" else {"schema": ["string" if rng.random() < 0.97 else "int8" for _ in range(columns)]}
+    for skew in (0, 11):
+        check(data, header=False, shape=LARGER_SHAPE, skew=skew, **schema, **{"on_error": "null", **options})
+
+
 def test_a_wide_table_with_short_and_long_records():
     rng = random.Random(7)
     types = ["int32"] * 70

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.columns.load.load_gpu_cases import check
+from headrace.core.errors import OptionError
+from tests.columns.load.load_gpu_cases import check, read_on_fibers
 
 pytestmark = pytest.mark.fibers
 
@@ -65,7 +66,7 @@ def test_rounded_integers(fields: str, marks: bool) -> None:
     check(("a,b\n" + rows).encode(), **options)
 
 
-WRITTEN = [r"\N", r"\\N", "N", r"\\\N", r"x\N", "", "5", r"\5", '"\\N"', '"N"', "\\N" * 40, "y" * 70 + r"\,"]
+WRITTEN = [r"\N", r"\\N", "N", r"\\\N", r"x\N", "", "5", r"\5", '"\\N"', '"N"', "\\N" * 15, "\\N" * 40, "y" * 70 + r"\,"]
 
 
 @pytest.mark.covering(default=1)
@@ -77,7 +78,18 @@ def test_nulls_with_the_escape(seed: int, given: dict[str, Any]) -> None:
     columns = [WRITTEN, [r"\N", "1", "22"], [r"\N", ""], [r"\N", "0.5", r"1\.5"], [r"\N", "2024-01-31"]]
     rows = [",".join(rng.choice(texts) for texts in columns) for _ in range(rng.choice((3, 40, 150)))]
     data = "\n".join(["a,b,c,d,e", *rows, ""]).encode()
-    nulls = rng.choice([["\\N"], ["\\N", "5", ""], ["\\N" * 40], {"a": "\\N", "b": ["\\N"]}])
+    nulls = rng.choice([["\\N"], ["\\N", "5", ""], ["\\N" * 15], {"a": "\\N", "b": ["\\N"]}])
     options: dict[str, Any] = {"header": True, "escape_char": "\\", "null_values": nulls, "quoted_null": seed % 2 == 0, **given}
     check(data, seed=seed, on_error="null", **options)
     check(data, seed=seed, on_error="null", dtypes={"b": "int32", "d": "float64", "e": "date32"}, **options)
+
+
+@pytest.mark.parametrize("dtypes", [{"a": "string"}, None])
+def test_nulls_longer_than_the_bytes_before_a_tile_are_refused(dtypes: Any) -> None:
+    """A tile copies the first bytes of a string that ends in a later one, before it is known to be null."""
+    texts = ["n" * 31, "n" * 32]
+    data = "\n".join(["a,b", *(f"{word * 40},{texts[0]}" for word in ("x", "yz") * 60), *(f"{texts[0]},1" for _ in range(60))])
+    check(data.encode(), null_values=texts[0], dtypes=dtypes)
+    with pytest.raises(OptionError, match="null_values: a text of 32 bytes is too long"):
+        read_on_fibers(data.encode(), null_values=texts, dtypes=dtypes)
+    check(b"a\n1\n" + texts[1].encode() + b"\n", null_values=texts, dtypes={"a": "int64"})

@@ -77,6 +77,7 @@ void PlanRules::add(const ValueForms& forms, const std::vector<std::string>& all
     }
     rules.words = build_word_table({{nulls, NULL_WORD}, {plan_.true_words, TRUE_WORD}, {plan_.false_words, FALSE_WORD}},
                                    slots_.emplace_back());
+    for (const std::string& text : written) rules.words.null_sizes |= u64{1} << std::min<usize>(text.size(), 63);
     if (rules.empty_is_null) {
         rules.words.of_empty |= NULL_WORD;
         rules.words.sizes |= 1;

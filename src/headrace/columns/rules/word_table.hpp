@@ -25,7 +25,7 @@ struct WordTable {
     u32 probes = 0;
     u8 of_empty = 0;        // meaning of the empty text
     bool has_long = false;  // some text has more than eight bytes
-    u64 null_sizes = 0;     // bit n: some null has n bytes; bit 63: 63 bytes or more
+    u64 null_sizes = 0;     // bit n: some null has n bytes, also one with the escape; bit 63: 63 bytes or more
     u64 sizes = 0;          // the same of all texts
 };
 

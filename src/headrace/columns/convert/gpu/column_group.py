@@ -31,6 +31,7 @@ from headrace.columns.convert.gpu.tuning import INFERS_BIT
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, has_offsets
+from headrace.core.errors import OptionError
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.identity_cache import IdentityCache
 from headrace.gpu.kernels.launcher import BufferGroup, GroupSizes, Launcher
@@ -69,6 +70,7 @@ class GpuPlan:
         types = [plan.columns[position][1] for position in self.wanted if position != collected]
         self.typed_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
         """Number of columns of strings whose type is given."""
+        _require_short_nulls(plan, self.wanted)
         self.expected_faults = 0
         """Faults of the last text of this plan, listed or not."""
         self.packed, pointers = _native.pack_rules(plan)
@@ -129,10 +131,28 @@ class GpuPlan:
         return ColumnGroup(key, columns, pack_columns(self._plan, columns, 0, self.packed), width)
 
 
+def _require_short_nulls(plan: LoadPlan, wanted: tuple[int, ...]) -> None:
+    """Raise OptionError if a column that may have strings has a null that is longer than the bytes staged before a tile.
+
+    Among strings, what lies further before the end of a field may be copied before the field is known to be null. In the text, a
+    null may have quotes around it and an escape before each byte.
+    """
+    types = ((position, plan.columns[position][1]) for position in wanted)
+    forms = {plan.forms.of(position) for position, type_ in types if type_ is None or has_offsets(type_)}
+    longest = max((len(text) for one in forms for text in (*one.null_texts, *one.null_words)), default=0)
+    if longest > _MAX_NULL_BYTES:
+        raise OptionError(
+            f"null_values: a text of {longest} bytes is too long to be found among strings on a GPU, where it may have "
+            f"{_MAX_NULL_BYTES}; read the text with Context(device='cpu')"
+        )
+
+
 def _words(packed: bytes) -> NDArray[np.uint64]:
     return np.frombuffer(packed.ljust(-(-len(packed) // 8) * 8, b"\0"), np.uint64)
 
 
+_MAX_NULL_BYTES = 31
+"""A null with quotes and escapes has at most 64 bytes in the text, as many as general/tile_text.cuh stages before a tile."""
 _plans: IdentityCache[GpuPlan] = IdentityCache()
 
 

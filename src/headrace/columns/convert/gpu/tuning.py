@@ -25,7 +25,7 @@ _MAX_MALFORMED = 256
 """Malformed quotes in a tile that the fast conversion lists (`max_malformed` of fast/row_tile.cuh)."""
 _MAX_LEFT = 64
 """Fields of a tile that the fast conversion leaves to the rules at most (`max_left` of fast/row_tile.cuh)."""
-_LONG_PIECE, _SIZED_STRINGS = 96, 64
+_LONG_PIECE, _SIZED_STRINGS = 96, 512
 _HEAD_BYTES = 64
 _LEFT_BYTES = 4 * (512 + 1)
 """The list of fields that a tile leaves to the rules, and their number."""

@@ -10,10 +10,8 @@
 // Bytes moved: the text once, the result once.
 #include "columns/convert/gpu/fast/row_task.hpp"
 #include "columns/convert/gpu/general/left_fields.cuh"
-#include "columns/convert/gpu/general/tile_copy.cuh"
-#include "columns/convert/gpu/general/tile_units.cuh"
+#include "columns/convert/gpu/general/tile_string_lanes.cuh"
 #include "columns/convert/gpu/size_estimate.hpp"
-#include "columns/convert/gpu/wide_tiles.cuh"
 
 using namespace headrace;
 
@@ -41,16 +39,16 @@ HR_FN Deal deal_of(const ConvertMemory& memory, u32 width) {
 
 constexpr bool has_strings = has_family(ConvertFamily::text);
 
-// Returns whether strings are measured first and copied after a barrier.
-HR_FN bool measures_first(const ConvertMemory& memory, const ConvertTask& task) {
-    return memory.tile.regular && task.strings <= max_measured_columns;
+// Returns whether strings of a window's rows are measured first and copied after a barrier.
+HR_FN bool measures_first(const ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows) {
+    const bool has_lanes = has_string_lanes(memory, task, rows);
+    return memory.tile.regular && task.strings <= max_measured_columns && !has_lanes;
 }
 
 // Counts the bytes of strings of a regular tile's window. A unit has one column and up to 4 groups of 32 rows.
 HR_FN void measure_window(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
-                          u64* string_bytes) {
+                          const Deal& deal, u64* string_bytes) {
     constexpr u32 unit_rows = 32 * groups_per_unit;
-    const Deal deal = deal_of(memory, task.width);
     const u32 parts = max((deal.groups + groups_per_unit - 1) / groups_per_unit, 1u);
     for (u32 unit = next_unit(memory.next_unit); unit < task.strings * parts; unit = next_unit(memory.next_unit)) {
         const u32 part = unit % parts;
@@ -72,15 +70,19 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
                           u64* string_bytes) {
     const ConvertTile& tile = memory.tile;
     const FieldWindow& window = memory.window;
-    if (!writes && measures_first(memory, task)) return measure_window(memory, text, task, columns, string_bytes);
     const Deal deal = deal_of(memory, task.width);
+    const bool measured = measures_first(memory, task, deal.rows);
+    if (!writes && measured) return measure_window(memory, text, task, columns, deal, string_bytes);
+    const bool has_lanes = has_strings && has_string_lanes(memory, task, deal.rows);
+    const u32 before = has_lanes ? (task.strings + tile::lanes - 1) / tile::lanes : task.strings;
     u32 unit = next_unit(memory.next_unit);
-    for (; has_strings && unit < task.strings; unit = next_unit(memory.next_unit)) {
+    if (has_lanes) unit = convert_string_lanes<writes>(memory, text, task, columns, deal.rows, string_bytes, unit);
+    for (; has_strings && unit < before; unit = next_unit(memory.next_unit)) {
         const u64 base = string_bytes[unit];
         const ConvertColumn& own = columns[unit];
         const bool classifies = (own.flags & CONVERT_INFERRED) && !has_type(own.guess);
         if (tile.only_kinds && !classifies) continue;
-        if (writes && measures_first(memory, task) && !classifies) {
+        if (writes && measured && !classifies) {
             u32 added = measure_column<true>(memory, text, task, deal.rows, deal.slot, own, base);
             added += convert_unfinished<true>(memory, task, own, base + added);
             if (tile::lane() == 0) memory.sized[unit] = added;
@@ -88,16 +90,16 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
         }
         const u32 added = convert_strings<writes>(memory, text, task, tile, window, deal.rows, own, base);
         __syncwarp();  // all lanes have read string_bytes[unit]
-        if (tile::lane() == 0 && writes && measures_first(memory, task)) memory.sized[unit] = 0;
+        if (tile::lane() == 0 && writes && measured) memory.sized[unit] = 0;
         if (tile::lane() == 0) string_bytes[unit] = base + added;
     }
     if (!writes || deal.groups == 0 || tile.only_kinds) return;
     const u32 others = task.columns - task.strings;
     if (tile.regular && deal.rows.end - deal.rows.first < span * few_rows && others >= lane_columns) {
-        return convert_lanes(memory, text, task, columns, deal.rows, unit - task.strings);
+        return convert_lanes(memory, text, task, columns, deal.rows, before, unit - before);
     }
     const u32 parts = (deal.groups + groups_per_unit - 1) / groups_per_unit;
-    u32 column = task.strings, part = unit - task.strings, last = unit;
+    u32 column = task.strings, part = unit - before, last = unit;
     while (true) {
         for (; part >= parts && column < task.columns; part -= parts) ++column;
         if (column >= task.columns) return;
@@ -116,8 +118,8 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
 // Copies the measured strings, then the long pieces of all strings. Call after a barrier.
 HR_FN void copy_window(ConvertMemory& memory, const ConvertTask& task, const ConvertColumn* columns,
                        u64* string_bytes) {
-    if (measures_first(memory, task)) {
-        const Deal deal = deal_of(memory, task.width);
+    const Deal deal = deal_of(memory, task.width);
+    if (measures_first(memory, task, deal.rows)) {
         for (u32 unit = next_unit(memory.next_copy); unit < task.strings * deal.groups;
              unit = next_unit(memory.next_copy)) {
             const u32 number = unit / deal.groups, group = unit % deal.groups;

@@ -16,14 +16,31 @@ struct StringField {
     bool doubled;  // quotes are to be dropped, inside the string and around it
 };
 
-HR_FN StringField string_at(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column,
+// Members of ConvertColumn that a loop over strings keeps in registers: lanes may have columns of their own.
+struct StringColumn {
+    u8* values;
+    u8* offsets;
+    u32* validity;
+    u64 null_sizes;  // WordTable::null_sizes, if texts other than the empty one mean null
+    u8 flags;
+    bool first;  // the first column of the record
+    bool has_long_offsets;
+};
+
+HR_FN StringColumn string_column(const ConvertColumn& column) {
+    const u64 null_sizes = column.flags & CONVERT_NULL_WORDS ? column.rules->words.null_sizes : 0;
+    return {column.values, column.offsets,       column.validity,  null_sizes,
+            column.flags,  column.position == 0, column.width == 8};
+}
+
+HR_FN StringField string_at(const ConvertMemory& memory, const ConvertTask& task, const StringColumn& column,
                             i32 slot) {
     u32 begin = memory.places[slot] + 1u;
     const u32 place = memory.places[slot + 1];
     u32 end = end_of_field(memory, task, place);
-    if (by_dfa && column.position == 0) begin = last_start(memory, place, begin);
+    if (by_dfa && column.first) begin = last_start(memory, place, begin);
     if (begin > end) return {0, end, true, false, may_quote && kept_bytes(memory, 0, end, false) != end};
-    if (column.position == 0) begin = skip_line_ends(memory, task.dialect, memory.tile, begin);
+    if (column.first) begin = skip_line_ends(memory, task.dialect, memory.tile, begin);
     StringField field{begin, end - begin, false, false, false};
     if constexpr (may_quote) {
         const bool reads = (by_dfa || (task.dialect.flags & PLAIN_QUOTES)) && !(column.flags & CONVERT_RAW);
@@ -47,13 +64,38 @@ HR_FN StringField string_at(const ConvertMemory& memory, const ConvertTask& task
     return field;
 }
 
+// A field's string, and the number of bytes of its value. `present`: it is no null.
+struct FieldString {
+    StringField field;
+    u32 size;
+    bool present;
+};
+
+// Returns the string of a field of a regular tile. `own`: string_column(column). `reports`: its faults are reported.
+HR_FN FieldString string_of(const ConvertMemory& memory, const u8* text, const ConvertTask& task,
+                            const ConvertColumn& column, const StringColumn& own, i32 slot, u64 row, bool reports) {
+    const u32 flags = own.flags;
+    const StringField field = string_at(memory, task, own, slot);
+    const u32 size = field.doubled ? kept_bytes(memory, field.begin, field.begin + field.size, false) : field.size;
+    bool present = size != 0 || field.quoted || field.far || !(flags & CONVERT_EMPTY_IS_NULL);
+    if (field.far && row == memory.tile.unclosed) present = false;
+    const auto is_null_size = [&](u32 bytes) { return (own.null_sizes >> min(bytes, 63u) & 1) != 0; };
+    const bool looks = memory.tile.has_errors || is_null_size(field.size) || (field.doubled && is_null_size(size));
+    if (present && (looks || field.far || (field.quoted && (flags & CONVERT_QUOTED_NULL)))) {
+        const FieldPlace place =
+            place_of(memory, task, memory.tile, memory.window, column.position, static_cast<u32>(slot));
+        present = is_string_value(memory, text, task, column, place, row, reports);
+    }
+    return {field, present ? size : 0, present};
+}
+
 // First step: computes targets and offsets of rows. Returns the number of their bytes. `first_slot`: of this lane's
 // first row. If `writes` is false, the bytes are counted only.
 template <bool writes>
 HR_FN u32 measure_column(ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
                          i32 first_slot, const ConvertColumn& column, u64 base) {
-    const u32 count = memory.window.count, flags = column.flags;
-    const bool looks = memory.tile.has_errors || (flags & CONVERT_NULL_WORDS);
+    const u32 count = memory.window.count;
+    const StringColumn own = string_column(column);
     const i32 step = static_cast<i32>(32 * task.width);
     i32 slot = first_slot + static_cast<i32>(column.position);
     u32 done = 0;
@@ -63,16 +105,9 @@ HR_FN u32 measure_column(ConvertMemory& memory, const u8* text, const ConvertTas
         bool present = false;
         u32 size = 0;
         if (mine) {
-            const StringField field = string_at(memory, task, column, slot);
-            size = field.doubled ? kept_bytes(memory, field.begin, field.begin + field.size, false) : field.size;
-            present = size != 0 || field.quoted || field.far || !(flags & CONVERT_EMPTY_IS_NULL);
-            if (field.far && row == memory.tile.unclosed) present = false;
-            if (present && (looks || field.far || (field.quoted && (flags & CONVERT_QUOTED_NULL)))) {
-                const FieldPlace place =
-                    place_of(memory, task, memory.tile, memory.window, column.position, static_cast<u32>(slot));
-                present = is_string_value(memory, text, task, column, place, row, writes);
-            }
-            if (!present) size = 0;
+            const FieldString found = string_of(memory, text, task, column, own, slot, row, writes);
+            present = found.present;
+            size = found.size;
         }
         if constexpr (writes) {
             const u32 until = tile::scan_warp<Sum<u32>>(size);
@@ -129,7 +164,7 @@ HR_FN void copy_strings(ConvertMemory& memory, const ConvertTask& task, i32 slot
     const bool mine = static_cast<u32>(slot) < memory.window.count;
     const u32 target = mine ? memory.targets[slot] : no_target;
     StringField field{halo_bytes, 0, false, false, false};
-    if (target != no_target) field = string_at(memory, task, column, slot);
+    if (target != no_target) field = string_at(memory, task, string_column(column), slot);
     const bool raw = !field.doubled;
     u8* const to = column.values + base;
     // Lanes without bytes have no target; their position is that of the next lane.

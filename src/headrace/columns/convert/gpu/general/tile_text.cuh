@@ -66,7 +66,7 @@ struct LongPiece {
     bool raw;
 };
 constexpr u32 long_piece = 96;  // minimum size in bytes
-constexpr u32 max_measured_columns = 64;
+constexpr u32 max_measured_columns = 512;
 constexpr u32 no_target = 0xFFFF;
 constexpr u32 max_left = 512;      // fields that the list of those left to the rules holds
 constexpr u32 max_left_lanes = 8;  // of a group; if more fields are left, the group is converted by the rules

@@ -263,9 +263,9 @@ HR_FN void convert_lane(const ConvertMemory& memory, const u8* text, const Conve
 }
 
 // Converts columns of fixed width in a window of a regular tile, a column per lane. A unit has 32 columns and up to 24
-// rows. `unit`: this warp's first one.
+// rows. `before`: number of the window's units of strings. `unit`: this warp's first one after them.
 HR_FN void convert_lanes(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
-                         const RowSpan& rows, u32 unit) {
+                         const RowSpan& rows, u32 before, u32 unit) {
     constexpr u32 unit_rows = 24;
     const u32 others = task.columns - task.strings, groups = (others + tile::lanes - 1) / tile::lanes;
     const u64 begin = rows.first / quad_rows * quad_rows;
@@ -276,7 +276,7 @@ HR_FN void convert_lanes(ConvertMemory& memory, const u8* text, const ConvertTas
         const RowSpan own{max(first, rows.first), min(first + unit_rows, rows.end)};
         convert_lane(memory, text, task, own, columns[min(column, task.columns - 1)], column < task.columns);
         __syncwarp();
-        unit = next_unit(memory.next_unit) - task.strings;
+        unit = next_unit(memory.next_unit) - before;
     }
 }
 
