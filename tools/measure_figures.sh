@@ -46,7 +46,7 @@ declare -A commands=(
     [latency]='read.latency'
     [memory]="read.memory --bytes $((300000000 / scale))"
 )
-declare -A seconds=([sort]=150 [multisplit]=60 [primitives]=60 [histogram]=60 [small]=60 [read]=120 [stream]=200 [hash_map]=90 [sorted_map]=90 [find]=120 [dictionaries]=60 [shapes_gpu]=540 [shapes]=540
+declare -A seconds=([sort]=180 [multisplit]=60 [primitives]=60 [histogram]=60 [small]=60 [read]=120 [stream]=200 [hash_map]=90 [sorted_map]=90 [find]=120 [dictionaries]=90 [shapes_gpu]=540 [shapes]=540
     [readers]=300 [readers_more]=180 [write]=90 [stream_cpu]=90 [scaling]=40 [latency]=30 [memory]=40)
 gpu=(sort multisplit primitives histogram small read hash_map sorted_map find dictionaries stream)
 cpu=(readers readers_more write stream_cpu scaling latency memory)

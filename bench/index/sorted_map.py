@@ -101,9 +101,7 @@ def inserts(page: Page, machine: Machine, keys: Any, values: Any, batches: list[
         batch = 1 << bits
         count = min(len(keys), batch << 7)
         used, given = keys[:count], values[:count]
-        whole = machine.seconds(
-            lambda used=used, given=given, batch=batch: filled(machine, used, given, batch, is_gathered=True), 2
-        )
+        whole = machine.seconds(lambda used=used, given=given, batch=batch: filled(machine, used, given, batch, is_gathered=True))
         alone = machine.seconds(lambda used=used, given=given, batch=batch: headrace.sort_pairs(used[:batch], given[:batch]))
         half = count // 2
         rebuilt = machine.seconds(lambda used=used, given=given, half=half: headrace.sort_pairs(used[:half], given[:half]), 2)

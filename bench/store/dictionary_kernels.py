@@ -244,6 +244,7 @@ def main() -> int:
     tiles = [MergeTile(*map(int, text.split("x"))) for text in given.tiles.split(",") if text]
     shapes = [Translation(*map(int, text.split("x"))) for text in given.translations.split(",") if text]
     page, launcher, rate = Page(), launcher_of(), copy_rate()
+    page.out = given.out
     page.say("# Kernels of dictionary-encoded columns\n")
     page.say(f"{description_line()}; a copy reads and writes {rate / 1e9:.0f} GB/s")
     parts = given.parts.split(",")
