@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from bench.blocks import arrays, reads, shapes, summary
+from bench.blocks import arrays, gpu_summary, reads, shapes, structures, summary
 from bench.blocks.results import MissingResultError, Results
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
     "headline": reads.headline,
     "summary": summary.summary,
+    "gpu summary": gpu_summary.gpu_summary,
     "shapes": shapes.shapes,
     "readers": reads.readers,
     "scans": reads.scans,
@@ -37,28 +38,41 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "histograms": arrays.histograms,
     "multisplit": arrays.multisplit,
     "sorts": arrays.sorts,
+    "hash maps": structures.hash_maps,
+    "sorted maps": structures.sorted_maps,
+    "searches": structures.searches,
+    "dictionaries": structures.dictionaries,
 }
 """Functions that return the lines of a block, by its name."""
-TAKEN = {
-    "sort": "h200/{}-sort-called",
-    "multisplit": "h200/{}-multisplit-called",
-    "primitives": "h200/{}-primitives-called",
-    "histogram": "h200/{}-histogram-called",
-    "small": "h200/{}-small-reads",
-    "read": "h200/{}-gpu-reads",
-    "stream": "h200/{}-gpu-streams",
-    "shapes_gpu": "h200/{}-shapes-gpu",
-    "shapes": "xeon-16-cores/{}-shapes-cpu",
-    "readers": "xeon-16-cores/{}-readers",
-    "readers_more": "xeon-16-cores/{}-readers-more",
-    "write": "xeon-16-cores/{}-writers",
-    "stream_cpu": "xeon-16-cores/{}-scans",
-    "scaling": "xeon-16-cores/{}-scaling",
-    "latency": "xeon-16-cores/{}-latency",
-    "memory": "xeon-16-cores/{}-memory",
+TAKEN_GPU = {
+    "sort": "sort-called",
+    "multisplit": "multisplit-called",
+    "primitives": "primitives-called",
+    "histogram": "histogram-called",
+    "small": "small-reads",
+    "read": "gpu-reads",
+    "stream": "gpu-streams",
+    "shapes_gpu": "shapes-gpu",
+    "hash_map": "gpu-hash-map",
+    "sorted_map": "gpu-sorted-map",
+    "find": "gpu-find",
+    "dictionaries": "gpu-dictionaries",
 }
-"""Names of tools/measure_figures.sh, and the paths of their results, which are completed by the date."""
+"""Names of tools/measure_figures.sh on a GPU, and those of their results."""
+TAKEN_CPU = {
+    "shapes": "shapes-cpu",
+    "readers": "readers",
+    "readers_more": "readers-more",
+    "write": "writers",
+    "stream_cpu": "scans",
+    "scaling": "scaling",
+    "latency": "latency",
+    "memory": "memory",
+}
+"""Names of tools/measure_figures.sh on a CPU, and those of their results."""
 ROOT = Path(__file__).parents[1]
+GPU_FOLDER = re.compile(r"NVIDIA (\w+).*")
+"""Name of a GPU such as "NVIDIA H100 80GB HBM3", whose results are in the folder h100."""
 BLOCK = re.compile(r"<!-- figures: ([^>]*?) -->(.*?)<!-- end -->", re.DOTALL)
 
 
@@ -97,14 +111,15 @@ def written(text: str, root: Path, page: Path) -> str:
 
 def take(folder: Path, root: Path) -> None:
     """Copy the results in a folder to bench/results."""
-    for name, place in TAKEN.items():
+    for name, kept in {**TAKEN_GPU, **TAKEN_CPU}.items():
         measured = folder / f"{name}.json"
         if not measured.is_file():
             print(f"{name}: not in {folder}")
             continue
-        date = Results.facts(measured)["date"]
+        facts = Results.facts(measured)
+        machine = GPU_FOLDER.sub(r"\1", facts["gpu"]).lower() if name in TAKEN_GPU else f"xeon-{facts['cores']}-cores"
         for suffix in (".json", ".md"):
-            target = root / "bench" / "results" / (place.format(date) + suffix)
+            target = root / "bench" / "results" / machine / f"{facts['date']}-{kept}{suffix}"
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(measured.with_suffix(suffix), target)
             print(target.relative_to(root))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from bench.blocks.results import Results, Row, ratio, table, three
 
 _HEAD = ["call", "CUB", "ratio", "kernel", "CUB", "ratio"]
@@ -63,13 +65,17 @@ def multisplit(results: Results) -> str:
 
 
 def sorts(results: Results) -> str:
-    """Return the table of sorts. Rows are sizes and data, columns are types; cells have headrace / CUB, and their ratio."""
+    """Return the table of sorts. Rows are sizes and data, columns are types; cells have headrace / CUB, and their ratio.
+
+    Sizes that a run has not measured with all types are left out.
+    """
     found = results.rows("sort-called")
     names = list(dict.fromkeys(row["type"] for row in found))
+    measured = Counter((row["n"], row["data"]) for row in found)
     lines = []
     for how in ("call", "kernel"):
         rows = []
-        for n, data in dict.fromkeys((row["n"], row["data"]) for row in found):
+        for n, data in (case for case, types in measured.items() if types == len(names)):
             cells = []
             for name in names:
                 row = results.row("sort-called", type=name, n=n, data=data)

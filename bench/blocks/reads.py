@@ -143,7 +143,9 @@ def gpu_reads(results: Results) -> str:
             beside = ["", ""]
         rows.append([f"{FILES[row['case']]}, {row['bytes'] / (1 << 30):.1f} GiB", three(row["gbs"]), *beside])
     head = ["GB/s of text", "headrace", "cuDF", "ratio"]
-    return f"{table(head, rows)}\n\n{results.source('gpu-reads')} cuDF 26.10: {results.link('read', '.md')}, an earlier run."
+    earlier = results.path("read", ".md").parent.name.upper()
+    cudf = f"cuDF 26.10: {results.link('read', '.md')}, an earlier run on an {earlier}."
+    return f"{table(head, rows)}\n\n{results.source('gpu-reads')} {cudf}"
 
 
 def small_reads(results: Results) -> str:

@@ -295,6 +295,7 @@ def main() -> None:
     for step in steps:
         for row in step():
             page.say(f"| {' | '.join(row)} |")
+            page.figure(what=row[0], keys=int(row[1]), used=row[2], rate=float(row[3]), part=row[4])
         torch.cuda.empty_cache()
     page.keep(options.out)
 

@@ -101,9 +101,7 @@ def inserts(page: Page, machine: Machine, keys: Any, values: Any, batches: list[
         batch = 1 << bits
         count = min(len(keys), batch << 7)
         used, given = keys[:count], values[:count]
-        whole = machine.seconds(
-            lambda used=used, given=given, batch=batch: filled(machine, used, given, batch, is_gathered=True), 2
-        )
+        whole = machine.seconds(lambda used=used, given=given, batch=batch: filled(machine, used, given, batch, is_gathered=True))
         alone = machine.seconds(lambda used=used, given=given, batch=batch: headrace.sort_pairs(used[:batch], given[:batch]))
         half = count // 2
         rebuilt = machine.seconds(lambda used=used, given=given, half=half: headrace.sort_pairs(used[:half], given[:half]), 2)
@@ -115,6 +113,7 @@ def inserts(page: Page, machine: Machine, keys: Any, values: Any, batches: list[
             seconds = machine.seconds(lambda ascending=ascending, parts=batches_of_numpy: numpy_insert(ascending, *parts), 2)
             numpy = f"{seconds * 1e6:,.0f}"
         page.say(f"| batches of 2^{bits} | {count:,} | {' | '.join(rates)} | {rebuilt * 1e6:,.0f} | {numpy} |")
+        page.figure(map="levels", what=f"insert batches of 2^{bits}", items=count, rate=count / whole, rebuilt=batch / rebuilt)
 
 
 def numpy_insert(ascending: Any, keys: Any, values: Any) -> tuple[Any, Any]:
@@ -154,6 +153,7 @@ def reads(page: Page, machine: Machine, name: str, found: MapReader, queries: Qu
         peers = machine.seconds(search)
         rates = " | ".join(f"{len(queries) / seconds / 1e6:,.1f}" for seconds in (ours, own, peers)) + f" ({peer})"
         page.say(f"| {name}: find, {what} | {rates} |")
+        page.figure(map=name, what=f"find, {what}", items=len(found), rate=len(queries) / ours, peer=len(queries) / peers)
     for width in (8, 1024):
         number = len(queries) * 8 // (width + 8) // 2
         lows, step = drawn[:number], np.uint32(width * (1 << KEY_BITS) // queries.items)
@@ -169,6 +169,7 @@ def reads(page: Page, machine: Machine, name: str, found: MapReader, queries: Qu
         peers = {"count": f"{number / machine.seconds(lambda first=first, last=last: (first(), last())) / 1e6:,.2f} ({peer})"}
         for what, seconds in rows.items():
             page.say(f"| {name}: {what} of width {width} | {number / seconds / 1e6:,.2f} | | {peers.get(what, '')} |")
+            page.figure(map=name, what=f"{what} of width {width}", items=len(found), rate=number / seconds)
 
 
 def merging_searches(page: Page, machine: Machine, found: SortedMap, queries: Queries) -> None:

@@ -66,6 +66,7 @@ def many(text: torch.Tensor, page: Page, limit: float, repeat: int) -> None:
             counted = size / median_ms(partial(headrace.count_any, text, patterns), repeat) / 1e6
             found = size / median_ms(partial(headrace.find_any, text, patterns), repeat) / 1e6
             page.say(f"| {number:,} | {length} | {hits:,} | {counted:.0f} | {100 * counted / limit:.0f} | {found:.0f} |")
+            page.figure(text="26", patterns=number, length=length, hits=hits, bytes=size, count=counted, find=found, limit=limit)
 
 
 def check(text: torch.Tensor, pattern: bytes) -> int:
@@ -107,15 +108,17 @@ def main() -> int:
             page.head("Rates", f"Text of {given.mib} MiB; a read of it takes {limit:.0f} GB/s.", columns)
         for length in map(int, given.lengths.split(",")):
             pattern = text[size // 2 : size // 2 + length].cpu().numpy().tobytes()
-            hits = check(text, pattern)
+            hits, found = check(text, pattern), None
             counted = size / median_ms(partial(headrace.count, text, pattern), given.repeat) / 1e6
             row = f"| {name} | {length:,} | {hits:,} | {counted:.0f} | {100 * counted / limit:.0f} |"
             if hits <= MAX_HITS:
                 if len(headrace.find(text, pattern)) != hits:
                     raise ValueError(f"{name}, pattern of {length} bytes: count and positions differ")
                 ms = median_ms(partial(headrace.find, text, pattern), given.repeat)
-                row += f" {size / ms / 1e6:.0f} | {100 * (size + 8 * hits) / ms / 1e6 / limit:.0f} |"
+                found = size / ms / 1e6
+                row += f" {found:.0f} | {100 * (size + 8 * hits) / ms / 1e6 / limit:.0f} |"
             page.say(row if hits <= MAX_HITS else f"{row} - | - |")
+            page.figure(text=name, patterns=1, length=length, hits=hits, bytes=size, count=counted, find=found, limit=limit)
     if letters is not None and limit is not None:
         many(letters, page, limit, given.repeat)
     page.keep(given.out)

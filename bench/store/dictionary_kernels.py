@@ -117,7 +117,14 @@ def merges(page: Page, launcher: TimedLauncher, size: int, tiles: list[MergeTile
             moved = 2 * size * (width + 4) + len(joined) * width
             name = f"{width} bytes, {tile.threads} threads of {tile.values} values"
             page.say(f"| {name} | {2 * size / seconds / 1e9:.1f} | {moved / seconds / rate:.2f} |")
-            page.figure(width=width, threads=tile.threads, values=tile.values, seconds=seconds, part=moved / seconds / rate)
+            page.figure(
+                what="merge",
+                width=width,
+                threads=tile.threads,
+                values=tile.values,
+                rate=2 * size / seconds,
+                part=moved / seconds / rate,
+            )
 
 
 def texts_of(kind: str, keys: Any) -> tuple[Any, Any]:
@@ -157,7 +164,7 @@ def text_merges(page: Page, launcher: TimedLauncher, size: int) -> None:
         seconds = call_ms(partial(kernels.merge_texts, *parts), 7) / 1e3
         count, nbytes = len(old) + len(new), sum(part.data.nbytes for part in parts)
         page.say(f"| {kind} | {count / seconds / 1e6:,.0f} | {nbytes / seconds / 1e9:,.1f} | {seconds * 1e3:.2f} |")
-        page.figure(kind=kind, texts=count, seconds=seconds, nbytes=nbytes)
+        page.figure(what="merge texts", kind=kind, texts=count, rate=count / seconds, nbytes=nbytes)
 
 
 def translations(page: Page, launcher: TimedLauncher, rows: int, shapes: list[Translation], rate: float) -> None:
@@ -177,7 +184,15 @@ def translations(page: Page, launcher: TimedLauncher, rows: int, shapes: list[Tr
             part = rows * (2 * bits + 1) / 8 / seconds / rate
             name = f"{bits} to {bits + 1} bits, {where}, {shape.threads} threads, {shape.groups} groups"
             page.say(f"| {name} | {rows / seconds / 1e9:.1f} | {part:.2f} |")
-            page.figure(bits=bits, threads=shape.threads, groups=shape.groups, seconds=seconds, part=part)
+            page.figure(
+                what="translate",
+                where=where,
+                bits=bits,
+                threads=shape.threads,
+                groups=shape.groups,
+                rate=rows / seconds,
+                part=part,
+            )
 
 
 def check_translation(launcher: TimedLauncher, found: Any, words: torch.Tensor, table: torch.Tensor, bits: int) -> None:
@@ -213,7 +228,7 @@ def duplicates(page: Page, rows: int) -> None:
             ours, sort, theirs = (rows / call_ms(call, 5) / 1e6 for call in calls)
             name = f"{dtype.itemsize} bytes, {share} % distinct"
             page.say(f"| {name} | {ours:.2f} | {sort:.2f} | {theirs:.2f} | {ours / max(sort, theirs):.2f} |")
-            page.figure(width=dtype.itemsize, share=share, unique=ours, sort=sort, torch=theirs)
+            page.figure(what="unique", width=dtype.itemsize, share=share, rate=ours * 1e9, sort=sort * 1e9, torch=theirs * 1e9)
             torch.cuda.empty_cache()
 
 
@@ -229,6 +244,7 @@ def main() -> int:
     tiles = [MergeTile(*map(int, text.split("x"))) for text in given.tiles.split(",") if text]
     shapes = [Translation(*map(int, text.split("x"))) for text in given.translations.split(",") if text]
     page, launcher, rate = Page(), launcher_of(), copy_rate()
+    page.out = given.out
     page.say("# Kernels of dictionary-encoded columns\n")
     page.say(f"{description_line()}; a copy reads and writes {rate / 1e9:.0f} GB/s")
     parts = given.parts.split(",")

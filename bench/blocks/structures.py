@@ -1,0 +1,64 @@
+"""Builds tables of hash maps, sorted maps, searches and dictionary merges on a GPU."""
+
+from __future__ import annotations
+
+from bench.blocks.arrays import count
+from bench.blocks.results import Results, Row, table, three
+
+
+def hash_maps(results: Results) -> str:
+    """Return the table of `HashMap` and `HashMultiMap`. Calls of few keys have their time in its place."""
+    rows, calls = [], []
+    for row in results.rows("gpu-hash-map"):
+        if row["what"].endswith(", us"):
+            calls.append([row["what"].partition(":")[0], f"{row['rate']:.0f}"])
+        else:
+            rows.append([row["what"], count(row["keys"]), row["used"], three(row["rate"]), row["part"]])
+    head = ["32-bit keys and values", "keys", "utilisation", "G/s", "part of a copy's rate"]
+    small = table(["call of 1,000 keys", "microseconds"], calls)
+    return f"{table(head, rows)}\n\n{small}\n\n{results.source('gpu-hash-map')}"
+
+
+def sorted_maps(results: Results) -> str:
+    """Return the table of `SortedMap`, with full levels and with one clean level."""
+    found = results.rows("gpu-sorted-map")
+    rates = {(row["map"], row["what"]): row for row in found}
+    rows = []
+    for what in dict.fromkeys(row["what"] for row in found):
+        cells = [three(rates[name, what]["rate"] / 1e9) if (name, what) in rates else "" for name in ("levels", "clean level")]
+        rows.append([what, *cells])
+    items = max(row["items"] for row in found)
+    return f"{table([f'{items:,} items, G/s', 'levels', 'clean level'], rows)}\n\n{results.source('gpu-sorted-map')}"
+
+
+def searches(results: Results) -> str:
+    """Return the table of searches for one pattern and for many, beside a read of the text."""
+    rows = []
+    for row in results.rows("gpu-find"):
+        text = f"{row['text']} symbols" if row["text"].isdigit() else row["text"]
+        one = f"{text}, {row['patterns']:,} pattern{'s' if row['patterns'] > 1 else ''} of {row['length']:,} bytes"
+        found = ["", ""]
+        if row["find"] is not None:
+            found = [three(row["find"]), f"{(row['bytes'] + 8 * row['hits']) / row['bytes'] * row['find'] / row['limit']:.0%}"]
+        rows.append([one, f"{row['hits']:,}", three(row["count"]), f"{row['count'] / row['limit']:.0%}", *found])
+    head = ["GB/s of text", "hits", "count", "of a read", "find", "of the bytes moved"]
+    return f"{table(head, rows)}\n\n{results.source('gpu-find')}"
+
+
+def dictionaries(results: Results) -> str:
+    """Return the table of merges of dictionaries, translations of codes, and duplicate removal."""
+    rows = []
+    for row in results.rows("gpu-dictionaries"):
+        part = f"{row['part']:.0%}" if "part" in row else ""
+        rows.append([_name(row), three(row["rate"] / 1e9), part])
+    return f"{table(['store, by the kernel', 'G/s', 'of a copy'], rows)}\n\n{results.source('gpu-dictionaries')}"
+
+
+def _name(row: Row) -> str:
+    if row["what"] == "merge":
+        return f"merge of two dictionaries of {row['width']}-byte values, with both tables"
+    if row["what"] == "translate":
+        return f"translation of codes of {row['bits']} bits, {row['where']}"
+    if row["what"] == "unique":
+        return f"distinct {row['width']}-byte values, {row['share']} % of all"
+    return f"merge of two dictionaries of texts: {row['kind']}"
