@@ -20,6 +20,7 @@ from headrace.store.dictionary.decode import decode, dictionary_column
 from headrace.store.main import Main
 from headrace.store.prefix import Prefix
 from headrace.store.row_runs import RowRuns
+from headrace.store.schema_change import SchemaChange
 
 try:
     import numpy as np
@@ -61,6 +62,8 @@ class StoreState:
     """Size of the delta."""
     removed_rows: int = 0
     """Number of removed rows of main and delta."""
+    is_altered: bool = False
+    """True if the columns were changed since the main was made."""
 
     def after(self, change: Change) -> StoreState:
         """Return the state after a change."""
@@ -75,6 +78,18 @@ class StoreState:
             removed_rows=self.removed_rows + len(change.removed),
         )
 
+    def altered(self, change: SchemaChange) -> StoreState:
+        """Return the same rows after a change of the columns."""
+        added = [replace(one, columns=change.columns(one.columns, one.length)) for one in self.added]
+        return replace(
+            self,
+            schema=change.types,
+            main=change.main(self.main),
+            added=Prefix(added, len(added)),
+            delta_bytes=sum(one.nbytes for one in added),
+            is_altered=True,
+        )
+
     def with_main(self, main: Main, merged: StoreState) -> StoreState:
         """Return the same rows with a main that has those of an earlier state."""
         return replace(
@@ -85,6 +100,7 @@ class StoreState:
             delta_rows=self.delta_rows - merged.delta_rows,
             delta_bytes=self.delta_bytes - merged.delta_bytes,
             removed_rows=self.removed_rows - merged.removed_rows,
+            is_altered=False,
         )
 
     @property

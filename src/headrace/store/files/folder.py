@@ -17,10 +17,11 @@ from headrace.core.errors import OptionError, SourceError
 from headrace.store.files.file_system import FileSystem, FolderLock
 from headrace.store.files.log import Log, SyncPolicy
 from headrace.store.files.manifest import MANIFEST, Manifest, log_name, main_name, read_manifest, write_manifest
-from headrace.store.files.records import Fault, RecordKind, framed, read_records, record_parts, whole_records
+from headrace.store.files.records import Fault, Record, RecordKind, framed, read_records, record_parts, whole_records
 
 _LOG = re.compile(r"log-(\d{20})\.hrs")
 _MAIN = re.compile(r"main-(\d{10})\.hrs")
+_CHANGES = (RecordKind.PART, RecordKind.CHANGE, RecordKind.SCHEMA)
 _READ_ATTEMPTS = 100
 """Times that a reader begins anew because a merge has replaced the files that it was about to read."""
 
@@ -40,8 +41,8 @@ class Content:
     manifest: Manifest
     main: tuple[MainRecord, ...]
     """Records of the main, without its seal; empty without a main."""
-    changes: tuple[memoryview, ...]
-    """Payloads of the changes in the log, in order."""
+    changes: tuple[Record, ...]
+    """Changes of rows and of columns in the log, in order."""
     next_sequence: int
     """Sequence of the next record of the log."""
     last_log: int
@@ -144,7 +145,7 @@ def _rest_of_main(data: memoryview, manifest: Manifest) -> tuple[MainRecord, ...
 
 def _with_logs(files: FileSystem, start: Content) -> Undamaged:
     """Return the content with the changes of all logs that the main does not have."""
-    changes: list[memoryview] = []
+    changes: list[Record] = []
     sequence = start.manifest.first_sequence
     logs = [(first, files.read(log_name(first))) for first in logs_in(files) if first >= sequence]
     if not logs or logs[0][0] != sequence:
@@ -160,7 +161,7 @@ def _with_logs(files: FileSystem, start: Content) -> Undamaged:
             end = Fault(0, 0, reason, is_damage=True) if torn is None else replace(torn, is_damage=True)
             return Undamaged(start, Damage(log_name(first if torn is None else start.last_log), end))
         found = read_records(data, first).without_open_change()
-        changes += [record.payload for record in found.records if record.kind in (RecordKind.PART, RecordKind.CHANGE)]
+        changes += [record for record in found.records if record.kind in _CHANGES]
         sequence += len(found.records)
         start, torn = replace(start, changes=tuple(changes), next_sequence=sequence, last_log=first), found.fault
         if torn is not None and torn.is_damage:
@@ -294,7 +295,7 @@ class StoreFolder:
         finally:
             file.close()
 
-    def use_main(self, first_sequence: int, next_row: int) -> None:
+    def use_main(self, first_sequence: int, next_row: int, schema: dict[str, str]) -> None:
         """Replace the manifest by one that names the next main, then remove the files that are not read any more.
 
         Raise OSError if the manifest cannot be written. Either one is valid then.
@@ -305,8 +306,12 @@ class StoreFolder:
             Sequence of the first record that the main does not have.
         next_row
             Number of the first row that the main does not have.
+        schema
+            Name and type of each column of the main, as texts.
         """
-        following = replace(self.manifest, generation=self._generation, first_sequence=first_sequence, next_row=next_row)
+        following = replace(
+            self.manifest, schema=schema, generation=self._generation, first_sequence=first_sequence, next_row=next_row
+        )
         write_manifest(self._files, following)
         self.manifest = following
         with suppress(OSError):  # the next writer removes them

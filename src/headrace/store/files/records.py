@@ -49,6 +49,8 @@ class RecordKind(IntEnum):
     """Main: one column."""
     PART = 7
     """Log: the first rows of the change that follows. Without that change, a crash or an error has ended it."""
+    SCHEMA = 8
+    """Log: a change of the columns."""
 
 
 _KINDS = frozenset(RecordKind)
