@@ -18,8 +18,9 @@ from headrace.store.arrow_columns import needed_arrow
 from headrace.store.change import Change
 from headrace.store.engine import Selection, StoreEngine
 from headrace.store.files.file_system import FileSystem, HostFiles
-from headrace.store.files.folder import Content, Damage, StoreFolder, read_content, read_undamaged
+from headrace.store.files.folder import Content, StoreFolder, read_content, read_undamaged
 from headrace.store.files.log import SyncPolicy
+from headrace.store.files.main_file import Damage
 from headrace.store.files.manifest import MANIFEST, Manifest
 from headrace.store.files.records import RecordKind
 from headrace.store.keys import check_key_type

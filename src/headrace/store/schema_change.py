@@ -8,8 +8,9 @@ the cost is that of the dictionaries and of the delta, not of the main's rows.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from headrace.arrange.filter.computed import literal_column
@@ -25,7 +26,7 @@ from headrace.store.dictionary import validity
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.encoded_column import EncodedColumn
 from headrace.store.dictionary.items import empty_column
-from headrace.store.main import Main
+from headrace.store.main import ColumnReader, Main, UnreadColumns
 from headrace.store.schema import check_names, fitted, parsed_schema
 
 try:
@@ -138,19 +139,23 @@ class SchemaChange:
         }
 
     def main(self, before: Main) -> Main:
-        """Return a main after the change. It shares the codes."""
-        columns = {}
+        """Return a main after the change, whose columns are made at their first use. It shares the codes."""
+        length, readers = len(before.rows), {}
         for name, type_ in self.types.items():
             if name in self.old_names:
-                column = before.columns[self.old_names[name]]
-                columns[name] = replace(column, dictionary=_widened(column.dictionary, type_))
+                readers[name] = ColumnReader(partial(_retyped, before.reader(self.old_names[name]), type_))
             else:
-                columns[name] = _constant(self.added[name], len(before.rows))
-        return replace(before, columns=columns)
+                readers[name] = ColumnReader(partial(_constant, self.added[name], length))
+        return replace(before, columns=UnreadColumns(readers))
 
     def name_of(self, name: str) -> str | None:
         """Return the present name of a column from before; None if it is dropped."""
         return next((new for new, old in self.old_names.items() if old == name), None)
+
+
+def _retyped(read: Callable[[], EncodedColumn], type_: DataType) -> EncodedColumn:
+    column = read()
+    return replace(column, dictionary=_widened(column.dictionary, type_))
 
 
 def _constant(value: Column, length: int) -> EncodedColumn:

@@ -179,11 +179,11 @@ class StoreState:
             for part, rows in zip((main, delta), places, strict=True)
         ]
 
-    def names_of_few(self) -> list[str]:
-        """Return the names of the columns of texts with few distinct values in the main."""
+    def names_of_few(self, names: Iterable[str]) -> list[str]:
+        """Return those of the names whose columns are texts with few distinct values in the main."""
         if self.delta_bytes > _MAX_DELTA_BYTES:
             return []
-        return [name for name, column in self.main.columns.items() if _has_few(column.dictionary)]
+        return [name for name in names if self.schema[name].is_string and _has_few(self.main.columns[name].dictionary)]
 
     def rows_at(self, numbers: Any, names: Iterable[str], context: Context) -> dict[str, Column]:
         """Return columns of the rows with given numbers, in their order. All numbers are those of rows.
@@ -241,4 +241,4 @@ class StoreState:
 
 
 def _has_few(dictionary: Column) -> bool:
-    return dictionary.type.is_string and 0 < len(dictionary) <= _FEW_VALUES and dictionary.values.nbytes <= _FEW_BYTES
+    return 0 < len(dictionary) <= _FEW_VALUES and dictionary.values.nbytes <= _FEW_BYTES

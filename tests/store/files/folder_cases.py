@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headrace.core.errors import SourceError
-from headrace.store.files.folder import MainRecord, StoreFolder, read_content
+from headrace.store.files.folder import StoreFolder, read_content
 from headrace.store.files.log import SyncPolicy
+from headrace.store.files.main_file import MainRecord
 from headrace.store.files.manifest import Manifest
 from headrace.store.files.records import RecordKind
 
@@ -87,7 +88,7 @@ class History:
 
 def payloads(content):
     """Return the payloads of main and log."""
-    return [bytes(record.parts[0]) for record in content.main] + [bytes(change.payload) for change in content.changes]
+    return [bytes(record.content()) for record in content.main] + [bytes(change.payload) for change in content.changes]
 
 
 def is_right(history, files):

@@ -126,7 +126,7 @@ class StoreSnapshot:
         needed("pyarrow", "arrow", "sql()")
         from headrace.api.store.sql_rows import SqlRows, result_of  # needs both
 
-        return result_of(query, SqlRows(self._state, self._context), self._context.thread_count)
+        return result_of(query, SqlRows(self._state, self._context, query), self._context.thread_count)
 
     def lookup(self, keys: Any) -> FoundTable:
         """Return the rows of keys. The first call builds a hash map of all keys.

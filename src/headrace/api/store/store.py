@@ -77,7 +77,8 @@ class Store(StoreColumns, ForeignNames):
     OptionError
         An option is wrong, or the folder has a store of another schema.
     SourceError
-        There is no store and no schema, another writer has the store, or a file is damaged; the message has the offset.
+        There is no store and no schema, another writer has the store, or a file is damaged; the message has the offset. A column
+        of the main is read and checked when a call first uses it, which raises this error if the column is damaged.
     MissingDependencyError
         NumPy is not installed, or PyArrow for a store with a path.
     OSError
