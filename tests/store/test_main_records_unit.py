@@ -11,7 +11,7 @@ import headrace
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.dictionary import decode, encode
-from headrace.store.files.folder import MainRecord
+from headrace.store.files.main_file import MainRecord
 from headrace.store.files.records import RecordKind
 from headrace.store.main import Main
 from headrace.store.row_runs import RowRuns

@@ -221,10 +221,10 @@ def _verify(given: argparse.Namespace) -> int:
         return 0 if found.file is None else 1
     try:
         store = _reader(given)
+        torn = store.statistics.torn_bytes  # reads all columns
     except headrace.SourceError as error:
         print(f"headrace: {error}", file=sys.stderr)
         return 1
-    torn = store.statistics.torn_bytes
     print(f"{given.store!r}: {len(store):_} rows, no damage")
     if torn:
         print(f"the last {torn:_} bytes of the log are no acknowledged rows: a crash has cut it off, or a writer is at work")

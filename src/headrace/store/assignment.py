@@ -9,11 +9,11 @@ from headrace.arrange.filter.computed import computed_column, literal_column
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
-from headrace.core.errors import OptionError, UnknownColumnError, nearest, shown
+from headrace.core.errors import OptionError, UnknownColumnError, shown
 from headrace.core.expressions.column_expression import ColumnExpression
 from headrace.core.expressions.operators import is_missing
 from headrace.store.dictionary.items import empty_column
-from headrace.store.schema import fitted
+from headrace.store.schema import check_names, fitted
 
 Assignment: TypeAlias = Callable[[Mapping[str, Column]], dict[str, Column]]
 """Returns the new columns of rows, given all their old ones."""
@@ -31,15 +31,11 @@ def assignment(values: object, schema: Mapping[str, DataType], context: Context)
     """
     if not isinstance(values, Mapping) or not values:
         raise OptionError.wrong("values", "a mapping of names of columns to values or expressions", values)
-    for name in values:
-        if not isinstance(name, str) or name not in schema:
-            near = nearest(name, schema) if isinstance(name, str) else None
-            hint = "" if near is None else f"; did you mean {near!r}?"
-            raise UnknownColumnError(f"values has {shown(name)}, and the store has no such column{hint}")
     chosen = dict(values)
 
     def assigned(old: Mapping[str, Column]) -> dict[str, Column]:
-        return {name: _new_column(name, value, old, schema[name], context) for name, value in chosen.items()}
+        check_names("values", chosen, old)
+        return {name: _new_column(name, value, old, old[name].type, context) for name, value in chosen.items()}
 
     assigned({name: empty_column(type_) for name, type_ in schema.items()})  # raises if a type does not fit
     return assigned

@@ -8,8 +8,9 @@ from struct import Struct
 from typing import Any
 
 from headrace.columns.column import Column
+from headrace.core.buffer import part_of
 from headrace.core.errors import MissingDependencyError
-from headrace.store.arrow_columns import columns_of, ipc_parts
+from headrace.store.arrow_columns import columns_in, ipc_parts
 
 try:
     import numpy as np
@@ -45,11 +46,11 @@ class Change:
 
     @classmethod
     def decoded(cls, payload: memoryview) -> Change:
-        """Return the change of a payload."""
+        """Return the change of a payload. Its columns are parts of the payload's memory."""
         first_row, count = _START.unpack_from(payload)
         end = _START.size + 8 * count
         removed = np.frombuffer(payload[_START.size : end], "<u8").copy()
-        return cls(first_row, removed, columns_of(payload[end:]) if len(payload) > end else {})
+        return cls(first_row, removed, columns_in(part_of(payload[end:])) if len(payload) > end else {})
 
 
 def column_bytes(column: Column) -> int:

@@ -24,6 +24,8 @@ from headrace.store.merge_timer import MergeTimer
 from headrace.store.new_rows import NewRows
 from headrace.store.published_rows import PublishedRows, WrittenRows
 from headrace.store.rules import StoreRules
+from headrace.store.schema import check_current, texts_of
+from headrace.store.schema_change import SchemaRequest
 from headrace.store.state import StoreState
 from headrace.store.store_key import Keys, StoreKey, first_places, key_value
 
@@ -81,6 +83,7 @@ class StoreEngine:
         """
         with self._waiters, self._write_lock:
             self._check_open()
+            check_current(columns, self.state.schema)
             new = NewRows(self.rules, self._find)
             remaining = new.of(columns, self._next_row)
             change = Change(self._next_row, new.removed, remaining)
@@ -130,6 +133,7 @@ class StoreEngine:
             nonlocal after, last
             next_row = first_row
             for columns in parts:
+                check_current(columns, self.state.schema)
                 change = Change(next_row, none, new.of(columns, next_row))
                 if change.length:
                     added.append(change)
@@ -160,6 +164,7 @@ class StoreEngine:
         """
         with self._waiters, self._write_lock:
             self._begin_change()
+            check_current(columns, self.state.schema, is_whole=False)
             keys = self.needed_key("update").of(columns)
             if len(first_places(keys)) < len(keys):
                 raise OptionError("the rows of an update have a key twice")
@@ -206,6 +211,21 @@ class StoreEngine:
         with self._waiters, self._write_lock:
             self._begin_change()
             return self._remove(selected(self.state))
+
+    def alter(self, request: SchemaRequest) -> None:
+        """Change the columns, after a merge that is running. Rows keep their numbers, and the index its keys.
+
+        Raise OptionError if the request does not fit the columns. Raise OSError or SourceError if the log cannot be written.
+        Nothing is changed.
+        """
+        with self._merge_lock, self._waiters, self._write_lock:
+            self._begin_change()
+            change = request.change_of(self.state.schema, self.rules.key.names if self.rules.key is not None else ())
+            after = self.state.altered(change)
+            if self.folder is None:
+                self._rows.use(after)
+            else:
+                self.folder.log.append(RecordKind.SCHEMA, *change.encoded(), then=lambda: self._rows.use(after))
 
     @property
     def state(self) -> StoreState:
@@ -377,7 +397,7 @@ class StoreEngine:
             self._begin_change()
             before, next_row = self.state, self._next_row
             self._merged_at = self.rules.triggers.clock()
-            if not before.delta_rows and not before.removed_rows:
+            if not (before.delta_rows or before.removed_rows or before.is_altered):
                 return False
             first_sequence = 0 if self.folder is None else self.folder.begin_merge()
         main = before.merged_main(self.rules.context, self.rules.merge_context)
@@ -386,8 +406,8 @@ class StoreEngine:
         with self._waiters, self._write_lock:
             self._show_written()
             if self.folder is not None:
-                self.folder.use_main(first_sequence, next_row)
-            self._rows.use_main(main, before)
+                self.folder.use_main(first_sequence, next_row, texts_of(before.schema))
+            self._rows.use(self.state.with_main(main, before))
             self.merge_count += 1
             self._start_timer()
         return True

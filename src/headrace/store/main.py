@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from struct import Struct
+from threading import Lock
 from typing import Any
 
 from headrace.columns.column import Column
@@ -21,7 +23,7 @@ from headrace.store.dictionary.items import empty_column
 from headrace.store.dictionary.merge_columns import merge_columns_of
 from headrace.store.dictionary.packing import codes_of
 from headrace.store.dictionary.plain import column_of_nulls
-from headrace.store.files.folder import MainRecord
+from headrace.store.files.main_file import MainRecord
 from headrace.store.files.records import RecordKind
 from headrace.store.row_runs import RowRuns
 
@@ -33,6 +35,39 @@ except ImportError:
 _SIZES = Struct("<QQQQ")
 """Nulls of a column, and bytes of its dictionary, codes and validity."""
 _VALUES = "values"
+
+
+class ColumnReader:
+    """Returns a column, which a function makes in the first call. If that raises an exception, so does the next call."""
+
+    def __init__(self, read: Callable[[], EncodedColumn]) -> None:
+        self._read: Callable[[], EncodedColumn] | None = read
+        self._column: EncodedColumn | None = None
+        self._lock = Lock()
+
+    def __call__(self) -> EncodedColumn:
+        """Return the column."""
+        with self._lock:
+            if self._column is None:
+                assert self._read is not None
+                self._column, self._read = self._read(), None  # the function may hold a file open
+            return self._column
+
+
+class UnreadColumns(Mapping[str, EncodedColumn]):
+    """Columns that are read at their first use. `readers`: what reads each of them, by name."""
+
+    def __init__(self, readers: Mapping[str, ColumnReader]) -> None:
+        self.readers = dict(readers)
+
+    def __getitem__(self, name: str) -> EncodedColumn:
+        return self.readers[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.readers)
+
+    def __len__(self) -> int:
+        return len(self.readers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +85,13 @@ class Main:
     def empty(cls, schema: Mapping[str, DataType]) -> Main:
         """Return a main without rows."""
         return cls({name: encode(empty_column(type_)) for name, type_ in schema.items()}, RowRuns.of_runs([], []))
+
+    def reader(self, name: str) -> Callable[[], EncodedColumn]:
+        """Return a function that returns a column, which may not be read yet."""
+        if isinstance(self.columns, UnreadColumns):
+            return self.columns.readers[name]
+        column = self.columns[name]
+        return lambda: column
 
     @property
     def nbytes(self) -> int:
@@ -94,16 +136,19 @@ class Main:
 
     @classmethod
     def of_records(cls, records: Sequence[MainRecord]) -> Main:
-        """Return the main of the records of a file. Columns whose records are damaged have nulls only."""
+        """Return the main of the records of a file, whose columns are read at their first use.
+
+        Columns whose records are damaged have nulls only.
+        """
         description, runs, *columns = records
-        described = json.loads(bytes(description.parts[0]))["columns"]
-        starts, lengths = np.frombuffer(runs.parts[0], "<u8").reshape(2, -1).copy()  # later mains keep the runs
+        described = json.loads(bytes(description.content()))["columns"]
+        starts, lengths = np.frombuffer(runs.content(), "<u8").reshape(2, -1).copy()  # later mains keep the runs
         rows = RowRuns.of_runs(starts, lengths)
-        found = {}
-        for column, record in zip(described, columns, strict=True):
-            nulls = None if record.parts else column_of_nulls(parse_type(column["type"]), len(rows))
-            found[column["name"]] = _column(memoryview(record.parts[0]), len(rows)) if nulls is None else encode(nulls)
-        return cls(found, rows)
+        readers = {
+            column["name"]: ColumnReader(partial(_column, record, parse_type(column["type"]), len(rows)))
+            for column, record in zip(described, columns, strict=True)
+        }
+        return cls(UnreadColumns(readers), rows)
 
 
 def _parts(column: EncodedColumn) -> tuple[bytes | memoryview, ...]:
@@ -115,8 +160,11 @@ def _parts(column: EncodedColumn) -> tuple[bytes | memoryview, ...]:
     return sizes, *dictionary, words, validity
 
 
-def _column(payload: memoryview, length: int) -> EncodedColumn:
+def _column(record: MainRecord, type_: DataType, length: int) -> EncodedColumn:
     """Return the column of a record. Its buffers are parts of the file's memory, and no merge keeps any of them."""
+    if record.fetch is None and not record.parts:
+        return encode(column_of_nulls(type_, length))
+    payload = memoryview(record.content())
     nulls, *sizes = _SIZES.unpack_from(payload)
     ends = np.cumsum([_SIZES.size, *sizes]).tolist()
     dictionary, words, validity = (part_of(payload[begin:end]) for begin, end in pairwise(ends))

@@ -18,13 +18,16 @@ from headrace.store.arrow_columns import needed_arrow
 from headrace.store.change import Change
 from headrace.store.engine import Selection, StoreEngine
 from headrace.store.files.file_system import FileSystem, HostFiles
-from headrace.store.files.folder import Content, Damage, StoreFolder, read_content, read_undamaged
+from headrace.store.files.folder import Content, StoreFolder, read_content, read_undamaged
 from headrace.store.files.log import SyncPolicy
+from headrace.store.files.main_file import Damage
 from headrace.store.files.manifest import MANIFEST, Manifest
+from headrace.store.files.records import RecordKind
 from headrace.store.keys import check_key_type
 from headrace.store.main import Main
 from headrace.store.rules import DUPLICATE_POLICIES, StoreRules
-from headrace.store.schema import parsed_schema
+from headrace.store.schema import parsed_schema, texts_of
+from headrace.store.schema_change import SchemaChange
 from headrace.store.state import StoreState
 from headrace.store.store_key import KeyNames, StoreKey
 from headrace.store.triggers import MergeTriggers
@@ -95,13 +98,12 @@ class StoreRequest:
         """Return the manifest of a new store. Raise SourceError if no schema is given."""
         if self.schema is None:
             raise SourceError(f"{where} is no store; pass schema= to create one")
-        types = {name: str(type_) for name, type_ in self.schema.items()}
-        return Manifest(types, key_option(self.key), self.on_duplicate or DUPLICATE_POLICIES[0])
+        return Manifest(texts_of(self.schema), key_option(self.key), self.on_duplicate or DUPLICATE_POLICIES[0])
 
-    def check(self, manifest: Manifest, where: str) -> None:
+    def check(self, manifest: Manifest, schema: Mapping[str, DataType], where: str) -> None:
         """Raise OptionError if a store differs from what the caller passed."""
-        if self.schema is not None and list(self.schema.items()) != list(schema_of(manifest).items()):
-            raise OptionError(f"{where} has other columns than schema: {shown(dict(manifest.schema), 200)}")
+        if self.schema is not None and list(self.schema.items()) != list(schema.items()):
+            raise OptionError(f"{where} has other columns than schema: {shown(texts_of(schema), 200)}")
         if self.key and self.key != _names_of_key(manifest.key):
             raise OptionError(f"{where} has the key {shown(manifest.key)}, not {shown(key_option(self.key))}")
 
@@ -149,36 +151,35 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
     if source.files is None:
         if request.is_read_only:
             raise OptionError("read_only=True needs the path of a store")
-        return _writer(source, request.manifest("the memory"), None, None)
+        return _writer(source, request.manifest("the memory"), None)
     where = repr(source.where)
     if request.is_read_only:
         content = read_content(source.files, str(source.where))
-        request.check(content.manifest, where)
-        key = _key_of(content.manifest, source.context)
-        return OpenedStore(key, state_of(content), _torn_bytes(content))
+        state = replayed(content).state
+        request.check(content.manifest, state.schema, where)
+        return OpenedStore(_key_of(content.manifest, source.context), state, _torn_bytes(content))
     if MANIFEST not in source.files.names() and request.schema is not None:
         folder = StoreFolder.create(source.files, str(source.where), request.manifest(where), source.policy)
-        return _writer(source, folder.manifest, folder, None)
+        return _writer(source, folder.manifest, folder)
     folder, content = StoreFolder.open(source.files, str(source.where), source.policy)
     try:
-        request.check(content.manifest, where)
+        found = replayed(content)
+        request.check(content.manifest, found.state.schema, where)
         manifest = replace(content.manifest, on_duplicate=request.on_duplicate or content.manifest.on_duplicate)
-        return _writer(source, manifest, folder, content)
+        return _writer(source, manifest, folder, found, _torn_bytes(content))
     except BaseException:
         folder.abandon()
         raise
 
 
-def _writer(source: Source, manifest: Manifest, folder: StoreFolder | None, content: Content | None) -> OpenedStore:
+def _writer(
+    source: Source, manifest: Manifest, folder: StoreFolder | None, found: Replayed | None = None, torn_bytes: int = 0
+) -> OpenedStore:
     key = _key_of(manifest, source.context)
     rules = StoreRules(key, manifest.on_duplicate, source.triggers, source.context, source.merge_context)
-    if content is None:
-        schema = schema_of(manifest)
-        state, next_row, torn = StoreState(schema, Main.empty(schema)), 0, 0
-    else:
-        state, next_row = state_of(content), next_row_of(content)
-        torn = _torn_bytes(content)
-    return OpenedStore(rules.key, StoreEngine(rules, state, next_row, folder), torn)
+    schema = schema_of(manifest)
+    state, next_row, _ = (StoreState(schema, Main.empty(schema)), 0, []) if found is None else found
+    return OpenedStore(key, StoreEngine(rules, state, next_row, folder), torn_bytes)
 
 
 def _key_of(manifest: Manifest, context: Context) -> StoreKey | None:
@@ -205,17 +206,16 @@ def salvaged(source: Source, target: Source) -> SalvagedRows:
     assert source.files is not None and target.files is not None
     found = read_undamaged(source.files, str(source.where))
     manifest = found.content.manifest
-    state = state_of(found.content)
-    start = Manifest(manifest.schema, manifest.key, manifest.on_duplicate)
+    state, _, lost_columns = replayed(found.content)
+    start = Manifest(texts_of(state.schema), manifest.key, manifest.on_duplicate)
     folder = StoreFolder.create(target.files, str(target.where), start, target.policy)
-    copy = _writer(target, start, folder, None)
+    copy = _writer(target, start, folder)
     assert copy.engine is not None
     try:
         copy.engine.append(state.columns(state.schema, source.context))
     finally:
         copy.engine.close()
-    lost = [name for name, record in zip(manifest.schema, found.content.main[2:], strict=False) if not record.parts]
-    return SalvagedRows(state.num_rows, found.damage, lost)
+    return SalvagedRows(state.num_rows, found.damage, lost_columns)
 
 
 def _torn_bytes(content: Content) -> int:
@@ -227,25 +227,30 @@ def schema_of(manifest: Manifest) -> dict[str, DataType]:
     return {name: parse_type(type_) for name, type_ in manifest.schema.items()}
 
 
-def state_of(content: Content) -> StoreState:
+class Replayed(NamedTuple):
+    """The result of the changes of a log."""
+
+    state: StoreState
+    next_row: int  # number of the next row
+    lost_columns: list[str]  # names of the columns whose records in the main are damaged
+
+
+def replayed(content: Content) -> Replayed:
     """Return the state of a folder's content. If the main is lost, the state has the rows of the log alone."""
-    schema = schema_of(content.manifest)
-    state = StoreState(schema, Main.of_records(content.main) if content.main else Main.empty(schema))
-    is_lost = content.manifest.main is not None and not content.main
-    for payload in content.changes:
-        change = Change.decoded(payload)
-        if is_lost:
-            change = replace(change, removed=change.removed[change.removed >= content.manifest.next_row])
-        state = state.after(change)
-    return state
-
-
-def next_row_of(content: Content) -> int:
-    """Return the number of the next row of a folder's content."""
-    if not content.changes:
-        return content.manifest.next_row
-    last = Change.decoded(content.changes[-1])
-    return last.first_row + last.length
+    manifest, schema = content.manifest, schema_of(content.manifest)
+    state, next_row = StoreState(schema, Main.of_records(content.main) if content.main else Main.empty(schema)), manifest.next_row
+    lost = [name for name, record in zip(schema, content.main[2:], strict=False) if not record.parts]
+    for record in content.changes:
+        if record.kind == RecordKind.SCHEMA:
+            altered = SchemaChange.decoded(record.payload)
+            state, names = state.altered(altered), map(altered.name_of, lost)
+            lost = [name for name in names if name is not None]
+            continue
+        change = Change.decoded(record.payload)
+        if manifest.main is not None and not content.main:
+            change = replace(change, removed=change.removed[change.removed >= manifest.next_row])
+        state, next_row = state.after(change), change.first_row + change.length
+    return Replayed(state, next_row, lost)
 
 
 def selection(condition: ColumnExpression, schema: Mapping[str, DataType], context: Context) -> Selection:
@@ -262,7 +267,8 @@ def selection(condition: ColumnExpression, schema: Mapping[str, DataType], conte
     def selected(state: StoreState) -> Any:
         if not state.num_rows:
             return state.row_numbers
-        rows = selected_rows(state.columns(program.columns, context), program, context)
+        present = program if state.schema is schema else compiled(condition, state.schema)  # other threads change columns
+        rows = selected_rows(state.columns(present.columns, context), present, context)
         return state.row_numbers if rows is None else state.row_numbers[rows.astype("i8")]
 
     return selected

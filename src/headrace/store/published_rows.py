@@ -17,7 +17,6 @@ from headrace.core.context import Context
 from headrace.core.errors import HeadraceError, MissingDependencyError
 from headrace.store.change import Change
 from headrace.store.keys import FoundRows
-from headrace.store.main import Main
 from headrace.store.state import StoreState
 from headrace.store.store_key import KeyIndex, Keys, StoreKey
 
@@ -171,10 +170,10 @@ class PublishedRows:
         with self._lock:
             self.state, self._shown_count, self._begun = self.written, self._written_count, None
 
-    def use_main(self, main: Main, merged: StoreState) -> None:
-        """Show the same rows with a main that has those of an earlier state. All rows are shown."""
+    def use(self, state: StoreState) -> None:
+        """Show a state of the same rows, with another main or other columns. All rows are shown."""
         with self._lock:
-            self.state = self.written = self.state.with_main(main, merged)
+            self.state = self.written = state
 
     def find(self, keys: Keys) -> tuple[StoreState, FoundRows]:
         """Return the present state, and the row of each key in it. The store has a key."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from headrace.arrange.gather.take import from_first_row
 from headrace.columns.column import Column
@@ -44,6 +45,20 @@ def parsed_schema(schema: object) -> dict[str, DataType]:
     return found
 
 
+def texts_of(schema: Mapping[str, DataType]) -> dict[str, str]:
+    """Return a schema as a manifest has it."""
+    return {name: str(type_) for name, type_ in schema.items()}
+
+
+def check_names(option: str, names: Iterable[object], schema: Mapping[str, Any]) -> None:
+    """Raise UnknownColumnError if a name of an option is that of no column."""
+    for name in names:
+        if not isinstance(name, str) or name not in schema:
+            near = nearest(name, schema) if isinstance(name, str) else None
+            hint = "" if near is None else f"; did you mean {near!r}?"
+            raise UnknownColumnError(f"{option} has {shown(name)}, and the store has no such column{hint}")
+
+
 def fitted(columns: Mapping[str, Column], schema: Mapping[str, DataType], context: Context) -> dict[str, Column]:
     """Return columns in the order and of the types of a schema.
 
@@ -66,6 +81,16 @@ def whole_columns(columns: Mapping[str, Column], names: Iterable[str]) -> Mappin
     if missing:
         raise UnknownColumnError(f"source has no column {shown(missing[0])}, and the store has it")
     return columns
+
+
+def check_current(columns: Mapping[str, Column], schema: Mapping[str, DataType], *, is_whole: bool = True) -> None:
+    """Raise OptionError if columns do not fit a schema, which was changed after they were fitted.
+
+    `is_whole`: whether they must have all of its names.
+    """
+    is_short = is_whole and len(columns) < len(schema)
+    if is_short or any(schema.get(name) != column.type for name, column in columns.items()):
+        raise OptionError("the columns of the store were changed while the rows were read; repeat the call")
 
 
 def _of_type(name: str, column: Column, type_: DataType, context: Context) -> Column:

@@ -20,6 +20,7 @@ from headrace.store.dictionary.decode import decode, dictionary_column
 from headrace.store.main import Main
 from headrace.store.prefix import Prefix
 from headrace.store.row_runs import RowRuns
+from headrace.store.schema_change import SchemaChange
 
 try:
     import numpy as np
@@ -61,6 +62,8 @@ class StoreState:
     """Size of the delta."""
     removed_rows: int = 0
     """Number of removed rows of main and delta."""
+    is_altered: bool = False
+    """True if the columns were changed since the main was made."""
 
     def after(self, change: Change) -> StoreState:
         """Return the state after a change."""
@@ -75,6 +78,18 @@ class StoreState:
             removed_rows=self.removed_rows + len(change.removed),
         )
 
+    def altered(self, change: SchemaChange) -> StoreState:
+        """Return the same rows after a change of the columns."""
+        added = [replace(one, columns=change.columns(one.columns, one.length)) for one in self.added]
+        return replace(
+            self,
+            schema=change.types,
+            main=change.main(self.main),
+            added=Prefix(added, len(added)),
+            delta_bytes=sum(one.nbytes for one in added),
+            is_altered=True,
+        )
+
     def with_main(self, main: Main, merged: StoreState) -> StoreState:
         """Return the same rows with a main that has those of an earlier state."""
         return replace(
@@ -85,6 +100,7 @@ class StoreState:
             delta_rows=self.delta_rows - merged.delta_rows,
             delta_bytes=self.delta_bytes - merged.delta_bytes,
             removed_rows=self.removed_rows - merged.removed_rows,
+            is_altered=False,
         )
 
     @property
@@ -163,11 +179,11 @@ class StoreState:
             for part, rows in zip((main, delta), places, strict=True)
         ]
 
-    def names_of_few(self) -> list[str]:
-        """Return the names of the columns of texts with few distinct values in the main."""
+    def names_of_few(self, names: Iterable[str]) -> list[str]:
+        """Return those of the names whose columns are texts with few distinct values in the main."""
         if self.delta_bytes > _MAX_DELTA_BYTES:
             return []
-        return [name for name, column in self.main.columns.items() if _has_few(column.dictionary)]
+        return [name for name in names if self.schema[name].is_string and _has_few(self.main.columns[name].dictionary)]
 
     def rows_at(self, numbers: Any, names: Iterable[str], context: Context) -> dict[str, Column]:
         """Return columns of the rows with given numbers, in their order. All numbers are those of rows.
@@ -225,4 +241,4 @@ class StoreState:
 
 
 def _has_few(dictionary: Column) -> bool:
-    return dictionary.type.is_string and 0 < len(dictionary) <= _FEW_VALUES and dictionary.values.nbytes <= _FEW_BYTES
+    return 0 < len(dictionary) <= _FEW_VALUES and dictionary.values.nbytes <= _FEW_BYTES

@@ -98,9 +98,13 @@ class CrashFiles:
         return sorted(self.names_now)
 
     def read(self, name):
+        """Return the bytes of a file, for tests."""
+        return bytes(self.names_now[name].data)
+
+    def open_read(self, name):
         if name not in self.names_now:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", name)
-        return bytes(self.names_now[name].data)
+        return OpenFile(self.names_now[name])
 
     def open_append(self, name):
         if name not in self.names_now:
@@ -127,6 +131,20 @@ class CrashFiles:
             return None
         self.is_locked = True
         return CrashLock(self)
+
+
+class OpenFile:
+    """A file that is open for reading."""
+
+    def __init__(self, node):
+        self.node = node
+
+    @property
+    def size(self):
+        return len(self.node.data)
+
+    def read(self, begin, nbytes):
+        return memoryview(bytes(self.node.data[begin : begin + nbytes]))
 
 
 class CrashLock:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headrace.core.errors import SourceError
-from headrace.store.files.folder import MainRecord, StoreFolder, read_content
+from headrace.store.files.folder import StoreFolder, read_content
 from headrace.store.files.log import SyncPolicy
+from headrace.store.files.main_file import MainRecord
 from headrace.store.files.manifest import Manifest
 from headrace.store.files.records import RecordKind
 
@@ -76,7 +77,7 @@ class History:
         if between:
             self.append(folder, 17)
         folder.write_main(MainRecord(RecordKind.COLUMN, (payload,)) for payload in merged)
-        folder.use_main(first, 0)
+        folder.use_main(first, 0, SCHEMA.schema)
 
     def check(self, files):
         """Open the store; return whether it has each acknowledged payload once, and others only of whole changes after them."""
@@ -87,7 +88,7 @@ class History:
 
 def payloads(content):
     """Return the payloads of main and log."""
-    return [bytes(record.parts[0]) for record in content.main] + [bytes(change) for change in content.changes]
+    return [bytes(record.content()) for record in content.main] + [bytes(change.payload) for change in content.changes]
 
 
 def is_right(history, files):

@@ -27,7 +27,7 @@ def test_a_file_that_another_machine_has_removed_is_not_there(tmp_path, monkeypa
     def stale(*_args, **_options):
         raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
-    monkeypatch.setattr("builtins.open", stale)
+    monkeypatch.setattr("os.open", stale)
     with pytest.raises(FileNotFoundError) as found:
-        HostFiles(str(tmp_path)).read("main")
+        HostFiles(str(tmp_path)).open_read("main")
     assert found.value.filename == str(tmp_path / "main")

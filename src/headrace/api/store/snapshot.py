@@ -10,7 +10,7 @@ from headrace.api.optional import needed
 from headrace.api.table import Table
 from headrace.columns.types import DataType
 from headrace.core.context import Context
-from headrace.core.errors import OptionError, UnknownColumnError, nearest, shown
+from headrace.core.errors import OptionError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,7 +126,7 @@ class StoreSnapshot:
         needed("pyarrow", "arrow", "sql()")
         from headrace.api.store.sql_rows import SqlRows, result_of  # needs both
 
-        return result_of(query, SqlRows(self._state, self._context), self._context.thread_count)
+        return result_of(query, SqlRows(self._state, self._context, query), self._context.thread_count)
 
     def lookup(self, keys: Any) -> FoundTable:
         """Return the rows of keys. The first call builds a hash map of all keys.
@@ -196,11 +196,9 @@ class StoreSnapshot:
         names = [columns] if isinstance(columns, str) else columns
         if not isinstance(names, list | tuple):
             raise OptionError.wrong("columns", "names of columns, in a list", columns)
-        for name in names:
-            if not isinstance(name, str) or name not in self._state.schema:
-                near = nearest(name, self._state.schema) if isinstance(name, str) else None
-                hint = "" if near is None else f"; did you mean {near!r}?"
-                raise UnknownColumnError(f"columns has {shown(name)}, and the store has no such column{hint}")
+        from headrace.store.schema import check_names  # needs NumPy
+
+        check_names("columns", names, self._state.schema)
         return names
 
     def _needed_key(self, call: str) -> StoreKey:

@@ -40,11 +40,13 @@ class SqlRows(Dataset):  # type: ignore[misc]  # PyArrow has no types
         The state.
     context
         Threads and memory of each scan.
+    query
+        The query. Columns whose names are not in it are not looked at before they are scanned.
     """
 
-    def __init__(self, state: StoreState, context: Context) -> None:
+    def __init__(self, state: StoreState, context: Context, query: str) -> None:
         self._state, self._context = state, context
-        self._few = frozenset(state.names_of_few())
+        self._few = frozenset(state.names_of_few(name for name in state.schema if _has_word(query, name)))
         self._schema = _schema_of({name: empty_column(type_) for name, type_ in state.schema.items()}, self._few)
         self.error: BaseException | None = None
         """Exception of a scan. DuckDB replaces it by its own, which has the text alone."""
@@ -69,8 +71,8 @@ class SqlRows(Dataset):  # type: ignore[misc]  # PyArrow has no types
 
 
 def _has_word(condition: str, name: str) -> bool:
-    """Return whether a condition may read a column: its text has the name, as a whole word."""
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", condition) is not None
+    """Return whether a condition or a query may read a column: its text has the name, as a whole word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", condition, re.IGNORECASE) is not None
 
 
 def _schema_of(columns: Mapping[str, Column], few: Container[str]) -> Any:

@@ -11,8 +11,8 @@ from headrace.api.scan.scan import Scan
 from headrace.api.store.row_count import RowCount, joined_rejects
 from headrace.api.store.snapshot import FoundTable, StoreSnapshot, caller_keys
 from headrace.api.store.statistics import Salvaged, StoreStatistics, statistics_of
+from headrace.api.store.store_columns import StoreColumns
 from headrace.api.table import Table
-from headrace.columns.types import DataType
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.expressions.column_expression import ColumnExpression
@@ -35,7 +35,7 @@ class _LastSnapshot(NamedTuple):
     snapshot: StoreSnapshot
 
 
-class Store(ForeignNames):
+class Store(StoreColumns, ForeignNames):
     """Rows in compressed columns that take changes at any time.
 
     The *main* has a sorted dictionary and packed codes for each column. Rows that are added go to the *delta*, which is not
@@ -77,7 +77,8 @@ class Store(ForeignNames):
     OptionError
         An option is wrong, or the folder has a store of another schema.
     SourceError
-        There is no store and no schema, another writer has the store, or a file is damaged; the message has the offset.
+        There is no store and no schema, another writer has the store, or a file is damaged; the message has the offset. A column
+        of the main is read and checked when a call first uses it, which raises this error if the column is damaged.
     MissingDependencyError
         NumPy is not installed, or PyArrow for a store with a path.
     OSError
@@ -386,18 +387,6 @@ class Store(ForeignNames):
         return last.snapshot
 
     @property
-    def schema(self) -> Mapping[str, DataType]:
-        """Mapping from name to type."""
-        return dict(self._opened.state.schema)
-
-    @property
-    def key(self) -> str | list[str] | None:
-        """Name of the key column, or names of several in a list; None without a key."""
-        from headrace.store.opening import key_option  # needs NumPy
-
-        return key_option(() if self._opened.key is None else self._opened.key.names)
-
-    @property
     def statistics(self) -> StoreStatistics:
         """Sizes of main, delta and log."""
         return statistics_of(self._opened.state, self._opened.engine, self._opened.torn_bytes)
@@ -481,10 +470,3 @@ class Store(ForeignNames):
     def __repr__(self) -> str:
         place = "in memory" if self._source.where is None else f"in {self._source.where!r}"
         return f"<headrace.Store {place}, {len(self)} rows, {len(self.schema)} columns>"
-
-    def _engine(self, call: str) -> StoreEngine:
-        engine = self._opened.engine
-        if engine is None:
-            raise OptionError(f"{call}() changes the store, which is open with read_only=True")
-        self._last = None
-        return engine

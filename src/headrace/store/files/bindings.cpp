@@ -28,8 +28,8 @@ nb::tuple add_to_checksum(const nb::handle data, u32 crc) {
     return nb::make_tuple(size, crc);
 }
 
-// Returns the first `size` bytes of a file, or all if it has fewer.
-nb::object read_file(int file, u64 size) {
+// Returns `size` bytes of a file from an offset on, or fewer if the file ends before.
+nb::object read_file(int file, u64 begin, u64 size) {
     constexpr u64 PIECE = u64{1} << 30;  // a call of the system reads less than 2 GiB
     require_group_memory(size);
     Region region(size, nullptr);
@@ -37,7 +37,8 @@ nb::object read_file(int file, u64 size) {
     const auto [end, error] = released([&]() -> std::pair<u64, int> {
         u64 at = 0;
         while (at < size) {
-            const ssize_t got = pread(file, region.data() + at, std::min(PIECE, size - at), static_cast<off_t>(at));
+            const ssize_t got =
+                pread(file, region.data() + at, std::min(PIECE, size - at), static_cast<off_t>(begin + at));
             if (got < 0 && errno == EINTR) continue;
             if (got <= 0) return {at, got == 0 ? 0 : errno};
             at += static_cast<u64>(got);
@@ -63,7 +64,7 @@ void begin_sync(int file) {
 
 void bind_store_files(nb::module_& m) {
     m.def("add_to_checksum", &add_to_checksum, "data"_a, "crc"_a);
-    m.def("read_file", &read_file, "file"_a, "size"_a);
+    m.def("read_file", &read_file, "file"_a, "begin"_a, "size"_a);
     m.def("begin_sync", &begin_sync, "file"_a);
 }
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import FileIO
 from typing import Protocol
+from weakref import finalize
 
 from headrace import _native
 
@@ -39,6 +40,17 @@ class AppendFile(Protocol):
         """Close the file, without a sync."""
 
 
+class ReadFile(Protocol):
+    """A file that is open for reading. It can be read after it was removed."""
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+
+    def read(self, begin: int, nbytes: int) -> memoryview:
+        """Return bytes from an offset on, fewer if the file ends before. Buffers may be parts of them."""
+
+
 class FolderLock(Protocol):
     """A lock that is held until it is closed, or its process ends."""
 
@@ -59,8 +71,8 @@ class FileSystem(Protocol):
     def names(self) -> list[str]:
         """Return the names of the files; empty if there is no folder."""
 
-    def read(self, name: str) -> memoryview:
-        """Return the bytes of a file. Buffers may be parts of them."""
+    def open_read(self, name: str) -> ReadFile:
+        """Open a file for reading. It is closed when it is dropped."""
 
     def open_append(self, name: str) -> AppendFile:
         """Open a file for appending, and create it if it does not exist."""
@@ -97,15 +109,9 @@ class HostFiles:
         """Return the names of the files; empty if there is no folder."""
         return sorted(os.listdir(self.path)) if os.path.isdir(self.path) else []
 
-    def read(self, name: str) -> memoryview:
-        """Return the bytes of a file. Buffers may be parts of them."""
-        try:
-            with open(self._at(name), "rb", buffering=0) as file:
-                return memoryview(_native.read_file(file.fileno(), os.fstat(file.fileno()).st_size))
-        except OSError as error:
-            if error.errno != errno.ESTALE:  # of NFS: another machine has removed the file
-                raise
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._at(name)) from None
+    def open_read(self, name: str) -> ReadFile:
+        """Open a file for reading. It is closed when it is dropped."""
+        return _HostReadFile(self._at(name))
 
     def open_append(self, name: str) -> AppendFile:
         """Open a file for appending, and create it if it does not exist."""
@@ -138,6 +144,31 @@ class HostFiles:
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name)
+
+
+class _HostReadFile:
+    """A file of the host that is open for reading."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        with self._removed_if_stale():
+            self._number = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            finalize(self, os.close, self._number)
+            self.size = os.fstat(self._number).st_size
+
+    def read(self, begin: int, nbytes: int) -> memoryview:
+        with self._removed_if_stale():
+            return memoryview(_native.read_file(self._number, begin, nbytes))
+
+    @contextmanager
+    def _removed_if_stale(self) -> Iterator[None]:
+        """Raise FileNotFoundError if another machine has removed the file from NFS."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno != errno.ESTALE:
+                raise
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._path) from None
 
 
 class _HostLock:
@@ -198,6 +229,12 @@ class _HostFile:
         except OSError as error:
             error.filename = self._file.name
             raise
+
+
+def read_file(files: FileSystem, name: str) -> memoryview:
+    """Return the bytes of a file. Buffers may be parts of them."""
+    file = files.open_read(name)
+    return file.read(0, file.size)
 
 
 def _sync_folder(path: str) -> None:

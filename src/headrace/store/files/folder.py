@@ -8,29 +8,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from errno import EACCES, EROFS
+from functools import partial
+from typing import TypeAlias
 
 from headrace.core.errors import OptionError, SourceError
-from headrace.store.files.file_system import FileSystem, FolderLock
+from headrace.store.files.file_system import FileSystem, FolderLock, read_file
 from headrace.store.files.log import Log, SyncPolicy
+from headrace.store.files.main_file import Damage, MainRecord, unread_main
 from headrace.store.files.manifest import MANIFEST, Manifest, log_name, main_name, read_manifest, write_manifest
-from headrace.store.files.records import Fault, RecordKind, framed, read_records, record_parts, whole_records
+from headrace.store.files.records import Fault, Record, RecordKind, framed, read_records, record_parts, whole_records
 
 _LOG = re.compile(r"log-(\d{20})\.hrs")
 _MAIN = re.compile(r"main-(\d{10})\.hrs")
+_CHANGES = (RecordKind.PART, RecordKind.CHANGE, RecordKind.SCHEMA)
+_Unread: TypeAlias = Callable[[FileSystem, str], "tuple[MainRecord, ...] | None"]
+"""Returns the records of a main whose columns are not read; None for a main that must be read as a whole."""
 _READ_ATTEMPTS = 100
 """Times that a reader begins anew because a merge has replaced the files that it was about to read."""
-
-
-@dataclass(frozen=True, slots=True)
-class MainRecord:
-    """A record of a main: its kind, and its content in parts. A record that was read has one part; if it is damaged, none."""
-
-    kind: int
-    parts: tuple[bytes | memoryview, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,8 @@ class Content:
     manifest: Manifest
     main: tuple[MainRecord, ...]
     """Records of the main, without its seal; empty without a main."""
-    changes: tuple[memoryview, ...]
-    """Payloads of the changes in the log, in order."""
+    changes: tuple[Record, ...]
+    """Changes of rows and of columns in the log, in order."""
     next_sequence: int
     """Sequence of the next record of the log."""
     last_log: int
@@ -50,28 +48,12 @@ class Content:
     """The end of the newest log, if a crash has cut it off. Its bytes are no acknowledged records."""
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """A place of a file that was synced and has other bytes now."""
-
-    file: str
-    fault: Fault
-
-    def error(self, where: str) -> SourceError:
-        """Return the error for a store that cannot be opened; `where` names its folder."""
-        return SourceError(
-            f"{where!r} is damaged: {self.file} at byte {self.fault.offset}: {self.fault.reason}; "
-            "headrace.Store.salvage(path, copy), or headrace store verify PATH --copy COPY, copies "
-            + ("what is undamaged" if _MAIN.fullmatch(self.file) else "all rows up to there")
-        )
-
-
 def read_content(files: FileSystem, where: str) -> Content:
-    """Return the content of a store, for a reader without a lock or for its writer.
+    """Return the content of a store, for a reader without a lock or for its writer. Columns of the main are not read.
 
     Raise SourceError if there is no store, or one of its files is damaged; the message has the file and the offset.
     """
-    found = read_undamaged(files, where)
+    found = _found(files, where, partial(unread_main, where=where))
     if found.damage is not None:
         raise found.damage.error(where)
     return found.content
@@ -86,14 +68,18 @@ class Undamaged:
 
 
 def read_undamaged(files: FileSystem, where: str) -> Undamaged:
-    """Return the content of a store up to its first damage.
+    """Return the content of a store up to its first damage. The main is read as a whole.
 
     Raise SourceError if there is no store, or its manifest is damaged.
     """
+    return _found(files, where, lambda _files, _name: None)
+
+
+def _found(files: FileSystem, where: str, unread: _Unread) -> Undamaged:
     for _ in range(_READ_ATTEMPTS):
         manifest = read_manifest(files, where)
         try:
-            return _read(files, manifest)
+            return _read(files, manifest, unread)
         except FileNotFoundError as error:
             lost = os.path.basename(error.filename)
         if read_manifest(files, where) == manifest:
@@ -101,8 +87,9 @@ def read_undamaged(files: FileSystem, where: str) -> Undamaged:
     raise SourceError(f"{where!r} is merged again and again while it is opened; open it once more")
 
 
-def _read(files: FileSystem, manifest: Manifest) -> Undamaged:
-    start, damage = _with_main(files, manifest)
+def _read(files: FileSystem, manifest: Manifest, unread: _Unread) -> Undamaged:
+    records = None if manifest.main is None else unread(files, manifest.main)
+    start, damage = _with_main(files, manifest) if records is None else (replace(_empty(manifest), main=records), None)
     found = _with_logs(files, start)
     return found if damage is None else replace(found, damage=damage)
 
@@ -110,18 +97,22 @@ def _read(files: FileSystem, manifest: Manifest) -> Undamaged:
 def _without(files: FileSystem, manifest: Manifest, lost: str) -> Undamaged:
     """Return the content without a file that the manifest names, and that is missing: the main, or the first log."""
     damage = Damage(lost, Fault(0, 0, "the file is missing", is_damage=True))
-    start = Content(manifest, (), (), manifest.first_sequence, manifest.first_sequence)
+    start = _empty(manifest)
     with suppress(FileNotFoundError):
         return Undamaged(_with_logs(files, start).content if lost == manifest.main else _with_main(files, manifest)[0], damage)
     return Undamaged(start, damage)
 
 
+def _empty(manifest: Manifest) -> Content:
+    return Content(manifest, (), (), manifest.first_sequence, manifest.first_sequence)
+
+
 def _with_main(files: FileSystem, manifest: Manifest) -> tuple[Content, Damage | None]:
     """Return the content of the main alone; if it is damaged, what is left of it."""
-    start = Content(manifest, (), (), manifest.first_sequence, manifest.first_sequence)
+    start = _empty(manifest)
     if manifest.main is None:
         return start, None
-    data = files.read(manifest.main)
+    data = read_file(files, manifest.main)
     found = read_records(data, 1)
     fault = found.fault
     if fault is None and not found.is_sealed:
@@ -144,9 +135,9 @@ def _rest_of_main(data: memoryview, manifest: Manifest) -> tuple[MainRecord, ...
 
 def _with_logs(files: FileSystem, start: Content) -> Undamaged:
     """Return the content with the changes of all logs that the main does not have."""
-    changes: list[memoryview] = []
+    changes: list[Record] = []
     sequence = start.manifest.first_sequence
-    logs = [(first, files.read(log_name(first))) for first in logs_in(files) if first >= sequence]
+    logs = [(first, read_file(files, log_name(first))) for first in logs_in(files) if first >= sequence]
     if not logs or logs[0][0] != sequence:
         raise FileNotFoundError(2, "No such file", log_name(sequence))
     # A merge that could not begin may leave an empty log, while the one before it goes on.
@@ -160,7 +151,7 @@ def _with_logs(files: FileSystem, start: Content) -> Undamaged:
             end = Fault(0, 0, reason, is_damage=True) if torn is None else replace(torn, is_damage=True)
             return Undamaged(start, Damage(log_name(first if torn is None else start.last_log), end))
         found = read_records(data, first).without_open_change()
-        changes += [record.payload for record in found.records if record.kind in (RecordKind.PART, RecordKind.CHANGE)]
+        changes += [record for record in found.records if record.kind in _CHANGES]
         sequence += len(found.records)
         start, torn = replace(start, changes=tuple(changes), next_sequence=sequence, last_log=first), found.fault
         if torn is not None and torn.is_damage:
@@ -209,7 +200,7 @@ class StoreFolder:
             names = files.names()
             if MANIFEST in names:
                 raise OptionError(f"{where!r} has a store already; name another folder, or open it without schema=")
-            if any(_MAIN.fullmatch(name) or (_LOG.fullmatch(name) and files.read(name)) for name in names):
+            if any(_MAIN.fullmatch(name) or (_LOG.fullmatch(name) and files.open_read(name).size) for name in names):
                 raise OptionError(f"{where!r} has files of a store without a manifest; restore that file")
             first = files.open_append(log_name(manifest.first_sequence))
             try:
@@ -294,7 +285,7 @@ class StoreFolder:
         finally:
             file.close()
 
-    def use_main(self, first_sequence: int, next_row: int) -> None:
+    def use_main(self, first_sequence: int, next_row: int, schema: dict[str, str]) -> None:
         """Replace the manifest by one that names the next main, then remove the files that are not read any more.
 
         Raise OSError if the manifest cannot be written. Either one is valid then.
@@ -305,8 +296,12 @@ class StoreFolder:
             Sequence of the first record that the main does not have.
         next_row
             Number of the first row that the main does not have.
+        schema
+            Name and type of each column of the main, as texts.
         """
-        following = replace(self.manifest, generation=self._generation, first_sequence=first_sequence, next_row=next_row)
+        following = replace(
+            self.manifest, schema=schema, generation=self._generation, first_sequence=first_sequence, next_row=next_row
+        )
         write_manifest(self._files, following)
         self.manifest = following
         with suppress(OSError):  # the next writer removes them

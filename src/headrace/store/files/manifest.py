@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 
 from headrace.core.errors import SourceError
-from headrace.store.files.file_system import FileSystem
+from headrace.store.files.file_system import FileSystem, read_file
 from headrace.store.files.records import RecordKind, framed, read_records
 
 MANIFEST = "manifest"
@@ -66,7 +66,7 @@ def read_manifest(files: FileSystem, where: str) -> Manifest:
     Raise SourceError if there is none, or it is damaged.
     """
     try:
-        data = files.read(MANIFEST)
+        data = read_file(files, MANIFEST)
     except FileNotFoundError:
         raise SourceError(f"{where!r} is no store: it has no file {MANIFEST!r}") from None
     except NotADirectoryError:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import groupby, pairwise
 from struct import Struct
+from typing import NamedTuple
 from zlib import crc32
 
 from headrace import _native
@@ -49,9 +50,28 @@ class RecordKind(IntEnum):
     """Main: one column."""
     PART = 7
     """Log: the first rows of the change that follows. Without that change, a crash or an error has ended it."""
+    SCHEMA = 8
+    """Log: a change of the columns."""
 
 
 _KINDS = frozenset(RecordKind)
+
+
+class RecordHeader(NamedTuple):
+    """The fields of a header that is whole."""
+
+    kind: int
+    sequence: int
+    synced: int
+    nbytes: int
+    """Bytes of the payload."""
+    checksum: int
+    """CRC-32 of the payload and its padding."""
+
+    @property
+    def padded_bytes(self) -> int:
+        """Bytes of the payload and its padding."""
+        return self.nbytes + -self.nbytes % ALIGNMENT
 
 
 class NotTorn(str):
@@ -166,28 +186,35 @@ def _joined(parts: Iterable[bytes | memoryview]) -> list[bytes | memoryview]:
     return found
 
 
-def parsed(data: bytes | memoryview, at: int) -> Record | str:
-    """Return the record at an offset, or the reason why there is none."""
-    view = memoryview(data)
-    header = view[at : at + HEADER_BYTES]
+def parsed_header(header: bytes | memoryview) -> RecordHeader | str:
+    """Return the fields of a header, or the reason why there is none."""
     if len(header) < HEADER_BYTES:
         return "the header is cut off"
     magic, kind, version, sequence, synced, nbytes, content, own = _HEADER.unpack(header)
     if magic != MAGIC:
-        return _fault_of("the header does not begin with its mark", view, at, at + HEADER_BYTES)
+        return "the header does not begin with its mark"
     if checksum(header[:-4]) != own:
-        return _fault_of("the checksum of the header differs", view, at, at + HEADER_BYTES)
+        return "the checksum of the header differs"
     if version != VERSION or kind not in _KINDS:
         return NotTorn(
             f"the record has {f'kind {kind}' if version == VERSION else f'version {version}'}; a newer package wrote it"
         )
+    return RecordHeader(kind, sequence, synced, nbytes, content)
+
+
+def parsed(data: bytes | memoryview, at: int) -> Record | str:
+    """Return the record at an offset, or the reason why there is none."""
+    view = memoryview(data)
     begin = at + HEADER_BYTES
-    end = begin + nbytes + -nbytes % ALIGNMENT
+    header = parsed_header(view[at:begin])
+    if isinstance(header, str):
+        return header if isinstance(header, NotTorn) or begin > len(view) else _fault_of(header, view, at, begin)
+    end = begin + header.padded_bytes
     if end > len(view):
         return "the payload is cut off"
-    if checksum(view[begin:end]) != content:
+    if checksum(view[begin:end]) != header.checksum:
         return _fault_of("the checksum of the payload differs", view, at, end)
-    return Record(kind, sequence, synced, view[begin : begin + nbytes], at, end)
+    return Record(header.kind, header.sequence, header.synced, view[begin : begin + header.nbytes], at, end)
 
 
 def _fault_of(reason: str, data: memoryview, begin: int, end: int) -> str:
