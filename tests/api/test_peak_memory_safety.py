@@ -100,4 +100,5 @@ def test_faults_beyond_the_limit_take_no_memory(tmp_path: Path, on_error: str) -
     text = b"a\n" + b"x\n" * 4_000_000
     found = measured(tmp_path / "a.csv", text, dtypes="int64", on_error=on_error, max_rejects=1000)
     assert found["faults"] == 4_000_000
-    assert found["peak"] < 1.2 * found["result"] + 20 * MB
+    # Records of two bytes need the most working memory: 7 MB a thread, which huge pages round up. It is kept until the end.
+    assert found["peak"] < 1.2 * found["result"] + 25 * MB
