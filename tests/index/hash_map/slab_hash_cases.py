@@ -19,7 +19,7 @@ from headrace.index.hash_map.operations import MAP_KINDS, SET_KINDS
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import bits_of
 
-BUILD = BuildTuning(threads=64, buckets=8, min_rows=97, split=SMALL_TUNING)
+BUILD = BuildTuning(threads=64, buckets=8, min_rows=97, moved_buckets=8, split=SMALL_TUNING)
 SMALL = SlabTuning(threads=64, block_rows=96, order_rows=150, order_slabs=1, build=BUILD)
 UNLIMITED = SlabTuning(threads=64, block_rows=96, max_load=1e9, build=BUILD)
 """A table that grows only when its memory blocks are full."""

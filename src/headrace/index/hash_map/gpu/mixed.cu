@@ -4,6 +4,7 @@
 // Bytes moved, for keys of width k and values of width v. In order, after the sort: 2 (k + v) + 15 for each operation.
 // For each distinct key, 128 for each slab of its list, twice if the key is added. Side by side: k + 2 v + 7 for each
 // operation, 128 for each slab, and 64 for the lock.
+#include "gpu/block/turns.cuh"
 #include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/mixed_ref.cuh"
 #include "index/hash_map/gpu/mixed_task.hpp"
@@ -87,12 +88,19 @@ extern "C" __global__ void __launch_bounds__(threads)
     count_flags(counts + 4, is_erasure);
 }
 
-// Counts the operations that the map does not have, in counts[5].
+constexpr u32 checked_turns = 16;
+
+// Counts the threads that find an operation which the map does not have, in counts[5]. A thread checks 16.
 extern "C" __global__ void __launch_bounds__(threads)
     check_operations(const __grid_constant__ SlabTable, const __grid_constant__ MixedTask task, u64* counts) {
-    const u64 row = thread_row();
-    count_flags(counts + 5,
-                row < task.count && (task.operations[row] > 63 || !(task.known >> task.operations[row] & 1)));
+    u32 unknown = 0;
+#pragma unroll
+    for (u32 turn = 0; turn < checked_turns; ++turn) {
+        const u64 row = tile::item_of_turn<threads, checked_turns>(turn);
+        const u32 operation = row < task.count ? task.operations[row] : 0;
+        unknown += operation > 63 || !(task.known >> operation & 1) ? 1 : 0;
+    }
+    count_flags(counts + 5, unknown != 0);
 }
 
 // Runs the operations that are not done, side by side; none if one is unknown. `locks`: 0 for each bucket and one more.

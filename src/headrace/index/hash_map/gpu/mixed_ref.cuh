@@ -59,7 +59,7 @@ __device__ __forceinline__ SlabView<L> view_of(const tile::WordPair& words, type
 // Returns the view of each lane's slab, if the lane `is_waiting`. Several slabs are loaded before one is looked at.
 template <class L>
 __device__ __forceinline__ SlabView<L> look_at(const SlabTable& table, u32 slab, typename L::Key key, bool is_waiting) {
-    constexpr u32 loads = 4;
+    constexpr u32 loads = 2;
     SlabView<L> result{};
     while (__ballot_sync(tile::all_lanes, is_waiting) != 0) {
         Turn turns[loads];

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np  # a dependency of cuda-core
@@ -14,6 +15,8 @@ from headrace.index.hash_map.gpu.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, LOCATED, MIXED_TASK, NO_SLOT, SKIPPED, Memory, Rows
 
 _PACKED = MIXED_TASK.packer()
+_CHECKED_TURNS = 16
+"""Operations that a thread checks (mixed.cu)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +108,8 @@ class MixedSlabHash(SlabHash):
         counts, done, locks, tickets = launcher.allocate_group([COUNTS_BYTES, count, self._lock_bytes], [4 * count])
         start: _FirstRound | None = None
         while True:
-            with launcher.together():
-                self._launch(launcher, "check_operations", count, (mixed.packed, counts))
-                self._launch(launcher, "run_operations", count, (mixed.packed, locks, done, tickets, counts))
+            self._launch(launcher, "check_operations", ceil(count / _CHECKED_TURNS), (mixed.packed, counts))
+            self._launch(launcher, "run_operations", count, (mixed.packed, locks, done, tickets, counts))
             added, failed, erased, _, _, unknown = self._counts(launcher, counts).tolist()
             if unknown:
                 return False

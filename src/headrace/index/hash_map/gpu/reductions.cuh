@@ -1,6 +1,7 @@
 // Reduces values of slots by atomic operations.
 #pragma once
 #include "core/operators.hpp"
+#include "gpu/block/memory_access.cuh"
 
 namespace headrace {
 namespace slab {
@@ -9,15 +10,21 @@ namespace slab {
 // slab_kernels.py.
 enum class SlotReduction : u32 { sum, min, max, signed_min, signed_max, last, first };
 
-// Reduces a held value by another one; neither `last` nor `first`.
+// Reduces a held value by another one; neither `last` nor `first`. Most minima and maxima of a frequent key change
+// nothing, and a read is faster than an atomic operation then.
 template <class Word>
 __device__ __forceinline__ void reduce_value(Word* held, Word value, SlotReduction how) {
     using Signed = Either<sizeof(Word) == 8, i64, i32>;
-    if (how == SlotReduction::sum) atomicAdd(held, value);
-    if (how == SlotReduction::min) atomicMin(held, value);
-    if (how == SlotReduction::max) atomicMax(held, value);
-    if (how == SlotReduction::signed_min) atomicMin(reinterpret_cast<Signed*>(held), static_cast<Signed>(value));
-    if (how == SlotReduction::signed_max) atomicMax(reinterpret_cast<Signed*>(held), static_cast<Signed>(value));
+    if (how == SlotReduction::sum) {
+        atomicAdd(held, value);
+        return;
+    }
+    const Word seen = tile::load_relaxed(held);
+    const auto own = static_cast<Signed>(value), other = static_cast<Signed>(seen);
+    if (how == SlotReduction::min && value < seen) atomicMin(held, value);
+    if (how == SlotReduction::max && value > seen) atomicMax(held, value);
+    if (how == SlotReduction::signed_min && own < other) atomicMin(reinterpret_cast<Signed*>(held), own);
+    if (how == SlotReduction::signed_max && own > other) atomicMax(reinterpret_cast<Signed*>(held), own);
 }
 
 }  // namespace slab

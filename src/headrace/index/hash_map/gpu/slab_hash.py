@@ -453,7 +453,8 @@ class SlabHash:
             There is no memory for it; the table is as before.
         """
         old, size = self._memory, self.size
-        if size and self._insertion == "insert_pairs" and self._move(launcher, buckets):
+        is_parallel = buckets >= min(old.buckets, self._tuning.build.moved_buckets)
+        if size and is_parallel and self._insertion == "insert_pairs" and self._move(launcher, buckets):
             return
         items = Rows(launcher.allocate(size * self._widths[0]), launcher.allocate(size * self._widths[1] or 1), size)
         if size:

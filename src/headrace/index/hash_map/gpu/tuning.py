@@ -23,6 +23,8 @@ class BuildTuning:
     """Threads per block, and buckets whose first slabs a block has in shared memory, 128 bytes each."""
     min_rows: int = 1 << 23
     """Rows of a batch from which it is ordered and built, instead of inserted."""
+    moved_buckets: int = 1 << 15
+    """Buckets from which blocks move the lists of a larger table. The pairs of fewer buckets are inserted."""
     max_bits: int = 2 * DIGIT_BITS
     """Maximum number of bits of the hash by which a batch is ordered, in one pass or two."""
     split: SplitTuning | None = None
