@@ -39,7 +39,7 @@ class GpuTuning:
     window: int = 4096
     blocks: int = 4
     """The general conversion, as in `ConvertTuning`."""
-    rows: RowTuning = field(default_factory=RowTuning)
+    rows: RowTuning = field(default_factory=lambda: RowTuning(record_bytes=4))
     numbers_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, blocks=8))
     number_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, record_bytes=2, blocks=6))
     wide_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=64, record_bytes=64, blocks=10))

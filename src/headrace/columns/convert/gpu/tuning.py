@@ -14,7 +14,7 @@ _MEASURE_BLOCKS = 8
 """Blocks per multiprocessor of ``measure_rows``."""
 _SUMMARY_BLOCKS = 12, 10
 """Blocks per multiprocessor of ``summarize_rows``, without and with quotes."""
-_STREAM_BYTES = 2048, 512
+_STREAM_BYTES = 1360, 512
 """Shared memory in which a warp gathers strings before it stores them, without and with quotes. More would leave no room for
 as many blocks.
 """

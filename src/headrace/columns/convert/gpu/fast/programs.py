@@ -8,6 +8,7 @@ from headrace.columns.convert.gpu.tuning import ALL_KINDS
 from headrace.gpu.kernels.source import SUBSET, Programs, Value
 
 _PLAIN = {"HR_QUOTES": [0], "HR_TILE": [16384], "HR_HEAD": [512], "HR_RECORD_BYTES": [8]}
+_STRINGS = {**_PLAIN, "HR_RECORD_BYTES": [4]}
 _QUOTED = {"HR_QUOTES": [1], "HR_TILE": [16384], "HR_HEAD": [2048], "HR_RECORD_BYTES": [8]}
 _DFA = {**_QUOTED, "HR_QUOTES": [2], "HR_HEAD": [1024]}
 _NUMBER, _WIDE = {**_PLAIN, "HR_RECORD_BYTES": [2]}, {**_PLAIN, "HR_RECORD_BYTES": [64]}
@@ -17,16 +18,16 @@ _MEASURED = {"HR_THREADS": [128], "HR_RECORDS": [1], "HR_WRITES": [0]}
 PROGRAMS: Programs = (
     # The conversion: without quotes and with strings, without both, of a single column or many without both, with quotes,
     # by the DFA.
-    ("convert_rows.cu", {**_PLAIN, "HR_THREADS": [192], "HR_RECORDS": [1], "HR_BLOCKS": [6], **_CONVERTED}),
+    ("convert_rows.cu", {**_STRINGS, "HR_THREADS": [192], "HR_RECORDS": [1], "HR_BLOCKS": [6], **_CONVERTED}),
     ("convert_rows.cu", {**_PLAIN, "HR_THREADS": [128], "HR_RECORDS": [2], "HR_BLOCKS": [8], **_CONVERTED}),
     ("convert_rows.cu", {**_NUMBER, "HR_THREADS": [128], "HR_RECORDS": [2], "HR_BLOCKS": [6], **_CONVERTED}),
     ("convert_rows.cu", {**_WIDE, "HR_THREADS": [64], "HR_RECORDS": [1], "HR_BLOCKS": [10], **_CONVERTED}),
     ("convert_rows.cu", {**_QUOTED, "HR_THREADS": [160], "HR_RECORDS": [1], "HR_BLOCKS": [7], **_CONVERTED}),
     ("convert_rows.cu", {**_DFA, "HR_THREADS": [192], "HR_RECORDS": [1], "HR_BLOCKS": [6], **_CONVERTED}),
     # The kernels that measure strings, without quotes, with them and by the DFA: after the search, and during it.
-    ("convert_rows.cu", {**_PLAIN, **_MEASURED, "HR_BLOCKS": [8]}),
+    ("convert_rows.cu", {**_STRINGS, **_MEASURED, "HR_BLOCKS": [8]}),
     ("convert_rows.cu", {**_QUOTED, **_MEASURED, "HR_BLOCKS": [8]}),
     ("convert_rows.cu", {**_DFA, **_MEASURED, "HR_BLOCKS": [8]}),
-    ("measure_rows.cu", {**_PLAIN, **_MEASURED, "HR_UNROLL": [3], "HR_BLOCKS": [12]}),
+    ("measure_rows.cu", {**_STRINGS, **_MEASURED, "HR_UNROLL": [3], "HR_BLOCKS": [12]}),
     ("measure_rows.cu", {**_QUOTED, **_MEASURED, "HR_UNROLL": [3], "HR_BLOCKS": [10]}),
 )

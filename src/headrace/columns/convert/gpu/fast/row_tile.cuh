@@ -38,7 +38,7 @@ constexpr u32 max_records = tile_bytes / HR_RECORD_BYTES;
 constexpr i64 window_reach = 32;  // bytes before a field that are loaded with it
 constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach, and 32 bytes
 constexpr u32 pad_chunks = 3;
-constexpr u32 stream_bytes = may_quote ? 512 : 2048;
+constexpr u32 stream_bytes = may_quote ? 512 : 1360;
 constexpr u32 tiny_string = 4;
 // From this size on a warp copies strings of 32 rows one by one if some have dropped bytes.
 constexpr u32 dropped_strings = 48 * tile::lanes;
