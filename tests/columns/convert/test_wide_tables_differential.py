@@ -1,4 +1,4 @@
-"""Tests the conversion of tables with many columns under the fiber harness against `read_csv` on the CPU.
+"""Tests tables with many columns, or with one of short texts, under the fiber harness against `read_csv` on the CPU.
 
 Tiles have a part of a record or a few records, and windows of fields begin within a record.
 """
@@ -10,7 +10,7 @@ import random
 import pytest
 
 from headrace.testing.fibers.launcher import FiberLauncher
-from tests.columns.load.load_gpu_cases import LARGER_SHAPE, check
+from tests.columns.load.load_gpu_cases import LARGER_SHAPE, SHAPE, check
 
 pytestmark = pytest.mark.fibers
 
@@ -112,6 +112,17 @@ def test_many_columns_of_strings(columns, kind):
     schema = {} if kind == "inferred" else {"schema": ["string" if rng.random() < 0.97 else "int8" for _ in range(columns)]}
     for skew in (0, 11):
         check(data, header=False, shape=LARGER_SHAPE, skew=skew, **schema, **{"on_error": "null", **options})
+
+
+@pytest.mark.parametrize("quoted", [0.0, 0.05])
+@pytest.mark.parametrize("letters", [1, 3, 6])
+def test_one_column_of_short_texts(letters, quoted):
+    """Records of four bytes and more are read by rows, and tiles of shorter ones by the general conversion."""
+    rng = random.Random(f"{letters}{quoted}")
+    words = ["".join(rng.choice("abé") for _ in range(rng.randrange(letters + 1))) for _ in range(3000)]
+    rows = [f'"{word},"' if rng.random() < quoted else word for word in words]
+    for shape in (SHAPE, LARGER_SHAPE):
+        check("\n".join(rows).encode(), header=False, schema=["string"], shape=shape)
 
 
 def test_a_wide_table_with_short_and_long_records():

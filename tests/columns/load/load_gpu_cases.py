@@ -31,7 +31,7 @@ def shape_of(find: SearchTuning, *, threads: int, window: int, row_threads: int 
     """Small tiles."""
     rows = {"threads": row_threads, "tile": find.tile, "head": 256, "blocks": 1}
     shapes = {
-        "rows": RowTuning(**rows),
+        "rows": RowTuning(record_bytes=4, **rows),
         "numbers_rows": RowTuning(records=2, **rows),
         "number_rows": RowTuning(records=2, record_bytes=2, **rows),
         "wide_rows": RowTuning(record_bytes=64, **rows),
