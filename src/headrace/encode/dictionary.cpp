@@ -18,25 +18,35 @@ u64 random_seed() {
     return seed;
 }
 
-// Fill a table with all texts, and write the slots of rows. Tables grow from a few slots on: new texts are most
-// frequent in the first rows, so a table that is too small is found early.
+// Return the probable number of distinct texts of a column, if `found` are among `among` of its rows. Of D equally
+// frequent texts, r rows have about r - r * r / 2D, if r is far less than D.
+u64 expected_texts(u64 found, u64 among, u64 rows) {
+    const double r = static_cast<double>(among), repeated = r - static_cast<double>(found);
+    return std::max(2 * found, static_cast<u64>(std::min(r * r / (2 * repeated + 1), static_cast<double>(rows))));
+}
+
+// Fill a table with all texts, and write the slots of rows. The first table is small. New texts are most frequent in
+// the first rows, so that too few slots are found early. The next table has as many as its texts probably need.
 std::unique_ptr<TextTable> filled_table(const TextColumn& texts, unsigned threads, u32* places) {
-    constexpr usize FEW_SLOTS = usize{1} << 16, MOST_SLOTS = usize{1} << 32, GROWTH = 4;
+    constexpr usize FEW_SLOTS = usize{1} << 16, MOST_SLOTS = usize{1} << 32;
     const usize pieces = piece_count(texts.length), shares = std::clamp<usize>(pieces, 1, threads);
-    usize slots = std::max(std::bit_ceil(std::clamp<usize>(texts.length, 64, FEW_SLOTS)), std::bit_ceil(64 * shares));
+    usize slots = std::bit_ceil(std::max(std::clamp<usize>(2 * texts.length, 64, FEW_SLOTS), 64 * shares));
     while (true) {
         auto table = std::make_unique<TextTable>(random_seed(), slots, threads);
         std::atomic<usize> next{0};
-        std::atomic<bool> fits{true};
+        std::atomic<u64> done{0};
         run_each(shares, threads, [&](usize) {
-            for (usize piece = next++; piece < pieces && fits.load(std::memory_order_relaxed); piece = next++) {
+            for (usize piece = next++; piece < pieces; piece = next++) {
                 const RowRange rows = piece_rows(piece, texts.length);
-                if (!table->insert(texts, rows.begin, rows.end, places)) fits = false;
+                const u64 end = table->insert(texts, rows.begin, rows.end, places);
+                done += end - rows.begin;
+                if (end != rows.end) return;
             }
         });
-        if (fits) return table;
+        if (done == texts.length) return table;
         if (slots == MOST_SLOTS) throw std::length_error("more than 2147483647 distinct texts; read them as string");
-        slots *= GROWTH;
+        const u64 expected = expected_texts(table->text_count(), done, texts.length);
+        slots = std::min(std::bit_ceil(std::max<usize>(4 * slots, expected * 5 / 2)), MOST_SLOTS);
     }
 }
 

@@ -39,13 +39,14 @@ public:
                  [&](usize part) { use(part * SLOTS, std::min(size(), (part + 1) * SLOTS)); });
     }
 
-    // Write the slots of the texts of rows [begin, end), which may be inserted; nulls have none. Return false if the
-    // table is full: then a larger one has to be filled from the first row on.
-    bool insert(const TextColumn& texts, u64 begin, u64 end, u32* places) {
+    // Write the slots of the texts of rows [begin, end), which may be inserted; nulls have none. Return the end of
+    // these rows, or an earlier one if the table is full: then a larger one has to be filled from the column's first
+    // row on.
+    u64 insert(const TextColumn& texts, u64 begin, u64 end, u32* places) {
         std::array<std::string_view, LANES> given;
         std::array<Key, LANES> keys;
         for (u64 first = begin; first < end; first += LANES) {
-            if (used_.load(std::memory_order_relaxed) > limit_) return false;
+            if (text_count() > limit_) return first;
             const usize count = static_cast<usize>(std::min<u64>(LANES, end - first));
             for (usize i = 0; i < count; ++i) {
                 given[i] = texts.is_null(first + i) ? std::string_view() : texts.text(first + i);
@@ -63,8 +64,10 @@ public:
             }
             if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
         }
-        return used_.load(std::memory_order_relaxed) <= limit_;
+        return end;
     }
+
+    usize text_count() const { return used_.load(std::memory_order_relaxed); }
 
     // The following functions are for tables that are filled.
 
