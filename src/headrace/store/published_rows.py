@@ -96,7 +96,7 @@ class _Begun(NamedTuple):
 
 
 class _View(NamedTuple):
-    """What readers see, replaced as a whole, so that an interrupt leaves the one from before or the one after."""
+    """States and rows of readers, replaced as a whole. So an interrupt leaves those from before or those after."""
 
     state: StoreState
     written: StoreState
@@ -177,8 +177,8 @@ class PublishedRows:
             self._view = self._view._replace(written=self.written.after(change), begun=begun)
             self._index = index
             self._written_count += 1
-            written = WrittenRows(self._written_count, self.written, change.first_row + change.length)
-        return written
+            number, written = self._written_count, self.written
+        return WrittenRows(number, written, change.first_row + change.length)
 
     def show(self, rows: WrittenRows) -> None:
         """Show written rows, and all that were written before, unless later ones are shown."""
