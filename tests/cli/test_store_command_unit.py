@@ -43,6 +43,24 @@ def test_create_append_merge_and_query(folder: Path, capsys: pytest.CaptureFixtu
     assert Path("out.csv").read_text() == "city,founded\nRome,5\nBonn,11\nOslo,1048\n"
 
 
+def test_columns_are_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--add", "rank=int8,day=date32,note=string,fee=float64,old=bool", "--rename", "founded=year"]
+    defaults = [word for text in ("rank=7", "day=2024-01-31", "note=12", "fee=0") for word in ("--default", text)]
+    assert main(["store", "alter", "s", *options, *defaults]) == 0
+    assert main(["store", "alter", "s", "--drop", "old", "--widen", "rank=int64"]) == 0
+    assert capsys.readouterr().out == "'s': 7 columns, 2 rows\n's': 6 columns, 2 rows\n"
+    assert main(["store", "sql", "s", "from store order by city", "--to", "out.csv"]) == 0
+    assert (
+        Path("out.csv").read_text()
+        == "city,year,rank,day,note,fee\nOslo,1048,7,2024-01-31,12,0.0\nRome,-753,7,2024-01-31,12,0.0\n"
+    )
+    assert main(["store", "alter", "s"]) == 2
+    assert main(["store", "alter", "s", "--add", "x=int8", "--default", "x=300"]) == 2
+    assert main(["store", "alter", "s", "--drop", "city"]) == 2
+    said = capsys.readouterr().err
+    assert "defaults of 'x': int8 does not have the value 300" in said and "drop has 'city', a column of the key" in said
+
+
 def test_a_store_like_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "create", "t", "--like", "a.csv"]) == 0
     with headrace.Store("t") as store:

@@ -36,7 +36,7 @@ def counted_engine(on_duplicate="raise"):
     source = Source(None, None, SyncPolicy(), MergeTriggers(), CONTEXT, CONTEXT)
     engine = opened(source, StoreRequest.of(SCHEMA, "n", on_duplicate, is_read_only=False)).engine
     changes = CountedList()
-    engine._rows.state = replace(engine.state, added=Prefix(changes))
+    engine._rows.use(replace(engine.state, added=Prefix(changes)))
     return engine, changes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import random
 import sys
 import threading
@@ -187,3 +188,67 @@ def test_a_look_up_that_is_interrupted_beside_a_change(request):
     changes.rows.publish(state.after(change), change.removed, [change])
     assert WatchedKeys.watch is None
     changes.check()
+
+
+def interrupted_after(number, call):
+    """Call a function, with KeyboardInterrupt after the call of this number in the module; return whether it came.
+
+    Python looks for interrupts after calls, but not when a block has taken a lock.
+    """
+    left, opcodes = [number], {}
+
+    def trace(frame, event, argument):
+        if not frame.f_code.co_filename.endswith("published_rows.py"):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            before = opcodes.setdefault(frame, ["", ""])
+            if before[1].startswith("CALL") and before[0] != "LOAD_SPECIAL":
+                left[0] -= 1
+                if left[0] == 0:
+                    raise KeyboardInterrupt
+            opcodes[frame] = [before[1], dis.opname[frame.f_code.co_code[frame.f_lasti]]]
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("type_", NAMES)
+@pytest.mark.parametrize("call", ["publish", "write"])
+def test_an_interrupt_after_any_call_of_a_change(call, type_, request):
+    """Look-ups have the rows of the state, whether it has the change or not, and the next changes are made."""
+    is_interrupted, number = True, 0
+    while is_interrupted:
+        number += 1
+        changes = Changes(type_, random.Random(request.node.name))
+        for _ in range(6):
+            changes.publish()
+        changes.check()
+        next_row, before = changes.next_row, changes.rows.state
+        small = Change(next_row, np.empty(0, np.uint64), columns_of([KEYS, KEYS + 1]))
+        gone = np.array(sorted(changes.numbers.values())[:4], np.uint64)
+        large = Change(next_row, gone, columns_of(range(KEYS, KEYS + 9)))
+        change = small if call == "write" else large
+        changes.wanted = changes.key.given([str(n) if type_ == "string" else n for n in range(KEYS + 21)], "keys")
+
+        def make(changes=changes, before=before, change=change):
+            if change.length == 2:
+                changes.rows.show(changes.rows.write(change))
+            else:
+                changes.rows.publish(before.after(change), change.removed, [change])
+
+        is_interrupted = interrupted_after(number, make)
+        assert changes.check() in (before, changes.rows.state)
+        rest = Change(next_row + 9, np.empty(0, np.uint64), columns_of([KEYS + 20]))
+        changes.rows.show_all()
+        changes.rows.publish(changes.rows.state.after(rest), rest.removed, [rest])
+        changes.check()
+    assert number > 5

@@ -35,6 +35,7 @@ examples:
   headrace store create trips.store --columns id=int64,fare=float64,day=date32 --key id
   headrace store append trips.store monday.csv tuesday.csv.gz
   headrace store sql trips.store 'select day, sum(fare) from store group by day'
+  headrace store alter trips.store --add tip=float64 --default tip=0 --rename fare=price
   headrace store merge trips.store
   headrace store stat trips.store
   headrace store verify trips.store --copy saved.store
@@ -52,6 +53,7 @@ def add_parser(commands: Any, epilog: str) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     _add_create(actions)
     _add_append(actions)
+    _add_alter(actions)
     _action(actions, "merge", "merge the delta into the main, and drop removed rows", _merge)
     _add_sql(actions)
     stat = _action(actions, "stat", "print sizes of the store and its columns", _stat)
@@ -103,6 +105,17 @@ def _add_append(actions: Any) -> None:
     parser.add_argument("--atomic", action="store_true", help=what)
     what = "times of syncs: each batch, at most one a second, or at the end (default: always)"
     parser.add_argument("--sync", choices=("always", "batch", "never"), default="always", help=what)
+
+
+def _add_alter(actions: Any) -> None:
+    parser = _action(actions, "alter", "add, drop, rename and widen columns, all in one change", _alter)
+    parser.add_argument("--add", type=values.types, metavar="NAME=TYPE,...", help="names and types of new columns")
+    what = "value of a new column in the rows that are there, which else have nulls; may be given for each of them"
+    parser.add_argument("--default", type=values.types, action="append", default=[], metavar="NAME=VALUE", help=what)
+    parser.add_argument("--drop", type=values.names, metavar="NAME,...", help="columns that go")
+    parser.add_argument("--rename", type=values.types, metavar="NAME=NEW,...", help="new names of columns")
+    what = "types that have all values of the old ones, such as int64 for int32"
+    parser.add_argument("--widen", type=values.types, metavar="NAME=TYPE,...", help=what)
 
 
 def _add_sql(actions: Any) -> None:
@@ -165,6 +178,18 @@ def _append(given: argparse.Namespace) -> int:
     if duplicates or report.rejected:
         print(f"left out: {report.rejected:_} rejected, {duplicates:_} by the policy for duplicates")
     print_faults(report, spool.first, given.rejects, command="headrace store append")
+    return 0
+
+
+def _alter(given: argparse.Namespace) -> int:
+    defaults = {name: text for one in given.default if isinstance(one, dict) for name, text in one.items()}
+    for name, text in defaults.items():
+        if (given.add or {}).get(name) not in ("string", "large_string"):
+            with suppress(ValueError):  # a date is a text
+                defaults[name] = json.loads(text)
+    with headrace.Store(given.store) as store:
+        store.alter(add=given.add, defaults=defaults, drop=given.drop, rename=given.rename, widen=given.widen)
+        print(f"{given.store!r}: {len(store.schema)} columns, {len(store):_} rows")
     return 0
 
 

@@ -95,6 +95,18 @@ class _Begun(NamedTuple):
     """The rows that the index loses, which they see; None for none."""
 
 
+class _View(NamedTuple):
+    """States and rows of readers, replaced as a whole. So an interrupt leaves those from before or those after."""
+
+    state: StoreState
+    written: StoreState
+    """The state with the changes that readers do not see yet. The index has all of its rows."""
+    begun: _Begun | None = None
+    """The rows of the index that readers do not see; None without such rows."""
+    shown_count: int = 0
+    """Number of the last written change that is shown."""
+
+
 class WrittenRows(NamedTuple):
     """A state that readers do not see yet, after rows were added."""
 
@@ -121,17 +133,24 @@ class PublishedRows:
     """
 
     def __init__(self, state: StoreState, key: StoreKey | None, context: Context, piece_rows: int = PIECE_ROWS) -> None:
-        self.state = state
-        self.written = state
-        """The state with the changes that readers do not see yet. The index has all of its rows."""
+        self._view = _View(state, state)
         self._key = key
         self._context = context
         self._piece_rows = piece_rows
         self._lock = threading.Lock()
         self._index: KeyIndex | None = None
         self._unnoted: list[_Published] = []
-        self._begun: _Begun | None = None
-        self._written_count = self._shown_count = 0
+        self._written_count = 0
+
+    @property
+    def state(self) -> StoreState:
+        """The state that readers see."""
+        return self._view.state
+
+    @property
+    def written(self) -> StoreState:
+        """The state with the changes that readers do not see yet."""
+        return self._view.written
 
     def publish(self, after: StoreState, removed: Any, added: Sequence[Change]) -> None:
         """Show a state after a change, of which these numbers were removed and these rows were added."""
@@ -139,9 +158,11 @@ class PublishedRows:
         is_large = len(removed) + sum(part.length for part in added) > self._piece_rows
         is_noted = is_large and self._index is not None and self._note_in_pieces(change, after)
         with self._lock:
-            if self._index is not None and not is_noted:
+            index, self._index = self._index, None  # after an interrupt, the next look-up builds another one
+            if not is_noted:
                 self._unnoted.append(change)
-            self.state, self.written, self._begun = after, after, None
+            self._view = self._view._replace(state=after, written=after, begun=None)
+            self._index = index
 
     def takes_writes(self, change: Change) -> bool:
         """Return whether a change may be written before it is shown: it removes nothing, and the index takes it in one piece."""
@@ -150,30 +171,31 @@ class PublishedRows:
     def write(self, change: Change) -> WrittenRows:
         """Note a change, of those that `takes_writes`, without showing it."""
         with self._lock:
-            if self._index is not None:
-                self._unnoted.append(_Published(self.written, change.removed, [change]))
-            if self._begun is None:
-                self._begun = _Begun(change.first_row, None)
-            self.written = self.written.after(change)
+            index, self._index = self._index, None  # as in `publish`
+            self._unnoted.append(_Published(self.written, change.removed, [change]))
+            begun = self._view.begun or _Begun(change.first_row, None)
+            self._view = self._view._replace(written=self.written.after(change), begun=begun)
+            self._index = index
             self._written_count += 1
-            return WrittenRows(self._written_count, self.written, change.first_row + change.length)
+            number, written = self._written_count, self.written
+        return WrittenRows(number, written, change.first_row + change.length)
 
     def show(self, rows: WrittenRows) -> None:
         """Show written rows, and all that were written before, unless later ones are shown."""
         with self._lock:
-            if rows.number > self._shown_count:
-                self._shown_count, self.state = rows.number, rows.state
-                self._begun = None if rows.state is self.written else _Begun(rows.next_row, None)
+            if rows.number > self._view.shown_count:
+                begun = None if rows.state is self.written else _Begun(rows.next_row, None)
+                self._view = _View(rows.state, self.written, begun, rows.number)
 
     def show_all(self) -> None:
         """Show all rows that are written."""
         with self._lock:
-            self.state, self._shown_count, self._begun = self.written, self._written_count, None
+            self._view = _View(self.written, self.written, None, self._written_count)
 
     def use(self, state: StoreState) -> None:
         """Show a state of the same rows, with another main or other columns. All rows are shown."""
         with self._lock:
-            self.state = self.written = state
+            self._view = self._view._replace(state=state, written=state)
 
     def find(self, keys: Keys) -> tuple[StoreState, FoundRows]:
         """Return the present state, and the row of each key in it. The store has a key."""
@@ -205,12 +227,13 @@ class PublishedRows:
 
     def _seen(self, keys: Keys, found: FoundRows) -> FoundRows:
         """Return the row of each key in the present state, given that of the index."""
-        if self._begun is None:
+        begun = self._view.begun
+        if begun is None:
             return found
-        is_seen = found.found & (found.numbers < self._begun.first_row)
-        if self._begun.lost is None:
+        is_seen = found.found & (found.numbers < begun.first_row)
+        if begun.lost is None:
             return FoundRows(found.numbers, is_seen)
-        lost = self._begun.lost.find(keys)
+        lost = begun.lost.find(keys)
         return FoundRows(np.where(is_seen, found.numbers, lost.numbers), is_seen | lost.found)
 
     def _note(self) -> None:
@@ -235,8 +258,8 @@ class PublishedRows:
                 _IndexChange([], change.lost).apply(lost)
                 with self._lock:
                     self._note()
-                    index, self.written = self._index, after
-                    self._begun = _Begun(published.first_row, lost)
+                    index = self._index
+                    self._view = self._view._replace(written=after, begun=_Begun(published.first_row, lost))
                 if index is not None:
                     for piece in change.pieces(self._piece_rows):
                         with self._lock:
@@ -246,5 +269,6 @@ class PublishedRows:
         finally:
             if not is_noted:
                 with self._lock:
-                    self._index = self._begun = None
+                    self._index = None
+                    self._view = self._view._replace(written=self.state, begun=None)
         return is_noted
