@@ -32,7 +32,10 @@ TEXTS = ("2", "4", "26", "256", "english", "dna", "protein", "periodic", "consta
 LENGTHS = (1, 4, 16, 64, 1024)
 PERIOD = 64
 LETTERS = {
-    "english": (b" etaoinsrhdlucmfwygpbvkxqjz", (18, 10, 7, 7, 6, 6, 6, 5, 5, 5, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 0.2, 0.1, 0.1, 0.1)),
+    "english": (
+        b" etaoinsrhdlucmfwygpbvkxqjz",
+        (18, 10, 7, 7, 6, 6, 6, 5, 5, 5, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 0.2, 0.1, 0.1, 0.1),
+    ),
     "dna": (b"ACGT", (29, 21, 21, 29)),
     "protein": (b"ALGVESIKRDTPNQFYMHCW", (8, 10, 7, 7, 7, 7, 6, 6, 5, 5, 5, 5, 4, 4, 4, 3, 2, 2, 1, 1)),
 }
