@@ -1,6 +1,6 @@
 """Measures how fast a pattern is counted and found in a text in GPU memory, beside a read of the text.
 
-usage: python -m bench.query.find_gpu [--mib N] [--repeat N] [--texts 2,4,periodic] [--lengths 1,4,16] [--out FILE]
+usage: python -m bench.query.find_gpu [--mib N] [--repeat N] [--texts 2,english,periodic] [--lengths 1,4,16] [--out FILE]
 
 Needs the package, PyTorch and a GPU. A pattern is a piece of the text, so that it occurs. Its hits in the first 16 MiB are
 compared with those that the CPU finds, before it is timed. A time is the median between events around the public call. The GPU
@@ -28,25 +28,46 @@ from headrace.arrays.arrays import take
 from headrace.gpu.device.device import gpu
 from headrace.primitives.copy import fold_buffer, start_reading
 
-TEXTS = ("2", "4", "26", "256", "periodic", "constant")
+TEXTS = ("2", "4", "26", "256", "english", "dna", "protein", "periodic", "constant")
 LENGTHS = (1, 4, 16, 64, 1024)
 PERIOD = 64
+LETTERS = {
+    "english": (
+        b" etaoinsrhdlucmfwygpbvkxqjz",
+        (18, 10, 7, 7, 6, 6, 6, 5, 5, 5, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 0.2, 0.1, 0.1, 0.1),
+    ),
+    "dna": (b"ACGT", (29, 21, 21, 29)),
+    "protein": (b"ALGVESIKRDTPNQFYMHCW", (8, 10, 7, 7, 7, 7, 6, 6, 5, 5, 5, 5, 4, 4, 4, 3, 2, 2, 1, 1)),
+}
+"""Letters of texts, and about how often each occurs of 100 bytes."""
 CHECKED = 16 << 20
 MAX_HITS = 1 << 30
 """Maximum number of hits whose positions are timed."""
 
 
 def text_of(name: str, size: int) -> torch.Tensor:
-    """Return random bytes of an alphabet, 64 random bytes repeated, or one byte repeated."""
+    """Return random bytes of an alphabet or of unequal letters, 64 random bytes repeated, or one byte repeated."""
     generator = torch.Generator("cuda").manual_seed(1)
     if name == "constant":
         return torch.full((size,), ord("a"), dtype=torch.uint8, device="cuda")
     if name == "periodic":
         return torch.randint(97, 123, (PERIOD,), dtype=torch.uint8, device="cuda", generator=generator).repeat(size // PERIOD)
+    if name in LETTERS:
+        return drawn_letters(*LETTERS[name], size, generator)
     text = torch.empty(size, dtype=torch.uint8, device="cuda")
     for part in text.split(1 << 28):
         part.random_(0, int(name), generator=generator)
     return text if name == "256" else text.add_(97)
+
+
+def drawn_letters(letters: bytes, shares: tuple[float, ...], size: int, generator: torch.Generator) -> torch.Tensor:
+    """Return letters drawn independently, each about as often as its share."""
+    counts = np.rint(np.array(shares) * 8192 / sum(shares)).astype(np.int64)
+    table = torch.from_numpy(np.repeat(np.frombuffer(letters, np.uint8), counts)).cuda()
+    text = torch.empty(size, dtype=torch.uint8, device="cuda")
+    for part in text.split(1 << 26):
+        part.copy_(table[torch.randint(0, len(table), (len(part),), device="cuda", generator=generator)])
+    return text
 
 
 def many(text: torch.Tensor, page: Page, limit: float, repeat: int) -> None:
