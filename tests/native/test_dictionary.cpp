@@ -1,6 +1,5 @@
-// Tests dictionaries of texts by several threads against a map of the standard library: numbers in the order of first
-// rows, for few and for many distinct texts, of up to 16 bytes and longer ones that begin alike, with and without
-// nulls.
+// Tests dictionaries of texts by several threads against a map of the standard library. Numbers follow the order of
+// first rows. There are few and many distinct texts, short ones and long ones that begin alike, with and without nulls.
 #include <string>
 #include <unordered_map>
 #include <vector>

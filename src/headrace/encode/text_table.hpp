@@ -39,9 +39,8 @@ public:
                  [&](usize part) { use(part * SLOTS, std::min(size(), (part + 1) * SLOTS)); });
     }
 
-    // Write the slots of the texts of rows [begin, end), which may be inserted; nulls have none. Return the end of
-    // these rows, or an earlier one if the table is full: then a larger one has to be filled from the column's first
-    // row on.
+    // Write the slots of the texts of rows [begin, end), which may be inserted; nulls have none. Return `end`, or an
+    // earlier row if the table is full. Then a larger one has to be filled from the column's first row on.
     u64 insert(const TextColumn& texts, u64 begin, u64 end, u32* places) {
         std::array<std::string_view, LANES> given;
         std::array<Key, LANES> keys;
