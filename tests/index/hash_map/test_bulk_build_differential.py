@@ -129,6 +129,10 @@ def test_growth_moves_lists(widths: tuple[int, int]) -> None:
     check(table, oracle, keys)
     table.map._rebuild(launcher, 50)
     check(table, oracle, keys)
+    launcher.names.clear()
+    table.map._rebuild(launcher, 7)
+    assert set(launcher.names) == {"copy_items", "insert_pairs"}  # one block would move all lists
+    check(table, oracle, keys)
 
 
 def test_skewed_batches_are_inserted() -> None:
