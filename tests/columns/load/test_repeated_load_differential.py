@@ -182,3 +182,27 @@ def test_a_text_of_many_tiles_has_other_sums_than_a_short_one(repeated, monkeypa
     for rows in (90, 90, 200, 90):
         check(lines(rows=rows), **OPTIONS["types inferred"])
     assert len(repeated) == 1
+
+
+SIGNED = {
+    "signs": lines("-{0},{1},{0}.5,{2}\n"),
+    "some signs": lines() + lines("-{0},{1},{0}.5,{2}\n"),
+    "no signs": lines(),
+    "signs beside uint64": lines("-{0},{1},{0}.5,{2}\n") + lines(first=2**63),
+    "uint64": lines(first=2**63),
+    "uint64, then signs": lines(first=2**63) + lines("-{0},{1},{0}.5,{2}\n"),
+}
+"""Texts whose first column has negative numbers, or numbers beyond int64."""
+
+
+def test_inferred_integers_below_zero_are_repeated(repeated):
+    for turn, kind in enumerate(("signs", "signs", "some signs", "no signs", "signs")):
+        assert check(SIGNED[kind], header=False) == 1
+        assert len(repeated) == turn
+
+
+@pytest.mark.parametrize("first", SIGNED.values(), ids=SIGNED)
+def test_integers_of_any_sign_after_others(repeated, first):
+    for text in SIGNED.values():
+        read(first, {"header": False}, 0)
+        read(text, {"header": False}, 1)

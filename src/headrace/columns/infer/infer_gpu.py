@@ -11,7 +11,7 @@ import numpy as np
 from headrace import _native
 from headrace.columns.buffers.load_result import Evidence, evidence_of
 from headrace.columns.convert.gpu.column_group import AS_TEXT, GIVEN, GpuPlan, kind_type
-from headrace.columns.convert.gpu.layouts import EMPTY, SIGHTINGS
+from headrace.columns.convert.gpu.layouts import EMPTY, NATURAL, NEGATIVE, SIGHTINGS
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.columns.plan.native_errors import native_errors
@@ -111,7 +111,7 @@ class Inference:
                 for sample in (self._sample // 2, self._sample)[not expected :]:
                     self.sample_end = self._begin + sample
                     self._ledger.sample(source, self._native, native_plan, place, sample)
-                    if self._ledger.kinds(gpu_plan.inferred_words) == expected:
+                    if self._kinds() == expected:
                         break
                 if self._larger and EMPTY in self._ledger.kinds(gpu_plan.inferred_words):
                     self.sample_end = self._begin + self._larger
@@ -147,9 +147,16 @@ class Inference:
         return self._decoded.source, replace(self._plan, begin=begin, end=end, data_begin=data_begin)
 
     def is_right(self, guesses: bytes) -> bool:
-        """Return whether all inferred columns have values, of the kinds that were guessed for them in order."""
-        found = self._ledger.kinds(self._gpu_plan.inferred_words)
-        return found == guesses and EMPTY not in found
+        """Return whether all inferred columns have values, of the kinds that were guessed for them in order.
+
+        Signs of integers do not matter: beside uint64 they are text, which is another kind.
+        """
+        found = self._kinds()
+        return found == _without_signs(guesses) and EMPTY not in found
+
+    def _kinds(self) -> bytes:
+        """Return the kinds of the inferred columns. Negative numbers are natural ones, as in the first guess."""
+        return _without_signs(self._ledger.kinds(self._gpu_plan.inferred_words))
 
     def changed(self, converted: Mapping[int, int]) -> dict[int, int]:
         """Return the columns to convert again because their guess was wrong (natively: follow_ledger).
@@ -184,6 +191,10 @@ class Inference:
         parsed: bytes = _native.peek(source, self._native, "", at, 1)[0][1][0]
         unquoted = plain.lstrip(b" ") if dialect.skip_initial_space else plain
         return (plain if parsed[:_SHOWN] == unquoted[:_SHOWN] else whole)[:_SHOWN]
+
+
+def _without_signs(kinds: bytes) -> bytes:
+    return kinds.replace(bytes([NEGATIVE]), bytes([NATURAL]))
 
 
 def _evidence_at(ledger: _native.KindLedger, inferred: frozenset[int], position: int) -> Evidence | None:

@@ -36,8 +36,8 @@ NO_FIELD = 0xFFFFFFFF
 SIGHTINGS = 20
 """Kinds of text, then UNFIT (the column's type does not hold the value) and ROUNDED (an integer that a float rounds): see
 columns/rules/kinds.hpp."""
-EMPTY = 0
-"""Kind of an empty field (columns/rules/infer.hpp): it does not determine a type."""
+EMPTY, NATURAL, NEGATIVE = 0, 2, 3
+"""Kinds of fields (columns/rules/infer.hpp). An empty field does not determine a type; both integers are int64."""
 
 _DFA_TASK = layout("DfaTask")
 _DFA_FIELDS = _DFA_TASK.packer(last="escape")
