@@ -205,7 +205,7 @@ def test_estimated_sizes():
 
 
 def test_spare_rows_of_many_columns_are_few():
-    """512 rows of 1,000 columns would have more bytes than four times a text of 1 MB."""
+    """512 rows of 1,000 columns would have more bytes than five times a text of 1 MB."""
     native = native_dialect(CSV)
     for row_bytes, spare in ((16, 512), (2048, 512), (8192, 128), (1 << 21, 0)):
         found = estimate_sizes(native, b"1,22\n3,44\n5,", 1000, [], row_bytes)
