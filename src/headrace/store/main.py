@@ -162,7 +162,7 @@ def _parts(column: EncodedColumn) -> tuple[bytes | memoryview, ...]:
 
 def _column(record: MainRecord, type_: DataType, length: int) -> EncodedColumn:
     """Return the column of a record. Its buffers are parts of the file's memory, and no merge keeps any of them."""
-    if record.fetch is None and not record.parts:
+    if record.is_lost:
         return encode(column_of_nulls(type_, length))
     payload = memoryview(record.content())
     nulls, *sizes = _SIZES.unpack_from(payload)

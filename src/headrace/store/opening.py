@@ -239,7 +239,7 @@ def replayed(content: Content) -> Replayed:
     """Return the state of a folder's content. If the main is lost, the state has the rows of the log alone."""
     manifest, schema = content.manifest, schema_of(content.manifest)
     state, next_row = StoreState(schema, Main.of_records(content.main) if content.main else Main.empty(schema)), manifest.next_row
-    lost = [name for name, record in zip(schema, content.main[2:], strict=False) if not record.parts]
+    lost = [name for name, record in zip(schema, content.main[2:], strict=False) if record.is_lost]
     for record in content.changes:
         if record.kind == RecordKind.SCHEMA:
             altered = SchemaChange.decoded(record.payload)

@@ -21,6 +21,11 @@ class MainRecord:
     fetch: Callable[[], memoryview] | None = None
     """Reads and checks the content of a record that is not read yet; None for the others."""
 
+    @property
+    def is_lost(self) -> bool:
+        """True if the record was read, and is damaged."""
+        return self.fetch is None and not self.parts
+
     def content(self) -> bytes | memoryview:
         """Return the content of a record that is undamaged. Raise SourceError if the file is damaged there."""
         return self.parts[0] if self.fetch is None else self.fetch()
