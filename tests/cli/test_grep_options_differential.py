@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -74,6 +75,35 @@ def test_words_that_may_be_empty(pattern: str, tmp_path: Path, capfdbinary: pyte
     (tmp_path / "text").write_text("\n".join(lines))
     for words in ([], ["-v", "-n"], ["-c", "-i"], ["-e", "b"], ["-m", "5", "-A", "0"]):
         check(["-E", "-w", *words, "-e", pattern, str(tmp_path / "text")], tmp_path, capfdbinary)
+
+
+def test_empty_words_are_not_inside_of_characters(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    source, path = random.Random(1), tmp_path / "text"
+    lines = ["".join(source.choices("aB_é -\N{EURO SIGN}", k=source.randint(0, 6))) for _ in range(300)]
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    for pattern in ("(a)*", "(é|a)?", "( a)?|B", "a"):
+        matches = [
+            any(
+                re.fullmatch(pattern, line[i:j])
+                and not re.search(r"\w\Z", line[:i], re.ASCII)
+                and not re.match(r"\w", line[j:], re.ASCII)
+                for i in range(len(line) + 1)
+                for j in range(i, len(line) + 1)
+            )
+            for line in lines
+        ]
+        capfdbinary.readouterr()
+        main(["grep", "-E", "-w", "-e", pattern, str(path)])
+        assert capfdbinary.readouterr().out.decode().splitlines() == [
+            line for line, matched in zip(lines, matches, strict=True) if matched
+        ]
+
+
+def test_an_empty_word_before_a_space_selects_the_line(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """GNU grep misses the line: it tries no empty match after a longer one that a word follows."""
+    (tmp_path / "text").write_text(" b\n_b\n")
+    assert main(["grep", "-E", "-w", "( |a)*", str(tmp_path / "text")]) == 0
+    assert capfdbinary.readouterr().out == b" b\n"
 
 
 def test_files_of_patterns(texts: list[str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from headrace.query.match.regex.syntax import Node
 
+CONTINUATION = (0x80, 0xBF)  # bytes of a character of UTF-8 after its first one
 MAX_ITEMS = 1 << 17
 """Entries of a thread's table of states, before it is cleared. An entry is 4 bytes, and the sets of nodes take 8 times that."""
 
@@ -51,12 +52,30 @@ class LineExpression:
         nfa = Nfa(is_text)
         begin = selecting = nfa.add(node, 0)
         if is_word:
-            selecting = nfa.add_word_edge(nfa.add(node, nfa.add_word_edge(0, is_end=True)), is_end=False)
+            selecting = _add_words(nfa, node)
         line_begin = nfa.add_in_line(selecting)
         automaton = _native.LineAutomaton(nfa.edges(), begin, line_begin)
         respecting = _tree(several, is_line, is_literal=is_literal, ignore_case=False)[0] if ignore_case else node
         literal, windows = required_part(node, respecting, is_text=is_text, is_of_line=True).native()
         self.selector = _native.LineSelector(literal, windows, automaton, max_items, is_word)
+
+
+def _add_words(nfa: Nfa, node: Node) -> int:
+    """Return a node from which matches of `node` are read, with the byte before and after them, which are of no word.
+
+    An empty match is not inside of a character: between a byte beyond ASCII and a continuation byte.
+    """
+    end = nfa.add_word_edge(0, is_end=True)
+    begin = nfa.add(node, end)
+    if not (nfa.is_text and nfa.reads_nothing(begin, end)):
+        return nfa.add_word_edge(begin, is_end=False)
+    after_others = nfa.add(node, nfa.add_word_edge(0, is_end=True, without=CONTINUATION))
+    selecting = nfa.node()
+    nfa.empty[selecting] = [
+        nfa.add_word_edge(begin, is_end=False, without=(0x80, 0xFF)),
+        nfa.add_word_edge(after_others, is_end=False, without=(0, 0x7F)),
+    ]
+    return selecting
 
 
 def _tree(patterns: list[Any], is_line: bool, *, is_literal: bool, ignore_case: bool) -> tuple[Node, bool]:

@@ -80,15 +80,27 @@ class Nfa:
             self.empty[loop].append(reader)
         return loop
 
-    def add_word_edge(self, after: int, *, is_end: bool) -> int:
-        """Return a node that leads to `after` at an edge of the line, or by a byte of the line that is of no word."""
+    def add_word_edge(self, after: int, *, is_end: bool, without: tuple[int, int] = (LINE_FEED, LINE_FEED)) -> int:
+        """Return a node that leads to `after` at an edge of the line, or by a byte of the line that is of no word.
+
+        `without`: first and last of further bytes that do not lead there.
+        """
         begin = self.node()
         (self.line_end if is_end else self.line_start)[begin].append(after)
-        for first, last in complement(union([*WORD, (LINE_FEED, LINE_FEED)]), 255):
+        for first, last in complement(union([*WORD, (LINE_FEED, LINE_FEED), without]), 255):
             reader = self.node()
             self.ranges[reader] = (first, last, after)
             self.empty[begin].append(reader)
         return begin
+
+    def reads_nothing(self, begin: int, end: int) -> bool:
+        """Return whether edges that read nothing lead from one node to the other, inside of a line."""
+        left, seen = [begin], {begin}
+        while left:
+            new = set(self.empty[left.pop()]) - seen
+            seen |= new
+            left += new
+        return end in seen
 
     def edges(self) -> list[tuple[int, int, int, int]]:
         """Return all edges as source, first and last byte, and target. The first byte of one that reads nothing is beyond 255."""
