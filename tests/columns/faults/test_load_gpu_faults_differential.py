@@ -294,6 +294,15 @@ def test_lines_are_numbered(seed):
     assert found.tolist() == _native.line_numbers(_native.Source.from_bytes(text), positions, 1)
 
 
+@pytest.mark.parametrize("on_error", ["null", "reject"])
+@pytest.mark.parametrize("data", [b"\r\n\n", b"1\r\n\n\n1,2\r\n\n\r\n\n", b"1\r\r\n\n", b"1,2,3\r\r\n\n\r", b"1,2,3\n\n\r\n\n1"])
+def test_blank_lines_that_are_faulty_records(data: bytes, on_error: str) -> None:
+    """After a record that CR LF ends, a blank line that LF ends is a record too."""
+    found = check(data, header=False, schema=["int32"] * 3, skip_blank_lines=False, on_error=on_error)
+    assert found is not None
+    assert found.rejects.num_rows == found.report.rejected
+
+
 @pytest.mark.parametrize("skew", [0, 3])
 def test_records_with_several_faults_and_rejected_short_rows(skew: int) -> None:
     options: dict[str, Any] = {"dtypes": "int64", "on_error": "reject", "row_index_name": "i"}

@@ -5,14 +5,19 @@
 namespace headrace {
 namespace {
 
-// Return a record of some fields that begins with an opening quote, or nothing if quotes are strict. It separates
-// faulty records. A lenient quote opens a field only if the next decisive run of quotes may close it
-// (structure/cpu/lenient.hpp). In the whole text such a run is in the same record. The opening quote is a decisive run,
-// so a quote of the following record closes nothing. Example:
+// Return a record of some fields that separates faulty records, or nothing if these may be adjacent.
+//
+// With lenient quotes it begins with an opening quote. A lenient quote opens a field only if the next decisive run of
+// quotes may close it (structure/cpu/lenient.hpp). In the whole text such a run is in the same record. The opening
+// quote is a decisive run, so a quote of the following record closes nothing. Example:
 //   1,"a  2,b"        adjacent records: the quote before a would open a field that ends after b
 //   1,"a  "x",  2,b"  separated ones: it is text
+//
+// A blank line may be a record, which LF ends. After a record that CR LF ends, whose text has only the CR, the LF would
+// end no other record.
 std::string record_between(const Dialect& dialect, usize fields) {
-    if (!dialect.lenient || dialect.quote < 0) return {};
+    const bool has_lenient_quotes = dialect.lenient && dialect.quote >= 0;
+    if (!has_lenient_quotes && (!dialect.universal_line_end || dialect.skip_blank_lines)) return {};
     const auto is_ordinary = [&](u8 byte) { return dialect.automaton.class_of[byte] + 1u == dialect.automaton.groups; };
     u8 ordinary = 'a';
     while (!is_ordinary(ordinary)) ++ordinary;
@@ -20,7 +25,8 @@ std::string record_between(const Dialect& dialect, usize fields) {
     const auto* const line_end = reinterpret_cast<const char*>(dialect.line_end_text);
     const std::string end = dialect.universal_line_end ? "\n" : std::string(line_end, dialect.line_end_length);
     const auto* const separator = reinterpret_cast<const char*>(dialect.separator_text);
-    std::string record{quote, static_cast<char>(ordinary), quote};
+    std::string record(1, static_cast<char>(ordinary));
+    if (has_lenient_quotes) record = quote + record + quote;
     for (usize field = 1; field < fields; ++field) record.append(separator, dialect.separator_length);
     return record + end;
 }
