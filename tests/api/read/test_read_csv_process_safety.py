@@ -91,6 +91,38 @@ def test_a_deleted_table_returns_its_memory_in_a_forked_child() -> None:
     assert child.exitcode == 0
 
 
+CACHED_IN_A_CHILD = """
+import ctypes, os, headrace
+names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+Counts = type("Counts", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in names]})
+counts = ctypes.CDLL(None).mallinfo2
+counts.restype = Counts
+def used():
+    found = counts()
+    return found.uordblks + found.hblkhd
+def released():
+    before = used()
+    headrace.release_unused_memory()
+    return before - used()
+headrace.read_csv(b"a\\n1\\n")
+headrace.release_unused_memory()
+before = used()
+tables = [headrace.read_csv(b"a\\n" + b"12345678901\\n" * 40_000) for _ in range(50)]
+del tables
+is_cached = used() - before > 8 << 20
+child = os.fork()
+if child == 0:
+    os._exit(released() > 1 << 20)
+print(os.waitpid(child, 0)[1], is_cached)
+"""
+
+
+def test_a_forked_child_frees_the_cached_blocks() -> None:
+    """It has no thread that would free them after half a second."""
+    ended = subprocess.run([sys.executable, "-c", CACHED_IN_A_CHILD], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["0", "True"]
+
+
 def test_memory_limit_counts_rejects() -> None:
     data = b"a\n" + b"x\n" * 1_000_000
     with pytest.raises(MemoryLimitError):

@@ -29,7 +29,12 @@ constexpr std::size_t CACHED_FROM = std::size_t{16} << 10, CACHED_TO = std::size
 // Blocks of a class differ by less than a quarter of their sizes.
 constexpr std::size_t STEPS = 4;
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#define HR_CLANG_SANITIZES __has_feature(address_sanitizer)
+#else
+#define HR_CLANG_SANITIZES 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || HR_CLANG_SANITIZES
 constexpr bool CACHES = false;  // the sanitizer finds accesses to freed blocks, and beyond exact ones
 #else
 constexpr bool CACHES = true;
@@ -99,8 +104,10 @@ public:
     // Locked during fork(), so that the child's copy is not held by a thread that does not exist there.
     void lock() { mutex_.lock(); }
     void unlock() { mutex_.unlock(); }
+    // A child has no cleaner. Its copies of cached blocks would stay in memory after the parent frees them.
     void unlock_in_child() {
         has_cleaner_ = false;
+        free_all();
         mutex_.unlock();
     }
 
