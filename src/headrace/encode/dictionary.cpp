@@ -28,7 +28,7 @@ u64 expected_texts(u64 found, u64 among, u64 rows) {
 // Fill a table with all texts, and write the slots of rows. The first table is small. New texts are most frequent in
 // the first rows, so that too few slots are found early. The next table has as many as its texts probably need.
 std::unique_ptr<TextTable> filled_table(const TextColumn& texts, unsigned threads, u32* places) {
-    constexpr usize FEW_SLOTS = usize{1} << 16, MAX_SLOTS = usize{1} << 32;
+    constexpr usize FEW_SLOTS = usize{1} << 14, MAX_SLOTS = usize{1} << 32;
     const usize pieces = piece_count(texts.length), shares = std::clamp<usize>(pieces, 1, threads);
     usize slots = std::bit_ceil(std::max(std::clamp<usize>(2 * texts.length, 64, FEW_SLOTS), 64 * shares));
     while (true) {
