@@ -18,6 +18,7 @@ from headrace.store.main import Main
 from headrace.store.published_rows import PublishedRows
 from headrace.store.state import StoreState
 from headrace.store.store_key import StoreKey
+from tests.store.interrupt_cases import is_interrupted
 
 CONTEXT = Context(threads=1)
 NAMES = {"int64": "n", "string": "t"}
@@ -210,23 +211,15 @@ def interrupted_after(number, call):
             opcodes[frame] = [before[1], dis.opname[frame.f_code.co_code[frame.f_lasti]]]
         return trace
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
+    return is_interrupted(call, trace)
 
 
 @pytest.mark.parametrize("type_", NAMES)
 @pytest.mark.parametrize("call", ["publish", "write"])
 def test_an_interrupt_after_any_call_of_a_change(call, type_, request):
     """Look-ups have the rows of the state, whether it has the change or not, and the next changes are made."""
-    is_interrupted, number = True, 0
-    while is_interrupted:
+    goes_on, number = True, 0
+    while goes_on:
         number += 1
         changes = Changes(type_, random.Random(request.node.name))
         for _ in range(6):
@@ -245,7 +238,7 @@ def test_an_interrupt_after_any_call_of_a_change(call, type_, request):
             else:
                 changes.rows.publish(before.after(change), change.removed, [change])
 
-        is_interrupted = interrupted_after(number, make)
+        goes_on = interrupted_after(number, make)
         assert changes.check() in (before, changes.rows.state)
         rest = Change(next_row + 9, np.empty(0, np.uint64), columns_of([KEYS + 20]))
         changes.rows.show_all()

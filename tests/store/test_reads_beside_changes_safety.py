@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import threading
 import time
 
@@ -13,6 +12,7 @@ import pytest
 from headrace import Store
 from tests.store.engine_cases import columns_of, open_store
 from tests.store.files.crash_cases import CrashFiles
+from tests.store.interrupt_cases import is_interrupted
 
 
 class WatchedFiles(CrashFiles):
@@ -203,15 +203,7 @@ def interrupted_at(number, call):
                 raise KeyboardInterrupt
         return trace
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
+    return is_interrupted(call, trace)
 
 
 def test_an_interrupt_leaves_no_lock():

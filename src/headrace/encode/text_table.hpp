@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "core/cpu/threads/thread_pool.hpp"
 #include "core/hash.hpp"
@@ -119,8 +120,8 @@ private:
                 ++added;
                 return static_cast<u32>(at);
             }
-            while (state == BUSY) {
-                __builtin_ia32_pause();
+            while (state == BUSY) {  // for a few stores, or until its thread has a core again
+                std::this_thread::yield();
                 state = slot.state.load(std::memory_order_acquire);
             }
             if (!is_same(texts, text, key, slot)) continue;

@@ -1,11 +1,17 @@
-"""Decides when a delta is large enough to be merged (Krueger et al. 2011, section 2.1: thresholds of size, count or time)."""
+"""Decides when a delta is merged (Krueger et al. 2011, section 2.1: thresholds of size, count or time).
+
+`MergeTriggers` has the thresholds. `MergeTimer` calls a method of a store after some time without any change of the store.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from threading import TIMEOUT_MAX, Lock, Thread
 from typing import TYPE_CHECKING
+from weakref import WeakMethod
 
 from headrace.core.errors import OptionError
 from headrace.core.options import MOST, integer, number
@@ -53,6 +59,39 @@ class MergeTriggers:
             return None
         rest = self.seconds - (self.clock() - merged_at)
         return rest if rest > 0 else self.seconds
+
+
+class MergeTimer:
+    """Calls a method once after some time, in a thread of its own, if its object is still in use.
+
+    `method`: the method. The timer does not keep its object alive, and a wait ends with the object.
+    """
+
+    def __init__(self, method: Callable[[], None]) -> None:
+        self._method = WeakMethod(method, lambda _: self.stop())
+        self._thread: Thread | None = None
+        self._is_ended = Lock()
+
+    def start(self, seconds: float) -> None:
+        """Begin to wait, unless a wait has begun and not ended."""
+        if self._thread is None or not self._thread.is_alive():  # a fork ends the thread
+            self._is_ended = is_ended = Lock()
+            is_ended.acquire()
+            given = min(seconds, TIMEOUT_MAX), is_ended
+            self._thread = thread = Thread(target=self._wait, args=given, name="headrace-merge-timer", daemon=True)
+            with suppress(RuntimeError):  # no more threads: the next change tries again
+                thread.start()
+
+    def stop(self) -> None:
+        """End the wait without a call. It may be called in any place, since a release of a lock waits for nothing."""
+        with suppress(RuntimeError):  # there is no wait
+            self._is_ended.release()
+
+    def _wait(self, seconds: float, is_ended: Lock) -> None:
+        if not is_ended.acquire(timeout=seconds):
+            self._thread = None
+            if (method := self._method()) is not None:
+                method()
 
 
 def _positive(name: str, value: object) -> float | None:

@@ -12,7 +12,7 @@ import pytest
 
 from headrace import Store
 from headrace.store.files.folder import StoreFolder
-from headrace.store.merge_timer import MergeTimer
+from headrace.store.triggers import MergeTimer
 
 pytest.importorskip("pyarrow")
 

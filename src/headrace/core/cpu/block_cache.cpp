@@ -10,12 +10,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "core/cpu/limits.hpp"
 #include "core/cpu/mapping_cache.hpp"
+#include "core/cpu/threads/detached.hpp"
 
 namespace headrace {
 namespace {
@@ -121,15 +121,7 @@ private:
     }
 
     bool start_cleaner() noexcept {
-        if (has_cleaner_) return true;
-        try {
-            std::thread([this] { clean(); }).detach();
-        } catch (const std::system_error&) {
-            return false;
-        } catch (const std::bad_alloc&) {
-            return false;
-        }
-        return has_cleaner_ = true;
+        return has_cleaner_ = has_cleaner_ || start_detached([this] { clean(); });
     }
 
     void clean() noexcept {

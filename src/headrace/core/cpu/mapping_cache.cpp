@@ -8,12 +8,12 @@
 #include <mutex>
 #include <new>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "core/cpu/block_cache.hpp"
 #include "core/cpu/limits.hpp"
+#include "core/cpu/threads/detached.hpp"
 
 namespace headrace {
 namespace {
@@ -124,15 +124,7 @@ private:
 
     // Start the thread that unmaps what is not reused. It ends when the cache is empty.
     bool start_cleaner() noexcept {
-        if (has_cleaner_) return true;
-        try {
-            std::thread([this] { clean(); }).detach();
-        } catch (const std::system_error&) {
-            return false;
-        } catch (const std::bad_alloc&) {
-            return false;
-        }
-        return has_cleaner_ = true;
+        return has_cleaner_ = has_cleaner_ || start_detached([this] { clean(); });
     }
 
     void clean() {

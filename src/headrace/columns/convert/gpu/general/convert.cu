@@ -74,7 +74,7 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
     const bool measured = measures_first(memory, task, deal.rows);
     if (!writes && measured) return measure_window(memory, text, task, columns, deal, string_bytes);
     const bool has_lanes = has_strings && has_string_lanes(memory, task, deal.rows);
-    const u32 before = has_lanes ? (task.strings + tile::lanes - 1) / tile::lanes : task.strings;
+    const u32 before = has_lanes ? string_lane_units(task) : task.strings;
     u32 unit = next_unit(memory.next_unit);
     if (has_lanes) unit = convert_string_lanes<writes>(memory, text, task, columns, deal.rows, string_bytes, unit);
     for (; has_strings && unit < before; unit = next_unit(memory.next_unit)) {

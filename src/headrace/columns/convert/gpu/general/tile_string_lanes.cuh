@@ -77,13 +77,15 @@ HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const Conve
     return done;
 }
 
+// Returns the number of units of strings with a column per lane.
+HR_FN u32 string_lane_units(const ConvertTask& task) { return (task.strings + tile::lanes - 1) / tile::lanes; }
+
 // Converts the columns of strings of a window, 32 a unit. `string_bytes`: for each column the offset of its next byte.
 // `unit`: this warp's first unit. Returns the first one that is none of these.
 template <bool writes>
 HR_FN u32 convert_string_lanes(ConvertMemory& memory, const u8* text, const ConvertTask& task,
                                const ConvertColumn* columns, const RowSpan& rows, u64* string_bytes, u32 unit) {
-    const u32 units = (task.strings + tile::lanes - 1) / tile::lanes;
-    for (; unit < units; unit = next_unit(memory.next_unit)) {
+    for (const u32 units = string_lane_units(task); unit < units; unit = next_unit(memory.next_unit)) {
         const u32 number = unit * tile::lanes + tile::lane();
         const bool has_column = number < task.strings;
         const ConvertColumn& column = columns[has_column ? number : 0];
