@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
+from headrace.gpu.kernels.launch_plan import PlanRecorder, RecordedBuffer, recorded
 from headrace.gpu.kernels.launcher import Entry, Shape
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows, MixedSlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
@@ -18,6 +19,7 @@ from headrace.index.hash_map.gpu.tuning import BuildTuning, SlabTuning
 from headrace.index.hash_map.operations import MAP_KINDS, SET_KINDS
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import bits_of
+from tests.index.sorted_map.fiber_cases import Launcher as ReplayingLauncher
 
 BUILD = BuildTuning(threads=64, buckets=8, min_rows=97, moved_buckets=8, split=SMALL_TUNING)
 SMALL = SlabTuning(threads=64, block_rows=96, order_rows=150, order_slabs=1, build=BUILD)
@@ -126,3 +128,19 @@ class ListingLauncher(LimitedLauncher):
         """List the kernel, and launch it."""
         self.names.append(entry.name)
         super().launch(entry, shape, args)
+
+
+def replay(launcher: ReplayingLauncher, _key: Any, code: Any, buffers: list[HostBuffer]) -> None:
+    """Record launches, and replay them: the first part of `repeated`."""
+
+    def record(recorder: PlanRecorder) -> None:
+        code(
+            recorder,
+            [RecordedBuffer(address, buffer.nbytes) for address, buffer in zip(recorder.addresses, buffers, strict=True)],
+        )
+
+    call = recorded(record, [0] * len(buffers))
+    scratch = launcher.allocate(call.nbytes)
+    scratch.array[: call.zeros] = 0
+    launcher.known = [*buffers, scratch]
+    launcher.replay_at(call.recording, [buffer.address for buffer in launcher.known])

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from headrace import MapOperation, MemoryLimitError
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.index.hash_map.hash_map_cases import NAMES, History, MapOracle, numbers_of
-from tests.index.hash_map.slab_hash_cases import SHORT, UNLIMITED, WIDTHS, FiberMap, LimitedLauncher
+from tests.index.hash_map.slab_hash_cases import SHORT, UNLIMITED, WIDTHS, FiberMap, LimitedLauncher, replay
+from tests.index.sorted_map.fiber_cases import Launcher as ReplayingLauncher
 
 pytestmark = pytest.mark.fibers
 
@@ -91,6 +92,15 @@ def test_refused_memory_changes_nothing(widths: tuple[int, int], order: str) -> 
     assert table.map.size == len(before)
     launcher.max_bytes = 1 << 30
     _check(table, oracle, batch, order)
+
+
+@pytest.mark.parametrize("widths", [(4, 4), (8, 0)], ids="{0[0]}-{0[1]}".format)
+def test_replayed_batches(widths: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replay with other addresses has the results of the launches; the table grows in the second batch."""
+    monkeypatch.setattr("headrace.index.hash_map.gpu.mixed_slab_hash.repeated", replay)
+    table, random, oracle = FiberMap.of(widths, ReplayingLauncher(seed=8), SHORT), np.random.default_rng(8), MapOracle()
+    for count in (50, 400):
+        _check(table, oracle, _batch(table, random, count, span=5000), "any")
 
 
 @pytest.mark.parametrize("order", ["sequential", "any"])

@@ -11,14 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 from headrace.arrange.multisplit.gpu.tuning import SMALL_TUNING
-from headrace.gpu.kernels.launch_plan import PlanRecorder, RecordedBuffer, recorded
 from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
-from headrace.testing.fibers.launcher import HostBuffer
 from tests.index.hash_map.hash_map_cases import MapOracle, bits_of, numbers_of
 from tests.index.hash_map.multi_map_cases import TYPES, FiberMultiMap
-from tests.index.hash_map.slab_hash_cases import SHORT, SMALL, WIDTHS, FiberMap, ListingLauncher
+from tests.index.hash_map.slab_hash_cases import SHORT, SMALL, WIDTHS, FiberMap, ListingLauncher, replay
 from tests.index.sorted_map.fiber_cases import Launcher as ReplayingLauncher
 
 pytestmark = pytest.mark.fibers
@@ -126,22 +124,6 @@ def test_replayed_passes(widths: tuple[int, int], bits: int, monkeypatch: pytest
     assert np.array_equal(launcher.fetch(found.keys).view(keys.dtype), hashes[order])
     if values is not None:
         assert np.array_equal(launcher.fetch(found.values).view("u4"), values[order])
-
-
-def replay(launcher: ReplayingLauncher, _key: Any, code: Any, buffers: list[HostBuffer]) -> None:
-    """Record launches, and replay them: the first part of `repeated`."""
-
-    def record(recorder: PlanRecorder) -> None:
-        code(
-            recorder,
-            [RecordedBuffer(address, buffer.nbytes) for address, buffer in zip(recorder.addresses, buffers, strict=True)],
-        )
-
-    call = recorded(record, [0] * len(buffers))
-    scratch = launcher.allocate(call.nbytes)
-    scratch.array[: call.zeros] = 0
-    launcher.known = [*buffers, scratch]
-    launcher.replay_at(call.recording, [buffer.address for buffer in launcher.known])
 
 
 def hashes_of(keys: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -10,13 +11,16 @@ import numpy as np  # a dependency of cuda-core
 from numpy.typing import NDArray
 
 from headrace.core.errors import MemoryLimitError
-from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
+from headrace.gpu.kernels.launch_plan import repeated
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.index.hash_map.gpu.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, LOCATED, MIXED_TASK, NO_SLOT, SKIPPED, Memory, Rows
 
 _PACKED = MIXED_TASK.packer()
 _CHECKED_TURNS = 16
 """Operations that a thread checks (mixed.cu)."""
+_DONE_OFFSET = 64
+"""Offset of the marks, which follow the counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +40,17 @@ class MixedRows:
     """A bit for each operation that the map has."""
 
     @property
+    def arrays(self) -> list[Any]:
+        """Arrays of the ``MixedTask`` in its order."""
+        return [self.operations, self.rows.keys, self.rows.values, self.held, self.found]
+
+    @property
     def packed(self) -> bytes:
         """The ``MixedTask``."""
-        arrays = self.operations, self.rows.keys, self.rows.values, self.held, self.found
+        return self.packed_at(self.arrays)
+
+    def packed_at(self, arrays: Sequence[Any]) -> bytes:
+        """Return the ``MixedTask`` with its arrays in other places."""
         addresses = [0 if array is None else array.address for array in arrays]
         return _PACKED.pack(*addresses, self.rows.count, ord(self.kind), self.known)
 
@@ -104,34 +116,51 @@ class MixedSlabHash(SlabHash):
         MemoryLimitError
             The map does not fit; it is as before.
         """
-        count, before = mixed.rows.count, self.size
-        counts, done, locks, tickets = launcher.allocate_group([COUNTS_BYTES, count, self._lock_bytes], [4 * count])
+        count, before, failed = mixed.rows.count, self.size, 0
+        work, tickets = launcher.allocate_group([], [_DONE_OFFSET + count, 4 * count])
         start: _FirstRound | None = None
         while True:
-            self._launch(launcher, "check_operations", ceil(count / _CHECKED_TURNS), (mixed.packed, counts))
-            self._launch(launcher, "run_operations", count, (mixed.packed, locks, done, tickets, counts))
-            added, failed, erased, _, _, unknown = self._counts(launcher, counts).tolist()
+            try:
+                if start is not None:
+                    self._rebuild(launcher, max(2 * self._memory.buckets, self._buckets_for(self.size + failed)))
+                self._run_side_by_side(launcher, mixed, (work, tickets), is_first=start is None)
+            except MemoryLimitError:
+                if start is not None:
+                    self._memory, self.size = start.memory, before
+                    self._undo(launcher, mixed, start.is_done, (tickets, work))
+                raise
+            added, failed, erased, _, _, unknown = self._counts(launcher, BufferSlice(work, 0, COUNTS_BYTES)).tolist()
             if unknown:
                 return False
             self.size += added - erased
             if not failed:
                 break
-            start = start or _FirstRound(self._memory, launcher.fetch(done).view(bool).copy())
-            try:
-                self._rebuild(launcher, max(2 * self._memory.buckets, self._buckets_for(self.size + failed)))
-                locks = launcher.allocate(self._lock_bytes, fill=0)
-                launcher.fill(counts, 0)
-            except MemoryLimitError:
-                self._memory, self.size = start.memory, before
-                self._undo(launcher, mixed, start.is_done, (tickets, counts))
-                raise
+            start = start or _FirstRound(self._memory, launcher.fetch(BufferSlice(work, _DONE_OFFSET)).view(bool).copy())
         self._reserve(launcher, 0)
         return True
 
-    @property
-    def _lock_bytes(self) -> int:
-        """Bytes of a word for each bucket and one more."""
-        return 4 * (self._memory.buckets + 1)
+    def _run_side_by_side(
+        self, launcher: Launcher, mixed: MixedRows, work: tuple[DeviceBuffer, DeviceBuffer], *, is_first: bool
+    ) -> None:
+        """Run operations that are not done, in launches that later batches of this size replay.
+
+        `work`: counts and marks of what is done, which are cleared in the first round; and the tickets.
+        """
+        count = mixed.rows.count
+
+        def run(launcher: Launcher, buffers: Sequence[DeviceBuffer]) -> None:
+            left = iter(buffers)
+            given = [None if array is None else next(left) for array in mixed.arrays]
+            zeroed, tickets = left
+            task, counts = mixed.packed_at(given), BufferSlice(zeroed, 0, COUNTS_BYTES)
+            locks = launcher.allocate(4 * (self._memory.buckets + 1), fill=0)
+            launcher.fill(zeroed if is_first else counts, 0)
+            self._launch(launcher, "check_operations", ceil(count / _CHECKED_TURNS), (task, counts))
+            args = (task, locks, BufferSlice(zeroed, _DONE_OFFSET), tickets, counts)
+            self._launch(launcher, "run_operations", count, args)
+
+        kind = self._widths, self._tuning.threads, self._memory.packed, count, mixed.kind, mixed.known, is_first
+        repeated(launcher, (MixedSlabHash, *kind), run, [array for array in mixed.arrays if array is not None] + [*work])
 
     def _undo(self, launcher: Launcher, mixed: MixedRows, is_done: Any, work: tuple[DeviceBuffer, DeviceBuffer]) -> None:
         """Give all keys the state before the batch: that which the first operation of each has found.
