@@ -18,6 +18,7 @@ from headrace.columns.convert.gpu.layouts import (
     SIGHTINGS,
     TOTALS_WORDS,
     FaultListing,
+    dfa_dialect,
     pack_columns,
     pack_dfa,
     pack_task,
@@ -112,7 +113,7 @@ class _Roles:
         self.roles = word_roles(data, dialect, words, skew)
 
     def pack(self, dialect: Dialect) -> tuple[bytes, bytes]:
-        return pack_dfa(dialect, DfaOutput(_At(self.tables), _At(self.roles), None))
+        return dfa_dialect(dialect), pack_dfa(dialect, DfaOutput(_At(self.tables), _At(self.roles), None))
 
 
 def word_roles(data: bytes, dialect: Dialect, words: int, skew: int) -> NDArray[np.uint64]:

@@ -206,3 +206,44 @@ def test_integers_of_any_sign_after_others(repeated, first):
     for text in SIGNED.values():
         read(first, {"header": False}, 0)
         read(text, {"header": False}, 1)
+
+
+BY_AUTOMATON = {
+    "comments": ({"comment": "#"}, lines("{0},{1},{0}.5,{2}\n# a, comment\n")),
+    "escapes": ({"escape_char": "\\", "double_quote": False}, lines('{0},"{1}\\"",{0}.5,{2}\n')),
+    "spaces after separators": ({"skip_initial_space": True}, lines('{0}, "{1}", {0}.5, {2}\n')),
+    "padded": ({"strip": True}, lines("{0} , {1} ,{0}.5, {2}\n")),
+    "a separator of two bytes": ({"sep": "::"}, lines("{0}::{1}::{0}.5::{2}\n")),
+    "a separator of two bytes, quotes": ({"sep": "::"}, lines('{0}::"{1}"::{0}.5::{2}\n')),
+}
+"""Options and a text that only the automaton reads."""
+
+
+@pytest.mark.parametrize("kind", BY_AUTOMATON)
+@pytest.mark.parametrize("options", ["types given", "types inferred"])
+def test_texts_that_the_automaton_reads_are_repeated(repeated, kind, options):
+    dialect, text = BY_AUTOMATON[kind]
+    for turn, data in enumerate((text, text, text * 3, text.rstrip(), text)):
+        check(data, **OPTIONS[options], **dialect, skew=turn)
+        assert len(repeated) == turn
+
+
+@pytest.mark.parametrize("kind", BY_AUTOMATON)
+def test_an_unexpected_text_that_the_automaton_reads_is_loaded_step_by_step(repeated, kind):
+    dialect, text = BY_AUTOMATON[kind]
+    odd = [text + b"z\n" + text, text + b'1,"x', text.replace(b".5", b".25"), text.replace(b"1", b"q"), lines(), b""]
+    for data in odd:
+        read(text, {**OPTIONS["types given, faults are nulls"], **dialect}, 0)
+        read(data, {**OPTIONS["types given, faults are nulls"], **dialect}, 1)
+    assert repeated
+
+
+@pytest.mark.parametrize("dialect", [{"comment": "#"}, {"escape_char": "\\"}, {"lenient_quotes": True}])
+def test_texts_without_what_the_dialect_allows_are_repeated(repeated, dialect):
+    """Byte masks read them. If a text has it later, the launches step by step include the automaton."""
+    rare = lines() + b'1,"x\\"y",2.5,z\n# no comment\n1,x"y,2.5,z\n' + lines()
+    for turn, data in enumerate((lines(), lines(), lines(rows=200), lines())):
+        check(data, **OPTIONS["types given"], **dialect)
+        assert len(repeated) == turn
+    for data in (lines(), lines(), rare, lines()):
+        read(data, {**OPTIONS["types given, faults are nulls"], **dialect}, 1)

@@ -182,6 +182,8 @@ def test_the_device_validates_the_estimate(read_by, off):
         (Dialect(sep=";;", lineterminator="|"), b"aa;;b|ccc;;d|", (2, [6, 7], [[2, 3], [1, 1]])),
         (Dialect(comment="#"), b"#c,d\n1,22\n", (1, [10], [[1], [2]])),
         (Dialect(sep="\t"), b"a\tb\tc\td\n", (1, [8], [[1], [1]])),
+        (Dialect(skip_initial_space=True), b'a,  bc ,  "d"\n', (1, [14], [[1], [3], [1]])),
+        (Dialect(strip=True), b'  a ,  "b c" ,   ,\n', (1, [19], [[1], [3], [0], [0]])),
     ],
 )
 @pytest.mark.parametrize("step", [1, 2, 3, 1000])

@@ -158,8 +158,16 @@ class Packed:
     plain: bytes
     symbols: tuple[tuple[int, int, Symbol], ...]
 
-    def __add__(self, suffix: bytes) -> Packed:
+    def __add__(self, suffix: bytes | Packed) -> Packed:
+        if isinstance(suffix, Packed):
+            return Packed(self.plain + suffix.plain, self.symbols + suffix._after(self.plain))
         return Packed(self.plain + suffix, self.symbols)
+
+    def __radd__(self, prefix: bytes) -> Packed:
+        return Packed(prefix + self.plain, self._after(prefix))
+
+    def _after(self, prefix: bytes) -> tuple[tuple[int, int, Symbol], ...]:
+        return tuple([(len(prefix) + first, size, symbol) for first, size, symbol in self.symbols])
 
 
 def packed(form: struct.Struct, *values: Any) -> Any:

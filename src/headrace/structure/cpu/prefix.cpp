@@ -1,5 +1,7 @@
 #include "structure/cpu/prefix.hpp"
 
+#include <algorithm>
+
 namespace headrace {
 namespace {
 
@@ -11,9 +13,17 @@ usize behind_others(const Automaton& automaton, std::string_view text, usize at)
 
 }  // namespace
 
+usize PrefixReader::without_padding(std::string_view field) const {
+    if (dialect_.skip_initial_space) field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
+    if (dialect_.strip) field.remove_suffix(field.size() - 1 - field.find_last_not_of(' '));
+    return field.size();
+}
+
 void PrefixReader::end_field(usize end, usize delimiter) {
-    const usize raw = end - begin_, other = quotes_ + delimiter;
-    if (column_ < record_.size()) record_[column_] = raw > other ? raw - other : 0;
+    if (column_ < record_.size()) {
+        const usize size = without_padding(text_.substr(begin_, end - begin_ - std::min(delimiter, end - begin_)));
+        record_[column_] = size > quotes_ ? size - quotes_ : 0;
+    }
     ++column_;
     begin_ = end;
     quotes_ = 0;

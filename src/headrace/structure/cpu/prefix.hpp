@@ -21,7 +21,7 @@ struct PrefixSample {
     u64 records = 0;            // complete data records
     u64 bytes = 0;              // bytes up to the end of the last one
     Sizes lengths;              // of records, including skipped lines before each
-    std::vector<Sizes> fields;  // for each position in a record, its fields without quotes
+    std::vector<Sizes> fields;  // for each position in a record, its fields without quotes and padding
 };
 
 // Reads the first bytes of a text, which begins with a record, by the automaton. Each call continues where the last one
@@ -38,6 +38,8 @@ public:
     const PrefixSample& read(usize known);
 
 private:
+    // Return the bytes of a field without the spaces around it that the dialect skips.
+    usize without_padding(std::string_view field) const;
     void end_field(usize end, usize delimiter);
     void end_record(usize end, bool counts);
 

@@ -135,19 +135,26 @@ def search_plan(dialect: Dialect, tuning: SearchTuning, fused: FusedSummary | No
     return SearchPlan(dialect, variants, tuning, fused)
 
 
-def first_variant(plan: SearchPlan) -> SearchPlan:
-    """Return the search by the first variant alone, for a caller that gives up if another one has to read the text."""
+def first_variant(plan: SearchPlan, tables_begin: int) -> SearchPlan:
+    """Return the search by the first variant alone, for a caller that gives up if another one has to read the text.
+
+    `tables_begin`: see `SearchPlan.tables_begin`.
+    """
     first = _variant_cache.get_or_create(lambda: plan.variants[:1], plan.variants)
-    return SearchPlan(plan.dialect, first, plan.tuning, plan.fused)
+    return SearchPlan(plan.dialect, first, plan.tuning, plan.fused, tables_begin)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedSearch:
-    """Output of a recorded search: the numbers of its buffers, and the values that do not depend on the text."""
+    """Output of a recorded search: the numbers of its buffers, and the values that do not depend on the text.
+
+    `roles`: those of `DfaOutput`; None if byte masks read the text.
+    """
 
     totals: int
     entries: int
     extra: tuple[int, ...]
+    roles: int | None
     variants: tuple[str, ...]
     measured_strings: bool
 
@@ -165,14 +172,14 @@ class RecordedSearch:
 
 
 def recorded_search(plan: SearchPlan, counts: tuple[int, int]) -> tuple[Recording, RecordedSearch] | None:
-    """Return the launches of a search, recorded for all texts, and their output; None if they upload tables.
+    """Return the launches of a search, recorded for all texts, and their output; None if they copy tables.
 
     `counts`: numbers of the caller's buffers that begin as zeros, and of the others.
     """
-    if plan.variants[-1][0] == "dfa":
+    if plan.variants[-1][0] == "dfa" and (plan.tables_begin is None or plan.dialect.lenient_quotes):
         return None
     objects = plan.dialect, plan.variants, plan.tuning, plan.fused
-    return _searches.get_or_create(lambda: _recorded(plan, *counts), *objects, key=counts)
+    return _searches.get_or_create(lambda: _recorded(plan, *counts), *objects, key=(*counts, plan.tables_begin))
 
 
 _searches: IdentityCache[tuple[Recording, RecordedSearch]] = IdentityCache()
@@ -189,8 +196,10 @@ def _recorded(plan: SearchPlan, zeroed: int, others: int) -> tuple[Recording, Re
     extra: Any = sizes[:zeroed], sizes[zeroed:]
     structure: Any = _launched(recorder, text, plan, tiles, extra)
     recording = recorder.done()
-    numbers: Any = [recorder.number_made(buffer) for buffer in (structure.totals, structure.entries, *structure.extra)]
-    result = RecordedSearch(numbers[0], numbers[1], tuple(numbers[2:]), structure.variants, structure.measured_strings)
+    roles = None if structure.dfa is None else structure.dfa.roles
+    numbers: Any = [recorder.number_made(buffer) for buffer in (structure.totals, structure.entries, roles, *structure.extra)]
+    totals, entries, roles, *extra = numbers
+    result = RecordedSearch(totals, entries, tuple(extra), roles, structure.variants, structure.measured_strings)
     return recording, result
 
 

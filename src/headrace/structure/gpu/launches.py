@@ -147,6 +147,12 @@ class SearchPlan:
     """Launch configuration."""
     fused: FusedSummary | None
     """Kernel that replaces the first variant, if that is the variant it is made for."""
+    tables_begin: int | None = None
+    """First byte of the automaton's tables in the caller's arguments (`ARGUMENTS`); None if the search copies them itself."""
+
+
+ARGUMENTS = 1
+"""Index of the caller's arguments among its buffers without initial content."""
 
 
 class Search:
@@ -169,6 +175,8 @@ class Search:
         first, others_begin = len(scans), len(scans) + len(zeroed)
         self.totals, self.entries, self._summaries = buffers[first], buffers[others_begin], buffers[others_begin + 1]
         self.extra = buffers[first + 1 : others_begin] + buffers[others_begin + 2 :]
+        begin = plan.tables_begin
+        self._tables = None if begin is None else BufferSlice(buffers[others_begin + 2 + ARGUMENTS], begin)
         self._scan_shape = Shape(_scan_defines(tuning.scan_threads), self._scan_blocks, tuning.scan_threads)
         self._before: BufferSlice | None = None
         self._marks: DeviceBuffer | None = None
@@ -218,10 +226,11 @@ class Search:
         """Enqueue the automaton's kernels; return the state before each tile."""
         count = tables["steps"].shape[1]
         is_wide = count > MAX_STATES[-1]
-        table = self._launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
-        maps = self._launcher.allocate(max(self.tiles, 1) * (count if is_wide else 8))
-        before_chunks = self._launcher.allocate(max(self.tiles, 1) * self._tuning.threads * (4 if is_wide else count // 2))
-        roles = self._launcher.allocate(max(self.tiles, 1) * self._tuning.tile // 32 * _ROLES_BYTES)
+        table = self._tables or self._launcher.put(tables.tobytes())
+        tiles = most(self.tiles, 1)
+        maps = self._launcher.allocate(tiles * (count if is_wide else 8))
+        before_chunks = self._launcher.allocate(tiles * (self._tuning.threads * (4 if is_wide else count // 2)))
+        roles = self._launcher.allocate(tiles * (self._tuning.tile // 32 * _ROLES_BYTES))
         states = self._launcher.allocate(self.tiles + 1)
         if not self._is_empty:
             head = [self._text, self._bytes, table, self._marks, before_chunks]

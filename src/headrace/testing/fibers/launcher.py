@@ -155,9 +155,24 @@ class FiberLauncher:
         self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None]
     ) -> HostBufferGroup | None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.replay`, step by step."""
+        result = self._allocated(recording, numbers, buffers)
+        self._run(recording, numbers, buffers, result)
+        return result if recording.allocates else None
+
+    def _allocated(self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None]) -> HostBufferGroup:
+        """Allocate the buffers of a run."""
         sizes = Run(recording, numbers, buffers, [])
         zeroed, others = [[sizes.number(size) for size in some] for some in (recording.zeroed, recording.others)]
-        result = self.allocate_group(zeroed, others)
+        return self.allocate_group(zeroed, others)
+
+    def _run(
+        self,
+        recording: Recording,
+        numbers: Sequence[int],
+        buffers: Sequence[DeviceBuffer | None],
+        result: HostBufferGroup,
+    ) -> None:
+        """Make the steps of a run with the buffers that it allocates."""
         run = Run(recording, numbers, buffers, result)
         for step in recording.steps:
             if isinstance(step, Filled):
@@ -166,21 +181,20 @@ class FiberLauncher:
                 self.fill(buffer, step.byte)
             else:
                 self.launch(step.entry, run.shape(step.shape), [run.argument(arg) for arg in step.args])
-        return result if recording.allocates else None
 
     def run_chain(
         self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Callable[[bytes], bool]
     ) -> tuple[HostBufferGroup, bytes] | None:
         """Same as `headrace.gpu.kernels.launcher.Launcher.run_chain`, step by step; there are no slabs."""
         head = b"" if begin.head is None else _array(begin.head).tobytes()
-        buffers = self.replay(chain.first, begin.first, [begin.text])
-        assert buffers is not None
+        buffers = self._allocated(chain.first, begin.first, [begin.text])
         later = self.allocate_group(end.later.zeroed, end.later.others, ones=end.later.ones)
         table, results = buffers[chain.table], buffers[chain.results]
         offset, distance = end.strided
         strided = (results.address + offset, distance) if distance else (0, 0)
         words = chain.words.at(table.address, later.addresses, strided, end.suffix)
         self.put(words, BufferSlice(table, 0, len(words)))
+        self._run(chain.first, begin.first, [begin.text], buffers)
         linked = [None if link is None else buffers[link] for link in chain.links]
         scratch = self.replay(chain.second, begin.second, [begin.text, *linked])
         if not meanwhile(head):

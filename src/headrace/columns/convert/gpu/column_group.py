@@ -22,11 +22,12 @@ from headrace.columns.convert.gpu.layouts import (
     CONVERT_COLUMN,
     CONVERT_TASK,
     FaultListing,
+    dfa_dialect,
     kernel_order,
     pack_columns,
     pack_task,
 )
-from headrace.columns.convert.gpu.row_columns import RowColumns, row_columns
+from headrace.columns.convert.gpu.row_columns import NO_DFA, RowColumns, row_columns
 from headrace.columns.convert.gpu.tuning import INFERS_BIT
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
@@ -43,7 +44,8 @@ GIVEN, AS_TEXT = 254, 255
 """Used instead of a kind of text: the column's type is given; the column is text, whatever its fields hold."""
 _MAX_GROUPS = 16
 _TEXT_FIELDS = CONVERT_TASK.packer(last="tiles")
-"""The fields of ConvertTask that depend on the text: size, capacity of the fault list, tiles. The others follow."""
+"""The first fields of ConvertTask: size, capacity of the fault list, tiles. The others follow."""
+_DFA_BEGIN = CONVERT_TASK.offset("dfa")
 
 _COLUMN_WORDS = CONVERT_COLUMN.size // 8
 _WORD = {name: CONVERT_COLUMN.offset(name) // 8 for name in ("rules", "zone", "values", "offsets", "validity", "sightings")}
@@ -56,6 +58,16 @@ class GroupKey(NamedTuple):
     positions: tuple[int, ...]  # indices among the plan's columns, ascending
     kinds: bytes  # for each column the kind of text that it is converted as, or `GIVEN` or `AS_TEXT`
     large: frozenset[int]  # positions of the columns whose strings are too long for 32-bit offsets
+
+
+class TaskText(NamedTuple):
+    """The fields of ConvertTask that depend on the text."""
+
+    size: int
+    tiles: int
+    """Bytes of the text, and number of tiles."""
+    dfa: bytes
+    """DfaTask as bytes: zeros if byte masks read the text."""
 
 
 class GpuPlan:
@@ -76,24 +88,26 @@ class GpuPlan:
         self.packed, pointers = _native.pack_rules(plan)
         self._words, self._pointers = _words(self.packed), np.array(pointers, np.intp) // 8
         self._groups: IdentityCache[ColumnGroup] = IdentityCache(_MAX_GROUPS)
-        self._tasks: IdentityCache[bytes] = IdentityCache(_MAX_GROUPS)
+        self._tasks: IdentityCache[tuple[bytes, bytes]] = IdentityCache(_MAX_GROUPS)
 
-    def task(self, group: ColumnGroup, dialect: Dialect, quoted: bool, listing: FaultListing, sizes: tuple[int, int]) -> bytes:
-        """Return ConvertTask as bytes for a text that the search read by byte masks.
-
-        `sizes`: bytes of the text, and number of tiles.
-        """
-        shared = self._tasks.get_or_create(
-            lambda: self._new_task(group, dialect, quoted, listing), group, dialect, listing, key=quoted
+    def task(self, group: ColumnGroup, dialect: Dialect, variant: str, listing: FaultListing, text: TaskText) -> bytes:
+        """Return ConvertTask as bytes; `variant`: the search variant that read the text."""
+        before, after = self._tasks.get_or_create(
+            lambda: self._new_task(group, dialect, variant, listing), group, dialect, listing, key=variant
         )
-        task: bytes = packed(_TEXT_FIELDS, sizes[0], listing.capacity, sizes[1]) + shared
+        task: bytes = packed(_TEXT_FIELDS, text.size, listing.capacity, text.tiles) + before + text.dfa + after
         return task
 
-    def _new_task(self, group: ColumnGroup, dialect: Dialect, quoted: bool, listing: FaultListing) -> bytes:
-        described = plain_dialect(dialect, quoted=quoted)
-        assert described is not None  # byte masks can read the dialect
-        task = pack_task(self._plan, group.columns, (described.tobytes(), b""), size=0, tiles=0, listing=listing)
-        return bytes(task.tobytes()[_TEXT_FIELDS.size :])
+    def _new_task(self, group: ColumnGroup, dialect: Dialect, variant: str, listing: FaultListing) -> tuple[bytes, bytes]:
+        """Return the fields that do not depend on the text: those before DfaTask, and those after it."""
+        if variant == "dfa":
+            described = dfa_dialect(dialect)
+        else:
+            plain = plain_dialect(dialect, quoted=variant == "quoted")
+            assert plain is not None  # byte masks can read the dialect
+            described = plain.tobytes()
+        task = pack_task(self._plan, group.columns, (described, b""), size=0, tiles=0, listing=listing).tobytes()
+        return task[_TEXT_FIELDS.size : _DFA_BEGIN], task[_DFA_BEGIN + len(NO_DFA) :]
 
     @cached_property
     def native(self) -> _native.NativePlan:

@@ -19,6 +19,7 @@ from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.traits import TRAITS, UNITS
 from headrace.columns.types import has_offsets
 from headrace.core.layouts.layout import layout
+from headrace.gpu.kernels.trace_expressions import packed
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import Plain
 from headrace.structure.gpu.launches import DfaOutput
@@ -178,8 +179,8 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int
     )
 
 
-def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
-    """Return PlainDialect, as `dfa_dialect`, and DfaTask as bytes for a text that the DFA search read."""
+def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> bytes:
+    """Return DfaTask as bytes for a text that the DFA search read."""
     delimiters = [dialect.sep, dialect.lineterminator, dialect.quote_char, dialect.escape_char, dialect.comment]
     has_high = max(b"".join(filter(None, delimiters))) >= 128
     flags = (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes + 8 * has_high
@@ -187,8 +188,8 @@ def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> tuple[bytes, bytes]:
     addresses = dfa.tables.address, dfa.roles.address, 0 if dfa.marks is None else dfa.marks.address
     more = len(dialect.sep) - 1, len(dialect.lineterminator or b"\n") - 1
     escape = (dialect.escape_char or b"\0")[0]
-    task = _DFA_FIELDS.pack(*addresses, *more, flags, escape)
-    return dfa_dialect(dialect), task.ljust(_DFA_TASK.size, b"\0")
+    task: bytes = packed(_DFA_FIELDS, *addresses, *more, flags, escape) + bytes(_DFA_TASK.size - _DFA_FIELDS.size)
+    return task
 
 
 def dfa_dialect(dialect: Dialect) -> bytes:
@@ -260,7 +261,7 @@ def pack_task(
     }
     for name, value in values.items():
         task[name] = value
-    for name, packed in zip(("dialect", "dfa"), dialect, strict=True):
-        if packed:
-            task[name] = np.frombuffer(packed, TASK[name])
+    for name, part in zip(("dialect", "dfa"), dialect, strict=True):
+        if part:
+            task[name] = np.frombuffer(part, TASK[name])
     return task

@@ -22,7 +22,7 @@ ROW_TASK = layout("RowTask")
 MEASURED_COLUMN = layout("MeasuredColumn")
 MEASURED_COLUMNS = layout("MeasuredColumns")
 NO_DFA = bytes(layout("DfaTask").size)  # the part of RowTask for texts that byte masks read
-_TASK = ROW_TASK.packer(first="columns")  # the fields of RowTask after `TEXT_SIZES`
+_TASK = ROW_TASK.packer(first="columns", last="sums")  # the fields of RowTask between `TEXT_SIZES` and DfaTask
 _COLUMN_WORDS = ROW_COLUMN.size // 8
 _VALUES_WORD, _VALIDITY_WORD = ROW_COLUMN.offset("values") // 8, ROW_COLUMN.offset("validity") // 8
 _OFFSETS_WORD = ROW_COLUMN.offset("offsets_or_rules") // 8
@@ -144,7 +144,7 @@ class RowColumns:
     def shared_task(self, reading: RowReading, tile: int) -> bytes:
         """Return the fields of RowTask after `TEXT_SIZES`, which do not depend on the text."""
         fields = reading.flags, reading.mask_variants, reading.dialect, reading.inside
-        return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), self._sums, reading.dfa)
+        return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), self._sums) + reading.dfa
 
     def sizes_bytes(self, tiles: int, tile: int) -> int:
         """Return the size of the buffer with string bytes per group of 32 records, 2 bytes a column and group."""

@@ -1,7 +1,8 @@
 """Builds the arguments that kernels read from device memory for a group of columns.
 
 One buffer has, in this order, the conversion rules, the table of columns with pointers to them, the fast kernels' tables, and the
-estimate. Everything except addresses depends on the plan alone, so it is packed once (`ArgumentTemplate`).
+estimate. The automaton's tables precede the estimate if it reads the text. Everything except addresses depends on the plan and
+the dialect alone, so it is packed once (`ArgumentTemplate`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from headrace.columns.convert.gpu.column_group import ColumnGroup, GpuPlan
 from headrace.columns.convert.gpu.layouts import COLUMN
 from headrace.columns.convert.gpu.row_columns import RowColumns, max_row_bytes
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
+from headrace.structure.gpu.dialect_tables import DFA_TABLES, MAX_STATES
 
 
 class FastTable(NamedTuple):
@@ -42,7 +44,9 @@ class ArgumentBuffers:
 def argument_bytes(gpu_plan: GpuPlan, columns: int) -> int:
     """Return an upper bound of the buffer's bytes for a number of columns, each of which may be a string."""
     ranges = 16 * (columns + 1)
-    return int(-(-gpu_plan.rules_bytes // 16) * 16 + columns * COLUMN.itemsize + 16 + 2 * max_row_bytes(columns) + ranges)
+    tables = DFA_TABLES[MAX_STATES[-1]].itemsize + 16
+    rules = -(-gpu_plan.rules_bytes // 16) * 16
+    return int(rules + columns * COLUMN.itemsize + 16 + 2 * max_row_bytes(columns) + tables + ranges)
 
 
 class ArgumentTemplate:
@@ -50,9 +54,10 @@ class ArgumentTemplate:
 
     `gpu_plan`, `group`: the plan, and some of its columns.
     `fast`: the columns as the fast kernels read them; None for a kernel that cannot read them or is not launched.
+    `dfa`: the automaton's tables; empty if byte masks read the text.
     """
 
-    def __init__(self, gpu_plan: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> None:
+    def __init__(self, gpu_plan: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None], dfa: bytes) -> None:
         rules, rule_pointers = gpu_plan.rules
         table, table_pointers, table_buffers = group.table
         padding = (rules.nbytes + table.nbytes) % 16 // 8  # the fast kernels read rows of their tables in units of 16 bytes
@@ -72,7 +77,10 @@ class ArgumentTemplate:
             self._fast.append((columns, begin * 8, words.nbytes))
             parts.append(words)
             begin += len(words)
-        self._ranges = begin * 8
+        parts.append(np.frombuffer(bytes(begin * 8 % 16 if dfa else 0) + dfa, np.uint64))
+        self._ranges = begin * 8 + parts[-1].nbytes
+        self.dfa_begin = self._ranges - len(dfa) if dfa else 0
+        """First byte of the automaton's tables; 0 without them."""
         pointers = np.concatenate(ruled).tolist()
         column_buffers = list(map(tuple, np.concatenate(buffers, axis=1).T.tolist()))
         first_seen = (len(rules) + group.first_seen_at).tolist()
@@ -112,10 +120,12 @@ class ArgumentTemplate:
         return BufferSlice(buffer, *self._table)
 
 
-def argument_template(gpu_plan: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None]) -> ArgumentTemplate:
-    """Return the template of a group, which is cached in the group."""
-    key = tuple(map(id, fast))  # these objects live as long as the group
+def argument_template(
+    gpu_plan: GpuPlan, group: ColumnGroup, fast: Sequence[RowColumns | None], dfa: bytes = b""
+) -> ArgumentTemplate:
+    """Return the template of a group, which is cached in the group. The parameters are those of `ArgumentTemplate`."""
+    key = (*map(id, fast), dfa)  # these objects live as long as the group
     template = group.argument_templates.get(key)
     if template is None:
-        template = group.argument_templates[key] = ArgumentTemplate(gpu_plan, group, fast)
+        template = group.argument_templates[key] = ArgumentTemplate(gpu_plan, group, fast, dfa)
     return template

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.gpu.column_group import ColumnGroup, gpu_plan_of
+from headrace.columns.convert.gpu.column_group import ColumnGroup, TaskText, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import (
     CONVERT_ROWS,
     FAULT_OUTPUT,
@@ -22,8 +22,8 @@ from headrace.columns.convert.gpu.fast.launches import (
     strings_of_search,
     suits_dfa_rows,
 )
-from headrace.columns.convert.gpu.layouts import CONVERT_TASK, FAULT, LEFT_FIELD, SIGHTINGS, TOTALS_WORDS, pack_dfa, pack_task
-from headrace.columns.convert.gpu.row_columns import RowColumns
+from headrace.columns.convert.gpu.layouts import CONVERT_TASK, FAULT, LEFT_FIELD, SIGHTINGS, TOTALS_WORDS, pack_dfa
+from headrace.columns.convert.gpu.row_columns import NO_DFA, RowColumns
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, convert_program
 from headrace.columns.convert.gpu.tuning import measure_program, row_program
@@ -35,11 +35,11 @@ from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 from headrace.gpu.kernels.trace import Recorder, Recording
-from headrace.gpu.kernels.trace_expressions import least
+from headrace.gpu.kernels.trace_expressions import least, packed
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import TOTALS
+from headrace.structure.gpu.dialect_tables import TOTALS, known_dfa_tables
 from headrace.structure.gpu.find import TileStructure
-from headrace.structure.gpu.launches import VARIANTS_BYTES
+from headrace.structure.gpu.launches import VARIANTS_BYTES, DfaOutput
 
 _MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", f"PPPPPPI{CONVERT_TASK.argument}")
 _CONVERT = Entry("columns/convert/gpu/general/convert.cu", "convert_tiles", f"PPPPPPPPI{CONVERT_TASK.argument}")
@@ -103,9 +103,11 @@ class SpeculativeConversion:
             strings.sizes,
             searched.marks,
             searched.arguments,
+            searched.faults,
+            None if structure.dfa is None else structure.dfa.roles,
         ]
         numbers = target.text.nbytes, structure.tiles, rows
-        result = target.launcher.replay(self.recording, numbers, [*buffers, searched.faults])
+        result = target.launcher.replay(self.recording, numbers, buffers)
         sums = strings.sums if result is None or self.sums is None else result[self.sums]
         sizes = strings.sizes if result is None or self.sizes is None else result[self.sizes]
         return MeasuredStrings(sums, sizes, halves_of(searched.marks, structure.tiles)[1] if self.measures_fast else None)
@@ -224,19 +226,23 @@ class ConversionLaunches:
 
         `is_fast`: the launches leave out the general conversion, if the fast one can read the columns.
 
-        If the DFA may search the text, the launches are not recorded, because its buffers differ from call to call.
+        The launches are recorded for texts that byte masks read, or that only the DFA reads without marks of lenient quotes.
         """
         measured = None if self._structure.measured_strings else self.fast_columns(group, writes=False)
         converted = self.fast_columns(group, writes=True)
-        arguments = argument_template(self._gpu_plan, group, (measured, converted))
+        by_dfa = self._structure.variants == ("dfa",)
+        tables = known_dfa_tables(self._dialect).tobytes() if by_dfa and suits_dfa_rows(self._dialect) else b""
+        arguments = argument_template(self._gpu_plan, group, (measured, converted), tables)
         flags = {"is_fast": is_fast and converted is not None, "repeats_tiles": not is_fast and converted is not None}
         conversion = SpeculativeConversion(arguments, None, **flags)
-        if "dfa" in self._structure.variants:
+        if by_dfa and (not tables or self._dialect.lenient_quotes):
             return conversion
-        recorder = Recorder(3, 8)
+        recorder = Recorder(3, 9)
         nbytes, tiles, rows = recorder.numbers
-        text, totals, entries, sums, sizes, marks, argument_buffer, faults = recorder.given
-        tile_buffers: Any = {"totals": totals, "entries": entries, "tiles": tiles, "extra": ()}
+        text, totals, entries, sums, sizes, marks, argument_buffer, faults, roles = recorder.given
+        variants = tuple([variant for variant in self._structure.variants if by_dfa or variant != "dfa"])
+        dfa = DfaOutput(BufferSlice(argument_buffer, arguments.dfa_begin), roles, None) if by_dfa else None
+        tile_buffers: Any = {"totals": totals, "entries": entries, "tiles": tiles, "extra": (), "variants": variants, "dfa": dfa}
         structure = replace(self._structure, **tile_buffers)
         strings: Any = strings_of_search(structure, sums, sizes, marks)
         buffers: Any = {"strings": strings, "marks": marks, "arguments": argument_buffer, "faults": faults}
@@ -355,7 +361,8 @@ class ConversionLaunches:
     def _fault_output(self, output: ConversionOutput) -> bytes:
         listing = self._faults.listing
         limits = listing.capacity, listing.last_record, listing.raise_mask, listing.knows_records
-        return FAULT_OUTPUT.packer().pack(output.faults.address, output.results.address, *limits)
+        task: bytes = packed(FAULT_OUTPUT.packer(), output.faults.address, output.results.address, *limits)
+        return task
 
     def convert_declined(
         self, group: ColumnGroup, table: DeviceBuffer, variant: str, output: ConversionOutput, declined: DeviceBuffer | None
@@ -398,9 +405,7 @@ class ConversionLaunches:
         return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 
     def _task(self, group: ColumnGroup, variant: str) -> bytes:
-        dfa, listing, size = self._structure.dfa, self._faults.listing, self._text.nbytes
-        if variant != "dfa" or dfa is None:
-            return self._gpu_plan.task(group, self._dialect, variant == "quoted", listing, (size, self._structure.tiles))
-        sizes = {"size": size, "tiles": self._structure.tiles}
-        task: bytes = pack_task(self._plan, group.columns, pack_dfa(self._dialect, dfa), **sizes, listing=listing).tobytes()
-        return task
+        structure = self._structure
+        dfa = NO_DFA if variant != "dfa" or structure.dfa is None else pack_dfa(self._dialect, structure.dfa)
+        text = TaskText(self._text.nbytes, structure.tiles, dfa)
+        return self._gpu_plan.task(group, self._dialect, variant, self._faults.listing, text)

@@ -184,13 +184,15 @@ class _Load:
             return None
         if self._result.counts["passes"] > 1 or self._variant != structure.variants[0] or self._setup.expects_declined:
             return None
-        tuning, measuring, searched = self._tuning.find, self._measuring, self._searched
+        tuning, measuring, searched = self._find_tuning, self._measuring, self._searched
         plan = search_plan(self._dialect, tuning, measuring, has_quotes=searched.quoted)
-        recorded = recorded_search(first_variant(plan), (2, 3 + (measuring is not None)))
+        first = first_variant(plan, conversion.arguments.dfa_begin)
+        recorded = recorded_search(first, (2, 3 + (measuring is not None)))
         if recorded is None:
             return None
         chain, width = chain_of(*recorded, conversion), len(self._plan.columns)
-        expected = measuring, searched.quoted, searched.has_sums, searched.is_wide
+        by_dfa = needs_dfa(self._dialect, self._prefix)
+        expected = measuring, searched.quoted, by_dfa, searched.has_sums, searched.is_wide
         return RepeatedLoad(group, chain, recorded[1], *expected, self._dialect, width, SizeHistory(group.row_bytes))
 
     @cached_property
@@ -211,6 +213,7 @@ class _Load:
         measuring = None if by_dfa or b"\r" in self._prefix else self._measuring_search(quoted=quoted)
         if by_dfa:
             tuning = with_dfa(self._tuning).find
+        self._find_tuning = tuning
         tiles = tile_count(self._text, tuning)
         line_end, columns = self._dialect.lineterminator, len(setup.positions)
         is_wide = not by_dfa and self._tuning.is_wide(self._prefix, line_end, columns, tiles)
@@ -297,7 +300,8 @@ class _Load:
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
         ranges = estimate.ranges(group)
         arguments.upload(self._launcher, searched.arguments, result.buffers.addresses, first_seen=first_seen, ranges=ranges)
-        if conversion.recording is None:
+        # A recording leaves the automaton out, which reads this text if byte masks cannot.
+        if conversion.recording is None or "dfa" in structure.variants[1:]:
             self._launches.launch_speculative(group, conversion, estimate.rows)
         else:
             self._replayed = conversion.replay(self._target, searched, estimate.rows)

@@ -82,6 +82,8 @@ class RepeatedLoad:
     """The search's kernel that measures strings, or None."""
     quoted: bool
     """True if fields are expected to have quotes."""
+    by_dfa: bool
+    """True if the first bytes of the text are expected to rule out byte masks."""
     has_sums: bool
     """True if the sums have room for all columns of strings."""
     is_wide: bool
@@ -166,7 +168,7 @@ class RepeatedLoad:
 
     def reads(self, prefix: bytes) -> bool:
         """Return whether a text that begins so is searched as the earlier one."""
-        if not prefix or has_quotes(self.dialect, prefix) != self.quoted or needs_dfa(self.dialect, prefix):
+        if not prefix or has_quotes(self.dialect, prefix) != self.quoted or needs_dfa(self.dialect, prefix) != self.by_dfa:
             return False
         return self.measuring is None or b"\r" not in prefix
 
@@ -241,5 +243,5 @@ def chain_of(search: Recording, output: RecordedSearch, conversion: SpeculativeC
     """Return the chain of a recorded search, with its output, and a recorded conversion."""
     assert conversion.recording is not None
     marks, sums, arguments, faults, *sizes = output.extra
-    links = output.totals, output.entries, sums, sizes[0] if sizes else None, marks, arguments, faults
+    links = output.totals, output.entries, sums, sizes[0] if sizes else None, marks, arguments, faults, output.roles
     return TraceChain(search, conversion.recording, links, conversion.arguments.words, arguments, output.totals)

@@ -215,7 +215,7 @@ class RowLaunches:
         assert self._reading is not None
         reading, dfa = self._reading[utf8], self._structure.dfa
         if self.by_dfa and dfa is not None:
-            reading = replace(reading, dfa=pack_dfa(self._dialect, dfa)[1])
+            reading = replace(reading, dfa=pack_dfa(self._dialect, dfa))
         return columns.task(reading, self._text.nbytes, self._structure.tiles, self._tuning.find.tile)
 
     def _launch(self, entry: Entry, program: Program, args: list[Any]) -> None:
