@@ -30,7 +30,8 @@ def test_lenient_quotes_of_the_last_text_decide_how_the_next_is_searched(monkeyp
         check(data, lenient_quotes=True, on_error="null")
         found.append(list(searches))
     both = ["masks", "automaton"]
-    assert found == [both, both, ["automaton"], ["automaton"], both]
+    # The second text is first read by the launches of the first one, which leave the automaton out.
+    assert found == [both, ["masks", *both], ["automaton"], ["automaton"], both]
 
 
 @pytest.mark.fibers
