@@ -25,6 +25,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "summary": summary.summary,
     "gpu summary": gpu_summary.gpu_summary,
     "shapes": shapes.shapes,
+    "gpu shapes": shapes.gpu_shapes,
     "readers": reads.readers,
     "scans": reads.scans,
     "threads": reads.threads,

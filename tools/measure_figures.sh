@@ -31,7 +31,7 @@ declare -A commands=(
     [histogram]='primitives.gpu_histogram --tables called,targets'
     [small]='read.gpu_small --sizes 1048576,65536 --runs 100'
     [read]="read.gpu --bytes $gib --cases int_444,taxi_small,taxi,taxi_inferred,lineitem,quoted,wide"
-    [shapes_gpu]="read.shapes --device gpu --mb $((256 / scale)) --turns 3"
+    [shapes_gpu]="read.shapes --device gpu --mb $((512 / scale)) --turns 5"
     [hash_map]='index.hash_map_gpu'
     [sorted_map]='index.sorted_map --device cuda --items 27 --batches 16,18,20 --queries 24'
     [find]="query.find_gpu --mib $((4096 / scale)) --lengths 1,16,1024"
@@ -46,7 +46,7 @@ declare -A commands=(
     [latency]='read.latency'
     [memory]="read.memory --bytes $((300000000 / scale))"
 )
-declare -A seconds=([sort]=180 [multisplit]=60 [primitives]=60 [histogram]=60 [small]=60 [read]=120 [stream]=200 [hash_map]=90 [sorted_map]=90 [find]=120 [dictionaries]=90 [shapes_gpu]=540 [shapes]=540
+declare -A seconds=([sort]=180 [multisplit]=60 [primitives]=60 [histogram]=60 [small]=60 [read]=120 [stream]=200 [hash_map]=90 [sorted_map]=90 [find]=120 [dictionaries]=90 [shapes_gpu]=300 [shapes]=540
     [readers]=300 [readers_more]=180 [write]=90 [stream_cpu]=90 [scaling]=40 [latency]=30 [memory]=40)
 gpu=(sort multisplit primitives histogram small read hash_map sorted_map find dictionaries stream)
 cpu=(readers readers_more write stream_cpu scaling latency memory)

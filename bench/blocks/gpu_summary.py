@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from bench.blocks.results import Results, ratio, table, three
 
 
@@ -21,9 +23,12 @@ def gpu_summary(results: Results) -> str:
     one = results.row("gpu-find", text="26", patterns=1, length=16)
     many = results.row("gpu-find", patterns=10_000, length=8)
     merge = results.row("gpu-dictionaries", what="merge", width=8)
+    shapes = sorted(results.rows("shapes-gpu"), key=lambda row: float(row["gbs"]))
     rows = [
         ["`read_csv`, three columns of integers", f"{three(read['gbs'])} GB/s", ""],
         ["`read_csv`, quoted text with line breaks", f"{three(quoted['gbs'])} GB/s", ""],
+        [f"`read_csv`, median of {len(shapes)} shapes of data", f"{three(median(row['gbs'] for row in shapes))} GB/s", ""],
+        [f"`read_csv`, worst shape: {shapes[0]['shape']}", f"{three(shapes[0]['gbs'])} GB/s", ""],
         ["`sort`, 2^27 uint32", f"{three(sort['call'])} G keys/s", f"{ratio(sort['call'], sort['cub_call'])} times CUB"],
         [
             "`HashMap`, bulk build of 2^26 pairs",
@@ -49,5 +54,5 @@ def gpu_summary(results: Results) -> str:
         ["`count_any`, 10,000 patterns of 8 bytes", f"{three(many['count'])} GB/s", ""],
         ["`Store`, merge of two dictionaries", f"{three(merge['rate'] / 1e9)} G values/s", f"{merge['part']:.0%} of a copy"],
     ]
-    names = ("gpu-reads", "sort-called", "gpu-hash-map", "gpu-sorted-map", "gpu-find", "gpu-dictionaries")
+    names = ("gpu-reads", "shapes-gpu", "sort-called", "gpu-hash-map", "gpu-sorted-map", "gpu-find", "gpu-dictionaries")
     return f"{table(['in the memory of one GPU', 'headrace', 'beside'], rows)}\n\n{results.source(*names)}"

@@ -198,12 +198,21 @@ def test_the_plot_has_bars_worst_shape_first(device: str, lengths: list[float]) 
     assert [width / widths[1] for width in widths] == pytest.approx(lengths, rel=0.01)
 
 
-def test_the_block_of_a_page_names_the_worst_shape(tmp_path: Path) -> None:
+def test_the_blocks_of_a_page_name_the_worst_shape(tmp_path: Path) -> None:
     folder = tmp_path / "bench" / "results" / "here"
     keep(folder / "2026-01-02-shapes-cpu", [], ROWS)
-    keep(folder / "2026-01-02-shapes-gpu", [], [row_of("c", 30.0, {"cudf": 10.0}, "gpu")])
-    shown = readme.BLOCKS["shapes"](readme.Results(tmp_path, tmp_path))
+    goals = {"c": (30.0, 250), "d": (40.0, 200), "e": (20.0, 10)}
+    on_gpu = [row_of(name, rate, {}, "gpu") | {"goal": goal, "limit": 100.0} for name, (rate, goal) in goals.items()]
+    on_gpu[0]["peers"] = {"cudf": 10.0}
+    keep(folder / "2026-01-02-shapes-gpu", [], on_gpu)
+    results = readme.Results(tmp_path, tmp_path)
+    shown = readme.BLOCKS["shapes"](results)
     assert "Worst shape on the CPU: c, 0.50 times Polars." in shown
-    assert "Slowest shape on a GPU: c, 30.0 GB/s." in shown
-    assert "| c | 1.00 | 2.00 (Polars) | **0.50** | 30.0 | 10.0 | 3.00 |" in shown
+    assert "| c | 1.00 | 2.00 (Polars) | **0.50** |" in shown
     assert shown.index("| c |") < shown.index("| a & b |")
+    shown = readme.BLOCKS["gpu shapes"](results)
+    assert "Slowest shape on a GPU: e, 20.0 GB/s." in shown
+    assert "The median of 3 shapes is 30.0 GB/s," in shown
+    assert "and 2 are below their goal. The 3 farthest from it:" in shown
+    assert "| c | 30.0 | 250 | **0.12** | 30% | 10.0 | 3.00 |" in shown
+    assert shown.index("| c |") < shown.index("| d |") < shown.index("| e |")

@@ -46,7 +46,7 @@ def main() -> None:
         from bench.read.shapes.cpu import CpuReaders
 
         readers = CpuReaders(given.peers.split(","), given.threads, given.turns)
-        readers.check_side_by_side(shapes, size)
+    readers.check_side_by_side(shapes, size)
     try:
         for shape in shapes:
             try:

@@ -6,6 +6,7 @@ nulls, rejects and counts. The answer for the whole file is compared with each p
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,18 @@ _DIALECT = ("sep", "quote_char", "double_quote", "escape_char", "escape_sequence
 _WORDS = {"null": "null_values", "true": "true_values", "false": "false_values"}
 _ORACLE = {*_DIALECT, "null_values", "true_values", "false_values", "decimal", "thousands", "date_format", "on_error"}
 """Options that the oracle knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The outcome of the checks of a shape.
+
+    `by_oracle`: whether the oracle knows the shape's options. Then it has confirmed headrace's answer for a piece.
+    `errors`: the error of each reader that has one, or that is too slow to be timed.
+    """
+
+    by_oracle: bool
+    errors: dict[str, str]
 
 
 def oracle_options(shape: Shape) -> ReferenceOptions | None:

@@ -11,13 +11,12 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.read.run import ask_worker, stop_worker
 from bench.read.shapes.catalogue import SHAPES
-from bench.read.shapes.check import check_piece
+from bench.read.shapes.check import Checked, check_piece
 from bench.read.shapes.peers import PEERS, READERS
 from bench.read.shapes.shape import BLOCK_BYTES, Shape, stored_text
 from bench.tables import Row
@@ -29,18 +28,6 @@ _SHORT = 0.05
 """Seconds of a read that are noise on a busy machine."""
 _CHECKED_BYTES = 2 * BLOCK_BYTES
 """Bytes of text that are checked. A longer text repeats its first block."""
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The outcome of the checks of a shape.
-
-    `by_oracle`: whether the oracle knows the shape's options. Then it has confirmed headrace's answer for a piece.
-    `errors`: the error of each reader that has one, or that is too slow to be timed.
-    """
-
-    by_oracle: bool
-    errors: dict[str, str]
 
 
 class CpuReaders:

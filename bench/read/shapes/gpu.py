@@ -1,10 +1,16 @@
-"""Times a shape's text in the memory of a GPU, beside cuDF (pylibcudf) if it is installed, in turns in one process."""
+"""Times a shape's text in the memory of a GPU, beside cuDF (pylibcudf) if it is installed, in turns in one process.
+
+The text repeats a block that is copied to the GPU once. Checks of many shapes run side by side before the first one is timed.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +20,10 @@ import headrace
 from bench.read.gpu import read_rate
 from bench.read.gpu_peers import pooled_library
 from bench.read.same import assert_same
+from bench.read.shapes.catalogue import SHAPES
 from bench.read.shapes.check import check_answer, check_piece, keep_answer
 from bench.read.shapes.peers import UnsupportedError
-from bench.read.shapes.shape import Shape, stored_text
+from bench.read.shapes.shape import BLOCK_BYTES, Shape, header_of, stored_text
 from bench.tables import Row
 
 _TYPES = {
@@ -31,6 +38,10 @@ _SET = {
     "false_values": "set_false_values",
 }  # fmt: skip
 _NEEDLESS = ("strings", "short_records")
+_CHECKERS = 8
+"""Processes that check shapes side by side on the one GPU."""
+_CHECKED_BYTES = 8 * BLOCK_BYTES
+"""Bytes of text whose answers are compared whole. Of a longer text, counts and the first and last rows are."""
 
 
 class GpuReaders:
@@ -38,40 +49,48 @@ class GpuReaders:
 
     def __init__(self, turns: int) -> None:
         self._turns, self._limit = turns, read_rate()
+        self._checked: dict[str, bool] = {}
         try:
             self._cudf = pooled_library()
         except ImportError:
             self._cudf = None
 
     def stop(self) -> None:
-        """Do nothing: there is no process to end."""
+        """Do nothing: no process lives over the shapes."""
+
+    def check_side_by_side(self, shapes: list[Shape], size: int) -> None:
+        """Check shapes in processes that share the GPU, and keep the outcomes for `row`."""
+        parts = [[shape.name for shape in shapes[i::_CHECKERS]] for i in range(min(_CHECKERS, len(shapes)))]
+        with ProcessPoolExecutor(_CHECKERS, multiprocessing.get_context("spawn")) as pool:
+            for found in pool.map(_check_part, parts, [min(size, _CHECKED_BYTES)] * len(parts)):
+                self._checked |= found
 
     def row(self, shape: Shape, size: int) -> Row:
-        """Check and time a shape, and return its row of figures. The rate of a reader is that of its fastest read.
+        """Check a shape unless that is done, time it, and return its row of figures. A rate is that of a reader's fastest read.
 
         Raises
         ------
         AssertionError
             The GPU's answer is not the CPU's.
         """
-        by_oracle = check_piece(shape)
-        data = stored_text(shape, size)
-        expected = headrace.read_csv(data, **shape.read_options)
-        text = torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda()
-        found = headrace.read_csv(text, **shape.read_options)
-        assert found.report.device == "cuda", found.report.device
-        assert_same(found, expected)
-        assert found.rejects.to_pydict() == expected.rejects.to_pydict(), "the rejects differ"
+        by_oracle = self._checked.pop(shape.name, None)
+        if by_oracle is None:
+            by_oracle = check(shape, min(size, _CHECKED_BYTES))
+        header, block = _parts_of(shape, size)
+        repeats = max(1, round((size - len(header)) / len(block)))
+        text = torch.cat([_on_gpu(header), _on_gpu(block).repeat(repeats)])
         reads: dict[str, Callable[[], object]] = {"headrace": lambda: headrace.read_csv(text, **shape.read_options)}
+        _check_repeats(
+            headrace.read_csv(text, **shape.read_options), headrace.read_csv(header + block, **shape.read_options), repeats
+        )
         errors: dict[str, str] = {}
         if self._cudf is not None:
             try:
                 reads["cudf"] = _cudf_read(self._cudf, shape, text)
-                self._check_cudf(reads["cudf"], shape, expected)
+                self._check_cudf(shape, header + block)
             except Exception as error:  # any error of a library is its result
                 reads.pop("cudf", None)
                 errors["cudf"] = f"{type(error).__name__}: {error}"[:300]
-        del found, expected
         rates = {name: text.numel() / seconds / 1e9 for name, seconds in self._fastest(reads).items()}
         facts: Row = {"table": "shapes", "device": "gpu", "shape": shape.name, "bytes": text.numel()}
         facts |= {"gbs": rates.pop("headrace"), "limit": self._limit, "peers": rates, "errors": errors}
@@ -91,14 +110,66 @@ class GpuReaders:
                 best[name] = min(best[name], taken) if turn else best[name]
         return best
 
-    def _check_cudf(self, read: Callable[[], Any], shape: Shape, expected: headrace.Table) -> None:
-        names, table = list(shape.schema), read().tbl
+    def _check_cudf(self, shape: Shape, data: bytes) -> None:
+        names, table = list(shape.schema), _cudf_read(self._cudf, shape, _on_gpu(data))().tbl
         found = table.to_arrow(names) if hasattr(table, "to_arrow") else self._cudf.interop.to_arrow(table, names)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "answer.arrow"
-            keep_answer(expected, shape, path)
+            keep_answer(headrace.read_csv(data, **shape.read_options), shape, path)
             if wrong := check_answer(found, shape, path):
                 raise ValueError(f"other answer: {wrong}")
+
+
+def check(shape: Shape, size: int) -> bool:
+    """Compare headrace's answer for a piece with the oracle's, and the GPU's for `size` bytes with the CPU's.
+
+    Return whether the oracle knows the shape's options.
+
+    Raises
+    ------
+    AssertionError
+        Answers differ.
+    """
+    by_oracle = check_piece(shape)
+    data = stored_text(shape, size)
+    expected = headrace.read_csv(data, **shape.read_options)
+    found = headrace.read_csv(_on_gpu(data), **shape.read_options)
+    assert found.report.device == "cuda", found.report.device
+    assert_same(found, expected)
+    assert found.rejects.to_pydict() == expected.rejects.to_pydict(), "the rejects differ"
+    return by_oracle
+
+
+def _check_part(names: list[str], size: int) -> dict[str, bool]:
+    """Check shapes one after another. One whose check fails is left out: `row` repeats it."""
+    found = {}
+    for name in names:
+        with suppress(Exception):
+            found[name] = check(SHAPES[name], size)
+    return found
+
+
+def _check_repeats(found: headrace.Table, block: headrace.Table, repeats: int) -> None:
+    """Check the counts of a text that repeats a block, and its first and last rows.
+
+    Raises
+    ------
+    AssertionError
+        They are not those of the block.
+    """
+    assert (found.num_rows, found.report.faults) == (repeats * block.num_rows, repeats * block.report.faults), "other counts"
+    assert found.head(block.num_rows).equals(block), "the first rows differ"
+    assert found.tail(block.num_rows).equals(block), "the last rows differ"
+
+
+def _parts_of(shape: Shape, size: int) -> tuple[bytes, bytes]:
+    """Return the header and the block that a text of `size` bytes repeats."""
+    header = header_of(shape)
+    return header, stored_text(shape, min(size, BLOCK_BYTES))[len(header) :]
+
+
+def _on_gpu(data: bytes) -> torch.Tensor:
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8).cuda()
 
 
 def _cudf_read(plc: Any, shape: Shape, text: torch.Tensor) -> Callable[[], Any]:
