@@ -32,7 +32,7 @@ def page_of(rows: list[Row]) -> list[str]:
     if not rows:
         return []
     is_cpu, worst = rows[0]["device"] == "cpu", worst_first(rows)
-    where = f"on {rows[0]['threads']} threads" if is_cpu else "of text in a GPU's memory"
+    where = f"on {rows[0]['threads']} threads" if is_cpu else "in a GPU's memory"
     size, below = sum(row["bytes"] for row in rows) / len(rows) / 1e6, sum(map(is_below_goal, rows))
     order = "processor time" if rows[0].get("rank") == "processor" else "the clock" if is_cpu else "the goal"
     ratios = ["ratio to the best peer", *(["by processor time"] if is_cpu else [])]
