@@ -41,59 +41,85 @@ constexpr bool has_strings = has_family(ConvertFamily::text);
 
 // Returns whether strings of a window's rows are measured first and copied after a barrier.
 HR_FN bool measures_first(const ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows) {
-    const bool has_lanes = has_string_lanes(memory, task, rows);
-    return memory.tile.regular && task.strings <= max_measured_columns && !has_lanes;
+    return memory.tile.regular && task.strings <= max_measured_columns && !lanes_copy(memory, task, rows);
 }
 
 // Counts the bytes of strings of a regular tile's window. A unit has one column and up to 4 groups of 32 rows.
 HR_FN void measure_window(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
-                          const Deal& deal, u64* string_bytes) {
+                          const Deal& deal, u64* string_bytes, u32 unit) {
     constexpr u32 unit_rows = 32 * groups_per_unit;
     const u32 parts = max((deal.groups + groups_per_unit - 1) / groups_per_unit, 1u);
-    for (u32 unit = next_unit(memory.next_unit); unit < task.strings * parts; unit = next_unit(memory.next_unit)) {
+    for (; unit < task.strings * parts; unit = next_unit(memory.next_unit)) {
         const u32 part = unit % parts;
         const ConvertColumn& own = columns[unit / parts];
         if ((own.flags & CONVERT_INFERRED) && !has_type(own.guess)) continue;
         const u64 first = deal.first + part * unit_rows;
         const RowSpan rows{first, min(deal.rows.end, first + unit_rows)};
         const i32 slot = deal.slot + static_cast<i32>(part * unit_rows * task.width);
-        u32 added = measure_column<false>(memory, text, task, rows, slot, own, 0);
+        u32 added = measure_column<false>(memory, text, task, rows, slot, own);
         if (part + 1 == parts) added += convert_unfinished<false>(memory, task, own, 0);
         if (tile::lane() == 0 && added != 0) atomicAdd(&string_bytes[unit / parts], u64{added});
     }
 }
 
-// Converts all units of a window, except the copying of measured strings: first each column of strings as one unit,
-// then the other columns. `string_bytes`: for each column of strings the offset of its next byte.
+// Takes the units of strings of a window from `unit` on: 32 columns a unit if lanes have columns, else one. Returns the
+// first unit that is none of these.
+template <bool writes>
+HR_FN u32 convert_string_units(ConvertMemory& memory, const u8* text, const ConvertTask& task,
+                               const ConvertColumn* columns, const Deal& deal, u64* string_bytes, u32 unit) {
+    const bool measured = writes && measures_first(memory, task, deal.rows);
+    if (writes && lanes_copy(memory, task, deal.rows)) {
+        return convert_string_lanes<LaneWork::copy>(memory, text, task, columns, deal.rows, string_bytes, unit);
+    }
+    if (measured && has_string_lanes(memory, task)) {
+        return convert_string_lanes<LaneWork::place>(memory, text, task, columns, deal.rows, string_bytes, unit);
+    }
+    for (; unit < task.strings; unit = next_unit(memory.next_unit)) {
+        const u64 base = string_bytes[unit];
+        const ConvertColumn& own = columns[unit];
+        const bool classifies = (own.flags & CONVERT_INFERRED) && !has_type(own.guess);
+        if (memory.tile.only_kinds && !classifies) continue;
+        if (measured && !classifies) {
+            const u32 added = measure_column<true>(memory, text, task, deal.rows, deal.slot, own);
+            const u32 more = convert_unfinished<true>(memory, task, own, base + added);
+            if (tile::lane() == 0) memory.sized[unit] = added;
+            if (more != 0) keep_unfinished(memory, unit, more);
+            continue;
+        }
+        const u32 added = convert_strings<writes>(memory, text, task, memory.tile, memory.window, deal.rows, own, base);
+        __syncwarp();  // all lanes have read string_bytes[unit]
+        if (tile::lane() == 0 && measured) memory.sized[unit] = 0;
+        if (tile::lane() == 0) string_bytes[unit] = base + added;
+    }
+    return unit;
+}
+
+// Converts all units of a window, except the copying of measured strings: first units of strings, then those of the
+// other columns. `string_bytes`: for each column of strings the offset of its next byte.
 template <bool writes>
 HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ConvertColumn* columns,
                           u64* string_bytes) {
     const ConvertTile& tile = memory.tile;
     const FieldWindow& window = memory.window;
     const Deal deal = deal_of(memory, task.width);
-    const bool measured = measures_first(memory, task, deal.rows);
-    if (!writes && measured) return measure_window(memory, text, task, columns, deal, string_bytes);
-    const bool has_lanes = has_strings && has_string_lanes(memory, task, deal.rows);
-    const u32 before = has_lanes ? string_lane_units(task) : task.strings;
-    u32 unit = next_unit(memory.next_unit);
-    if (has_lanes) unit = convert_string_lanes<writes>(memory, text, task, columns, deal.rows, string_bytes, unit);
-    for (; has_strings && unit < before; unit = next_unit(memory.next_unit)) {
-        const u64 base = string_bytes[unit];
-        const ConvertColumn& own = columns[unit];
-        const bool classifies = (own.flags & CONVERT_INFERRED) && !has_type(own.guess);
-        if (tile.only_kinds && !classifies) continue;
-        if (writes && measured && !classifies) {
-            u32 added = measure_column<true>(memory, text, task, deal.rows, deal.slot, own, base);
-            added += convert_unfinished<true>(memory, task, own, base + added);
-            if (tile::lane() == 0) memory.sized[unit] = added;
-            continue;
+    u32 unit = next_unit(memory.next_unit), before = 0;
+    if constexpr (!writes) {
+        if (has_string_lanes(memory, task)) {
+            convert_string_lanes<LaneWork::measure>(memory, text, task, columns, deal.rows, string_bytes, unit);
+        } else if (measures_first(memory, task, deal.rows)) {
+            measure_window(memory, text, task, columns, deal, string_bytes, unit);
+        } else {
+            convert_string_units<false>(memory, text, task, columns, deal, string_bytes, unit);
         }
-        const u32 added = convert_strings<writes>(memory, text, task, tile, window, deal.rows, own, base);
-        __syncwarp();  // all lanes have read string_bytes[unit]
-        if (tile::lane() == 0 && writes && measured) memory.sized[unit] = 0;
-        if (tile::lane() == 0) string_bytes[unit] = base + added;
+        return;
     }
-    if (!writes || deal.groups == 0 || tile.only_kinds) return;
+    if constexpr (has_strings) {
+        const bool has_lanes = lanes_copy(memory, task, deal.rows) ||
+                               (has_string_lanes(memory, task) && measures_first(memory, task, deal.rows));
+        before = has_lanes ? string_lane_units(task) : task.strings;
+        unit = convert_string_units<true>(memory, text, task, columns, deal, string_bytes, unit);
+    }
+    if (deal.groups == 0 || tile.only_kinds) return;
     const u32 others = task.columns - task.strings;
     if (tile.regular && deal.rows.end - deal.rows.first < span * few_rows && others >= lane_columns) {
         return convert_lanes(memory, text, task, columns, deal.rows, before, unit - before);
@@ -126,10 +152,13 @@ HR_FN void copy_window(ConvertMemory& memory, const ConvertTask& task, const Con
             const ConvertColumn& own = columns[number];
             if ((own.flags & CONVERT_INFERRED) && !has_type(own.guess)) continue;
             const i32 slot = deal.slot + static_cast<i32>(group * 32 * task.width + own.position);
-            copy_strings(memory, task, slot, own, string_bytes[number]);
+            const u64 row = deal.first + group * 32 + tile::lane();
+            copy_strings(memory, task, row, slot, number, own, string_bytes[number]);
         }
         __syncthreads();
-        for (u32 i = threadIdx.x; i < task.strings; i += threads) string_bytes[i] += memory.sized[i];
+        for (u32 i = threadIdx.x; i < task.strings; i += threads) {
+            string_bytes[i] += memory.sized[i] + (i == memory.open_number ? memory.open_bytes : 0);
+        }
     }
     copy_long_pieces(memory);
 }
@@ -182,6 +211,7 @@ HR_FN void advance(ConvertMemory& memory) {
     window.count = min(tile.fields - window.first, window_fields);
     memory.next_unit = 0;
     memory.next_copy = 0;
+    memory.open_number = no_field;
     memory.long_pieces = 0;
     memory.left_count = 0;
 }
@@ -208,6 +238,7 @@ HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& 
         memory.window = {0, min(tile.fields, window_fields), 0, 0, tile.entry.column};
         memory.next_unit = 0;
         memory.next_copy = 0;
+        memory.open_number = no_field;
         memory.long_pieces = 0;
         memory.left_count = 0;
     }

@@ -1,7 +1,8 @@
 // Copies the strings of a regular tile in two steps, so that no warp works on a column alone. First one warp per column
-// computes the target of each field. Then units of one column and 32 rows copy the bytes. If fields are short, the
-// bytes of a unit form a stream. Each lane takes the next four and stores them as one word of the result. A lane whose
-// four bytes belong to several fields copies them one by one.
+// computes the target of each field; of many columns, a lane does (tile_string_lanes.cuh). Then units of one column and
+// 32 rows copy the bytes. Strings of up to eight bytes are copied by a lane each. Otherwise the bytes of a unit form a
+// stream. Each lane takes the next four and stores them as one word of the result. A lane whose four bytes belong to
+// several fields copies them one by one.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_strings.cuh"
@@ -89,11 +90,11 @@ HR_FN FieldString string_of(const ConvertMemory& memory, const u8* text, const C
     return {field, present ? size : 0, present};
 }
 
-// First step: computes targets and offsets of rows. Returns the number of their bytes. `first_slot`: of this lane's
+// First step: computes targets and validity of rows. Returns the number of their bytes. `first_slot`: of this lane's
 // first row. If `writes` is false, the bytes are counted only.
 template <bool writes>
 HR_FN u32 measure_column(ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
-                         i32 first_slot, const ConvertColumn& column, u64 base) {
+                         i32 first_slot, const ConvertColumn& column) {
     const u32 count = memory.window.count;
     const StringColumn own = string_column(column);
     const i32 step = static_cast<i32>(32 * task.width);
@@ -111,10 +112,7 @@ HR_FN u32 measure_column(ConvertMemory& memory, const u8* text, const ConvertTas
         }
         if constexpr (writes) {
             const u32 until = tile::scan_warp<Sum<u32>>(size);
-            if (mine) {
-                memory.targets[slot] = static_cast<u16>(size == 0 ? no_target : done + until - size);
-                put_offset(column, row + 1, base + done + until);
-            }
+            if (mine) memory.targets[slot] = static_cast<u16>(done + until - size);
             put_validity(column.validity, row, __ballot_sync(tile::all_lanes, mine),
                          __ballot_sync(tile::all_lanes, present));
             done += tile::shuffle(until, tile::lanes - 1);
@@ -158,21 +156,36 @@ HR_FN void copy_stream(ConvertMemory& memory, u8* to, u32 begin, u32 size) {
     }
 }
 
-// Second step: copies the strings of one column and 32 rows.
-HR_FN void copy_strings(ConvertMemory& memory, const ConvertTask& task, i32 slot, const ConvertColumn& column,
-                        u64 base) {
-    const bool mine = static_cast<u32>(slot) < memory.window.count;
-    const u32 target = mine ? memory.targets[slot] : no_target;
+// Keeps the number of bytes of the unfinished field, which the first step has copied. `number`: of its column.
+HR_FN void keep_unfinished(ConvertMemory& memory, u32 number, u32 size) {
+    if (tile::lane() != 0) return;
+    memory.open_number = number;
+    memory.open_bytes = size;
+}
+
+constexpr u32 lane_bytes = 8;  // Bytes of the longest string of 32 up to which a lane copies each.
+
+// Second step: copies the strings of one column and 32 rows, and stores their offsets. `row`, `slot`: this lane's.
+// `number`: of the column.
+HR_FN void copy_strings(ConvertMemory& memory, const ConvertTask& task, u64 row, i32 slot, u32 number,
+                        const ConvertColumn& column, u64 base) {
+    const u32 count = memory.window.count, next = static_cast<u32>(slot) + task.width;
+    const bool mine = static_cast<u32>(slot) < count;
+    u32 target = no_target, end = target;
+    if (mine) {
+        target = memory.targets[slot];
+        end = next < count ? memory.targets[next] : memory.sized[number];
+        put_offset(column, row + 1, base + end);
+    }
     StringField field{halo_bytes, 0, false, false, false};
-    if (target != no_target) field = string_at(memory, task, string_column(column), slot);
+    if (target != end) field = string_at(memory, task, string_column(column), slot);
     const bool raw = !field.doubled;
     u8* const to = column.values + base;
-    // Lanes without bytes have no target; their position is that of the next lane.
     const u32 size = leave_to_block(memory, to, field.begin, field.size, target, raw);
     const u32 largest = __reduce_max_sync(tile::all_lanes, size);
     if (largest == 0) return;
     const bool simple = __all_sync(tile::all_lanes, raw && size == field.size);
-    if (simple && largest > 4) {
+    if (simple && largest > lane_bytes) {
         const u32 first = __reduce_min_sync(tile::all_lanes, target);
         copy_stream(memory, to + first, field.begin, size);
     } else if (__all_sync(tile::all_lanes, raw)) {

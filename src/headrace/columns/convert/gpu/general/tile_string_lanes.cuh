@@ -1,6 +1,9 @@
-// Converts strings of a tile of few rows of many columns, a column per lane. A unit of one column and 32 rows would
-// leave most lanes idle. A warp takes 32 columns. Each lane goes through the rows of its column and copies its short
-// strings, so neighbouring lanes read neighbouring fields.
+// Reads strings of a tile of many columns, a column per lane. A unit of one column and 32 rows leaves lanes idle if a
+// tile has few rows, and needs a scan to add up sizes. A warp takes 32 columns. Each lane goes through the rows of its
+// column, so neighbouring lanes read neighbouring fields, and a lane adds up the sizes of its own.
+//
+// If there are fewer rows than lanes, a lane copies its strings as well. Otherwise units of one column and 32 rows copy
+// them later (tile_copy.cuh).
 #pragma once
 
 #include "columns/convert/gpu/general/tile_copy.cuh"
@@ -9,45 +12,110 @@
 
 namespace headrace {
 
-// Returns whether a window's strings are converted with a column per lane: every thread has one.
-HR_FN bool has_string_lanes(const ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows) {
+// What lanes do with their strings: add up their sizes, find the targets of the copies too, or copy them.
+enum class LaneWork : u8 { measure, place, copy };
+
+constexpr u32 lane_strings = 64;  // Columns from which on a lane has one: of fewer, most lanes of a warp may be idle.
+
+// Returns whether a window's strings are measured with a column per lane.
+HR_FN bool has_string_lanes(const ConvertMemory& memory, const ConvertTask& task) {
+    return memory.tile.regular && task.strings >= lane_strings;
+}
+
+// Returns whether lanes copy their strings: there are few rows, and every thread has a column.
+HR_FN bool lanes_copy(const ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows) {
     return memory.tile.regular && task.strings >= threads && rows.end - rows.first < span * few_rows;
 }
 
-// Copies a string's bytes by one lane, by words where the target is aligned.
-HR_FN void copy_alone(const ConvertMemory& memory, u8* to, const StringField& field) {
-    const u8* const text = staged_text(memory);
+// Stores a lane's consecutive bytes by aligned words. Other lanes store to other places, so each store costs as much as
+// one of 32 bytes.
+struct WordStream {
+    u8* to;      // of the word, aligned
+    u32 held;    // its bytes
+    u32 count;   // their number
+    u32 others;  // how many of these belong to the column's strings before
+
+    HR_MEMBER static WordStream at(u8* to) {
+        const u32 others = static_cast<u32>(reinterpret_cast<u64>(to) & 3);
+        return {to - others, 0, others, others};
+    }
+    HR_MEMBER void store_part() const {
+        for (u32 i = others; i < count; ++i) to[i] = static_cast<u8>(held >> (8 * i));
+    }
+    // Appends the lowest 1 to 4 bytes of a word.
+    HR_MEMBER void append(u32 bytes, u32 size) {
+        const u64 all = held | u64{bytes & (~0u >> (32 - 8 * size))} << (8 * count);
+        held = static_cast<u32>(all);
+        count += size;
+        if (count < 4) return;
+        const u32 more = count - 4;
+        count = 4;
+        if (others == 0) {
+            *reinterpret_cast<u32*>(to) = held;
+        } else {
+            store_part();
+        }
+        *this = {to + 4, static_cast<u32>(all >> 32), more, 0};
+    }
+};
+
+// Appends a string that other warps do not copy.
+HR_FN void append_string(const ConvertMemory& memory, WordStream& stream, const StringField& field) {
+    const u32 end = field.begin + field.size;
     if (field.doubled) {
-        for (u32 at = field.begin; at < field.begin + field.size; ++at) {
-            if (!(memory.dropped[at / 32] >> (at % 32) & 1)) *to++ = text[at];
+        const u8* const text = staged_text(memory);
+        for (u32 at = field.begin; at < end; ++at) {
+            if (!(memory.dropped[at / 32] >> (at % 32) & 1)) stream.append(text[at], 1);
         }
         return;
     }
-    for (u32 i = 0; i < field.size;) {
-        if ((reinterpret_cast<u64>(to + i) & 3) == 0 && i + 4 <= field.size) {
-            u32 word[1];
-            load_before(reinterpret_cast<const u32*>(memory.text), field.begin + i + 4, word);
-            *reinterpret_cast<u32*>(to + i) = word[0];
-            i += 4;
-        } else {
-            to[i] = text[field.begin + i];
-            ++i;
-        }
+    for (u32 at = field.begin; at < end; at += 4) {
+        u32 word[1];
+        load_from(reinterpret_cast<const u32*>(memory.text), at, word);
+        stream.append(word[0], min(end - at, 4u));
     }
 }
 
-// Converts the fields of a lane's column in rows of a regular tile. Returns the number of their bytes. `fields`: those
-// of the window, or 0 in lanes without a column. `base`: offset of the column's next byte.
-template <bool writes>
+// Stores a lane's consecutive offsets, two of 4 bytes at a time.
+struct OffsetStream {
+    u32 held;
+    bool has_held;
+
+    HR_MEMBER void append(const StringColumn& column, u64 index, u64 value) {
+        u32* const to = reinterpret_cast<u32*>(column.offsets) + index;
+        if (column.has_long_offsets) {
+            store_offset(column.offsets, true, index, value);
+        } else if (has_held) {
+            *reinterpret_cast<u64*>(to - 1) = value << 32 | held;
+            has_held = false;
+        } else if (reinterpret_cast<u64>(to) % 8 == 0) {
+            *this = {static_cast<u32>(value), true};
+        } else {
+            *to = static_cast<u32>(value);
+        }
+    }
+    // Call after the last one, whose index is `index`.
+    HR_MEMBER void end(const StringColumn& column, u64 index) const {
+        if (has_held) reinterpret_cast<u32*>(column.offsets)[index] = held;
+    }
+};
+
+// Reads the fields of a lane's column in rows of a regular tile. Returns the number of their bytes. `fields`: those of
+// the window, or 0 in lanes without a column. `base`: offset of the column's next byte.
+template <LaneWork work>
 HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
                               const ConvertColumn& column, u32 fields, u64 base) {
+    constexpr bool writes = work != LaneWork::measure;
     const ConvertTile& tile = memory.tile;
     const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
     const StringColumn own = string_column(column);
     i32 slot = static_cast<i32>(rows.first - tile.entry.record) * static_cast<i32>(task.width) +
                static_cast<i32>(column.position) - static_cast<i32>(tile.entry.column + memory.window.first);
     u32 done = 0, here = 0, present = 0;
-    for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
+    WordStream stream = WordStream::at(own.values + base);
+    OffsetStream offsets{};
+    u64 row = rows.first, last = 0;
+    for (; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
         const u32 bit = 1u << (row % 32);
         if (static_cast<u32>(slot) < fields) {
             here |= bit;
@@ -60,19 +128,27 @@ HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const Conve
                 classify_row(memory, text, task, column, place, row);
             }
             if (found.present) present |= bit;
-            if (writes && found.size != 0) {
+            if (work == LaneWork::place) memory.targets[slot] = static_cast<u16>(done);
+            if (work == LaneWork::copy && found.size != 0) {
                 u8* const to = own.values + base + done;
                 if (leave_to_block(memory, to, found.field.begin, found.field.size, 0, !found.field.doubled) != 0) {
-                    copy_alone(memory, to, found.field);
+                    append_string(memory, stream, found.field);
+                } else {
+                    stream.store_part();
+                    stream = WordStream::at(to + found.size);
                 }
             }
             done += found.size;
-            if (writes) store_offset(own.offsets, own.has_long_offsets, row + 1, base + done);
+            if (work == LaneWork::copy) offsets.append(own, last = row + 1, base + done);
         }
         if (writes && here != 0 && (row % 32 == 31 || row + 1 == rows.end)) {
             store_bits(own.validity + row / 32, here, present, validity_before(tile));
             here = present = 0;
         }
+    }
+    if (work == LaneWork::copy) {
+        stream.store_part();
+        offsets.end(own, last);
     }
     return done;
 }
@@ -80,11 +156,12 @@ HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const Conve
 // Returns the number of units of strings with a column per lane.
 HR_FN u32 string_lane_units(const ConvertTask& task) { return (task.strings + tile::lanes - 1) / tile::lanes; }
 
-// Converts the columns of strings of a window, 32 a unit. `string_bytes`: for each column the offset of its next byte.
+// Reads the columns of strings of a window, 32 a unit. `string_bytes`: for each column the offset of its next byte.
 // `unit`: this warp's first unit. Returns the first one that is none of these.
-template <bool writes>
+template <LaneWork work>
 HR_FN u32 convert_string_lanes(ConvertMemory& memory, const u8* text, const ConvertTask& task,
                                const ConvertColumn* columns, const RowSpan& rows, u64* string_bytes, u32 unit) {
+    constexpr bool writes = work != LaneWork::measure;
     for (const u32 units = string_lane_units(task); unit < units; unit = next_unit(memory.next_unit)) {
         const u32 number = unit * tile::lanes + tile::lane();
         const bool has_column = number < task.strings;
@@ -92,18 +169,23 @@ HR_FN u32 convert_string_lanes(ConvertMemory& memory, const u8* text, const Conv
         const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
         const bool reads = has_column && (classifies || !memory.tile.only_kinds);
         const u64 base = has_column ? string_bytes[number] : 0;
-        u32 added =
-            convert_string_lane<writes>(memory, text, task, rows, column, reads ? memory.window.count : 0, base);
+        u32 added = convert_string_lane<work>(memory, text, task, rows, column, reads ? memory.window.count : 0, base);
+        if (work == LaneWork::place && has_column) memory.sized[number] = added;
         __syncwarp();
         const bool is_open = memory.tile.open_field && memory.tile.next.column == column.position;
         const u32 owners = __ballot_sync(tile::all_lanes, reads && !classifies && is_open);
         if (owners != 0) {
             const u32 owner = static_cast<u32>(__ffs(static_cast<int>(owners))) - 1;
             const u64 from = tile::shuffle(base + added, owner);
-            const u32 more = convert_unfinished<writes>(memory, task, columns[unit * tile::lanes + owner], from);
-            if (tile::lane() == owner) added += more;
+            const u32 first = unit * tile::lanes;
+            const u32 more = convert_unfinished<writes>(memory, task, columns[first + owner], from);
+            if (work == LaneWork::place) {
+                keep_unfinished(memory, first + owner, more);
+            } else if (tile::lane() == owner) {
+                added += more;
+            }
         }
-        if (reads) string_bytes[number] = base + added;
+        if (work != LaneWork::place && reads) string_bytes[number] = base + added;
     }
     return unit;
 }

@@ -67,7 +67,7 @@ struct LongPiece {
 };
 constexpr u32 long_piece = 96;  // minimum size in bytes
 constexpr u32 max_measured_columns = 512;
-constexpr u32 no_target = 0xFFFF;
+constexpr u32 no_target = 0xFFFF;  // beyond all targets: a lane has no string
 constexpr u32 max_left = 512;      // fields that the list of those left to the rules holds
 constexpr u32 max_left_lanes = 8;  // of a group; if more fields are left, the group is converted by the rules
 constexpr u32 no_field = ~0u;
@@ -84,14 +84,15 @@ struct ConvertMemory {
     u16 records_before[window_words];  // number of such bits in all preceding words
     u64 totals[threads / tile::lanes];
     union {
-        u16 targets[window_fields];  // regular tiles: offset of a field's string from the column's first in the window;
-                                     // no_target if it has none
+        u16 targets[window_fields];  // regular tiles: offset of a field's string from the column's first in the window
         u16 last_fields[window_fields];  // irregular tiles: the field that ends each record of the window
     };
-    u32 sized[max_measured_columns];  // bytes of a column of strings in the window
+    u32 sized[max_measured_columns];  // bytes of a column's strings that end in the window
     u32 streams[threads / tile::lanes][2][tile::lanes];
     u32 next_unit;       // next unit of the window that no warp has taken
     u32 next_copy;       // the same for units that copy strings
+    u32 open_number;     // column of strings whose unfinished field this tile copies, or no_field
+    u32 open_bytes;      // bytes of that field
     u32 long_pieces;     // number of entries in `pieces`
     u32 left_count;      // fields that were left to the rules, listed or not
     u32 left[max_left];  // column and field of each: the column's number times window_fields, plus the slot
