@@ -23,7 +23,7 @@ class WideTuning:
     span: int = 3
     """Tiles of the search in a tile."""
     threads: int = 512
-    window: int = 8192
+    window: int = 8704
     blocks: int = 2
     """Sizes of the blocks (`ConvertTuning`)."""
     min_tiles: int = 1024

@@ -114,9 +114,9 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
         return;
     }
     if constexpr (has_strings) {
-        const bool has_lanes = lanes_copy(memory, task, deal.rows) ||
-                               (has_string_lanes(memory, task) && measures_first(memory, task, deal.rows));
-        before = has_lanes ? string_lane_units(task) : task.strings;
+        const bool copies = lanes_copy(memory, task, deal.rows);
+        const bool has_lanes = copies || (has_string_lanes(memory, task) && measures_first(memory, task, deal.rows));
+        before = has_lanes ? count_units(string_lane_units(task, copies), task) : task.strings;
         unit = convert_string_units<true>(memory, text, task, columns, deal, string_bytes, unit);
     }
     if (deal.groups == 0 || tile.only_kinds) return;
@@ -146,9 +146,10 @@ HR_FN void copy_window(ConvertMemory& memory, const ConvertTask& task, const Con
                        u64* string_bytes) {
     const Deal deal = deal_of(memory, task.width);
     if (measures_first(memory, task, deal.rows)) {
-        for (u32 unit = next_unit(memory.next_copy); unit < task.strings * deal.groups;
-             unit = next_unit(memory.next_copy)) {
-            const u32 number = unit / deal.groups, group = unit % deal.groups;
+        u32 number = 0;
+        for (u32 group = tile::warp(); deal.groups != 0; group += threads / tile::lanes) {
+            for (; group >= deal.groups; group -= deal.groups) ++number;
+            if (number >= task.strings) break;
             const ConvertColumn& own = columns[number];
             if ((own.flags & CONVERT_INFERRED) && !has_type(own.guess)) continue;
             const i32 slot = deal.slot + static_cast<i32>(group * 32 * task.width + own.position);
@@ -210,7 +211,6 @@ HR_FN void advance(ConvertMemory& memory) {
     window.first += window.count;
     window.count = min(tile.fields - window.first, window_fields);
     memory.next_unit = 0;
-    memory.next_copy = 0;
     memory.open_number = no_field;
     memory.long_pieces = 0;
     memory.left_count = 0;
@@ -237,7 +237,6 @@ HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& 
         memory.tile = tile;
         memory.window = {0, min(tile.fields, window_fields), 0, 0, tile.entry.column};
         memory.next_unit = 0;
-        memory.next_copy = 0;
         memory.open_number = no_field;
         memory.long_pieces = 0;
         memory.left_count = 0;

@@ -15,6 +15,6 @@ PROGRAMS: Programs = (
     # Without quotes, with quotes, and by the DFA; for each the kernel that converts and the one that measures strings.
     ("convert.cu", {**_TILE, "HR_QUOTES": [0, 1, 2], "HR_WRITES": [0, 1], **_FAMILIES}),
     # The conversion of long records of many columns, without quotes and with quotes.
-    ("convert.cu", {**_WIDE, "HR_QUOTES": [0], "HR_WINDOW": [8192], **_FAMILIES}),
-    ("convert.cu", {**_WIDE, "HR_QUOTES": [1], "HR_WINDOW": [4096], **_FAMILIES}),
+    ("convert.cu", {**_WIDE, "HR_QUOTES": [0], "HR_WINDOW": [8704], **_FAMILIES}),
+    ("convert.cu", {**_WIDE, "HR_QUOTES": [1], "HR_WINDOW": [4352], **_FAMILIES}),
 )

@@ -3,7 +3,8 @@
 // column, so neighbouring lanes read neighbouring fields, and a lane adds up the sizes of its own.
 //
 // If there are fewer rows than lanes, a lane copies its strings as well. Otherwise units of one column and 32 rows copy
-// them later (tile_copy.cuh).
+// them later (tile_copy.cuh). So that every warp has a unit, a column may have two lanes then, each with half of the
+// rows.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_copy.cuh"
@@ -100,6 +101,13 @@ struct OffsetStream {
     }
 };
 
+// Returns the slot of a column's field in a row of a regular tile.
+HR_FN i32 slot_of_row(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column, u64 row) {
+    const TileStart& entry = memory.tile.entry;
+    return static_cast<i32>(row - entry.record) * static_cast<i32>(task.width) + static_cast<i32>(column.position) -
+           static_cast<i32>(entry.column + memory.window.first);
+}
+
 // Reads the fields of a lane's column in rows of a regular tile. Returns the number of their bytes. `fields`: those of
 // the window, or 0 in lanes without a column. `base`: offset of the column's next byte.
 template <LaneWork work>
@@ -109,8 +117,7 @@ HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const Conve
     const ConvertTile& tile = memory.tile;
     const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
     const StringColumn own = string_column(column);
-    i32 slot = static_cast<i32>(rows.first - tile.entry.record) * static_cast<i32>(task.width) +
-               static_cast<i32>(column.position) - static_cast<i32>(tile.entry.column + memory.window.first);
+    i32 slot = slot_of_row(memory, task, column, rows.first);
     u32 done = 0, here = 0, present = 0;
     WordStream stream = WordStream::at(own.values + base);
     OffsetStream offsets{};
@@ -153,23 +160,55 @@ HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const Conve
     return done;
 }
 
-// Returns the number of units of strings with a column per lane.
-HR_FN u32 string_lane_units(const ConvertTask& task) { return (task.strings + tile::lanes - 1) / tile::lanes; }
+// Adds the bytes of a column's first half to the targets of the second one.
+HR_FN void move_targets(ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows,
+                        const ConvertColumn& column, u32 fields, u32 before) {
+    i32 slot = slot_of_row(memory, task, column, rows.first);
+    for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
+        if (static_cast<u32>(slot) < fields) memory.targets[slot] = static_cast<u16>(memory.targets[slot] + before);
+    }
+}
 
-// Reads the columns of strings of a window, 32 a unit. `string_bytes`: for each column the offset of its next byte.
-// `unit`: this warp's first unit. Returns the first one that is none of these.
+// Columns of a unit of strings, and the rows of a lane: all, or a half of them.
+struct LaneUnits {
+    u32 columns;
+    u32 parts;
+};
+
+// Returns the units of strings with a column per lane. `copies`: lanes copy their strings, which they do in order.
+HR_FN LaneUnits string_lane_units(const ConvertTask& task, bool copies) {
+    constexpr u32 warps = threads / tile::lanes;
+    const u32 parts = !copies && task.strings <= tile::lanes * warps / 2 ? 2 : 1;
+    return {tile::lanes / parts, parts};
+}
+HR_FN u32 count_units(const LaneUnits& units, const ConvertTask& task) {
+    return (task.strings + units.columns - 1) / units.columns;
+}
+
+// Reads the columns of strings of a window. `string_bytes`: for each column the offset of its next byte. `unit`: this
+// warp's first unit. Returns the first one that is none of these.
 template <LaneWork work>
 HR_FN u32 convert_string_lanes(ConvertMemory& memory, const u8* text, const ConvertTask& task,
                                const ConvertColumn* columns, const RowSpan& rows, u64* string_bytes, u32 unit) {
     constexpr bool writes = work != LaneWork::measure;
-    for (const u32 units = string_lane_units(task); unit < units; unit = next_unit(memory.next_unit)) {
-        const u32 number = unit * tile::lanes + tile::lane();
+    const LaneUnits units = string_lane_units(task, work == LaneWork::copy);
+    const u32 part = tile::lane() / units.columns, lane = tile::lane() % units.columns;
+    const u64 middle = units.parts == 1 ? rows.end : rows.first + (rows.end - rows.first + 1) / 2;
+    const RowSpan half = part == 0 ? RowSpan{rows.first, middle} : RowSpan{middle, rows.end};
+    for (; unit < count_units(units, task); unit = next_unit(memory.next_unit)) {
+        const u32 number = unit * units.columns + lane;
         const bool has_column = number < task.strings;
         const ConvertColumn& column = columns[has_column ? number : 0];
         const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
         const bool reads = has_column && (classifies || !memory.tile.only_kinds);
         const u64 base = has_column ? string_bytes[number] : 0;
-        u32 added = convert_string_lane<work>(memory, text, task, rows, column, reads ? memory.window.count : 0, base);
+        const u32 fields = reads ? memory.window.count : 0;
+        u32 added = convert_string_lane<work>(memory, text, task, half, column, fields, base);
+        if (units.parts == 2) {
+            const u32 other = tile::shuffle(added, tile::lane() ^ units.columns);
+            if (work == LaneWork::place && part == 1) move_targets(memory, task, half, column, fields, other);
+            added += other;
+        }
         if (work == LaneWork::place && has_column) memory.sized[number] = added;
         __syncwarp();
         const bool is_open = memory.tile.open_field && memory.tile.next.column == column.position;
@@ -177,11 +216,11 @@ HR_FN u32 convert_string_lanes(ConvertMemory& memory, const u8* text, const Conv
         if (owners != 0) {
             const u32 owner = static_cast<u32>(__ffs(static_cast<int>(owners))) - 1;
             const u64 from = tile::shuffle(base + added, owner);
-            const u32 first = unit * tile::lanes;
-            const u32 more = convert_unfinished<writes>(memory, task, columns[first + owner], from);
+            const u32 open = tile::shuffle(number, owner);
+            const u32 more = convert_unfinished<writes>(memory, task, columns[open], from);
             if (work == LaneWork::place) {
-                keep_unfinished(memory, first + owner, more);
-            } else if (tile::lane() == owner) {
+                keep_unfinished(memory, open, more);
+            } else if (number == open) {
                 added += more;
             }
         }

@@ -90,7 +90,6 @@ struct ConvertMemory {
     u32 sized[max_measured_columns];  // bytes of a column's strings that end in the window
     u32 streams[threads / tile::lanes][2][tile::lanes];
     u32 next_unit;       // next unit of the window that no warp has taken
-    u32 next_copy;       // the same for units that copy strings
     u32 open_number;     // column of strings whose unfinished field this tile copies, or no_field
     u32 open_bytes;      // bytes of that field
     u32 long_pieces;     // number of entries in `pieces`
