@@ -24,6 +24,7 @@ from headrace.columns.load.gpu.load import GpuTarget, load_on_gpu
 from headrace.core.device import Device
 from headrace.core.identity_cache import IdentityCache
 from headrace.sources.open import open_source
+from headrace.structure.gpu.dialect_tables import TOTALS, FindFlag
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.api.same_read import same_read
 from tests.columns.load.load_gpu_cases import SHAPE
@@ -136,6 +137,38 @@ def test_each_text_after_others(reads, options):
     order = random.Random(options).sample(sorted(TEXTS), len(TEXTS))
     for kind in [*order, *order[::-1]]:
         reads.check(TEXTS[kind], **OPTIONS[options])
+
+
+@pytest.mark.parametrize("odd", [b'1,"x\n,y"\n' * 300, b'\xff,"x"y\n' * 300, b'"\xff' * 999])
+def test_a_text_that_the_expected_search_cannot_read_is_not_measured(reads, odd, monkeypatch):
+    """The strings of many columns are measured by the launches of the text before. If the search has given up, its tiles have no
+    begin, so none is measured.
+    """
+    unread: list[bool] = []
+    launch = FiberLauncher.launch
+
+    def fetched(launcher, buffer):
+        launcher.waits -= 1  # the read does not wait for this
+        return launcher.fetch(buffer)
+
+    def watched(self, entry, shape, args):
+        before = fetched(self, args[3]).tobytes() if entry.name == "measure_strings" else b""
+        launch(self, entry, shape, args)
+        if entry.name == "measure_strings" and args[4] is not None:
+            totals = fetched(self, args[4]).view(TOTALS)
+            if (totals["flags"][0] & FindFlag.REDO) and not totals["bytes"].any():
+                unread.append(True)
+                assert fetched(self, args[3]).tobytes() == before
+
+    monkeypatch.setattr(FiberLauncher, "launch", watched)
+    names = ",".join(f"c{number}" for number in range(40)).encode()
+    wide = names + b"\n" + ((b"abc,de," * 20)[:-1] + b"\n") * 20
+    for number, text in enumerate((odd, b"a,b\n" + odd, names + b"\n" + odd)):
+        for _ in range(4):
+            reads.check(wide, on_error="null")
+        assert reads.waits == 1  # the wide text is expected before a byte of the next one is known
+        reads.check(text, on_error="null")
+        assert len(unread) == number + 1
 
 
 @pytest.mark.parametrize("options", ["none", "a header and types"])

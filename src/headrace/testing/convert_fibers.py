@@ -287,7 +287,7 @@ class _Launches:
         columns, strings = tables.table(), int(self.task["strings"])
         sums: NDArray[Any] = np.zeros((len(self.entries) - 1, max(strings, 1)), np.uint64)
         if strings:
-            self._launch("measure_strings", [columns, sums, None, None, 1], tables)
+            self._launch("measure_strings", [columns, sums, None, 0, None, 1], tables)
         for number, column in enumerate(columns[:strings]):
             tables.buffers[int(column["position"])]["values"] = np.full(int(sums[:, number].sum()), 0xEE, np.uint8)
         begins = np.cumsum(sums, axis=0) - sums

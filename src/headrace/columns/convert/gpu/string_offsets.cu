@@ -57,8 +57,9 @@ extern "C" __global__ void __launch_bounds__(threads)
                       u32 strings, u64* rows) {
     u32 variant = 0;
     while (variant < variants && (totals[variant].flags & FIND_REDO) != 0) ++variant;
-    const u64 records = variant < variants ? totals[variant].records : MISPREDICTED;
-    bool fits = variant < variants && ranges[0].min <= records && records <= ranges[0].max;
+    const bool is_read = variant < variants && totals[variant].bytes != 0;  // 0 if that variant was not launched
+    const u64 records = is_read ? totals[variant].records : MISPREDICTED;
+    bool fits = is_read && ranges[0].min <= records && records <= ranges[0].max;
     for (u32 i = threadIdx.x; i < strings; i += threads) {
         const SizeRange range = ranges[i + 1];
         fits &= range.min <= string_bytes[i] && string_bytes[i] <= range.max;

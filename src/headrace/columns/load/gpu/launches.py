@@ -41,7 +41,7 @@ from headrace.structure.gpu.dialect_tables import TOTALS, known_dfa_tables
 from headrace.structure.gpu.find import TileStructure
 from headrace.structure.gpu.launches import VARIANTS_BYTES, DfaOutput
 
-_MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", f"PPPPPPI{CONVERT_TASK.argument}")
+_MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", f"PPPPPIPI{CONVERT_TASK.argument}")
 _CONVERT = Entry("columns/convert/gpu/general/convert.cu", "convert_tiles", f"PPPPPPPPI{CONVERT_TASK.argument}")
 _COUNT = Entry("columns/convert/gpu/string_offsets.cu", "count_values", "PQPP")
 _LEFT_WORD = layout("ConvertTotals").offset("left") // 8
@@ -310,24 +310,25 @@ class ConversionLaunches:
             self._strings = MeasuredStrings(sums)
         else:
             self._strings = self._fast.measure(columns, table, sums, utf8=group.has_text)
-        for general_variant, decisive in self._measured_variants(variant):
-            self._measure_general(group, arguments, general_variant, decisive)
+        structure = self._structure
+        masks = 0 if variant else len(structure.variants) - ("dfa" in structure.variants)
+        for general_variant in (variant,) if variant else structure.variants[max(masks - 1, 0) :]:
+            self._measure_general(group, arguments, general_variant, masks)
         self._scan_sizes(strings, totals)
 
     def _measure_declined(self, group: ColumnGroup, arguments: ArgumentBuffers, totals: DeviceBuffer) -> None:
         """Measure the tiles that the first search variant has declined to measure; parameters as for `measure`."""
-        self._measure_general(
-            group, arguments, self._structure.variants[0], BufferSlice(self._structure.totals, 0, TOTALS.itemsize)
-        )
+        self._measure_general(group, arguments, self._structure.variants[0], 1)
         self._scan_sizes(group.strings, totals)
 
-    def _measure_general(
-        self, group: ColumnGroup, arguments: ArgumentBuffers, variant: str, decisive: DeviceBuffer | None
-    ) -> None:
-        """Measure tiles that the fast kernel did not, unless the totals in `decisive` say that another variant reads the text."""
+    def _measure_general(self, group: ColumnGroup, arguments: ArgumentBuffers, variant: str, masks: int) -> None:
+        """Measure tiles that the fast kernel did not. `masks`: number of the first search variants, whose totals say whether this
+        one reads the text; 0 if it does.
+        """
         declined = self._strings.left
         shape, block_tiles = self._shape(variant, declined, None)
-        head = [self._text, self._structure.entries, arguments.table, self._strings.sums, decisive, declined]
+        totals = BufferSlice(self._structure.totals, 0, masks * TOTALS.itemsize) if masks else None
+        head = [self._text, self._structure.entries, arguments.table, self._strings.sums, totals, masks, declined]
         self._launcher.launch(_MEASURE, shape, [*head, block_tiles, self._task(group, variant)])
 
     def _scan_sizes(self, strings: int, totals: DeviceBuffer) -> None:
@@ -382,14 +383,6 @@ class ConversionLaunches:
             blocks = least(_COUNT_BLOCKS // count, output.rows // 32 // _THREADS) + 1
             args = [table, output.rows, output.validated, BufferSlice(output.results, COUNTS_BEGIN, count * 8)]
             self._launcher.launch(_COUNT, Shape(_SMALL, (count, blocks, 1), _THREADS), args)
-
-    def _measured_variants(self, variant: str) -> list[tuple[str, DeviceBuffer | None]]:
-        """Return the variants to measure strings by, each with the totals that say whether it reads the text."""
-        variants = self._structure.variants
-        if variant or len(variants) == 1 or "dfa" not in variants:
-            return [(variant or variants[-1], None)]
-        decisive = BufferSlice(self._structure.totals, (len(variants) - 2) * TOTALS.itemsize, TOTALS.itemsize)
-        return [(variants[-2], decisive), ("dfa", decisive)]
 
     def _shape(self, variant: str, declined: DeviceBuffer | None, families: int | None) -> tuple[Shape, int]:
         """Return the launch configuration and the tiles of a block: several if only declined tiles are converted.

@@ -320,17 +320,23 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, tiles_per_block, marks);
 }
 #else
-// Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column. `form`:
-// totals of the search variant before the DFA, or null. If both variants of this kernel are launched, the one that does
-// not fit the text returns at once. If some quotes are malformed, this kernel measures all tiles, since a rejected
-// record may reach into tiles that have no fault.
+// Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column. `totals`:
+// of the search variants by masks, `variants` of them; null if the text is known to be read by this program's variant.
+// If they are given, a text that this program cannot read is not measured, for its tiles have no begin in `entries`. If
+// some quotes are malformed, this kernel measures all tiles, since a rejected record may reach into tiles that have no
+// fault.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_strings(const u8* text, const TileStart* entries, const ConvertColumn* columns, u64* sums,
-                    const FindTotals* form, const u32* marks, u32 tiles_per_block,
+                    const FindTotals* totals, u32 variants, const u32* marks, u32 tiles_per_block,
                     const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(ConvertMemory, memory);
-    const u32 flags = form != nullptr ? tile::load_relaxed(&form->flags) : 0;
-    if (form != nullptr && ((flags & FIND_REDO) != 0) != by_dfa) return;
+    u32 flags = 0;
+    if (totals != nullptr) {
+        u32 variant = 0;
+        while (variant < variants && ((flags = tile::load_relaxed(&totals[variant].flags)) & FIND_REDO) != 0) ++variant;
+        const bool is_read = variant < variants && totals[variant].bytes != 0;
+        if (by_dfa ? variant < variants : !is_read) return;
+    }
     const u32 wanted = wanted_tiles(task, marks, tiles_per_block, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);
     convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, tiles_per_block, marks);
 }
