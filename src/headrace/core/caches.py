@@ -82,7 +82,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.arrays.placement._cupy": "a module",
         "headrace.gpu.memory.*": "memory pools of a GPU, and pinned memory; they release what they do not use",
         "headrace.gpu.transfer.staging._stagings": "the staging buffers of a GPU",
-        "headrace.sources.compression.formats.gzip_module": "the module that decompresses gzip",
+        "headrace.sources.compression.adapters.gzip_module": "the module that decompresses gzip",
         "headrace.sources.kinds.gpu_array._modules": "modules",
         "headrace.structure.gpu.dialect_tables.*": "bits of an automaton's steps, by small integers",
     }

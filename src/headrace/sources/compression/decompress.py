@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 from headrace import _native
 from headrace.core.errors import MemoryLimitError, SourceError
-from headrace.sources.compression.formats import READ_BYTES, Compression
-from headrace.sources.compression.marks import MARK_BYTES
+from headrace.sources.compression.formats import MARK_BYTES, READ_BYTES, Compression
 
 _MAX_PIECE = 64 << 20
 
