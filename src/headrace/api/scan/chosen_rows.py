@@ -67,7 +67,7 @@ class ChosenParts(CpuParts):
         has_short = rows is not None and first.counts["filled"] > 0  # the second load counts those that are chosen
         second = None
         if len(chosen) and (has_short or any(wanted for _, _, wanted in rest.columns)):
-            second = self._of_gathered(source, rest, run, first, rows)
+            second = self._of_gathered(source, rest, first, rows)
             if second is None:
                 second = load(source, dialect, rest, replace(run, chosen=chosen.tobytes()))
             if second.counts["rejected"]:
@@ -84,7 +84,7 @@ class ChosenParts(CpuParts):
         joined = replace(first, columns=columns, counts=counts, row_index=index, left_out=left_out, described=None, spans=None)
         return joined if second is None else self._with_faults(joined, second)
 
-    def _of_gathered(self, source: OpenSource, plan: LoadPlan, run: LoadRun, first: Loaded, rows: Any) -> Loaded | None:
+    def _of_gathered(self, source: OpenSource, plan: LoadPlan, first: Loaded, rows: Any) -> Loaded | None:
         """Return the columns of rows, loaded from the text of their records alone; None if that text has a fault, whose
         position is not known, or if most rows are chosen.
         """
