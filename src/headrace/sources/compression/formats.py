@@ -1,4 +1,4 @@
-"""Lists the compression formats, one row each. To add one: a row, its name, and a function that makes its decompressor.
+"""Lists the compression formats, one row each. To add one: a row, its name, a function that makes its decompressor, and the error of its library.
 
 Libraries are imported when a format is used. `headrace grep` needs only the marks, and imports this module at its start.
 """
@@ -97,6 +97,8 @@ _FORMATS = (
     Compression("zip", (ZIP_MARK,), _zip),
 )
 COMPRESSIONS = {row.name: row for row in _FORMATS}  # format by name
+LIBRARY_ERRORS = ("lzma.LZMAError", "zstandard.ZstdError", "compression.zstd.ZstdError", "isal.isal_zlib.error")
+"""Exceptions of the libraries for malformed input, except builtin ones and those of zlib."""
 ALL_MARKS = tuple(mark for row in _FORMATS for mark in row.marks)
 
 
