@@ -158,7 +158,7 @@ class _MalformedError(Exception):
 def _errors() -> tuple[type[Exception], ...]:
     """Return the exceptions that libraries raise for malformed input; only imported libraries can have raised any."""
     names = (error.rpartition(".") for error in LIBRARY_ERRORS)
-    named = [getattr(sys.modules[module], name) for module, _, name in names if module in sys.modules]
+    named = [getattr(sys.modules[module], name) for module, _, name in names if sys.modules.get(module)]
     return (_MalformedError, zlib.error, OSError, EOFError, ValueError, RuntimeError, *named)
 
 

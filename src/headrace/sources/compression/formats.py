@@ -1,6 +1,7 @@
-"""Lists the compression formats, one row each. To add one: a row, its name, a function that makes its decompressor, and the error of its library.
+"""Lists the compression formats, one row each.
 
-Libraries are imported when a format is used. `headrace grep` needs only the marks, and imports this module at its start.
+To add one: a row, its name, a function that makes its decompressor, and the exception of its library. Libraries are imported
+when a format is used: `headrace grep` needs only the marks, and imports this module at its start.
 """
 
 from __future__ import annotations
