@@ -26,7 +26,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.core.device": ("_parsed",),
         "headrace.sources.encoding.decode_gpu": ("_page",),
         "headrace.sources.encoding.encoding": ("code_page",),
-        "headrace.structure.dialect": ("_automaton",),
+        "headrace.structure.dialect_automaton": ("automaton_of",),
         # Launches on a GPU that were prepared for a dialect, a schema or a user's expression.
         "headrace.columns.convert.gpu.column_group": ("_plans",),
         "headrace.columns.convert.gpu.fast.launches": ("_readings",),
