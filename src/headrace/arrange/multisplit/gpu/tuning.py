@@ -210,7 +210,7 @@ def _splits_of_keys(tunings: Sequence[SplitTuning]) -> Iterator[_Program]:
     """Yield the splits of keys by each rule.
 
     Compiled at the first use: user expressions, two buckets by another rule than bits, and labels of 2 bytes. So are columns that
-    move by bits into up to 32 buckets, except one of 4 bytes, and with keys of 8 bytes columns of other widths than 4 and 8.
+    move by bits into up to 32 buckets, except one of 4 bytes. With keys of 8 bytes, columns of other widths than 4 and 8 are.
     """
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
         if key in {"u8", "u16"} and rule != "BitsOf":
