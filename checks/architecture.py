@@ -16,6 +16,7 @@ PAGE = "ARCHITECTURE.md"
 BEGIN = "<!-- folders: python -m checks.architecture -->"
 END = "<!-- end of folders -->"
 MAX_LINES = 120
+MAX_COLUMNS = 100
 _DEVICES = {"cpu", "gpu"}
 _COLUMN = 23
 """Characters of a line that the folder's name takes."""
@@ -29,6 +30,8 @@ def check(root: Path) -> list[Finding]:
     found = []
     if _list_in(text) != folder_list(root):
         found.append(Finding(PAGE, 0, "the list of folders is not that of the docstrings: run python -m checks.architecture"))
+    wide = [line.strip() for line in folder_list(root).splitlines() if len(line) > MAX_COLUMNS]
+    found += [Finding(PAGE, 0, f"a docstring is too long for a line of {MAX_COLUMNS} characters: {line}") for line in wide]
     if (count := len(text.splitlines())) > MAX_LINES:
         found.append(Finding(PAGE, 0, f"{count} lines, {MAX_LINES} at most"))
     return found

@@ -27,6 +27,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "arrange/multisplit": ("cpu", "gpu", "paper", "."),
     "arrange/sort": (".", "cpu", "gpu"),
     "arrange/sort/gpu": ("common", "lsd", "msd", "single_launch", "heavy_hitters", "."),
+    "arrange/sort/gpu/msd": (".", "paper"),
     "index": (".", "hash_map", "sorted_map"),
     "index/sorted_map": (".", "cpu", "gpu"),
     "index/hash_map": ("rules", "cpu", "gpu", "paper", "."),

@@ -6,8 +6,8 @@ host memory. A peer that is not installed, fails or finds another number of rows
 
 Each case's file repeats a piece of `data.py`'s. Before it is timed, a scan is compared with `read_csv` on the CPU: the piece
 buffer by buffer, the file by its number of rows. With --gpu, texts are read to columns of the GPU, and back to the host. With
---shapes, they are also read by each of `SHAPES`. Without --gpu, scans run on the CPU. --soak reads one file repeatedly under a
-memory limit, and reports the memory in use after each round. --trace writes a timeline.
+--shapes, they are also read by each of `SHAPES`. Without --gpu, scans run on the CPU. With --soak, one file is read
+repeatedly under a memory limit; the memory in use is reported after each round. With --trace, a timeline is written.
 
     python -m bench.read.stream [--gpu [--shapes]] [--bytes N] [--cases NAMES] [--batches 64,128] [--turns N] [--soak GB]
         [--peers NAMES] [--trace FILE] [--out FILE]

@@ -143,6 +143,12 @@ def test_file_of_501_lines_is_found(write, tmp_path, path):
     assert places(file_size, tmp_path) == [(path, 0)]
 
 
+@pytest.mark.parametrize(("lines", "found"), [(80, 0), (81, 1)])
+def test_a_decision_has_at_most_80_lines(write, tmp_path, lines, found):
+    write("docs/decisions/0001-one.md", "x\n" * lines)
+    assert len(places(file_size, tmp_path)) == found
+
+
 def test_file_of_500_lines_is_noted_only(write, tmp_path):
     write("src/headrace/long.py", "x\n" * 500)
     write("src/headrace/fine.py", "x\n" * 300)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from checks import folders, names, prose, ratchet
+from checks import architecture, folders, names, prose, ratchet
 from checks.sentences import sentences
 
 PACKAGE = "src/headrace"
@@ -126,3 +126,13 @@ def test_a_ratchet_lets_counts_fall_and_not_rise(write, tmp_path):
     write("b.md", "Rows after it.\n")
     assert ratchet.lower_limits(tmp_path, (rule,)) == {"banned words": (0, 1)}
     assert ratchet.read_limits(tmp_path) == {"banned words": 0}
+
+
+def test_a_docstring_that_is_too_long_for_the_list_of_folders_is_found(write, tmp_path):
+    write(f"{PACKAGE}/core/__init__.py", f'"""{"x" * 78}"""\n')
+    listed = "\n```\n" + architecture.folder_list(tmp_path) + "\n```\n"
+    write("ARCHITECTURE.md", architecture.BEGIN + listed + architecture.END)
+    assert len(architecture.check(tmp_path)) == 1
+    write(f"{PACKAGE}/core/__init__.py", f'"""{"x" * 77}"""\n')
+    architecture.write(tmp_path)
+    assert architecture.check(tmp_path) == []

@@ -8,6 +8,7 @@ import io
 import os
 import resource
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -182,6 +183,14 @@ def test_a_dictionary_without_the_value(index: int) -> None:
     broken = pa.DictionaryArray.from_arrays(indices, pa.array(["x"]), safe=False)
     with pytest.raises(SourceError, match="refers to a value that its dictionary lacks"):
         write_csv(pa.table({"a": broken}))
+
+
+@pytest.mark.parametrize(("offset", "size"), [(0, 20), (8, 13), (20, 13), (-1, 13)])
+def test_a_view_of_bytes_that_are_not_there(offset: int, size: int) -> None:
+    views = struct.pack("<i4sii", size, b"abcd", 0, offset)
+    column = pa.Array.from_buffers(pa.string_view(), 1, [None, pa.py_buffer(views), pa.py_buffer(b"abcdefghijklmnopq")])
+    with pytest.raises(SourceError, match="column 'a' has a view of bytes that are not there"):
+        write_csv(pa.table({"a": column}))
 
 
 def test_paths_that_cannot_be(tmp_path: Path) -> None:

@@ -59,13 +59,15 @@ std::string random_units(check::Random& random, bool big) {
     std::string data;
     const u64 runs = random.below(12);
     for (u64 run = 0; run < runs; ++run) {
-        const u64 kind = random.below(7), length = random.below(90);
+        constexpr u64 LIMITS[] = {0x7F, 0x80, 0x7FF, 0x800};  // of characters of one, two and three bytes
+        const u64 kind = random.below(8), length = random.below(90);
         for (u64 i = 0; i < length; ++i) {
             u64 unit = kind == 0   ? 0xD800 + random.below(0x800)
                        : kind == 1 ? random.below(0x10000)
                        : kind == 2 ? random.below(0x800)
                        : kind == 3 ? 0x800 + random.below(0xD000)
                        : kind == 4 ? (i % 2 ? 0xDC00 : 0xD800) + random.below(0x400)
+                       : kind == 5 ? LIMITS[random.below(4)]
                                    : 0x20 + random.below(0x5F);
             const char low = static_cast<char>(unit), top = static_cast<char>(unit >> 8);
             data += big ? std::string{top, low} : std::string{low, top};

@@ -1,4 +1,5 @@
-// Tests that a child forked while another thread reads the limits of the process reads them itself.
+// Tests that a child forked while another thread reads the limits of the process reads them itself, and that it draws
+// seeds of its own.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 
 #include "check.hpp"
 #include "core/cpu/limits.hpp"
+#include "core/cpu/random_seed.hpp"
 
 using namespace headrace;
 
@@ -52,6 +54,21 @@ bool child_reads(microseconds delay) {
     return is_good;
 }
 
+// Neither process knows the seeds that the other draws after the fork.
+void check_seeds() {
+    const u64 before = random_seed();
+    int ends[2];
+    CHECK_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const u64 seed = random_seed();
+        _exit(write(ends[1], &seed, sizeof(seed)) == sizeof(seed) ? 0 : 1);
+    }
+    u64 seed = before;
+    CHECK(ended_well(child) && read(ends[0], &seed, sizeof(seed)) == sizeof(seed));
+    CHECK(seed != before && seed != random_seed());
+}
+
 }  // namespace
 
 // Each round forks a process that has not read its limits yet. To read them takes some 100 microseconds.
@@ -63,5 +80,6 @@ int main() {
         CHECK(is_good);
         if (!is_good) break;
     }
+    check_seeds();
     return check::finish();
 }

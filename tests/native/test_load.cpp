@@ -2,9 +2,11 @@
 // same result, and no byte outside the text is touched. The text lies at the very end of its allocation, for the
 // sanitizers.
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,6 +17,17 @@
 #include "structure/cpu/scan.hpp"
 
 using namespace headrace;
+
+// Blocks of memory that the system still grants to this thread.
+static thread_local int blocks_left = INT_MAX;
+
+// The linker gives these names to aligned_alloc.
+extern "C" void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
+extern "C" void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
+    if (blocks_left == 0) return nullptr;
+    --blocks_left;
+    return __real_aligned_alloc(alignment, size);
+}
 
 namespace {
 
@@ -219,6 +232,34 @@ void check_one(std::mt19937& random) {
     }
 }
 
+// A tile whose memory is refused fails alone: after it, the same reader has memory for all of the next one.
+void check_refused_tile() {
+    constexpr usize TILE = 1 << 15, RECORDS = TILE / 4;
+    std::string text;
+    for (usize i = 0; i < 2 * RECORDS; ++i) text += "1,2\n";
+    const MemorySource source(text.data(), text.size());
+    const Dialect dialect = csv(true);
+    int refused = 0;
+    for (int blocks = 0;; ++blocks) {
+        release_unused_memory();
+        TileScan scan(source, dialect, available_isas().front(), TilePart{}, TILE);
+        TileReader reader(scan);
+        bool is_refused = false;
+        blocks_left = blocks;
+        try {
+            reader.next();
+        } catch (const std::bad_alloc&) {
+            is_refused = true;
+        }
+        blocks_left = INT_MAX;
+        const Tile* const tile = reader.next();
+        CHECK(tile != nullptr && tile->records == RECORDS && tile->starts[RECORDS - 1] == TILE - 4);
+        if (!is_refused) break;
+        ++refused;
+    }
+    CHECK(refused >= 4);  // each array of a reader, at least
+}
+
 void check_memory_limit() {
     std::string text;
     for (int i = 0; i < 400'000; ++i) text += std::to_string(i) + ",abc\n";
@@ -250,5 +291,6 @@ int main(int count, char** arguments) {
     const int texts = check::first_argument(count, arguments, 600);
     for (int i = 0; i < texts; ++i) check_one(random);
     check_memory_limit();
+    check_refused_tile();
     return check::finish();
 }

@@ -1,9 +1,11 @@
 // Tests regions made and freed on several threads, whose memory waits for the next one. Regions that are freed while
 // the heap is exhausted give their memory back to the system.
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <new>
 #include <thread>
 #include <utility>
@@ -18,6 +20,11 @@ using namespace headrace;
 namespace {
 
 thread_local bool heap_is_empty = false;
+
+// If set, the next block that this thread frees waits until another thread has used the cache of blocks.
+thread_local bool is_watched = false;
+bool was_blocked = false;
+std::future<void> other;
 
 constexpr std::size_t LARGE = 3 * Region::MAPPED_FROM;
 
@@ -108,6 +115,15 @@ void test_blocks_go_without_heap() {
     release_unused_memory();
 }
 
+// While a thread frees the cached blocks, others take and give back blocks.
+void test_blocks_are_freed_outside_the_lock() {
+    give_block(take_block(20'000), 20'000);
+    is_watched = true;
+    release_unused_memory();
+    is_watched = false;
+    CHECK(!was_blocked);
+}
+
 void test_scratch() {
     WorkMemory scratch;
     scratch.resize(30'000);
@@ -125,6 +141,16 @@ void test_scratch() {
 
 }  // namespace
 
+// The linker gives these names to free.
+extern "C" void __real_free(void* memory);
+extern "C" void __wrap_free(void* memory) {
+    if (std::exchange(is_watched, false)) {
+        other = std::async(std::launch::async, [] { give_block(take_block(40'000), 40'000); });
+        was_blocked = other.wait_for(std::chrono::seconds(20)) != std::future_status::ready;
+    }
+    __real_free(memory);
+}
+
 void* operator new(std::size_t size) {
     void* const made = heap_is_empty ? nullptr : std::malloc(size);
     if (made == nullptr) throw std::bad_alloc();
@@ -139,6 +165,7 @@ int main() {
     test_blocks();
     test_sizes_of_blocks();
     test_blocks_go_without_heap();
+    test_blocks_are_freed_outside_the_lock();
     test_scratch();
     return check::finish();
 }

@@ -20,7 +20,7 @@ import zstandard
 
 import headrace
 from headrace import Context, MemoryLimitError, MissingDependencyError, OptionError, SourceError
-from headrace.sources.compression import formats
+from headrace.sources.compression import adapters
 
 TEXT = b"a,b\n" + b"".join(b"%d,value %d\n" % (i, i * i) for i in range(50))
 
@@ -48,9 +48,9 @@ ALL = pytest.mark.parametrize("form", COMPRESS)
 def each_gzip(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run with isal and with the standard library's zlib."""
     if request.param == "zlib":
-        monkeypatch.setattr(formats, "gzip_module", lambda: zlib)
+        monkeypatch.setattr(adapters, "gzip_module", lambda: zlib)
     else:
-        assert formats.gzip_module().__name__ == "isal.isal_zlib"
+        assert adapters.gzip_module().__name__ == "isal.isal_zlib"
 
 
 @ALL

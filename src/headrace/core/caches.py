@@ -26,7 +26,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.core.device": ("_parsed",),
         "headrace.sources.encoding.decode_gpu": ("_page",),
         "headrace.sources.encoding.encoding": ("code_page",),
-        "headrace.structure.dialect": ("_automaton",),
+        "headrace.structure.dialect_automaton": ("automaton_of",),
         # Launches on a GPU that were prepared for a dialect, a schema or a user's expression.
         "headrace.columns.convert.gpu.column_group": ("_plans",),
         "headrace.columns.convert.gpu.fast.launches": ("_readings",),
@@ -82,7 +82,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.arrays.placement._cupy": "a module",
         "headrace.gpu.memory.*": "memory pools of a GPU, and pinned memory; they release what they do not use",
         "headrace.gpu.transfer.staging._stagings": "the staging buffers of a GPU",
-        "headrace.sources.compression.formats.gzip_module": "the module that decompresses gzip",
+        "headrace.sources.compression.adapters.gzip_module": "the module that decompresses gzip",
         "headrace.sources.kinds.gpu_array._modules": "modules",
         "headrace.structure.gpu.dialect_tables.*": "bits of an automaton's steps, by small integers",
     }

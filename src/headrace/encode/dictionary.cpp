@@ -1,22 +1,14 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <random>
 #include <stdexcept>
 
+#include "core/cpu/random_seed.hpp"
 #include "encode/pieces.hpp"
 #include "encode/text_table.hpp"
 
 namespace headrace {
 namespace {
-
-u64 random_seed() {
-    static const u64 seed = [] {
-        std::random_device device;
-        return (static_cast<u64>(device()) << 32 | device()) | 1;
-    }();
-    return seed;
-}
 
 // Return the probable number of distinct texts of a column, if `found` are among `among` of its rows. Of D equally
 // frequent texts, r rows have about r - r * r / 2D, if r is far less than D.

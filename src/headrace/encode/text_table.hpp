@@ -15,8 +15,8 @@ namespace headrace {
 
 // Linear probing, at most half full. A slot has a text of at most 16 bytes itself, so most lookups read one slot and
 // call nothing. For a longer text it has the hash and the address. The slots of several texts are fetched at once, and
-// then the texts of those slots, so that their cache misses overlap. Hashes have a seed that differs from process to
-// process, so that colliding texts cannot be prepared. Which slot a text has depends on the seed and on the threads.
+// then the texts of those slots, so that their cache misses overlap. Hashes have a seed that differs from table to
+// table, so that colliding texts cannot be prepared. Which slot a text has depends on the seed and on the threads.
 class TextTable {
 public:
     // `slots`: a power of two, at least 64 for each thread.

@@ -13,8 +13,7 @@ from headrace.core.errors import SourceError
 from headrace.core.fast_constructor import fast_constructor
 from headrace.core.transfers import Crossings
 from headrace.sources.compression.decompress import decompressed, decompressed_beginning
-from headrace.sources.compression.formats import COMPRESSIONS, Compression, recognised
-from headrace.sources.compression.marks import ALL_MARKS, MARK_BYTES
+from headrace.sources.compression.formats import ALL_MARKS, COMPRESSIONS, MARK_BYTES, Compression, recognised
 from headrace.sources.encoding.encoding import TEXT_MARKS, TextEncoding, decoded, is_decoded_whole
 from headrace.sources.foreign_formats import FOREIGN_MARKS, check_is_text
 from headrace.sources.kinds.file_object import FileToOpen, Readable

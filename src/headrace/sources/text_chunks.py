@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from headrace.core.errors import SourceError
 from headrace.sources.compression.decompress import decompressed_pieces
-from headrace.sources.compression.marks import MARK_BYTES
+from headrace.sources.compression.formats import MARK_BYTES
 from headrace.sources.encoding.encoding import MARK_UNDECODABLE, TextEncoding, in_utf8, is_decoded_whole
 from headrace.sources.kinds.ranges import CHUNK_BYTES
 from headrace.sources.kinds.streams import StreamSource

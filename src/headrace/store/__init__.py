@@ -1,1 +1,1 @@
-"""Keeps rows in compressed columns that take changes, in memory or durable in files."""
+"""Keeps rows in compressed columns that change, in memory or in files."""

@@ -1,4 +1,4 @@
-"""Finds records and fields: dialects, their DFA, state maps of byte ranges, and the search."""
+"""Finds records and fields: dialects, their DFA, state maps, and the search."""
 
 from __future__ import annotations
 

@@ -1,22 +1,18 @@
-"""Describes how a delimited text is written, and builds the automaton that reads it.
+"""Describes how a delimited text is written.
 
-`Dialect` has the options, and `Dialect.automaton` defines their meaning. `_step` is the only place that interprets a byte; the
-table is its closure from the start of a record. A quote opens a field only as the field's first byte; inside an unquoted field
-it is text.
+`Dialect` has the options, and `Dialect.automaton` defines their meaning (dialect_automaton.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
 
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import flag
-from headrace.structure.automaton import Automaton, Emit, Transition, reachable
+from headrace.structure.automaton import Automaton
+from headrace.structure.dialect_automaton import automaton_of
 
 MAX_SEP_BYTES = 8  # greatest length of a separator, a comment prefix and a line terminator, in bytes
 
@@ -166,7 +162,7 @@ class Dialect:
     @property
     def automaton(self) -> Automaton:
         """The automaton that reads this dialect; computed once for each distinct dialect."""
-        return _automaton(self)
+        return automaton_of(self)
 
 
 def as_bytes(name: str, value: object, longest: int) -> bytes:
@@ -217,184 +213,6 @@ def check_no_letters(roles: Mapping[str, bytes]) -> None:
     for name, value in roles.items():
         if letters := bytes(sorted(set(value) & set(ESCAPE_LETTERS))):
             raise OptionError(f"with escape_sequences=True, {name} may not contain {letters[:1]!r}, which is a letter of them")
-
-
-class _Context(StrEnum):
-    """Position in a record at which a byte is read. START and CR are idle: no record is open."""
-
-    START = "START"
-    CR = "CR"
-    """After a CR that ended a line; its LF, if one follows, belongs to the same line end."""
-    FIELD_START = "FIELD_START"
-    UNQUOTED = "UNQUOTED"
-    QUOTED = "QUOTED"
-    QUOTE_END = "QUOTE_END"
-    """After a quote within quotes: it closes them, unless another quote follows."""
-    PADDED = "PADDED"
-    """After closing quotes and spaces that are skipped."""
-    ESC_U = "ESC_U"
-    ESC_Q = "ESC_Q"
-    COMMENT = "COMMENT"
-
-
-class _State(NamedTuple):
-    """A context, and the pending bytes, which may be the first of a separator, line end or comment prefix of several bytes.
-
-    With sep ``||``, ``a|`` is in ``UNQUOTED+|``. A record that consists of pending bytes only is in ``START+...`` (open, not
-    idle), because comments and blank lines require that nothing precedes them.
-    """
-
-    context: _Context
-    pending: bytes = b""
-
-    def __str__(self) -> str:
-        return f"{self.context}+{_printable(self.pending)}" if self.pending else self.context.value
-
-
-_UNREAL = b"quote that opens no field"
-"""A symbol in addition to the bytes: a lenient quote at the start of a field that no later quote closes."""
-
-
-_CLOSED = (_Context.QUOTE_END, _Context.PADDED)
-
-
-def _step_where_nothing_ends(dialect: Dialect, context: _Context, byte: bytes) -> Transition[_State] | None:
-    """Return the meaning of a byte that can be no part of a delimiter: inside quotes, after an escape, or padding."""
-    if context in (_Context.ESC_U, _Context.ESC_Q):
-        return Transition(_State(_Context.UNQUOTED if context is _Context.ESC_U else _Context.QUOTED), 0)
-    if context is _Context.QUOTED:
-        leave = {dialect.quote_char: _Context.QUOTE_END, dialect.escape_char: _Context.ESC_Q}
-        return Transition(_State(leave.get(byte, _Context.QUOTED)), 0)
-    if byte == b" " and dialect.strip and context in _CLOSED:
-        return Transition(_State(_Context.PADDED), 0)
-    return None
-
-
-def _step(dialect: Dialect, state: _State, byte: bytes) -> Transition[_State]:
-    """Return the meaning of one byte."""
-    context, pending = state
-    unreal = byte == _UNREAL
-    byte = dialect.quote_char if unreal and dialect.quote_char is not None else byte
-    if (step := _step_where_nothing_ends(dialect, context, byte)) is not None:
-        return step
-    if context is _Context.CR:
-        if byte == b"\n":
-            return Transition(_State(_Context.START), 0)
-        context = _Context.START
-
-    text = pending + byte
-    opens = Emit.OPEN if context is _Context.START and not pending else Emit(0)
-    if context is _Context.START and dialect.comment is not None and dialect.comment.startswith(text):
-        complete = text == dialect.comment
-        return Transition(_State(_Context.COMMENT) if complete else _State(_Context.START, text), opens)
-
-    found = _match(text, dialect.line_ends if context is _Context.COMMENT else (*dialect.line_ends, dialect.sep))
-    # Keep the longest possible begin of a match: with sep `aab`, `aa` + `a` keeps `aa`, and the first `a` becomes data.
-    whole = found == text
-    # Only a delimiter may follow closing quotes.
-    emit = opens | (Emit.STRAY if context in _CLOSED and not whole else Emit(0))
-
-    doubled = byte == dialect.quote_char and context is _Context.QUOTE_END and not pending and dialect.double_quote
-    if dialect.lenient_quotes and context is _Context.QUOTE_END and not whole and not doubled:
-        # The quote did not close the field, so this byte is read inside it.
-        return Transition(_step(dialect, _State(_Context.QUOTED), byte).state, Emit.STRAY)
-    if found in dialect.line_ends:
-        after = _State(_Context.CR if found == b"\r" and dialect.lineterminator is None else _Context.START)
-        if context is _Context.COMMENT:
-            return Transition(after, Emit.REC | Emit.COMMENT)
-        if context is _Context.START and whole and dialect.skip_blank_lines:
-            return Transition(after, Emit.BLANK if opens else Emit.REC | Emit.BLANK)
-        return Transition(after, emit | Emit.REC)
-    if context is _Context.COMMENT:
-        return Transition(_State(context, found), 0)
-    if found == dialect.sep:
-        return Transition(_State(_Context.FIELD_START), emit | Emit.FLD)
-    if found:
-        blank = context is _Context.START and not dialect.sep.startswith(found)
-        keep = whole and (blank or context is _Context.QUOTE_END)
-        return Transition(_State(context if keep else _Context.UNQUOTED, found), emit)
-
-    at_start = context in (_Context.START, _Context.FIELD_START) and not pending
-    if byte == dialect.quote_char and (doubled or (at_start and not unreal)):
-        return Transition(_State(_Context.QUOTED), opens)
-    if byte == dialect.escape_char:
-        return Transition(_State(_Context.ESC_U), emit)
-    if byte == b" " and at_start and dialect.skip_initial_space:
-        return Transition(_State(_Context.FIELD_START), emit)
-    is_fault = byte == dialect.quote_char and (dialect.strict_quotes or dialect.lenient_quotes)
-    return Transition(_State(_Context.UNQUOTED), emit | (Emit.STRAY if is_fault else Emit(0)))
-
-
-def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: int) -> bool:
-    """Return the cell of `Automaton.dropped` for a step from `state` to `target`."""
-    context, pending = state
-    if context in (_Context.ESC_U, _Context.ESC_Q, _Context.COMMENT):
-        return False
-    if byte in (dialect.quote_char, _UNREAL):
-        doubled = context is _Context.QUOTE_END and not pending and dialect.double_quote
-        return target.context is _Context.QUOTE_END or (target.context is _Context.QUOTED and not doubled)
-    if byte == dialect.escape_char:
-        return target.context in (_Context.ESC_U, _Context.ESC_Q)
-    if target.context is _Context.PADDED:
-        return True
-    starts = not pending and context in (_Context.START, _Context.FIELD_START, _Context.CR)
-    still = target == _State(_Context.FIELD_START) and not emit & Emit.FLD
-    return byte == b" " and dialect.skip_initial_space and starts and still
-
-
-def _match(text: bytes, patterns: tuple[bytes, ...]) -> bytes:
-    """Return the longest suffix of `text` that is a prefix of one of `patterns`; b"" if there is none."""
-    ends = (text[i:] for i in range(len(text)))
-    return next((end for end in ends if any(pattern.startswith(end) for pattern in patterns)), b"")
-
-
-@lru_cache(maxsize=128)
-def _automaton(dialect: Dialect) -> Automaton:
-    symbols = _symbols(dialect)
-    table = reachable(_State(_Context.START), symbols, lambda state, byte: _step(dialect, state, byte))
-    order = list(_Context)
-    states = sorted(table, key=lambda state: (bool(state.pending), order.index(state.context), state.pending))
-    number = {state: i for i, state in enumerate(states)}
-    rows = range(len(symbols))
-    class_of = bytearray([rows[-1]]) * 256
-    for group, symbol in enumerate(symbols):
-        if symbol != _UNREAL:
-            class_of[symbol[0]] = group
-
-    def named(*contexts: _Context) -> frozenset[int]:
-        return frozenset(number[state] for state in states if state.context in contexts)
-
-    return Automaton(
-        states=tuple(map(str, states)),
-        class_of=bytes(class_of),
-        groups=(*map(_printable, symbols[:-1]), "other"),
-        next=tuple(bytes(number[table[state][group].state] for state in states) for group in rows),
-        emit=tuple(bytes(table[state][group].emit for state in states) for group in rows),
-        idle=frozenset(number[state] for state in states if state in (_State(_Context.START), _State(_Context.CR))),
-        quoted=named(_Context.QUOTED, _Context.ESC_Q),
-        comment=named(_Context.COMMENT),
-        dropped=tuple(bytes(_drop(dialect, state, symbols[group], *table[state][group]) for state in states) for group in rows),
-        escaped=named(_Context.ESC_U, _Context.ESC_Q),
-        unreal_group=symbols.index(_UNREAL) if dialect.lenient_quotes else None,
-        unfinished=frozenset(number[state] for state in states if state.context is _Context.QUOTE_END and state.pending),
-        sep_length=len(dialect.sep),
-        line_end_length=len(dialect.line_ends[0]),
-    )
-
-
-def _symbols(dialect: Dialect) -> list[bytes]:
-    """Return the special bytes, one group each, and at the end an ordinary byte."""
-    space = b" " if dialect.skip_initial_space else b""
-    parts = (*dialect.line_ends, dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment, space)
-    special = dict.fromkeys(b"".join(part or b"" for part in parts))
-    plain = next(value for value in range(256) if value not in special)
-    unreal = [_UNREAL] if dialect.lenient_quotes else []
-    return [*(bytes([value]) for value in special), *unreal, bytes([plain])]
-
-
-def _printable(data: bytes) -> str:
-    r"""Return ``b"|\n "`` as ``|\n\x20``: one word, for names of states and groups."""
-    return repr(data)[2:-1].replace(" ", r"\x20")
 
 
 CSV = Dialect()  # commas, double quotes, any line end

@@ -57,6 +57,15 @@ def test_extremes_of_integers() -> None:
     check(np.array([-128, 127, 3], "i1"), [500, 600])
 
 
+@pytest.mark.parametrize("edges", [[0, 2**32], [0, 10, 2**36], [5, 2**40, 2**41], [1, 2**33 - 1, 2**50]], ids=str)
+def test_keys_beyond_wide_edges(edges: list[int]) -> None:
+    """Keys up to twice the last edge have one bit more than those between the edges."""
+    top = edges[-1]
+    keys = np.array([0, 1, 5, top - 1, top, top + 1, top + 12345, 2 * top - 1, 2 * top, 2**62] * 200, "u8")
+    check(keys, edges)
+    check(keys.astype("i8"), edges)
+
+
 @pytest.mark.parametrize("dtype", ["i8", "u8"])
 def test_integers_that_floats_round(dtype: str) -> None:
     """NumPy compares integers with edges of floats as floats; no key is lost at the last edge."""

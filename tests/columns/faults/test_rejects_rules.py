@@ -8,20 +8,14 @@ from typing import Any
 
 import pytest
 
-from headrace import Context, ParseError, Table, _native, read_csv
+from headrace import Context, ParseError, _native, read_csv
 from headrace.testing.compare import assert_same_table
 from headrace.testing.reference import ReferenceOptions
 from headrace.testing.reference import read as read_reference
 from headrace.testing.values import Words
+from tests.columns.faults.rejects_cases import read
 
 COLUMNS = ["record", "kept", "line", "line_byte", "byte", "column", "kind", "expected", "field", "text"]
-
-
-def read(data: bytes, **options: object) -> Table:
-    table = read_csv(data, **options)  # type: ignore[arg-type]
-    table.report.check()
-    assert table.report.faults == len(table.rejects)
-    return table
 
 
 def rejects(data: bytes, **options: object) -> list[tuple[Any, ...]]:

@@ -138,3 +138,27 @@ def test_values_of_null_rows_are_zero(isa: str, word: str) -> None:
         stored, size = bytes(memoryview(column.values)), column.type.bits // 8
         for at, row in enumerate(rows):
             assert (row[position] == word) == (stored[at * size : (at + 1) * size] == bytes(size)), (column.type, at)
+
+
+@pytest.mark.parametrize("nulls", [["", "NA"], ["NA"], ["NA", "none"]], ids=str)
+def test_null_words_of_columns_of_text(nulls: list[str]) -> None:
+    found = checked(b"a,b\n1,x\n2,NA\n3,\n", null_values=nulls, dtypes={"b": str})["b"].to_pylist()
+    assert found == ["x", None, None if "" in nulls else ""]
+
+
+@pytest.mark.parametrize("nulls", [[""], ["", "NA"], ["NA"]], ids=str)
+def test_quoted_fields_after_spaces_are_no_nulls(nulls: list[str]) -> None:
+    data = b'a,b\n1, ""\n2, "NA"\n3, NA\n4, \n'
+    options: dict[str, Any] = {"skip_initial_space": True, "null_values": nulls}
+    found = checked(data, dtypes={"b": str}, **options)["b"].to_pylist()
+    assert found == ["", "NA", None if "NA" in nulls else "NA", None if "" in nulls else ""]
+    kept = checked(data, dtypes={"b": int}, on_error="reject", **options)["a"].to_pylist()
+    assert kept == [row for row, word in ((3, "NA"), (4, "")) if word in nulls or word == ""]
+
+
+@pytest.mark.parametrize("nulls", [[], ["NA"]], ids=str)
+def test_fields_that_a_record_lacks_are_null_beside_empty_ones(nulls: list[str]) -> None:
+    """The empty text is no null here: only the field that is missing is."""
+    options: dict[str, Any] = {"short_records": "null", "null_values": nulls}
+    assert checked(b"a,b\n1,\n2\n", dtypes={"b": str}, **options)["b"].to_pylist() == ["", None]
+    assert checked(b"a,b\n1,5\n2\n", dtypes={"b": int}, **options)["b"].to_pylist() == [5, None]

@@ -106,3 +106,10 @@ def test_what_lies_behind_a_field_is_no_digit_of_it(isa: str) -> None:
     assert table["column_1"].to_pylist() == [int(text) for text in texts]
     table = read_csv(data, header=False, schema=["float64", "string"], context=Context(isa=isa))
     assert table["column_1"].to_pylist() == [float(text) for text in texts]
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_digits_after_a_field_are_no_exponent_of_it(isa: str) -> None:
+    data = "".join(f"1e|{number}\n" for number in range(1000)).encode()
+    table = read_csv(data, sep="|", header=False, schema=["float64", "int64"], on_error="null", context=Context(isa=isa))
+    assert (table["column_1"].null_count, len(table.rejects)) == (1000, 1000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,9 +93,10 @@ class FiberMap:
         before = [0] * len(keys) if mixed.held is None else bits_of(self.launcher.fetch(mixed.held).view(kind))
         return before, self.flags(mixed.found)
 
-    def runs_any(self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any]) -> bool:
-        """Run operations side by side, and return whether the map has them all."""
-        return self.map.run_any(self.launcher, self._mixed(operations, keys, values))
+    def runs_any(self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any], known: int | None = None) -> bool:
+        """Run operations side by side, and return whether the map has them all; `known`: those that it has, if fewer."""
+        mixed = self._mixed(operations, keys, values)
+        return self.map.run_any(self.launcher, mixed if known is None else replace(mixed, known=known))
 
     def _mixed(self, operations: NDArray[np.uint8], keys: NDArray[Any], values: NDArray[Any]) -> MixedRows:
         launcher, kind = self.launcher, np.dtype(self.value or "u4")

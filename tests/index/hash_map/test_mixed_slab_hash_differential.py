@@ -147,3 +147,12 @@ def test_an_unknown_operation_changes_nothing(widths: tuple[int, int], unknown: 
     assert not table.runs_any(operations, keys, values)
     assert table.items() == before
     assert table.map.size == len(before)
+
+
+def test_rows_beyond_a_batch_have_no_operation() -> None:
+    """A thread checks 16 rows, of which a batch may have fewer: no operation that a map lacks is read there."""
+    table, random = FiberMap.of((4, 4), FiberLauncher("random", 7)), np.random.default_rng(7)
+    _, keys, values = _batch(table, random, 70)
+    operations = np.full(70, MapOperation.INSERT, np.uint8)
+    assert table.runs_any(operations, keys, values, known=1 << MapOperation.INSERT)
+    assert table.map.size == len(set(keys.tolist()))

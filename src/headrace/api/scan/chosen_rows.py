@@ -9,7 +9,7 @@ or if the condition has all columns.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace import _native
@@ -40,6 +40,23 @@ except ImportError:
 _WHOLE_RECORD = compiled(col("column").is_null(), {"column": parse_type("string")})  # chooses faults of no column
 
 
+@dataclass(frozen=True, slots=True)
+class _ChosenRows:
+    """The rows of a part for which the condition is true."""
+
+    rows: Any
+    """Their numbers among the rows of the first load, None for all."""
+    records: Any
+    """Numbers of their records in the part, as uint64."""
+
+    def rows_that_stay(self, second: Loaded) -> Any:
+        """Return the numbers of rows without those whose records the second load rejects."""
+        if not second.counts["rejected"]:
+            return self.rows
+        stay = ~np.isin(self.records + 1, np.frombuffer(second.rejected_records, np.uint64))
+        return (np.arange(len(self.records), dtype=np.uint64) if self.rows is None else self.rows)[stay]
+
+
 class ChosenParts(CpuParts):
     """The parts of planned files with the rows for which a condition is true, loaded on the host.
 
@@ -57,34 +74,47 @@ class ChosenParts(CpuParts):
 
     def _loaded(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
         is_needed = [self._plans.planned.names[place] in self._needed for place in plan.share_columns]
-        dialect, begin = self._options.dialect, plan.row_index or 0
+        begin = plan.row_index or 0
         needed = _of_columns(replace(plan, row_index=begin), is_needed)
-        first = load(source, dialect, needed, replace(run, wants_spans=self._may_gather(source)))
+        rest = _of_columns(replace(plan, row_index=None), [not one for one in is_needed])
+        first = load(source, self._options.dialect, needed, replace(run, wants_spans=self._may_gather(source)))
         rows = self._chosen(plan, first)
         records = np.asarray(_index_of(first).to_numpy()) - begin
-        chosen = (records if rows is None else records[rows]).astype(np.uint64)
-        rest = _of_columns(replace(plan, row_index=None), [not one for one in is_needed])
-        has_short = rows is not None and first.counts["filled"] > 0  # the second load counts those that are chosen
-        second = None
-        if len(chosen) and (has_short or any(wanted for _, _, wanted in rest.columns)):
-            second = self._of_gathered(source, rest, run, first, rows)
-            if second is None:
-                second = load(source, dialect, rest, replace(run, chosen=chosen.tobytes()))
-            if second.counts["rejected"]:
-                stay = ~np.isin(chosen + 1, np.frombuffer(second.rejected_records, np.uint64))
-                rows = (np.arange(len(chosen), dtype=np.uint64) if rows is None else rows)[stay]
+        chosen = _ChosenRows(rows, (records if rows is None else records[rows]).astype(np.uint64))
+        second = self._load_rest(source, rest, run, first, chosen)
+        rows = rows if second is None else chosen.rows_that_stay(second)
+        count = len(chosen.records)
+        joined = replace(
+            first,
+            columns=self._columns(rest, first, second, rows),
+            counts={**first.counts, "rows": count, "filled": first.counts["filled"] if count else 0},
+            row_index=None if plan.row_index is None else self._rows_of(_index_of(first), rows),
+            left_out=first.counts["rows"] - count,
+            described=None,
+            spans=None,
+        )
+        return joined if second is None else self._with_faults(joined, second)
+
+    def _load_rest(self, source: OpenSource, rest: LoadPlan, run: LoadRun, first: Loaded, chosen: _ChosenRows) -> Loaded | None:
+        """Load the columns that the condition does not have; None if that is not necessary."""
+        counts_short = chosen.rows is not None and first.counts["filled"] > 0  # this load counts those that are chosen
+        if not len(chosen.records) or not (counts_short or any(wanted for _, _, wanted in rest.columns)):
+            return None
+        gathered = self._of_gathered(source, rest, first, chosen.rows)
+        if gathered is not None:
+            return gathered
+        return load(source, self._options.dialect, rest, replace(run, chosen=chosen.records.tobytes()))
+
+    def _columns(self, rest: LoadPlan, first: Loaded, second: Loaded | None, rows: Any) -> list[Column | None]:
+        """Return the columns of both loads; those of the second are empty if it was omitted."""
         columns = [None if column is None else self._rows_of(column, rows) for column in first.columns]
         types = loaded_types(self._plans)
         for position, (place, (_, kind, wanted)) in enumerate(zip(rest.share_columns, rest.columns, strict=True)):
             if wanted:
                 columns[position] = second.columns[position] if second else self._plans.shared.join([0], kind or types[place])[0]
-        index = None if plan.row_index is None else self._rows_of(_index_of(first), rows)
-        left_out = first.counts["rows"] - len(chosen)
-        counts = {**first.counts, "rows": len(chosen), "filled": first.counts["filled"] if len(chosen) else 0}
-        joined = replace(first, columns=columns, counts=counts, row_index=index, left_out=left_out, described=None, spans=None)
-        return joined if second is None else self._with_faults(joined, second)
+        return columns
 
-    def _of_gathered(self, source: OpenSource, plan: LoadPlan, run: LoadRun, first: Loaded, rows: Any) -> Loaded | None:
+    def _of_gathered(self, source: OpenSource, plan: LoadPlan, first: Loaded, rows: Any) -> Loaded | None:
         """Return the columns of rows, loaded from the text of their records alone; None if that text has a fault, whose
         position is not known, or if most rows are chosen.
         """

@@ -1,1 +1,1 @@
-"""Store: compressed rows that are changed, merged and queried, in memory or in a folder."""
+"""Store: compressed rows, changed and queried, in memory or a folder."""

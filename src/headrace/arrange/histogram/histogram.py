@@ -114,7 +114,7 @@ def bucket_counts(
         how = between(dtype, edges)
         bins = len(how.given) - 1
     elif bucket is not None:
-        how = _checked(dtype, bins, bucket)
+        how = _checked(dtype, bucket)
     else:
         how = even(dtype, bins, None if range is None else range_of(range))
     result = empty_like(source, bins, "<i8", budget)
@@ -146,7 +146,7 @@ def on_host(splitters: Any, source: Array, context: Context, budget: Budget) -> 
     return seen.to_numpy(counted=context.crossings)
 
 
-def _checked(dtype: Any, bins: int, bucket: object) -> Expression:
+def _checked(dtype: Any, bucket: object) -> Expression:
     if not isinstance(bucket, Expression):
         raise OptionError.wrong("bucket", "built from headrace.key by operators, such as headrace.key % 7", bucket)
     if dtype != "u4":

@@ -1,8 +1,8 @@
-#include <random>
 #include <stdexcept>
 
 #include "arrange/partition_rows/hash_rows_host.hpp"
 #include "core/cpu/cache_blocks.hpp"
+#include "core/cpu/random_seed.hpp"
 
 namespace headrace {
 namespace {
@@ -20,10 +20,7 @@ void each_row(const HashedColumn& column, u64 count, unsigned threads, const Wor
 }  // namespace
 
 u64 process_secret() {
-    static const u64 secret = [] {
-        std::random_device random;
-        return u64{random()} << 32 | random() | 1;
-    }();
+    static const u64 secret = random_seed() | 1;
     return secret;
 }
 

@@ -1,1 +1,1 @@
-"""Prints the lines in which a text occurs or an expression matches: `headrace grep`."""
+"""Prints lines with a text or a match: `headrace grep`."""

@@ -66,30 +66,31 @@ def run(given: Any) -> int:
     """Search, print, and return 0 if a line was selected, otherwise 1; 2 if a file could not be read."""
     wanted, names = wanted_of(given)
     output = _output(given)
+    if output.max_count == 0 and not given.files_without_match:
+        return 1
     given.words_are_files = bool(names)
     names = names or (["."] if given.recursive else ["-"])
     errors = _FileErrors(is_silent=given.no_messages)
-    if output.max_count == 0 and not given.files_without_match:
-        return 1
     files = (file for name in names for file in errors.reported(files_of(name, given, errors.reported)))
     # A folder is listed during the search. Of a pattern of names, two files show that lines need the names.
-    prefixes = given.with_filename or len(names) > 1 or (given.recursive and os.path.isdir(names[0]))
-    first = () if prefixes else tuple(islice(files, 2))
-    search = _Search(wanted, output, errors, prefixes=(prefixes or len(first) > 1) and not given.no_filename)
-    found, every = False, chain(first, files)
-    is_ahead = (prefixes or len(first) > 1) and not given.quiet
+    are_many = given.with_filename or len(names) > 1 or (given.recursive and os.path.isdir(names[0]))
+    first = () if are_many else tuple(islice(files, 2))
+    are_many = are_many or len(first) > 1
+    search = _Search(wanted, output, errors, prefixes=are_many and not given.no_filename)
+    every: Iterator[Any] = chain(first, files)
+    if given.quiet:
+        has_found = any(search.selects(source) for _, source in every)
+        return 0 if has_found else 2 if errors.count else 1
     is_counted = given.count or given.files_with_matches or given.files_without_match
-    for name, source in search.read_ahead(every, is_counted=is_counted) if is_ahead else every:
-        if given.quiet:
-            if search.selects(source):
-                return 0
-        elif given.files_with_matches or given.files_without_match:
-            found |= search.print_name(name, source, is_wanted=not given.files_without_match)
+    has_found = False
+    for name, source in search.read_ahead(every, is_counted=is_counted) if are_many else every:
+        if given.files_with_matches or given.files_without_match:
+            has_found |= search.print_name(name, source, is_wanted=not given.files_without_match)
         elif given.count:
-            found |= search.count(name, source)
+            has_found |= search.count(name, source)
         else:
-            found |= search.write(name, source)
-    return 2 if errors.count else 0 if found else 1
+            has_found |= search.write(name, source)
+    return 2 if errors.count else 0 if has_found else 1
 
 
 def _output(given: Any) -> LineOutput:

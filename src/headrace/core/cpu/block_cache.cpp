@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/cpu/limits.hpp"
@@ -96,10 +97,7 @@ public:
         return true;
     }
 
-    void clear() noexcept {
-        const std::lock_guard lock(mutex_);
-        free_all();
-    }
+    void clear() noexcept { free_all(std::unique_lock(mutex_)); }
 
     // Locked during fork(), so that the child's copy is not held by a thread that does not exist there.
     void lock() { mutex_.lock(); }
@@ -107,17 +105,20 @@ public:
     // A child has no cleaner. Its copies of cached blocks would stay in memory after the parent frees them.
     void unlock_in_child() {
         has_cleaner_ = false;
-        free_all();
-        mutex_.unlock();
+        free_all(std::unique_lock(mutex_, std::adopt_lock));
     }
 
 private:
-    void free_all() noexcept {
-        for (std::vector<std::byte*>& blocks : classes_) {
-            for (std::byte* const block : blocks) std::free(block);
-            blocks.clear();
-        }
+    using Classes = std::array<std::vector<std::byte*>, 48>;
+
+    // Release the lock before the blocks are freed: the system calls of many megabytes would delay other threads.
+    void free_all(std::unique_lock<std::mutex> lock) noexcept {
+        const Classes freed = std::exchange(classes_, {});
         bytes_ = 0;
+        lock.unlock();
+        for (const std::vector<std::byte*>& blocks : freed) {
+            for (std::byte* const block : blocks) std::free(block);
+        }
     }
 
     bool start_cleaner() noexcept {
@@ -132,12 +133,12 @@ private:
             std::this_thread::sleep_until(end);
             lock.lock();
         }
-        free_all();
         has_cleaner_ = false;
+        free_all(std::move(lock));
     }
 
     std::mutex mutex_;
-    std::array<std::vector<std::byte*>, 48> classes_;
+    Classes classes_;
     std::size_t bytes_ = 0;
     Clock::time_point given_{};
     bool has_cleaner_ = false;

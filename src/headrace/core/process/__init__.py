@@ -1,1 +1,1 @@
-"""Process-wide parts: locks after a fork, delayed forks during imports, and the timeline of workers."""
+"""Process-wide parts: locks after forks, late forks, a timeline of workers."""

@@ -1,1 +1,1 @@
-"""Containers in device memory that the threads of many blocks fill: slab lists and their allocator."""
+"""Holds slab lists that many blocks fill, and their allocator."""

@@ -1,1 +1,1 @@
-"""Hash maps, sets and multimaps of numbers, filled and searched by whole arrays."""
+"""Maps, sets and multimaps of numbers, changed by whole arrays."""

@@ -1,1 +1,1 @@
-"""Selects the lines of texts in which a pattern occurs or a regular expression matches."""
+"""Selects lines in which a pattern occurs or an expression matches."""

@@ -8,7 +8,7 @@ import os
 from headrace import _native
 from headrace.core.errors import OptionError
 from headrace.query.find.pattern.pattern import Pattern
-from headrace.sources.compression.marks import ALL_MARKS, MARK_BYTES
+from headrace.sources.compression.formats import ALL_MARKS, MARK_BYTES
 from headrace.sources.encoding.marks import WIDE_MARKS
 from headrace.sources.foreign_formats import FOREIGN_MARKS, check_is_text
 

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 from headrace import _native
 from headrace.core.errors import MemoryLimitError, SourceError
-from headrace.sources.compression.formats import READ_BYTES, Compression
-from headrace.sources.compression.marks import MARK_BYTES
+from headrace.sources.compression.formats import LIBRARY_ERRORS, MARK_BYTES, READ_BYTES, Compression
 
 _MAX_PIECE = 64 << 20
 
@@ -158,8 +157,8 @@ class _MalformedError(Exception):
 
 def _errors() -> tuple[type[Exception], ...]:
     """Return the exceptions that libraries raise for malformed input; only imported libraries can have raised any."""
-    modules = [sys.modules.get(name) for name in ("lzma", "zstandard", "compression.zstd", "isal.isal_zlib")]
-    named = [getattr(module, name) for module in modules for name in ("LZMAError", "ZstdError", "error") if hasattr(module, name)]
+    names = (error.rpartition(".") for error in LIBRARY_ERRORS)
+    named = [getattr(sys.modules[module], name) for module, _, name in names if sys.modules.get(module)]
     return (_MalformedError, zlib.error, OSError, EOFError, ValueError, RuntimeError, *named)
 
 

@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from headrace.sources.compression.marks import ZIP_MARK
+from headrace.sources.compression.formats import ZIP_MARK
 
 if TYPE_CHECKING:
-    from headrace.sources.compression.formats import Decompressor
+    from headrace.sources.compression.adapters import Decompressor
 
 _ENTRY, _DIRECTORY_64, _LOCATOR_64, _DIRECTORY = b"PK\x01\x02", b"PK\x06\x06", b"PK\x06\x07", b"PK\x05\x06"
 _HEADER = struct.Struct("<4s2xHH8xLLHH")

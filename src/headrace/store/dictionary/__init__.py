@@ -1,1 +1,1 @@
-"""Encodes columns by sorted dictionaries, and merges encoded columns (Krueger et al. 2011)."""
+"""Encodes columns by sorted dictionaries, merged as in Krueger 2011."""

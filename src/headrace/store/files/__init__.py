@@ -1,1 +1,1 @@
-"""Keeps logs, mains and a manifest as files of checked records, and recovers them."""
+"""Keeps logs, mains and a manifest as checked files, and recovers them."""

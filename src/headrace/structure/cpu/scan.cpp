@@ -36,12 +36,13 @@ constexpr usize MAX_ENDS = RECORD_INDEX;
 void TileReader::reserve(usize bytes) {
     const usize needed = bytes + 2 * 64;  // a flattened block's overshoot, and the end that input's end adds
     if (needed <= capacity_) return;
-    capacity_ = std::max(needed, capacity_ + capacity_ / 2);
-    const auto grow = [&](WorkMemory& array, usize used) { array.resize(capacity_ * sizeof(u32), used * sizeof(u32)); };
+    const usize larger = std::max(needed, capacity_ + capacity_ / 2);
+    const auto grow = [&](WorkMemory& array, usize used) { array.resize(larger * sizeof(u32), used * sizeof(u32)); };
     grow(ends_, index_.end_count);
     grow(starts_, index_.start_count);
     grow(last_, index_.record_count);
     grow(strays_, index_.stray_count);
+    capacity_ = larger;  // of all of them; an array that is refused leaves the earlier capacity
 }
 
 void TileReader::index_range(usize from, usize to, usize owned) {

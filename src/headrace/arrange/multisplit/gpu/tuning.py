@@ -192,16 +192,26 @@ def bins_bytes(bin_size: int, digits: int, width: int) -> int:
 _WIDTHS = ((), (4,), (4, 4), (8,), (1,))  # columns of values, one example of each kind that kernels distinguish
 
 
-def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
+_Program = tuple[str, Mapping[str, Sequence[Any]]]  # a file, and the values of each macro
+
+
+def programs() -> Iterator[_Program]:
     """Yield each program that `multisplit`, `partition` and the row partition can launch.
 
-    Rows with `ANY` are compiled when they are first used. They are programs for more keys than 32-bit positions reach, look-back,
-    user expressions, and the block sizes that bench.multisplit.tune tries. Rare ones are too: the unordered partition, and labels
-    of floats and of keys of 1, 2 and 16 bytes. So are columns that move by bits into up to 32 buckets, except one of 4 bytes.
-    With keys of 8 bytes, columns of other widths than 4 and 8 are. So are two buckets, or more than 256, by another rule than
-    bits.
+    Rows with `ANY` are compiled when they are first used.
     """
     tunings = [tuning_of(132, capability) for capability in ((9, 0), (12, 0))]
+    yield from _splits_of_keys(tunings)
+    yield from _splits_of_maps(tunings[0])
+    yield from _rare_programs(tunings[0])
+
+
+def _splits_of_keys(tunings: Sequence[SplitTuning]) -> Iterator[_Program]:
+    """Yield the splits of keys by each rule.
+
+    Compiled at the first use: user expressions, two buckets by another rule than bits, and labels of 2 bytes. So are columns that
+    move by bits into up to 32 buckets, except one of 4 bytes. With keys of 8 bytes, columns of other widths than 4 and 8 are.
+    """
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
         if key in {"u8", "u16"} and rule != "BitsOf":
             continue  # labels alone have these widths
@@ -220,14 +230,26 @@ def programs() -> Iterator[tuple[str, Mapping[str, Sequence[Any]]]]:
                 if rule == "BitsOf" and defines["HR_VALUES"] == 1 and (key == "u64" or bits < DIGIT_BITS):
                     defines["HR_VALUES"] = [ANY]
                 yield "split.cu", _listed(defines)
+
+
+def _splits_of_maps(tuning: SplitTuning) -> Iterator[_Program]:
+    """Yield the splits of a map's keys by their hashes, with values that are not wider than keys."""
     for key, widths, bits in product(("u32", "u64"), ((), (4,), (8,)), KERNEL_BITS[1:]):
         if (key == "u64" and bits != DIGIT_BITS) or sum(widths) > KEY_BYTES[key]:
-            continue  # keys and values of maps; values are seldom wider than keys
+            continue
         kind = PassKind(key, "HashBitsOf", bits)
-        yield "count.cu", _listed({**rule_defines(kind), **count_defines(tunings[0])})
-        yield "split.cu", _listed({**rule_defines(kind), **split_defines(tunings[0], kind, BY_CHUNKS, widths, 1)})
+        yield "count.cu", _listed({**rule_defines(kind), **count_defines(tuning)})
+        yield "split.cu", _listed({**rule_defines(kind), **split_defines(tuning, kind, BY_CHUNKS, widths, 1)})
+
+
+def _rare_programs(tuning: SplitTuning) -> Iterator[_Program]:
+    """Yield labels of keys of 4 and 8 bytes, and programs that are compiled at their first use.
+
+    These are the unordered partition and labels of other keys. So are splits of more keys than 32-bit positions reach, those
+    with look-back, and those by the block sizes that bench.multisplit.tune tries.
+    """
     for key in ("u32", "u64"):
-        sizes = {**reserve_defines(tunings[0], key, 1 << DIGIT_BITS, 1), "HR_TO": [ANY]}
+        sizes = {**reserve_defines(tuning, key, 1 << DIGIT_BITS, 1), "HR_TO": [ANY]}
         yield "reserve.cu", _listed({**rule_defines(PassKind(key, "BitsOf", DIGIT_BITS)), **sizes})
     yield "label.cu", {"HR_KEY": ["u32", "u64", ANY], "HR_THREADS": [LABEL_THREADS]}
     for key in ("u8", "u16", "u32", "u64", "WideKey"):
@@ -244,7 +266,7 @@ def _listed(defines: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
 
 
 def _distinct() -> Programs:
-    found: list[tuple[str, Mapping[str, Sequence[Any]]]] = []
+    found: list[_Program] = []
     for row in programs():
         if row not in found:
             found.append(row)

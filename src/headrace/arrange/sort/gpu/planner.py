@@ -72,6 +72,17 @@ class MsdChoice:
     use: MsdUse
 
 
+@dataclass(frozen=True, slots=True)
+class _Sorts:
+    """The plan of a sort on the device, and what it may choose: None for sorts that are not launched."""
+
+    plan: DevicePlan
+    lsd: LsdSort | None
+    msd: MsdSort | None
+    extraction: ExtractionBuffers | None
+    """Buffers of the sampled heavy hitters."""
+
+
 class Sorter:
     """Sorts `count` keys.
 
@@ -201,12 +212,41 @@ class Sorter:
 
     def _sort_many(self, request: SortRequest, keys: KeyType, arrays: SortArrays) -> None:
         """Launch every sort that the plan may choose. The device decides, so the host does not wait."""
-        context, lsd_tuning, writes_keys = self._context, self._tuning.lsd, request.target is not None
-        widths = [column.width for column in arrays.columns]
+        widths, writes_keys = [column.width for column in arrays.columns], request.target is not None
         choice = self._msd_choice(request, widths)
-        use, msd_tuning = (MsdUse.NEVER, None) if choice is None else (choice.use, choice.tuning)
+        sorts = self._prepare(request, keys, widths, choice)
+        plan, lsd, msd, heavy = sorts.plan, sorts.lsd, sorts.msd, None
+        in_place = any(column.in_place for column in arrays.all)
+        if in_place and keys.digit_count(self._tuning.lsd.bits) % 2:  # an even number of passes ends where it began
+            moved, *columns = [self._from_copy(column) for column in arrays.all]
+            arrays, in_place = SortArrays(moved, columns), False
+        assert arrays.keys.source is not None
+        use, max_block_keys = (MsdUse.NEVER, 1) if choice is None else (choice.use, choice.tuning.max_leaf_keys)
+        inputs = PlanInputs(in_place, bool(widths), use, max_block_keys, sum(widths))
+        if sorts.extraction is not None:
+            heavy = HeavyHitters(self._context, keys, self._tuning.heavy_hitters, arrays, sorts.extraction)
+            heavy.extract(plan, inputs)
+        plan.make(arrays.keys.source, inputs, None if heavy is None else heavy.remainder)
+        if lsd is not None:
+            lsd.run(plan, arrays, writes_keys=writes_keys)
+        if lsd is not None and heavy is not None:
+            lsd.run(plan, arrays, is_remainder=True)
+        if msd is not None:
+            msd.run(plan, arrays, writes_keys=writes_keys)
+        plan.copy_or_reverse(arrays, writes_keys=writes_keys)
+        if heavy is not None:
+            heavy.merge(plan, writes_keys=writes_keys)
+
+    def _prepare(self, request: SortRequest, keys: KeyType, widths: Sequence[int], choice: MsdChoice | None) -> _Sorts:
+        """Allocate the memory of the plan and of the sorts that it may choose, with one fill for what must be zero.
+
+        `widths`: bytes of an item of each column that moves with the keys. `choice`: the MSD sort, if any.
+        """
+        context, lsd_tuning, msd_tuning = self._context, self._tuning.lsd, choice.tuning if choice else None
         tile = lsd_tuning.tiles_of(keys.width).select(widths, self._count)
-        counts_prefixes = use is MsdUse.IF_CHEAPER and not keys.equals and (msd_tuning is None or msd_tuning.counts_prefixes)
+        counts_prefixes = (
+            choice is not None and choice.use is MsdUse.IF_CHEAPER and not keys.equals and choice.tuning.counts_prefixes
+        )
         has_splitters = counts_prefixes and not widths and keys.width == SPLITTER_KEY_BYTES
         counts_top_bits = msd_tuning is not None and msd_tuning.has_one_pass and msd_tuning.bits > lsd_tuning.bits
         may_extract = self._may_extract_heavy(request, sum(widths))
@@ -221,30 +261,13 @@ class Sorter:
             context, keys, lsd_tuning, plan_zeros,
             counts_prefixes=counts_prefixes, has_splitters=has_splitters, counts_top_bits=counts_top_bits,
         )  # fmt: skip
-        lsd = LsdSort(context, keys, lsd_tuning, tile, states) if use is not MsdUse.ALWAYS else None
-        msd = MsdSort(context, keys, choice.tuning, choice.options, (states, counts)) if choice else None
-        in_place = any(column.in_place for column in arrays.all)
-        if in_place and keys.digit_count(lsd_tuning.bits) % 2:  # an even number of passes ends where it began
-            moved, *columns = [self._from_copy(column) for column in arrays.all]
-            arrays, in_place = SortArrays(moved, columns), False
-        assert arrays.keys.source is not None
-        max_block_keys = msd_tuning.max_leaf_keys if msd_tuning else 1
-        inputs = PlanInputs(in_place, bool(widths), use, max_block_keys, sum(widths))
-        heavy = None
-        if may_extract:
-            buffers = ExtractionBuffers(tile, states, heavy_table)
-            heavy = HeavyHitters(context, keys, self._tuning.heavy_hitters, arrays, buffers)
-            heavy.extract(plan, inputs)
-        plan.make(arrays.keys.source, inputs, None if heavy is None else heavy.remainder)
-        if lsd is not None:
-            lsd.run(plan, arrays, writes_keys=writes_keys)
-        if lsd is not None and heavy is not None:
-            lsd.run(plan, arrays, is_remainder=True)
-        if msd is not None:
-            msd.run(plan, arrays, writes_keys=writes_keys)
-        plan.copy_or_reverse(arrays, writes_keys=writes_keys)
-        if heavy is not None:
-            heavy.merge(plan, writes_keys=writes_keys)
+        uses_lsd = choice is None or choice.use is not MsdUse.ALWAYS
+        return _Sorts(
+            plan,
+            LsdSort(context, keys, lsd_tuning, tile, states) if uses_lsd else None,
+            MsdSort(context, keys, choice.tuning, choice.options, (states, counts)) if choice else None,
+            ExtractionBuffers(tile, states, heavy_table) if may_extract else None,
+        )
 
     def _may_extract_heavy(self, request: SortRequest, value_bytes: int) -> bool:
         """Return whether the keys are sampled for heavy hitters. Positions have 32 bits, and a pass is one portion."""

@@ -12,9 +12,9 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <random>
 
 #include "core/cpu/memory.hpp"
+#include "core/cpu/random_seed.hpp"
 #include "index/hash_map/cpu/tag_group.hpp"
 #include "index/hash_map/rules/seeded_hash.hpp"
 
@@ -246,8 +246,7 @@ private:
     // Places all keys by a secret. Returns false, and changes nothing, if memory or random numbers are refused.
     [[gnu::noinline]] bool hide_places() {
         try {
-            std::random_device random;
-            secret_ = u64{random()} << 32 | random() | 1;
+            secret_ = random_seed() | 1;
             resize(group_count());
             return true;
         } catch (const std::exception&) {

@@ -97,7 +97,8 @@ extern "C" __global__ void __launch_bounds__(threads)
 #pragma unroll
     for (u32 turn = 0; turn < checked_turns; ++turn) {
         const u64 row = tile::item_of_turn<threads, checked_turns>(turn);
-        const u32 operation = row < task.count ? task.operations[row] : 0;
+        if (row >= task.count) continue;
+        const u32 operation = task.operations[row];
         unknown += operation > 63 || !(task.known >> operation & 1) ? 1 : 0;
     }
     count_flags(counts + 5, unknown != 0);

@@ -1,1 +1,1 @@
-"""Measures SlabAlloc and the allocator of CUDA, as published (Ashkiani 2017, section 5.5)."""
+"""Measures SlabAlloc beside the allocator of CUDA (Ashkiani 2017, 5.5)."""

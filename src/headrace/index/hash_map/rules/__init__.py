@@ -1,1 +1,1 @@
-"""Shared rules of CPU and GPU: the operations of a mixed batch, and the seeded hash of keys."""
+"""Shared rules: the mixed operations, and the seeded hash of keys."""

@@ -1,1 +1,1 @@
-"""Automata of expressions over the bytes of a line, and their states, made when a text needs them."""
+"""Automata over the bytes of a line; states are made at first use."""

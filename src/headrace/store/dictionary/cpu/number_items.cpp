@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <random>
 
 #include "core/cpu/cache_blocks.hpp"
+#include "core/cpu/random_seed.hpp"
 #include "core/cpu/threads/thread_pool.hpp"
 #include "core/hash.hpp"
 #include "store/dictionary/cpu/dictionary_host.hpp"
@@ -62,11 +62,6 @@ private:
     std::vector<ItemSlot> slots_;
     std::vector<Bits> items_;
 };
-
-u64 random_seed() {
-    std::random_device device;
-    return u64{device()} << 32 | device();
-}
 
 // Returns whether a sample of the items shows that more than `limit` are distinct. A random sample of n items of d
 // equally frequent values has about n^2 / (2 d) duplicates. It has more if some values are more frequent. Fewer than

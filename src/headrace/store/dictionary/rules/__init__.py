@@ -1,1 +1,1 @@
-"""Shared rules of CPU and GPU: packed codes, their translation, and the merge of sorted dictionaries."""
+"""Shared rules: packed codes, translation, merge of dictionaries."""

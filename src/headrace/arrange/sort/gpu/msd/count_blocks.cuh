@@ -4,7 +4,7 @@
 // Computer Programming", volume 3, section 5.3.4.) The includer defines `threads` and `count_items`, the keys that a
 // thread loads at a time.
 //
-// Bytes moved per key of width w: w, and for each block 4 a digit if its counts are kept for scatter.cu.
+// Bytes moved per key of width w: w, and for each block 4 a digit if its counts are kept for paper/scatter.cu.
 #pragma once
 #include "arrange/sort/gpu/common/digit.cuh"
 #include "arrange/sort/gpu/common/range_digit.cuh"

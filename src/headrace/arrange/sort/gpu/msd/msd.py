@@ -162,7 +162,7 @@ class MsdSort:
         """Scatter by the blocks' counts with the launch configuration `shape`, or without counts if it is None."""
         args = (lists, number, self._keys.rule, arrays)
         if shape is not None:
-            self._launch("scatter", shape, args)
+            self._launch("paper/scatter", shape, args)
         else:
             self._launch("scatter_reserve", self._reserve_shape(), args)
 
@@ -250,7 +250,8 @@ def _bits(bits: int) -> dict[str, int]:
 
 @lru_cache(16)
 def _entry(name: str, rule: int) -> Entry:
-    return Entry(f"arrange/sort/gpu/msd/{name}.cu", name, f"{_LISTS}I{rule}s{ARRAYS}", mode=LaunchMode.EARLY)
+    kernel = name.rpartition("/")[2]
+    return Entry(f"arrange/sort/gpu/msd/{name}.cu", kernel, f"{_LISTS}I{rule}s{ARRAYS}", mode=LaunchMode.EARLY)
 
 
 @lru_cache(8)

@@ -20,7 +20,6 @@ def msd_programs(row: KeyMsdTuning, lsd: LsdTuning) -> Iterator[SortProgram]:
     yield SortProgram("assign.cu", {"HR_BITS": row.pairs.bits})
     yield SortProgram("scatter_reserve.cu", row.keys_only.reserve_defines(only))
     for has_values in (False, True):  # the paper's own kernels are compiled at their first use
-        yield SortProgram("scatter.cu", row.paper.scatter_defines(only, has_values=has_values), "HR_VALUES")
         yield from (
             program._replace(free_macro="HR_VALUES") for program in _local_programs(row.paper, only, has_values=has_values)
         )

@@ -71,7 +71,7 @@ class MsdTuning:
         return bins_bytes(self._bin_keys, 1 << self.bits, keys.width)
 
     def scatter_defines(self, keys: KeyType, *, has_values: bool) -> Mapping[str, Any]:
-        """Return the macros of scatter.cu."""
+        """Return the macros of paper/scatter.cu."""
         return keys.defines(HR_BITS=self.bits, **self._scatter_sizes, HR_VALUES=int(has_values))
 
     @property

@@ -1,1 +1,1 @@
-"""Inserts batches by blocks, each of which alone changes some lists: small batches, and bulk builds."""
+"""Inserts batches by blocks that own lists: small batches, bulk builds."""

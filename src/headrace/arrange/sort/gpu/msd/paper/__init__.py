@@ -1,0 +1,1 @@
+"""Scatters by kept counts, as published (Stehle and Jacobsen 2017)."""
