@@ -30,13 +30,13 @@ HR_FN bool lanes_copy(const ConvertMemory& memory, const ConvertTask& task, cons
 
 // Stores a lane's consecutive bytes by aligned words. Other lanes store to other places, so each store costs as much as
 // one of 32 bytes.
-struct WordStream {
+struct LaneStream {
     u8* to;      // of the word, aligned
     u32 held;    // its bytes
     u32 count;   // their number
     u32 others;  // how many of these belong to the column's strings before
 
-    HR_MEMBER static WordStream at(u8* to) {
+    HR_MEMBER static LaneStream at(u8* to) {
         const u32 others = static_cast<u32>(reinterpret_cast<u64>(to) & 3);
         return {to - others, 0, others, others};
     }
@@ -61,7 +61,7 @@ struct WordStream {
 };
 
 // Appends a string that other warps do not copy.
-HR_FN void append_string(const ConvertMemory& memory, WordStream& stream, const StringField& field) {
+HR_FN void append_string(const ConvertMemory& memory, LaneStream& stream, const StringField& field) {
     const u32 end = field.begin + field.size;
     if (field.doubled) {
         const u8* const text = staged_text(memory);
@@ -119,7 +119,7 @@ HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const Conve
     const StringColumn own = string_column(column);
     i32 slot = slot_of_row(memory, task, column, rows.first);
     u32 done = 0, here = 0, present = 0;
-    WordStream stream = WordStream::at(own.values + base);
+    LaneStream stream = LaneStream::at(own.values + base);
     OffsetStream offsets{};
     u64 row = rows.first, last = 0;
     for (; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
@@ -142,7 +142,7 @@ HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const Conve
                     append_string(memory, stream, found.field);
                 } else {
                     stream.store_part();
-                    stream = WordStream::at(to + found.size);
+                    stream = LaneStream::at(to + found.size);
                 }
             }
             done += found.size;
