@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-constexpr u64 PIECE_ROWS = u64{1} << 16;  // a multiple of 64, so that a piece starts at a word of bits
+constexpr u64 PIECE_ROWS = u64{1} << 14;  // a multiple of 64, so that a piece starts at a word of bits
 
 struct RowRange {
     u64 begin = 0;

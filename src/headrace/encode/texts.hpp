@@ -68,26 +68,30 @@ private:
     }
 };
 
-// Masks of the first n bytes of a word.
-constexpr std::array<u64, 9> FIRST_BYTES = [] {
-    std::array<u64, 9> masks{};
-    for (usize n = 1; n < masks.size(); ++n) masks[n] = ~u64{0} >> (64 - 8 * n);
-    return masks;
-}();
-
 // The first 16 bytes of a text as two words, with zeros after its end. 16 bytes from any text on are readable, because
-// every region has slack.
+// every region has slack. One mask is selected for both words: sizes are unpredictable.
 struct TextStart {
     static constexpr usize BYTES = 16;
     u64 low = 0, high = 0;
 
     explicit TextStart(std::string_view text) {
         if (text.empty()) return;
-        const usize size = std::min(text.size(), BYTES);
-        std::memcpy(&low, text.data(), 8);
-        std::memcpy(&high, text.data() + 8, 8);
-        low &= FIRST_BYTES[std::min<usize>(size, 8)];
-        high &= FIRST_BYTES[std::max<usize>(size, 8) - 8];
+        const u8* const mask = FIRST_BYTES.data() + BYTES - std::min(text.size(), BYTES);
+        low = word_at(text.data()) & word_at(mask);
+        high = word_at(text.data() + 8) & word_at(mask + 8);
+    }
+
+private:
+    static constexpr std::array<u8, 2 * BYTES> FIRST_BYTES = [] {
+        std::array<u8, 2 * BYTES> bytes{};
+        std::fill_n(bytes.begin(), BYTES, u8{0xFF});
+        return bytes;
+    }();
+
+    static u64 word_at(const void* bytes) {
+        u64 word;
+        std::memcpy(&word, bytes, sizeof(word));
+        return word;
     }
 };
 

@@ -11,29 +11,38 @@ struct ViewPiece {
     u64 offset = 0;
 };
 
+// All bits for a text that is not inline, else none: whether one is long is unpredictable.
+u64 long_mask(usize size) { return u64{0} - static_cast<u64>(size > View::INLINE_BYTES); }
+
 u64 long_bytes(const TextColumn& texts, u64 row) {
-    if (texts.is_null(row)) return 0;
-    const usize size = texts.text(row).size();
-    return size > View::INLINE_BYTES ? size : 0;
+    const usize size = texts.is_null(row) ? 0 : texts.text(row).size();
+    return size & long_mask(size);
 }
 
-// Divides a piece into parts of at most `max_bytes` bytes, each cut where the next text would not fit.
+// Divides rows into parts of at most `max_bytes` bytes, each cut where the next text would not fit.
+std::vector<ViewPiece> measured_parts(const TextColumn& texts, RowRange rows, u64 max_bytes) {
+    u64 all = 0;
+    for (u64 row = rows.begin; row < rows.end; ++row) all += long_bytes(texts, row);
+    if (all <= max_bytes) return {{rows, all, 0, 0}};
+    std::vector<ViewPiece> parts;
+    ViewPiece part{{rows.begin, rows.begin}, 0, 0, 0};
+    for (u64 row = rows.begin; row < rows.end; ++row) {
+        const u64 bytes = long_bytes(texts, row);
+        if (part.bytes + bytes > max_bytes) {
+            parts.push_back(part);
+            part = {{row, row}, 0, 0, 0};
+        }
+        part.bytes += bytes;
+        part.rows.end = row + 1;
+    }
+    parts.push_back(part);
+    return parts;
+}
+
 std::vector<ViewPiece> measured_pieces(const TextColumn& texts, unsigned threads, u64 max_bytes) {
     std::vector<std::vector<ViewPiece>> found(piece_count(texts.length));
-    run_each(found.size(), threads, [&](usize piece) {
-        const RowRange rows = piece_rows(piece, texts.length);
-        ViewPiece part{{rows.begin, rows.begin}, 0, 0, 0};
-        for (u64 row = rows.begin; row < rows.end; ++row) {
-            const u64 bytes = long_bytes(texts, row);
-            if (part.bytes + bytes > max_bytes) {
-                found[piece].push_back(part);
-                part = {{row, row}, 0, 0, 0};
-            }
-            part.bytes += bytes;
-            part.rows.end = row + 1;
-        }
-        found[piece].push_back(part);
-    });
+    run_each(found.size(), threads,
+             [&](usize piece) { found[piece] = measured_parts(texts, piece_rows(piece, texts.length), max_bytes); });
     std::vector<ViewPiece> pieces;
     for (const auto& parts : found) pieces.insert(pieces.end(), parts.begin(), parts.end());
     return pieces;
@@ -52,29 +61,30 @@ std::vector<u64> place_pieces(std::vector<ViewPiece>& pieces, u64 max_bytes) {
     return sizes;
 }
 
-// Views a text of at most 12 bytes. It is read whole, and bytes after its end are masked: a copy of its size is a call.
-View inline_view(std::string_view text) {
-    const TextStart start(text);
-    return {static_cast<u32>(text.size()), static_cast<u32>(start.low), static_cast<u32>(start.low >> 32),
-            static_cast<u32>(start.high)};
-}
-
+// Every text is copied to the piece's part of the buffer, and only a long one stays there. So nothing branches on which
+// texts are inline. The first 32 bytes are copied whole, unless they would pass the part's end.
 void write_piece(const TextColumn& texts, const ViewPiece& piece, EncodedTexts& result) {
+    constexpr usize COPIED = 32;
+    static constexpr std::array<char, COPIED> NOTHING{};
+    static_assert(COPIED <= Region::SLACK);
+    View* const views = result.values.as<View>();
+    u8* const buffer = piece.bytes != 0 ? result.data[piece.buffer].as<u8>() : nullptr;
+    const u64 end = piece.offset + piece.bytes;
     u64 at = piece.offset;
     for (u64 row = piece.rows.begin; row < piece.rows.end; ++row) {
-        View view;
-        const std::string_view text = texts.is_null(row) ? std::string_view{} : texts.text(row);
-        if (text.size() <= View::INLINE_BYTES) {
-            view = inline_view(text);
-        } else {
-            view.size = static_cast<u32>(text.size());
-            std::memcpy(&view.prefix, text.data(), sizeof(view.prefix));
-            view.buffer = piece.buffer;
-            view.offset = static_cast<u32>(at);
-            std::memcpy(result.data[piece.buffer].as<u8>() + at, text.data(), text.size());
-            at += text.size();
+        const std::string_view text = texts.is_null(row) ? std::string_view(NOTHING.data(), 0) : texts.text(row);
+        const TextStart start(text);
+        const u64 if_long = long_mask(text.size());
+        const u64 rest = start.low >> 32 | start.high << 32;
+        const u64 last = rest ^ ((rest ^ (piece.buffer | at << 32)) & if_long);
+        const u64 words[] = {static_cast<u32>(text.size()) | start.low << 32, last};
+        std::memcpy(&views[row], words, sizeof(View));
+        if (end - at >= COPIED && text.size() <= COPIED) {
+            std::memcpy(buffer + at, text.data(), COPIED);
+        } else if (if_long != 0) {
+            std::memcpy(buffer + at, text.data(), text.size());
         }
-        result.values.as<View>()[row] = view;
+        at += text.size() & if_long;
     }
 }
 
