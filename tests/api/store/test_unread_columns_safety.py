@@ -160,7 +160,7 @@ def test_a_reader_on_nfs_of_a_main_that_is_gone(image, tmp_path, monkeypatch):
     with Store(path) as store:
         assert store.delete(col("n") < 5) == 5 and store.merge()
     for read_gone in (lambda: reader.table(["y"]), lambda: reader.sql("select max(y) as y from store"), lambda: reader.lookup(7)):
-        with pytest.raises(FileNotFoundError, match=r"another machine has removed .*; refresh\(\) reads the store again: ") as caught:
+        with pytest.raises(FileNotFoundError, match=r"another machine has removed .*; refresh\(\) reads ") as caught:
             read_gone()
         assert caught.value.filename == str(path / name)
     assert reader.table(["x"]).num_rows == ROWS  # columns that were read before
