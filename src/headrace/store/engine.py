@@ -423,4 +423,4 @@ class StoreEngine:
         if self.folder is not None and self.folder.is_inherited:
             raise OptionError("the store was opened before this process was forked, and the other one writes to it; open it here")
         if self.folder is not None:
-            self.folder.log.check()
+            self.folder.log.check_change()
