@@ -143,10 +143,10 @@ def test_an_interrupt_of_a_query_is_raised_as_it_is(message, monkeypatch):
     def interrupt(*_args, **_options):
         raise KeyboardInterrupt if message is None else RuntimeError(message)
 
-    monkeypatch.setattr("headrace.api.store.sql_rows.SqlRows.schema", property(interrupt))
-    if message is not None:
+    if message is None:
+        monkeypatch.setattr("headrace.api.store.sql_rows.SqlRows.schema", property(interrupt))
+    else:
         monkeypatch.setattr("headrace.api.store.sql_rows.Table.from_arrow", interrupt)
-        monkeypatch.setattr("headrace.api.store.sql_rows.SqlRows.schema", property(lambda rows: rows._schema))
     with pytest.raises(KeyboardInterrupt):
         store.sql("select n from store")
     monkeypatch.undo()

@@ -166,7 +166,7 @@ def test_counts_and_bits(largest_gap: int, order: str) -> None:
         size[:distinct] = table
         codes = random.integers(0, distinct, 3000)
         on_chip = device.kernels.on_chip(CodeTable(device.launcher.put(size), bits), distinct)
-        assert on_chip.block_bits is not None
+        assert on_chip.blocks is not None
         main = device.codes(codes.tolist(), bits, on_chip)
         none = device.codes([], 0, CodeTable(None, 0))
         wide = int(table[-1]).bit_length()
