@@ -192,8 +192,10 @@ class DictionaryKernels:
         return words
 
     def _table(self, count: int) -> DeviceBuffer:
-        """Return memory of a table with an entry for each number that a code's bits can represent."""
-        return self._launcher.allocate(4 << (count - 1).bit_length() if count else 4, fill=0)
+        """Return memory of a table with an entry for each number that a code's bits can represent: zeros after `count`."""
+        table = self._launcher.allocate(4 << (count - 1).bit_length() if count else 4)
+        self._launcher.fill(BufferSlice(table, 4 * count), 0)
+        return table
 
     def _chain(self, tiles: int, word: int) -> DeviceBuffer:
         return self._launcher.allocate(word * (1 + tiles), fill=0)
