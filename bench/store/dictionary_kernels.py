@@ -180,7 +180,7 @@ def translations(page: Page, launcher: TimedLauncher, rows: int, shapes: list[Tr
             none = DeviceCodes(launcher.allocate(0), 0, None, CodeTable(None, 0))
             check_translation(launcher, kernels.translate(main, none, bits + 1), words, table, bits)
             seconds = launcher.ms(partial(kernels.translate, main, none, bits + 1)) / 1e3
-            where = "table in memory" if on_chip.block_bits is None else "counts and bits on chip"
+            where = "table in memory" if on_chip.blocks is None else "counts and bits on chip"
             part = rows * (2 * bits + 1) / 8 / seconds / rate
             name = f"{bits} to {bits + 1} bits, {where}, {shape.threads} threads, {shape.groups} groups"
             page.say(f"| {name} | {rows / seconds / 1e9:.1f} | {part:.2f} |")

@@ -70,6 +70,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.columns.convert.gpu.target.*": "compile-time constants of the package's own kernels",
         "headrace.columns.faults.gpu.policies.fault_policies": "outcomes of faults, by a few texts",
         "headrace.columns.faults.rejects.no_rejects": "the empty table of rejects",
+        "headrace.core.process.process_lock._renewed": "objects in use, whose locks a forked process makes anew",
         "headrace.core.fast_constructor._constructor": "functions that create values of the package's own classes",
         "headrace.gpu.device.*": "modules and functions of the driver, and properties of GPUs",
         "headrace.gpu.kernels.cache.shipped": "the folder of the package of compiled kernels",

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from headrace.columns.column import Column
 from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, SourceError, shown
+from headrace.core.process.process_lock import renew_in_children
 from headrace.store.assignment import Assignment
 from headrace.store.change import Change
 from headrace.store.files.folder import StoreFolder
@@ -63,15 +64,20 @@ class StoreEngine:
         self.merge_count = 0
         self._next_row = next_row
         self._rows = PublishedRows(state, rules.key, rules.context)
-        self._write_lock = threading.RLock()
-        self._waiters = LockWaiters()
-        self._merge_lock = threading.Lock()
+        self.renew_after_fork()
+        renew_in_children(self)
         self._merged_at = rules.triggers.clock()
         self._merge_thread: threading.Thread | None = None
         self._merge_error: Exception | None = None
         self._is_closed = False
         self._timer = MergeTimer(self._merge_when_due)
         self._start_timer()
+
+    def renew_after_fork(self) -> None:
+        """Make the locks anew. A state is whole, so a change of another thread is there or not."""
+        self._write_lock = threading.RLock()
+        self._waiters = LockWaiters()
+        self._merge_lock = threading.Lock()
 
     def append(self, columns: Mapping[str, Column]) -> int:
         """Add rows by the policy for duplicates, and return the number of rows added.
@@ -423,4 +429,4 @@ class StoreEngine:
         if self.folder is not None and self.folder.is_inherited:
             raise OptionError("the store was opened before this process was forked, and the other one writes to it; open it here")
         if self.folder is not None:
-            self.folder.log.check()
+            self.folder.log.check_change()

@@ -16,6 +16,7 @@ from headrace.columns.types import DataType, parse_type
 from headrace.core.buffer import part_of
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
+from headrace.core.process.process_lock import renew_in_children
 from headrace.store.arrow_columns import columns_in, ipc_parts
 from headrace.store.dictionary.encode import encode
 from headrace.store.dictionary.encoded_column import EncodedColumn
@@ -43,6 +44,11 @@ class ColumnReader:
     def __init__(self, read: Callable[[], EncodedColumn]) -> None:
         self._read: Callable[[], EncodedColumn] | None = read
         self._column: EncodedColumn | None = None
+        self.renew_after_fork()
+        renew_in_children(self)
+
+    def renew_after_fork(self) -> None:
+        """See `Renewable`. A column that another thread was reading is read again."""
         self._lock = Lock()
 
     def __call__(self) -> EncodedColumn:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from headrace.core.context import Context
 from headrace.core.errors import HeadraceError, MissingDependencyError
+from headrace.core.process.process_lock import renew_in_children
 from headrace.store.change import Change
 from headrace.store.keys import FoundRows
 from headrace.store.state import StoreState
@@ -141,6 +142,13 @@ class PublishedRows:
         self._index: KeyIndex | None = None
         self._unnoted: list[_Published] = []
         self._written_count = 0
+        renew_in_children(self)
+
+    def renew_after_fork(self) -> None:
+        """See `Renewable`. The index goes if a thread was changing or reading it."""
+        if self._lock.locked() or self._view.begun is not None:
+            self._index, self._view = None, self._view._replace(written=self.state, begun=None)
+        self._lock = threading.Lock()
 
     @property
     def state(self) -> StoreState:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from headrace.columns.finish.concat import SharedLoads
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
+from headrace.core.lazy import LazyAttribute
 from headrace.encode.texts import as_dictionary
 from headrace.store.change import Change
 from headrace.store.dictionary.decode import decode, dictionary_column
@@ -108,24 +108,24 @@ class StoreState:
         """Number of rows that are not removed."""
         return len(self.main.rows) + self.delta_rows - self.removed_rows
 
-    @cached_property
+    @LazyAttribute
     def rows(self) -> RowRuns:
         """Numbers of all rows of main and delta."""
         return self.main.rows.then(self._delta_runs)
 
-    @cached_property
+    @LazyAttribute
     def _delta_runs(self) -> RowRuns:
         runs = [(change.first_row, change.length) for change in self.added]
         starts, lengths = zip(*runs, strict=True) if runs else ((), ())
         return RowRuns.of_runs(starts, lengths)
 
-    @cached_property
+    @LazyAttribute
     def removed_numbers(self) -> Any:
         """Numbers of the rows of main and delta that are removed: an array of uint64, in no order."""
         none: Any = np.empty(0, np.uint64)
         return np.concatenate([none, *self.removed])
 
-    @cached_property
+    @LazyAttribute
     def keep(self) -> Any:
         """Mask of the rows of main and delta that are not removed; None for all rows."""
         if not self.removed_rows:
@@ -134,7 +134,7 @@ class StoreState:
         keep[self.rows.positions(self.removed_numbers)[0].astype(np.int64)] = False
         return keep
 
-    @cached_property
+    @LazyAttribute
     def row_numbers(self) -> Any:
         """Number of each row that is not removed, ascending: an array of uint64."""
         numbers = self.rows.numbers()

@@ -65,19 +65,17 @@ class StoreKey:
         return KeyRows.of({name: columns[name] for name in self.types}, self.context)
 
     def given(self, values: Any, name: str) -> Keys:
-        """Return keys of a caller: one key, or several in a list, an array or a column; of several columns tuples, or columns.
+        """Return keys of a caller: one key, or several in a list, an array or a column; of several columns tuples; or columns.
 
         Raise OptionError if the values are not of the key's types, or columns have different lengths.
         """
-        if self._number is not None:
-            return keys_from(values, self.types[self._number], name)
-        if len(self.types) == 1:
-            values = {self.names[0]: values}
-        elif isinstance(values, Mapping):
+        if isinstance(values, Mapping):
             if set(values) != set(self.types):
                 raise OptionError(f"{name} have the columns {shown(list(values))}, and the key has {shown(list(self.types))}")
         else:
-            values = self._transposed(values, name)
+            values = {self.names[0]: values} if len(self.types) == 1 else self._transposed(values, name)
+        if self._number is not None:
+            return keys_from(values[self._number], self.types[self._number], name)
         columns = {part: column_of_keys(keys_from(values[part], type_, name)) for part, type_ in self.types.items()}
         lengths = {part: len(column) for part, column in columns.items()}
         if len(set(lengths.values())) > 1:

@@ -101,6 +101,18 @@ def test_rows_of_equal_hashes(bits, request):
     assert len(KeyRows.of(table_of([random_row(draw)] * 9).columns, context, bits).first_places()) == 1
 
 
+@pytest.mark.parametrize("key", ["n", "city"])
+def test_keys_of_one_column_in_a_table(key):
+    store = Store(schema={"n": "int64", "city": "string"}, key=key)
+    rows = headrace.read_csv(b"n,city\n1,Rome\n2,Oslo\n3,Bonn\n")
+    store.append(rows)
+    for keys in (rows.select(key), rows.select(key).to_polars(), {key: rows[key]}):
+        assert store.lookup(keys).rows.equals(rows)
+    with pytest.raises(OptionError, match=rf"keys have the columns \['n', 'city'\], and the key has \['{key}'\]"):
+        store.lookup(rows)
+    assert store.delete(rows.head(2).select(key)) == 2 and store.table()["n"].to_pylist() == [3]
+
+
 def test_keys_of_several_columns():
     store = Store(schema=SCHEMA, key=["city", "small"])
     store.append(b"city,day,small,n\nRome,2024-01-01,1,1\nRome,,2,2\n")

@@ -133,3 +133,23 @@ def test_queries_of_threads_and_of_forked_processes():
         ask(3)
         os._exit(0 if found[-1] == expected[3] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("message", ["Query interrupted", None])
+def test_an_interrupt_of_a_query_is_raised_as_it_is(message, monkeypatch):
+    """DuckDB has errors of its own in place of an interrupt, of its loop or of a call of the data set."""
+    store = Store(schema={"n": "int64"})
+
+    def interrupt(*_args, **_options):
+        raise KeyboardInterrupt if message is None else RuntimeError(message)
+
+    if message is None:
+        monkeypatch.setattr("headrace.api.store.sql_rows.SqlRows.schema", property(interrupt))
+    else:
+        monkeypatch.setattr("headrace.api.store.sql_rows.Table.from_arrow", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        store.sql("select n from store")
+    monkeypatch.undo()
+    assert store.sql("select count(*) as n from store").to_pylist() == [{"n": 0}]
+    with pytest.raises(OptionError, match="KeyboardInterrupt"):
+        store.sql("select KeyboardInterrupt from store")

@@ -180,54 +180,6 @@ def test_folders_that_are_refused(tmp_path):
         Store(tmp_path / "s", schema=SCHEMA)
 
 
-def in_a_fork(call):
-    """Return the exit status of a forked process that makes a call: 0 if it returns True."""
-    child = os.fork()
-    if not child:
-        try:
-            os._exit(0 if call() else 1)
-        finally:
-            os._exit(2)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def test_a_forked_process_does_not_write(tmp_path):
-    store = Store(tmp_path / "s", schema=SCHEMA, key="n")
-    store.append(b"n,t\n1,a\n")
-
-    def child():
-        for change in (lambda: store.append(b"n,t\n2,b\n"), lambda: store.delete(1), store.merge, store.flush):
-            with pytest.raises(OptionError, match="opened before this process was forked"):
-                change()
-        store.close()
-        return store.table().to_pydict() == {"n": [1], "t": ["a"]}
-
-    assert in_a_fork(child) == 0
-    with pytest.raises(SourceError, match="is open for writing elsewhere"):
-        Store(tmp_path / "s")
-    assert store.append(b"n,t\n3,c\n") == 1
-    store.close()
-    assert Store(tmp_path / "s", read_only=True).table().to_pydict() == {"n": [1, 3], "t": ["a", "c"]}
-
-
-def test_a_forked_process_does_not_hold_the_lock(tmp_path):
-    store = Store(tmp_path / "s", schema=SCHEMA)
-    wait, go_on = os.pipe()
-    child = os.fork()
-    if not child:
-        os.read(wait, 1)
-        os._exit(0)
-    try:
-        store.close()
-        with Store(tmp_path / "s") as store:
-            assert store.append(b"n,t\n1,a\n") == 1
-    finally:
-        os.write(go_on, b"x")
-        os.waitpid(child, 0)
-        os.close(wait)
-        os.close(go_on)
-
-
 def test_each_new_folder_of_a_path_is_synced(tmp_path, monkeypatch):
     synced = []
     monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.readlink(f"/proc/self/fd/{number}")))

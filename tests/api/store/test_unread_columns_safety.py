@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -138,6 +140,34 @@ def test_a_reader_reads_columns_of_a_main_that_a_merge_has_replaced(image, tmp_p
     assert reader.table(["t", "y"]).num_rows == ROWS
     reader.refresh()
     assert len(reader) == reader.table().num_rows == ROWS - 5
+
+
+def test_a_reader_on_nfs_of_a_main_that_is_gone(image, tmp_path, monkeypatch):
+    """NFS has no removed files: a read of one that another machine has removed finds a stale handle."""
+    read = file_system._native.read_file
+
+    def stale(file, begin, size):
+        if os.readlink(f"/proc/self/fd/{file}").endswith(" (deleted)"):
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        return read(file, begin, size)
+
+    monkeypatch.setattr(file_system._native, "read_file", stale)
+    name, _ = records_of(image)
+    path = folder_of(image, tmp_path / "s")
+    reader = Store(path, read_only=True)
+    before = reader.snapshot()
+    assert reader.table(["x"]).num_rows == ROWS
+    with Store(path) as store:
+        assert store.delete(col("n") < 5) == 5 and store.merge()
+    for read_gone in (lambda: reader.table(["y"]), lambda: reader.sql("select max(y) as y from store"), lambda: reader.lookup(7)):
+        with pytest.raises(FileNotFoundError, match=r"another machine has removed .*; refresh\(\) reads ") as caught:
+            read_gone()
+        assert caught.value.filename == str(path / name)
+    assert reader.table(["x"]).num_rows == ROWS  # columns that were read before
+    reader.refresh()
+    assert reader.table(["y"]).num_rows == ROWS - 5 and reader.lookup([3, 7]).found.tolist() == [False, True]
+    with pytest.raises(FileNotFoundError, match=r"refresh\(\)"):
+        before.table(["y"])
 
 
 def test_threads_that_use_a_column_first(image, tmp_path, reads):

@@ -85,6 +85,22 @@ def test_merge_of_numbers(dtype: str, thread_values: int, order: str) -> None:
             assert (device.fetch(codes, "u4", len(old)) == np.searchsorted(expected, old)).all()
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u8"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_merge_of_the_highest_values(dtype: str, order: str) -> None:
+    """The code of the highest value has all bits, as what a thread reads after the end of a tile."""
+    rule, top = KeyOrder.of(np.dtype(dtype).str, total_order=True).packed, np.iinfo(dtype).max
+    for count in (1, 2, 100, 200):
+        low, high = np.arange(count, dtype=dtype), (top - np.arange(count, dtype=dtype))[::-1]
+        for main, delta in ((low, high), (high, low), (high, high), (high[:-1], high), (low[:0], high), (high, high[-1:])):
+            device = Device(order, values=7)
+            merged = device.kernels.merge_numbers(device.numbers(main), device.numbers(delta), rule)
+            expected = np.union1d(main, delta)
+            assert (device.fetch(merged.dictionary.values, dtype, merged.dictionary.count) == expected).all()
+            assert device.fetch(merged.main_codes, "u4", len(main)).tolist() == np.searchsorted(expected, main).tolist()
+            assert device.fetch(merged.delta_codes, "u4", len(delta)).tolist() == np.searchsorted(expected, delta).tolist()
+
+
 def test_merge_of_floats() -> None:
     """-0.0 and 0.0 are two values, and so are NaN of different bits; the order is IEEE 754's totalOrder."""
     ascending = [0xFFC00001, 0xFFC00000, 0xFF800000, 0x80000001, 0x80000000, 0, 1, 0x7F800000, 0x7FC00000, 0x7FC00001]
@@ -166,7 +182,7 @@ def test_counts_and_bits(largest_gap: int, order: str) -> None:
         size[:distinct] = table
         codes = random.integers(0, distinct, 3000)
         on_chip = device.kernels.on_chip(CodeTable(device.launcher.put(size), bits), distinct)
-        assert on_chip.block_bits is not None
+        assert on_chip.blocks is not None
         main = device.codes(codes.tolist(), bits, on_chip)
         none = device.codes([], 0, CodeTable(None, 0))
         wide = int(table[-1]).bit_length()

@@ -11,6 +11,7 @@ from headrace.api.table import Table
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
+from headrace.core.process.process_lock import renew_in_children
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,6 +60,13 @@ class StoreSnapshot:
         self._lock = threading.Lock()
         self._rows: PublishedRows | None = None
         self._order: RowsByKey | None = None
+        renew_in_children(self)
+
+    def renew_after_fork(self) -> None:
+        """See `Renewable`. The order of the keys goes if a thread was reading it."""
+        if self._lock.locked():
+            self._order = None
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return self._state.num_rows

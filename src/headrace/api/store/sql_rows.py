@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGE = 500
 """Characters of a message of DuckDB that are shown."""
+_INTERRUPTED = re.compile(r"failed: KeyboardInterrupt:\s*\Z|\AQuery interrupted\Z")
+"""Messages by which DuckDB replaces a `KeyboardInterrupt`."""
 _databases: dict[tuple[int, int], Any] = {}
 """Empty databases in memory by process and number of threads. A forked process has no such threads, so a fork closes them."""
 os.register_at_fork(before=_databases.clear)
@@ -86,7 +88,7 @@ def _schema_of(columns: Mapping[str, Column], few: Container[str]) -> Any:
 def result_of(query: str, rows: SqlRows, threads: int) -> Table:
     """Return the result of a query, in which the table ``store`` has the rows.
 
-    Raise OptionError if DuckDB refuses the query, or it returns no rows.
+    Raise OptionError if DuckDB refuses the query, or it returns no rows. Raise KeyboardInterrupt if it was interrupted.
     """
     try:
         with _connected(query, threads) as connection:
@@ -95,9 +97,13 @@ def result_of(query: str, rows: SqlRows, threads: int) -> Table:
             if found is None:
                 raise OptionError(f"query returns no rows: {shown(query)}")
             return Table.from_arrow(found.to_arrow_table())
-    except duckdb.Error as error:
+    except (duckdb.Error, RuntimeError) as error:
         if rows.error is not None:
             raise rows.error from None
+        if _INTERRUPTED.search(str(error)):
+            raise KeyboardInterrupt from None
+        if not isinstance(error, duckdb.Error):
+            raise
         raise OptionError(f"DuckDB refuses the query: {str(error)[:_MAX_MESSAGE]}") from None
 
 

@@ -352,8 +352,8 @@ class Store(StoreColumns, ForeignNames):
         Parameters
         ----------
         keys
-            A list, an array or a column of keys, or one key. If the key has several columns, a tuple, a list of tuples, or a
-            table with these columns.
+            A list, an array or a column of keys, one key, or a table with the columns of the key. If the key has several columns,
+            a tuple or a list of tuples.
 
         Raises
         ------

@@ -33,7 +33,7 @@ def packed_source(words: Any, count: int, bits: int, validity: Any = None, table
     table
         Address of the new codes; 0 if codes stay.
     """
-    return _SOURCE.pack(address_of(words), 0, count, bits, 0 if validity is None else validity.address, _BLOCKS.pack(0, 0, table))
+    return _SOURCE.pack(address_of(words), 0, count, bits, 0 if validity is None else validity.address, _BLOCKS.pack(0, table))
 
 
 def pack(codes: Any, bits: int, *, context: Context | None = None) -> Buffer:

@@ -16,6 +16,8 @@ from weakref import finalize
 
 from headrace import _native
 
+_REMOVED = "a merge on another machine has removed the file; refresh() reads the store again"
+
 
 class AppendFile(Protocol):
     """A file that is open for appending."""
@@ -168,7 +170,7 @@ class _HostReadFile:
         except OSError as error:
             if error.errno != errno.ESTALE:
                 raise
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._path) from None
+            raise FileNotFoundError(errno.ENOENT, _REMOVED, self._path) from None
 
 
 class _HostLock:

@@ -255,8 +255,8 @@ class StoreFolder:
             with suppress(OSError):
                 self._files.remove(log_name(following.first_sequence))
             raise
-        self.log.close()
-        self.log = following
+        sealed, self.log = self.log, following  # an interrupt leaves a log that is open
+        sealed.close()
         return following.first_sequence
 
     def write_main(self, records: Iterable[MainRecord]) -> None:

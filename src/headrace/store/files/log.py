@@ -177,9 +177,7 @@ class Log:
     @contextmanager
     def _removed_if_it_fails(self, then: Callable[[], None]) -> Iterator[None]:
         """Remove the records of the body if it raises an exception; call `then` if not."""
-        self.check()
-        if self.is_interrupted:
-            raise SourceError("a change of the store was interrupted, and is lost or made; close the store and open it again")
+        self.check_change()
         begin, sequence = self._file.size, self.next_sequence
         self.is_interrupted = True
         try:
@@ -243,3 +241,9 @@ class Log:
         """Raise SourceError if an earlier failure left the log in an unknown state."""
         if self._fault:
             raise SourceError(f"the log takes no more records, since {self._fault}; close the store and open it again")
+
+    def check_change(self) -> None:
+        """Raise SourceError if no change may be made: as `check`, or one was interrupted that the state may lack."""
+        self.check()
+        if self.is_interrupted:
+            raise SourceError("a change of the store was interrupted, and is lost or made; close the store and open it again")

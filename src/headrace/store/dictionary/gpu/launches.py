@@ -71,18 +71,17 @@ class CodeTable:
 
     table: DeviceBuffer | None
     bits: int
-    block_bits: DeviceBuffer | None = None
-    bases: DeviceBuffer | None = None
+    blocks: DeviceBuffer | None = None
 
     @property
     def packed(self) -> bytes:
         """Bytes of a ``CodeBlocks``."""
-        return _BLOCKS.pack(*(0 if part is None else part.address for part in (self.block_bits, self.bases, self.table)))
+        return _BLOCKS.pack(*(0 if part is None else part.address for part in (self.blocks, self.table)))
 
     @property
     def shared_bytes(self) -> int:
         """Shared memory of the counts and bits; 0 without."""
-        return 0 if self.block_bits is None else BLOCK_BYTES * _blocks_of(1 << self.bits)
+        return 0 if self.blocks is None else BLOCK_BYTES * _blocks_of(1 << self.bits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +172,11 @@ class DictionaryKernels:
         if table.table is None or not count or BLOCK_BYTES * _blocks_of(1 << table.bits) > ON_CHIP_BYTES:
             return table
         launcher, blocks = self._launcher, _blocks_of(1 << table.bits)
-        block_bits, bases = launcher.allocate(8 * blocks, fill=0), launcher.allocate(4 * blocks, fill=0)
+        words = launcher.allocate(BLOCK_BYTES * blocks, fill=0)
         threads = self._translation.threads
         shape = Shape(self._translation.defines(0), -(-_blocks_of(count) * _WARP // threads), threads)
-        launcher.launch(_translate_entry("make_code_blocks"), shape, (table.table, count, block_bits, bases))
-        return CodeTable(table.table, table.bits, block_bits, bases)
+        launcher.launch(_translate_entry("make_code_blocks"), shape, (table.table, count, words))
+        return CodeTable(table.table, table.bits, words)
 
     def translate(self, main: DeviceCodes, delta: DeviceCodes, bits: int) -> DeviceBuffer:
         """Return the codes of main and then of delta, packed in `bits` bits. Only the table of main may be on chip."""
@@ -193,8 +192,10 @@ class DictionaryKernels:
         return words
 
     def _table(self, count: int) -> DeviceBuffer:
-        """Return memory of a table with an entry for each number that a code's bits can represent."""
-        return self._launcher.allocate(4 << (count - 1).bit_length() if count else 4, fill=0)
+        """Return memory of a table with an entry for each number that a code's bits can represent: zeros after `count`."""
+        table = self._launcher.allocate(4 << (count - 1).bit_length() if count else 4)
+        self._launcher.fill(BufferSlice(table, 4 * count), 0)
+        return table
 
     def _chain(self, tiles: int, word: int) -> DeviceBuffer:
         return self._launcher.allocate(word * (1 + tiles), fill=0)
@@ -228,5 +229,5 @@ def _text_entry(name: str) -> Entry:
 
 @cache
 def _translate_entry(name: str) -> Entry:
-    signatures = {"make_code_blocks": "PQPP", "translate_codes": f"{_SOURCE.argument}{_SOURCE.argument}PI"}
+    signatures = {"make_code_blocks": "PQP", "translate_codes": f"{_SOURCE.argument}{_SOURCE.argument}PI"}
     return Entry(f"{_FOLDER}translate.cu", name, signatures[name])

@@ -4,7 +4,7 @@
 //
 //   lane 0: word 0b100100, code 0, new code 5    lane 1: code 1, new code 6    lane 2: code 2, new code 8
 //
-// With HR_ON_CHIP the table of the main codes is in shared memory as counts and bits (rules/codes.hpp), 12 bytes for 64
+// With HR_ON_CHIP the table of the main codes is in shared memory as counts and bits (rules/codes.hpp), 8 bytes for 32
 // codes. (Krueger et al. 2011, section 2.2, step 2b.) Bytes moved per code: (old bits + new bits) / 8.
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
@@ -115,16 +115,11 @@ extern "C" __global__ void __launch_bounds__(threads)
                     u32 bits) {
     CodeSource first = main;
 #if HR_ON_CHIP
-    HR_DYNAMIC_SHARED(u64, block_bits);
-    const u64 blocks = ((u64{1} << main.bits) + block_codes - 1) / block_codes;
-    u32* const bases = reinterpret_cast<u32*>(block_bits + blocks);
-    for (u64 i = threadIdx.x; i < blocks; i += threads) {
-        block_bits[i] = main.blocks.bits[i];
-        bases[i] = main.blocks.bases[i];
-    }
+    HR_DYNAMIC_SHARED(u64, block_words);
+    const u64 blocks = ((u64{1} << main.bits) + counted_codes - 1) / counted_codes;
+    for (u64 i = threadIdx.x; i < blocks; i += threads) block_words[i] = main.blocks.words[i];
     __syncthreads();
-    first.blocks.bits = block_bits;
-    first.blocks.bases = bases;
+    first.blocks.words = block_words;
 #endif
     const BothCodes both{first, delta};
     const u64 end = words_of_codes(both.count(), bits) * 2;
@@ -155,23 +150,14 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// Writes the counts and bits of a table of `count` codes, a warp for each block of 64.
-extern "C" __global__ void __launch_bounds__(threads)
-    make_code_blocks(const u32* table, u64 count, u64* block_bits, u32* bases) {
+// Writes the counts and bits of a table of `count` codes, a warp for each block of 32.
+extern "C" __global__ void __launch_bounds__(threads) make_code_blocks(const u32* table, u64 count, u64* block_words) {
     const u64 block = static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp(),
-              first = block * block_codes;
+              first = block * counted_codes;
     if (first >= count) return;
-    u64 bits = 0;
-    bool is_irregular = false;
-    for (u32 half = 0; half < 2; ++half) {
-        const u64 i = first + half * 32 + tile::lane();
-        const u32 between = i > first && i < count ? table[i] - table[i - 1] - 1 : 0;
-        is_irregular |= between > 1;
-        bits |= u64{__ballot_sync(tile::all_lanes, between == 1)} << half * 32;
-    }
-    if (__any_sync(tile::all_lanes, is_irregular)) bits |= 1;
-    if (tile::lane() == 0) {
-        block_bits[block] = bits;
-        bases[block] = table[first];
-    }
+    const u64 i = first + tile::lane();
+    const u32 between = i > first && i < count ? table[i] - table[i - 1] - 1 : 0;
+    u32 bits = __ballot_sync(tile::all_lanes, between == 1);
+    if (__any_sync(tile::all_lanes, between > 1)) bits |= 1;
+    if (tile::lane() == 0) block_words[block] = u64{table[first]} << 32 | bits;
 }

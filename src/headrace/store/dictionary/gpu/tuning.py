@@ -45,12 +45,12 @@ class Translation:
 
 VALUE_TILES = {width: MergeTile(256, 19) for width in (1, 2, 4, 8)}  # tiles by width of the values
 TEXT_TILE = MergeTile(256, 8)
-TRANSLATION = Translation(1024, 4)
+TRANSLATION = Translation(1024, 8)
 VALUE_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 """Types of values that kernels are compiled for, by width."""
-BLOCK_CODES = 64  # old codes per block of counts and bits (rules/codes.hpp)
-BLOCK_BYTES = 12  # shared memory of a block of counts and bits
-ON_CHIP_BYTES = 96 << 10  # maximum shared memory of counts and bits: two thread blocks a multiprocessor
+BLOCK_CODES = 32  # old codes per block of counts and bits (rules/codes.hpp)
+BLOCK_BYTES = 8  # shared memory of a block of counts and bits
+ON_CHIP_BYTES = 128 << 10  # maximum shared memory of counts and bits: one thread block a multiprocessor
 MULTIPROCESSORS = 132  # multiprocessors of an H100; blocks that load counts and bits are as many as these run at once
 MULTIPROCESSOR_THREADS, MULTIPROCESSOR_BYTES = 2048, 224 << 10  # threads and shared memory of a multiprocessor
 TRANSLATE_GROUPS = 16  # groups of 32 codes that a warp translates at least
