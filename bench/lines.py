@@ -72,7 +72,7 @@ def sorts(results: Mapping[str, Any]) -> Plot:
 
 
 def lsm(results: Mapping[str, Any]) -> Plot:
-    """Return the rates of all batches up to batch r of a sorted map and of a sorted array, by r (figure 4.2b of the paper)."""
+    """Return the rates of all batches up to batch r, of a sorted map and of a sorted array (figure 4.2b)."""
     rows = [row for row in results["rows"] if row["experiment"] == "figure-4.2b"]
     sizes = sorted({row["b"] for row in rows}, reverse=True)
     lines = {

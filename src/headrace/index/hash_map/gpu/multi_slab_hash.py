@@ -127,22 +127,21 @@ class MultiSlabHash(SlabHash):
         erased, has_left = launcher.fetch(results).view(np.uint64)
         if has_left:
             try:
-                self._erase_sorted(launcher, keys, located, (counts, total))
+                self._erase_sorted(launcher, keys, located, counts, total)
             except MemoryLimitError:
                 launcher.fill(is_long, 0)
                 self._launch(launcher, "erase_values", keys.count, (*given, _UNLIMITED, is_long, counts, total))
             erased = launcher.fetch(total).view(np.uint64)[0]
         self.size -= int(erased)
 
-    def _erase_sorted(self, launcher: Launcher, keys: Rows, located: Located, results: tuple[Any, DeviceBuffer]) -> None:
+    def _erase_sorted(self, launcher: Launcher, keys: Rows, located: Located, counts: Any, total: DeviceBuffer) -> None:
         """Erase the values that are left of the keys of rows with slots, by a look at all slabs.
 
-        Memory and errors are those of `_append_slabs`. `results`: numbers of erased values, by the row and in all, to which
-        those of this call are added.
+        Memory and errors are those of `_append_slabs`. Numbers of values are added to `counts` and `total`.
         """
         count, slabs = int(launcher.fetch(located.won).view(np.uint64)[0]), self._memory.slab_count
         listed, rows = self._ordered_rows(launcher, keys, located.slots, count, has_slots=True)
-        self._launch(launcher, "erase_sorted", slabs * GROUP_LANES, (slabs, listed, rows, count, *results))
+        self._launch(launcher, "erase_sorted", slabs * GROUP_LANES, (slabs, listed, rows, count, counts, total))
 
     @property
     def _max_slabs(self) -> int:

@@ -192,7 +192,7 @@ static __device__ __forceinline__ void copy_values(const MapLevel* parts, const 
 }
 
 // A tile of the result.
-struct MergeTile {
+struct LevelTile {
     Code codes[tile_items];
     u16 sources[tile_items];
     MapLevel parts[tile::lanes];  // the levels, from the begin of the tile on
@@ -201,7 +201,7 @@ struct MergeTile {
 };
 
 // Reads the items between two cuts and merges them. Returns their number.
-static __device__ __forceinline__ u32 merge_tile(const MapLevels& levels, const u64* cut, MergeTile& tile) {
+static __device__ __forceinline__ u32 merge_tile(const MapLevels& levels, const u64* cut, LevelTile& tile) {
     if (threadIdx.x < tile::lanes) {
         const u32 of = threadIdx.x;
         const u64 begin = of < levels.count ? cut[of] : 0;
@@ -239,12 +239,12 @@ static __device__ __forceinline__ u32 merge_tile(const MapLevels& levels, const 
 }
 
 // Returns whether an item of a tile, the one of this source, is a tombstone.
-static __device__ __forceinline__ bool is_deleted(const MergeTile& tile, u32 source) {
+static __device__ __forceinline__ bool is_deleted(const LevelTile& tile, u32 source) {
     return is_tombstone(tile.parts[source >> offset_bits], source & low_mask(offset_bits));
 }
 
 // Writes codes and values of the first items of a tile from `place` on.
-static __device__ __forceinline__ void store_tile(const MergeTile& tile, u32 count, u32 value_width, u64 place,
+static __device__ __forceinline__ void store_tile(const LevelTile& tile, u32 count, u32 value_width, u64 place,
                                                   Code* codes, void* values) {
     for (u32 i = threadIdx.x; i < count; i += threads) codes[place + i] = tile.codes[i];
     if (value_width == 4) copy_values(tile.parts, tile.sources, count, static_cast<u32*>(values) + place);
@@ -253,7 +253,7 @@ static __device__ __forceinline__ void store_tile(const MergeTile& tile, u32 cou
 
 extern "C" __global__ void __launch_bounds__(threads)
     merge_tiles(const __grid_constant__ MapLevels levels, const u64* cuts, Code* codes, void* values, u8* tombstones) {
-    __shared__ MergeTile tile;
+    __shared__ LevelTile tile;
     tile::wait_for_launch_before();
     const u32 count = merge_tile(levels, cuts + static_cast<u64>(blockIdx.x) * levels.count, tile);
     store_tile(tile, count, levels.value_width, tile.place, codes, values);
@@ -264,7 +264,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Moves the visible pairs of a tile to its begin, and returns their number. `previous`: the last code before the tile.
-static __device__ __forceinline__ u32 keep_visible(MergeTile& tile, u32 count, Code previous,
+static __device__ __forceinline__ u32 keep_visible(LevelTile& tile, u32 count, Code previous,
                                                    u32 (&totals)[threads / tile::lanes]) {
     const u32 first = threadIdx.x * thread_items;
     Code code[thread_items];
@@ -297,7 +297,7 @@ static __device__ __forceinline__ u32 keep_visible(MergeTile& tile, u32 count, C
 extern "C" __global__ void __launch_bounds__(threads)
     merge_visible(const __grid_constant__ MapLevels levels, const u64* cuts, u32 tiles, tile::Counters* memory,
                   Code* codes, void* values, u64* found) {
-    __shared__ MergeTile tile;
+    __shared__ LevelTile tile;
     __shared__ u32 totals[threads / tile::lanes];
     __shared__ u32 ticket;
     __shared__ Code previous;
