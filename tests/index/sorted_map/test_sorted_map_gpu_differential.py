@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -135,6 +137,39 @@ def test_updates_without_reads(length: int, values: bool) -> None:
             queries = random.integers(0, 25_000, 3000).astype("u4")
             same(maps[0].find(queries), maps[1].find(queries))
     same(maps[0].items(), maps[1].items())
+
+
+def test_threads_with_their_own_streams() -> None:
+    """Each batch gives all keys one value, so a read that saw a part of a batch would see two values."""
+    torch = pytest.importorskip("torch", reason="a peer")
+    count, done = 20_000, threading.Event()
+    found = SortedMap("i4", "i4", cleanup_at=2, context=Context(device="cuda"))
+    keys = torch.randperm(count, device="cuda").int()
+    found.insert(keys, torch.zeros_like(keys))
+    torch.cuda.synchronize()
+
+    def write() -> None:
+        with torch.cuda.stream(torch.cuda.Stream()):
+            for number in range(1, 100):
+                found.insert(keys, torch.full_like(keys, number))
+        done.set()
+
+    def read() -> None:
+        latest = 0
+        with torch.cuda.stream(torch.cuda.Stream()):
+            while not done.is_set():
+                items = torch.from_dlpack(found.snapshot().items().values)
+                for values in (found.find(keys).values, found.range(keys.new_zeros(1), keys.new_full((1,), count)).values, items):
+                    least, largest = values.min().item(), values.max().item()
+                    assert len(values) == count and least == largest
+                    if values is not items:  # which is older
+                        assert least >= latest
+                        latest = least
+
+    with ThreadPoolExecutor(4) as pool:
+        for ended in [pool.submit(work) for work in (read, read, read, write)]:
+            ended.result(timeout=60)
+    assert len(found) == count
 
 
 def test_arrays_of_other_libraries() -> None:
