@@ -149,10 +149,12 @@ def test_threads_with_their_own_streams() -> None:
     torch.cuda.synchronize()
 
     def write() -> None:
-        with torch.cuda.stream(torch.cuda.Stream()):
-            for number in range(1, 100):
-                found.insert(keys, torch.full_like(keys, number))
-        done.set()
+        try:
+            with torch.cuda.stream(torch.cuda.Stream()):
+                for number in range(1, 100):
+                    found.insert(keys, torch.full_like(keys, number))
+        finally:
+            done.set()
 
     def read() -> None:
         latest = 0
