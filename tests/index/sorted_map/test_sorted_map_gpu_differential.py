@@ -110,6 +110,22 @@ def test_searches_that_merge_levels(key_type: str) -> None:
     same(maps[0].items(), maps[1].items())
 
 
+@pytest.mark.parametrize("value_type", [None, "u4", "f8"])
+def test_a_cleanup_frees_the_memory_of_stale_items(value_type: str | None) -> None:
+    """Pairs of levels that are half stale or more are copied to memory of their size."""
+    for batches in (2, 9):
+        maps = [SortedMap("u4", value_type, cleanup_at=None, context=Context(device=each)) for each in ("cuda", "cpu")]
+        keys = np.random.default_rng(batches).permutation(50_000).astype("u4")
+        for each in maps:
+            for number in range(batches):
+                each.insert(keys, None if value_type is None else (keys + np.uint32(number)).astype(value_type))
+                each.snapshot()
+            each.cleanup()
+        same(maps[0].items(), maps[1].items())
+        (level,) = maps[0]._levels.levels  # its memory
+        assert level.codes.owner.buffer.nbytes < level.nbytes + 1024
+
+
 @pytest.mark.parametrize(("length", "values"), [(100, True), (4096, True), (4096, False)])
 def test_updates_without_reads(length: int, values: bool) -> None:
     """Batches that wait for one sort, in two streams; launches are repeated for 4,096 keys. Arrays change after each call."""

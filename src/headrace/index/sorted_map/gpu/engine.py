@@ -44,6 +44,7 @@ from headrace.index.sorted_map.gpu.tuning import (
 )
 from headrace.index.sorted_map.gpu.update import launch_codes, new_update
 from headrace.index.sorted_map.levels import Level, Levels
+from headrace.primitives.copy import copy
 from headrace.primitives.scan import scan_line
 
 _OPTIONS = layout("NeighbourOptions").packer()
@@ -133,7 +134,15 @@ class GpuEngine:
         if count == 0:
             return None
         values = None if level.values is None else _first_items(level.values, count)
-        return Level(_first_items(level.codes, count), values, is_clean=True)
+        clean = Level(_first_items(level.codes, count), values, is_clean=True)
+        return self._of_its_size(clean) if count <= levels.count // 2 else clean
+
+    def _of_its_size(self, level: Level) -> Level:
+        """Return a clean level in memory of its size."""
+        result = self._call.new_level(level.count, has_tombstones=False)
+        for source, target in zip(level.arrays, result.arrays, strict=True):
+            copy(source, target)
+        return replace(result, is_clean=True)
 
     def _few(self, levels: Levels) -> Levels:
         """Return the levels with the newest merged to one, until all can be merged at once."""
