@@ -40,7 +40,7 @@ from headrace.cli.bench.lsm_figures import (
 from headrace.cli.bench.lsm_workloads import Keys, Ranges, Stream, reader_of
 
 _FIRST_BATCHES = 16
-_MIN_SECONDS = 0.002  # seconds of a measurement that is one of many numbers of batches
+_MIN_SECONDS = 0.0005  # seconds of a measurement that is one of many numbers of batches
 _KINDS: Mapping[str, Callable[[Sequence[float]], float]] = {LEAST: min, MOST: max, MEAN: harmonic_mean}
 
 
@@ -140,7 +140,7 @@ def _searches(setting: Setting) -> Iterator[Row]:
 
 
 def _ranges(setting: Setting) -> Iterator[Row]:
-    """Yield rates of counts and ranges. There are fewer ranges than keys if they had more items than the map.
+    """Yield rates of counts and ranges. There are fewer ranges than keys if they had more items than half of all keys.
 
     The first call with long ranges, or with many on the CPU, merges the levels of the snapshot. It is not timed.
     """
@@ -148,7 +148,7 @@ def _ranges(setting: Setting) -> Iterator[Row]:
     for stream in _sizes(setting, _Sizes(24, 16, 20), _Sizes(20, 16, 18)).streams(setting):
         rates: dict[tuple[str, str, int], list[float]] = {case: [] for case in TABLE_4_4}
         for count, grown in stream.prefixes():
-            ranges = {length: Ranges.of(stream, count, length, len(stream)) for length in LENGTHS}
+            ranges = {length: Ranges.of(stream, count, length, len(stream) // 2) for length in LENGTHS}
             one = reader_of(ARRAY, grown)
             ascending = stream.ascending(count) if stream.is_checked(count) else None
             for (structure, call, length), found in rates.items():

@@ -17,8 +17,8 @@ _WORD, _KEY_BITS = "uint32", 32
 _FACTOR = 0x9E3779B1
 _DRAWN = 3  # maps that are checked besides those after the last batch, and after a power of two of batches
 _WINDOWS, _WINDOW = 16, 1 << 16  # number and length of the parts of a large map that are checked
-_CHECKED_ITEMS = 1 << 20  # items of ranges that are checked
-_STEPS = 64  # batches of a sorted array that are timed
+_CHECKED_ITEMS = 1 << 17  # items of ranges that are checked
+_STEPS = 32  # batches of a sorted array that are timed
 
 
 def context_of(setting: Setting) -> headrace.Context:
@@ -31,6 +31,13 @@ def part_of(items: Any, begin: int, count: int) -> Any:
     if isinstance(items, headrace.DeviceArray):
         return headrace.DeviceArray(items.buffer, items.typestr, count, items.first + begin)
     return items[begin : begin + count]
+
+
+def _windows(count: int) -> list[tuple[int, int]]:
+    """Return begins and lengths of the parts of an array that are checked: evenly spaced ones of a large array."""
+    if count <= _WINDOWS * _WINDOW:
+        return [(0, count)]
+    return [((count - _WINDOW) * i // (_WINDOWS - 1), _WINDOW) for i in range(_WINDOWS)]
 
 
 class Keys:
@@ -60,6 +67,13 @@ class Keys:
         import numpy as np
 
         return np.sort(self.host[self.stale :])
+
+    @cached_property
+    def numbers(self) -> Any:
+        """The numbers of distinct keys in the order of the keys, in host memory."""
+        import numpy as np
+
+        return np.argsort(self.host)
 
     @cached_property
     def pairs(self) -> tuple[Any, Any]:
@@ -115,7 +129,7 @@ class Stream:
         return self._checked_seconds(structure, steps)
 
     def array_seconds(self) -> list[float]:
-        """Return the seconds of batches into a sorted array: of all, or of 64 evenly spaced ones. The last array is checked."""
+        """Return the seconds of batches into a sorted array: of all, or of 32 evenly spaced ones. The last array is checked."""
         once, last, found = replace(self.setting, repeats=1, min_seconds=0.0), len(self) // self.batch, []
         steps = min(last, _STEPS)
         for step in range(steps):
@@ -153,18 +167,13 @@ class Stream:
 
     def ascending(self, count: int) -> Any:
         """Return the first keys in order, in host memory."""
-        import numpy as np
-
-        return np.sort(self.known.host[:count])
+        return self.known.ascending[self.known.numbers < count]
 
     def check_items(self, grown: Any, call: str) -> None:
         """Check that a map has all keys in ascending order, each with its last number. Of a large map, parts are compared."""
         items, known, is_right = grown.items(), self.known, True
         count = len(known.ascending)
-        parts = [(0, count)]
-        if count > _WINDOWS * _WINDOW:
-            parts = [((count - _WINDOW) * i // (_WINDOWS - 1), _WINDOW) for i in range(_WINDOWS)]
-        for begin, length in parts:
+        for begin, length in _windows(count):
             keys, values = (self.setting.host(part_of(array, begin, length)) for array in (items.keys, items.values))
             is_right &= bool((keys == known.ascending[begin : begin + length]).all())
             is_right &= bool((known.host[values] == keys).all() and (values >= known.stale).all())
@@ -174,9 +183,12 @@ class Stream:
         """Check the result of a search of the first keys: of the `PRESENT` or `ABSENT` ones."""
         import numpy as np
 
-        values, mask = map(self.setting.host, found)
-        is_present = bool(mask.all()) and bool((values == np.arange(len(values))).all())
-        self.setting.check(is_present if name == PRESENT else not mask.any(), f"find of {name} keys, {call}")
+        is_right = True
+        for begin, length in _windows(len(found[0])):
+            values, mask = (self.setting.host(part_of(array, begin, length)) for array in found)
+            is_present = bool(mask.all()) and bool((values == np.arange(begin, begin + length)).all())
+            is_right &= is_present if name == PRESENT else not mask.any()
+        self.setting.check(is_right, f"find of {name} keys, {call}")
 
     def check_places(self, ascending: Any, found: Any, name: str) -> None:
         """Check the result of a search of the first `PRESENT` or `ABSENT` keys in all keys in order."""
@@ -238,23 +250,23 @@ def reader_of(structure: str, grown: headrace.SortedMap) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """Ranges of keys in a map of the first `count` keys of a stream; upper bounds in host memory, and both on the device."""
+    """Ranges of about `length` keys of a stream; upper bounds in host memory, and both on the device."""
 
     stream: Stream
-    count: int
+    length: int
     highs: Any
     given: tuple[Any, Any]
 
     @classmethod
     def of(cls, stream: Stream, count: int, length: int, max_items: int) -> Ranges:
-        """Return ranges of about `length` keys: as many as the map has keys, but of `max_items` items in all."""
+        """Return ranges for a map of the first `count` keys: as many as it has keys, but of `max_items` items in all."""
         import numpy as np
 
         largest = (1 << _KEY_BITS) - 1
         lows = stream.known.absent[: max(1, min(count, max_items // length))]
         highs = lows + np.uint32(min(largest, (length << _KEY_BITS) // count - 1))
         highs[highs < lows] = largest
-        return cls(stream, count, highs, (stream.wanted(ABSENT, len(lows)), stream.setting.array(highs)))
+        return cls(stream, length, highs, (stream.wanted(ABSENT, len(lows)), stream.setting.array(highs)))
 
     def __len__(self) -> int:
         return len(self.highs)
@@ -264,20 +276,19 @@ class Ranges:
         return reader.count(*self.given) if call == COUNT else reader.range(*self.given)
 
     def check(self, reader: Any, ascending: Any, call: str) -> None:
-        """Compare counts and items of ranges, of all that are not too many, with a search of all keys.
+        """Compare counts and items of the first ranges with a search of all keys.
 
         `ascending`: the keys of the map in order.
         """
         import numpy as np
 
         known, host = self.stream.known, self.stream.setting.host
-        lows = known.absent[: len(self)]
-        begins, ends = np.searchsorted(ascending, lows), np.searchsorted(ascending, self.highs, "right")
-        number = max(1, int(np.searchsorted(np.cumsum(ends - begins), _CHECKED_ITEMS)))
-        given = [part_of(bounds, 0, min(number, len(self))) for bounds in self.given]
+        number = min(len(self), max(1, _CHECKED_ITEMS // self.length))
+        begins = np.searchsorted(ascending, known.absent[:number])
+        expected = np.searchsorted(ascending, self.highs[:number], "right") - begins
+        given = [part_of(bounds, 0, number) for bounds in self.given]
         counts, (offsets, keys, values) = host(reader.count(*given)), map(host, reader.range(*given))
-        expected = (ends - begins)[: len(counts)]
         is_right = np.array_equal(counts, expected) and np.array_equal(np.diff(offsets), expected)
-        at = np.arange(len(keys)) + np.repeat(begins[: len(counts)] - offsets[:-1], np.diff(offsets))
+        at = np.arange(len(keys)) + np.repeat(begins - offsets[:-1], np.diff(offsets))
         is_right = is_right and np.array_equal(keys, ascending[at]) and np.array_equal(known.host[values], keys)
         self.stream.setting.check(bool(is_right), call)
