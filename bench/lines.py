@@ -1,6 +1,6 @@
-"""Plots rates by the number of threads, of items or of bytes, as lines.
+"""Plots rates by the number of threads, of items, of bytes or of batches, as lines.
 
-usage: python -m bench.lines threads|files|sorts|primitives RESULTS.json OUT.svg
+usage: python -m bench.lines threads|files|sorts|primitives|lsm RESULTS.json OUT.svg
 """
 
 from __future__ import annotations
@@ -71,13 +71,27 @@ def sorts(results: Mapping[str, Any]) -> Plot:
     return Plot("G keys/s: sort of uniform keys of 32 bits", "keys", ticks, lines)
 
 
+def lsm(results: Mapping[str, Any]) -> Plot:
+    """Return the rates of all batches up to batch r, of a sorted map and of a sorted array (figure 4.2b)."""
+    rows = [row for row in results["rows"] if row["experiment"] == "figure-4.2b"]
+    sizes = sorted({row["b"] for row in rows}, reverse=True)
+    lines = {
+        f"{structure}, batches of 2^{size.bit_length() - 1}": Line(
+            {row["r"]: row["ours"] / 1e3 for row in rows if (row["structure"], row["b"]) == (structure, size)}, colour, dash
+        )
+        for structure, colour in (("levels", COLOURS["headrace"]), ("sorted array", PEER))
+        for size, dash in zip(sizes, ("", "7 3", "2 3"), strict=True)
+    }
+    return Plot("G items/s: batches of pairs of 32 bits, up to batch r", "r", {row["r"]: str(row["r"]) for row in rows}, lines)
+
+
 def main(arguments: Sequence[str]) -> None:
     """Write the plot of a result."""
     kind, name, target = arguments
     results = json.loads(Path(name).read_text())
     machine = results["machine"]
-    where = machine["gpu"] if kind in ("sorts", "primitives") else f"{machine['cores']} cores"
-    plots = {"threads": threads, "files": files, "sorts": sorts, "primitives": primitives}
+    where = machine["gpu"] if kind in ("sorts", "primitives", "lsm") else f"{machine['cores']} cores"
+    plots = {"threads": threads, "files": files, "sorts": sorts, "primitives": primitives, "lsm": lsm}
     Path(target).write_text(picture(plots[kind](results), where))
 
 

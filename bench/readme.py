@@ -41,6 +41,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "sorts": arrays.sorts,
     "hash maps": structures.hash_maps,
     "sorted maps": structures.sorted_maps,
+    "paper lsm": structures.paper_lsm,
     "searches": structures.searches,
     "dictionaries": structures.dictionaries,
 }
@@ -56,6 +57,7 @@ TAKEN_GPU = {
     "shapes_gpu": "shapes-gpu",
     "hash_map": "gpu-hash-map",
     "sorted_map": "gpu-sorted-map",
+    "lsm": "paper-lsm",
     "find": "gpu-find",
     "dictionaries": "gpu-dictionaries",
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures the figures of docs/benchmarks.md on a machine with a GPU. Builds the package, runs the benchmarks one after
 # another, and prints their tables. After each benchmark it writes OUT/figures-PART.tar (NAME.md, NAME.json and NAME.log of each).
-# Part `gpu` takes 11 minutes, part `cpu` 7 minutes on 16 cores, and the build 1 to 2. Needs no network. The shapes of data take as
+# Part `gpu` takes 12 minutes, part `cpu` 7 minutes on 16 cores, and the build 1 to 2. Needs no network. The shapes of data take as
 # long again and are measured by name: `cpu OUT shapes`, `gpu OUT shapes_gpu`.
 #
 # Usage: HEADRACE_COMMIT=$(git rev-parse HEAD) tools/measure_figures.sh gpu|cpu OUT [NAME...]
@@ -34,6 +34,7 @@ declare -A commands=(
     [shapes_gpu]="read.shapes --device gpu --mb $((512 / scale)) --turns 5"
     [hash_map]='index.hash_map_gpu'
     [sorted_map]='index.sorted_map --device cuda --items 27 --batches 16,18,20 --queries 24'
+    [lsm]="paper lsm --device cuda$([[ $scale -eq 1 ]] || echo ' --quick')"
     [find]="query.find_gpu --mib $((4096 / scale)) --lengths 1,16,1024"
     [dictionaries]='store.dictionary_kernels'
     [stream]="read.stream --gpu --bytes $((2 * gib)) --batches 64,256 --turns 3 --peers pyarrow,polars,duckdb,pandas_pyarrow"
@@ -46,9 +47,9 @@ declare -A commands=(
     [latency]='read.latency'
     [memory]="read.memory --bytes $((300000000 / scale))"
 )
-declare -A seconds=([sort]=180 [multisplit]=60 [primitives]=60 [histogram]=60 [small]=60 [read]=120 [stream]=200 [hash_map]=90 [sorted_map]=90 [find]=120 [dictionaries]=90 [shapes_gpu]=300 [shapes]=540
+declare -A seconds=([sort]=180 [multisplit]=60 [primitives]=60 [histogram]=60 [small]=60 [read]=120 [stream]=200 [hash_map]=90 [sorted_map]=90 [lsm]=90 [find]=120 [dictionaries]=90 [shapes_gpu]=300 [shapes]=540
     [readers]=300 [readers_more]=180 [write]=90 [stream_cpu]=90 [scaling]=40 [latency]=30 [memory]=40)
-gpu=(sort multisplit primitives histogram small read hash_map sorted_map find dictionaries stream)
+gpu=(sort multisplit primitives histogram small read hash_map sorted_map lsm find dictionaries stream)
 cpu=(readers readers_more write stream_cpu scaling latency memory)
 contenders=headrace,polars,pyarrow,duckdb,pandas_pyarrow,plain_read
 

@@ -21,15 +21,44 @@ def hash_maps(results: Results) -> str:
 
 
 def sorted_maps(results: Results) -> str:
-    """Return the table of `SortedMap`, with full levels and with one clean level."""
+    """Return the table of `SortedMap`, with full levels and with one clean level, beside `HashMap` and a sorted array."""
     found = results.rows("gpu-sorted-map")
     rates = {(row["map"], row["what"]): row for row in found}
     rows = []
     for what in dict.fromkeys(row["what"] for row in found):
-        cells = [three(rates[name, what]["rate"] / 1e9) if (name, what) in rates else "" for name in ("levels", "clean level")]
-        rows.append([what, *cells])
+        cells = [rates.get((name, what), {}).get("rate") for name in ("levels", "clean level", "hash map")]
+        cells.append(rates.get(("levels", what), {}).get("peer"))
+        rows.append([what, *("" if rate is None else three(rate / 1e9) for rate in cells)])
     items = max(row["items"] for row in found)
-    return f"{table([f'{items:,} items, G/s', 'levels', 'clean level'], rows)}\n\n{results.source('gpu-sorted-map')}"
+    head = [f"{items:,} items, G/s", "levels", "clean level", "HashMap", "torch.searchsorted"]
+    return f"{table(head, rows)}\n\n{results.source('gpu-sorted-map')}"
+
+
+_CASE = "structure", "keys", "call", "length"
+"""Parameters of the experiments on sorted maps that a column of a table has."""
+
+
+def paper_lsm(results: Results) -> str:
+    """Return tables 4.2 to 4.4 of the paper on sorted maps, and cleanups: our rates beside those of the paper."""
+    parts, found = [], results.rows("paper-lsm")
+    for name, what in (("table-4.2", "insert"), ("table-4.3", "find"), ("table-4.4", "ranges")):
+        rows = [row for row in found if row["experiment"] == name and row["rate"] == "mean"]
+        cells = {(row["b"], _case(row)): _beside_paper(row) for row in rows}
+        cases, sizes = dict.fromkeys(map(_case, rows)), sorted({row["b"] for row in rows}, reverse=True)
+        head = [f"{what}, M/s; batches", *cases]
+        parts.append(table(head, [[f"2^{b.bit_length() - 1}", *(cells.get((b, case), "") for case in cases)] for b in sizes]))
+    cleanups = [row for row in found if row["experiment"] == "cleanup"]
+    lines = [[f"{row['levels']} levels, {row['stale, %']} % stale", _beside_paper(row)] for row in cleanups]
+    parts.append(table(["cleanup", "M/s"], lines))
+    return "\n\n".join([*parts, results.source("paper-lsm")])
+
+
+def _case(row: Row) -> str:
+    return ", ".join(str(row[name]) for name in _CASE if name in row)
+
+
+def _beside_paper(row: Row) -> str:
+    return three(row["ours"]) if row["paper"] is None else f"{three(row['ours'])} / {three(row['paper'])}"
 
 
 def searches(results: Results) -> str:

@@ -4,8 +4,8 @@ usage: python -m bench.index.sorted_map [--device cpu|cuda] [--items LOG2] [--ba
 
 Keys and values have 32 bits, and keys are uniform over 31 bits (Ashkiani, section 4.5). The inserts fill an empty map. Reads use
 a map of one batch less than the items, so that all levels are full, and then a clean one. Peers in the same run: a sorted array
-that is rebuilt for each batch, and binary search in one sorted array. On the CPU a batch is also inserted by NumPy. A sample of
-each answer is checked before it is timed.
+that is rebuilt for each batch, binary search in one sorted array, and a hash map. On the CPU a batch is also inserted by NumPy. A
+sample of each answer is checked before it is timed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy as np
 import headrace
 from bench.machine import description_line
 from bench.tables import Page
-from headrace import Context, SortedMap
+from headrace import Context, HashMap, SortedMap
 from headrace.index.sorted_map.sorted_map import MapReader
 
 KEY_BITS = 31
@@ -153,7 +154,7 @@ def reads(page: Page, machine: Machine, name: str, found: MapReader, queries: Qu
         peers = machine.seconds(search)
         rates = " | ".join(f"{len(queries) / seconds / 1e6:,.1f}" for seconds in (ours, own, peers)) + f" ({peer})"
         page.say(f"| {name}: find, {what} | {rates} |")
-        page.figure(map=name, what=f"find, {what}", items=len(found), rate=len(queries) / ours, peer=len(queries) / peers)
+        page.figure(map=name, what=f"find, {what}", items=queries.items, rate=len(queries) / ours, peer=len(queries) / peers)
     for width in (8, 1024):
         number = len(queries) * 8 // (width + 8) // 2
         lows, step = drawn[:number], np.uint32(width * (1 << KEY_BITS) // queries.items)
@@ -166,10 +167,13 @@ def reads(page: Page, machine: Machine, name: str, found: MapReader, queries: Qu
         rows["range"] = machine.seconds(lambda given=given: found.range(*given), 3)
         peer, first = machine.peer(sorted_keys, given[0])
         _, last = machine.peer(sorted_keys, given[1])
-        peers = {"count": f"{number / machine.seconds(lambda first=first, last=last: (first(), last())) / 1e6:,.2f} ({peer})"}
+        peers = {"count": machine.seconds(lambda first=first, last=last: (first(), last()))}
         for what, seconds in rows.items():
-            page.say(f"| {name}: {what} of width {width} | {number / seconds / 1e6:,.2f} | | {peers.get(what, '')} |")
-            page.figure(map=name, what=f"{what} of width {width}", items=len(found), rate=number / seconds)
+            said = f"{number / peers[what] / 1e6:,.2f} ({peer})" if what in peers else ""
+            page.say(f"| {name}: {what} of width {width} | {number / seconds / 1e6:,.2f} | | {said} |")
+            row = page.figure(map=name, what=f"{what} of width {width}", items=queries.items, rate=number / seconds)
+            if what in peers:
+                row["peer"] = number / peers[what]
 
 
 def merging_searches(page: Page, machine: Machine, found: SortedMap, queries: Queries) -> None:
@@ -179,6 +183,34 @@ def merging_searches(page: Page, machine: Machine, found: SortedMap, queries: Qu
         seconds = machine.seconds_once(lambda: found.find(keys))
         rates.append(f"{len(queries) / seconds / 1e6:,.1f} in {len(found.level_sizes)}")
     page.say(f"| find, random, {MERGING} times, and levels after each | {', '.join(rates)} | | |")
+
+
+def merges(page: Page, machine: Machine, found: SortedMap, keys: Any, values: Any) -> None:
+    """Add the rows of a cleanup, and of an insert of one batch that merges all levels, which bounds it."""
+    items, batch = sum(found.level_sizes), len(keys)
+
+    def insert() -> None:
+        grown = copy(found)
+        grown.insert(keys, values)
+        grown.snapshot()
+
+    clean, merged = machine.seconds(lambda: len(found.snapshot())), machine.seconds(insert)
+    rates = {"cleanup": items / clean, "insert of one batch that merges all levels": (items + batch) / merged}
+    for what, rate in rates.items():
+        page.say(f"| {what} | {rate / 1e6:,.1f} | | |")
+        page.figure(map="levels", what=what, items=items, rate=rate)
+
+
+def hash_searches(page: Page, machine: Machine, keys: Any, values: Any, queries: Queries) -> None:
+    """Add the row of searches of present keys in a hash map of the same pairs."""
+    table = HashMap("uint32", "uint32", capacity=len(keys), context=machine.context)
+    table.insert(keys, values)
+    present = machine.put(queries.present)
+    if not on_host(table.find(present).found)[SAMPLE].all():
+        raise ValueError("searches in the hash map are wrong")
+    rate = len(queries) / machine.seconds(lambda: table.find(present))
+    page.say(f"| HashMap: find, present | {rate / 1e6:,.1f} | | |")
+    page.figure(map="hash map", what="find, present", items=len(table), rate=rate)
 
 
 def on_host(found: Any) -> Any:
@@ -210,10 +242,10 @@ def main() -> int:
     queries = Queries(machine, host[: count - batch], 1 << given.queries)
     reads(page, machine, "levels", found.snapshot(), queries)
     merging_searches(page, machine, filled(machine, keys[: count - batch], values[: count - batch], batch, NEVER), queries)
-    clean = machine.seconds(lambda: len(found.snapshot()), 2)
+    merges(page, machine, found, keys[count - batch :], values[count - batch :])
     found.cleanup()
-    page.say(f"| cleanup | {(count - batch) / clean / 1e6:,.1f} | | |")
     reads(page, machine, "clean level", found, queries)
+    hash_searches(page, machine, keys[: count - batch], values[: count - batch], queries)
     page.keep(given.out)
     return 0
 

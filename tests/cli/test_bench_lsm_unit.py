@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import harmonic_mean
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from headrace.cli.bench.lsm_figures import (
     TABLE_4_4,
     Figures,
 )
-from headrace.cli.bench.lsm_workloads import Ranges, Stream
+from headrace.cli.bench.lsm_workloads import Keys, Ranges, Stream
 from headrace.cli.main import main
 
 SMALL = Setting(is_small=True)
@@ -58,15 +59,15 @@ def test_printed_means_lie_between_the_extremes(table: Mapping[Any, Figures]) ->
 
 
 def test_keys_are_distinct() -> None:
-    stream = Stream.of(SMALL, 1 << 16, 1 << 10)
-    assert len(np.unique(np.concatenate([stream.keys, stream.absent]))) == 1 << 17
-    assert [len(keys) for keys, _ in stream.parts()] == [1 << 10] * 64
-    assert 0.45 < (stream.keys < 1 << 31).mean() < 0.55
+    known = Keys(SMALL, 1 << 16)
+    assert len(np.unique(np.concatenate([known.host, known.absent]))) == 1 << 17
+    assert [len(keys) for keys, _ in Stream(known, 1 << 10).parts()] == [1 << 10] * 64
+    assert 0.45 < (known.host < 1 << 31).mean() < 0.55
 
 
 @pytest.mark.parametrize("batches", [1, 2, 16, 256])
 def test_answers_are_checked_at_few_sizes(batches: int) -> None:
-    stream = Stream.of(SMALL, 4 * batches, 4)
+    stream = Stream(Keys(SMALL, 4 * batches), 4)
     checked = [number for number in range(1, batches + 1) if stream.is_checked(4 * number)]
     powers = {1 << bits for bits in range(batches.bit_length())}
     assert powers <= set(checked) and checked[-1] == batches
@@ -74,8 +75,8 @@ def test_answers_are_checked_at_few_sizes(batches: int) -> None:
 
 
 def test_places_of_searchsorted_are_compared() -> None:
-    stream = Stream.of(SMALL, 1 << 10, 1 << 10)
-    ascending = np.sort(stream.keys)
+    stream = Stream(Keys(SMALL, 1 << 10), 1 << 10)
+    ascending = np.sort(stream.known.host)
     for name in (PRESENT, ABSENT):
         places = searchsorted(ascending, stream.wanted(name, 1 << 10))
         stream.check_places(ascending, places, name)
@@ -85,23 +86,62 @@ def test_places_of_searchsorted_are_compared() -> None:
 
 
 def test_batches_in_a_row_are_timed_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream, sizes = Stream.of(SMALL, 1 << 13, 1 << 6), []
-    monkeypatch.setattr(Stream, "check_items", lambda self, grown, count, call: sizes.append((grown.level_sizes, count, call)))
+    stream, sizes = Stream(Keys(SMALL, 1 << 13), 1 << 6), []
+    monkeypatch.setattr(Stream, "check_items", lambda self, grown, call: sizes.append((grown.level_sizes, call)))
     assert stream.seconds_in_a_row() > 0
-    assert sizes == [((64 * 63, 64 * 65), 1 << 13, "inserts of 64 keys, levels, in a row")]
+    assert sizes == [((64 * 63, 64 * 65), "inserts of 64 keys, levels, in a row")]
+
+
+@pytest.mark.parametrize(("batches", "timed"), [(1, 1), (2, 2), (32, 32), (256, 32)])
+def test_batches_into_an_array_are_timed_at_32_sizes(batches: int, timed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[tuple[int, ...]] = []
+    monkeypatch.setattr(Stream, "check_items", lambda self, grown, call: sizes.append(grown.level_sizes))
+    assert len(Stream(Keys(SMALL, 16 * batches), 16).array_seconds()) == timed
+    assert sizes == [(16 * batches,)]
+
+
+@pytest.mark.parametrize(("count", "stale"), [(1 << 10, 0), (1 << 21, 0), (1 << 21, 1 << 19)])
+@pytest.mark.parametrize("place", [0, -1])
+def test_items_of_a_map_are_compared(count: int, stale: int, place: int) -> None:
+    stream = Stream(Keys(SMALL, count, stale), count)
+    ((_, grown),) = stream.prefixes()
+    stream.check_items(grown, "items")
+    items = grown.items()
+    items.values[place] += 1
+    with pytest.raises(WrongAnswerError, match="items: another answer"):
+        stream.check_items(SimpleNamespace(items=lambda: items), "items")
+    with pytest.raises(WrongAnswerError, match="items: another answer"):
+        Stream(Keys(SMALL, count, stale + 1), count).check_items(grown, "items")
 
 
 @pytest.mark.parametrize("length", [1, 8, 1024, 1 << 20])
 def test_ranges_have_about_their_length(length: int) -> None:
-    stream = Stream.of(SMALL, 1 << 14, 1 << 14)
+    stream = Stream(Keys(SMALL, 1 << 14), 1 << 14)
     ((_, grown),) = stream.prefixes()
     asked = Ranges.of(stream, 1 << 14, length, 1 << 14)
-    asked.check(grown, "ranges")
-    assert len(asked.lows) == max(1, (1 << 14) // length)
-    assert (asked.highs >= asked.lows).all()
+    asked.check(grown, stream.ascending(1 << 14), "ranges")
+    lows, highs = asked.given
+    assert len(lows) == len(asked) == max(1, (1 << 14) // length)
+    assert (highs >= lows).all()
     if length in {8, 1024}:
-        inner = asked.highs < (1 << 32) - 1
-        assert 0.8 * length < grown.count(asked.lows[inner], asked.highs[inner]).mean() < 1.2 * length
+        inner = highs < (1 << 32) - 1
+        assert 0.8 * length < grown.count(lows[inner], highs[inner]).mean() < 1.2 * length
+
+
+@pytest.mark.parametrize("wrong", [COUNT, RANGE])
+def test_ranges_are_compared(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Stream(Keys(SMALL, 1 << 14), 1 << 14)
+    ((_, grown),) = stream.prefixes()
+    right = getattr(SortedMap, wrong)
+
+    def answer(self: Any, *given: Any) -> Any:
+        found = right(self, *given)
+        (found if wrong == COUNT else found.values)[7] += 1
+        return found
+
+    monkeypatch.setattr(f"headrace.index.sorted_map.sorted_map.MapReader.{wrong}", answer)
+    with pytest.raises(WrongAnswerError, match="ranges: another answer"):
+        Ranges.of(stream, 1 << 14, 8, 1 << 14).check(grown, stream.ascending(1 << 14), "ranges")
 
 
 def test_steps_are_timed_one_by_one() -> None:

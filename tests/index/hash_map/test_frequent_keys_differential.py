@@ -57,7 +57,7 @@ def test_histories(widths: tuple[int, int], order: str, seed: int) -> None:
     table.map.compact(launcher)
     _check(table, oracle, keys)
     assert launcher.names.count("append_slabs") >= 3
-    assert "copy_sorted" in launcher.names
+    assert {"copy_sorted", "erase_sorted"} <= set(launcher.names)
 
 
 @pytest.mark.parametrize("key", [7, -1])
@@ -146,6 +146,31 @@ def test_long_lists_are_walked_if_memory_for_a_sort_is_refused() -> None:
     assert "count_sorted" not in launcher.names
     launcher.max_bytes = 1 << 30
     assert table.find_all(keys[[299, 0, 299]]) == [bits_of(values[200:]), bits_of(values[:200]), bits_of(values[200:])]
+
+
+@pytest.mark.parametrize("key", [7, -1])
+@pytest.mark.parametrize(("launcher_type", "last"), [(ListingLauncher, "erase_sorted"), (_UnsortedLauncher, "erase_values")])
+def test_values_of_long_lists_are_erased_by_a_look_at_all_slabs(
+    key: int, launcher_type: type[ListingLauncher], last: str
+) -> None:
+    """Or by walks if memory for the order of the keys is refused. Other keys of the batch are absent, repeated or rare."""
+    launcher = launcher_type("random", 8)
+    table = FiberMultiMap((4, 4), launcher, TUNING)
+    keys = np.where(np.arange(900) % 3 == 0, key, np.arange(900) % 30 + 100).astype("i4")
+    table.insert(keys, np.arange(900, dtype="u4"))
+    assert table.erase_all(np.array([101, key, 5000, key, 104, 104], "i4")) == [30, 300, 0, 0, 30, 0]
+    assert table.map.size == 900 - 360
+    assert [name for name in launcher.names if name.startswith("erase")][-2:] == ["erase_values", last]
+    left = ~np.isin(keys, [101, key, 104])
+    assert table.items() == Counter(zip(bits_of(keys[left]), np.flatnonzero(left).tolist(), strict=True))
+
+
+def test_keys_without_values() -> None:
+    launcher = ListingLauncher(seed=8)
+    table = FiberMultiMap((4, 4), launcher, TUNING)
+    table.insert(np.zeros(300, "i4"), np.arange(300, dtype="u4"))
+    assert table.find_all(np.array([1, 2], "i4")) == [[], []]
+    assert "copy_values" not in launcher.names and "copy_sorted" not in launcher.names
 
 
 class _RefusedLauncher(ListingLauncher):

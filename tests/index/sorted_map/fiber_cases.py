@@ -113,16 +113,12 @@ class FiberMap:
 
     def items(self) -> MapItems:
         """Merge all levels, and keep the visible pairs."""
-        levels, merged = self.levels.levels, self.levels.levels[0]
-        if len(levels) > 1:
-            merged = self._new_level(self.levels.count)
-            target = MergeTarget(merged.codes, merged.values, merged.tombstones)
-            self.kernels.merge(self.levels.packed, self.levels.sizes, target)
-        marks, keys = self._new(merged.count, "|b1"), self._new(merged.count, self.types.key)
-        self.kernels.launch("mark_visible", merged.count, (merged.packed, marks))
-        self.kernels.launch("keys_of_codes", merged.count, (merged.codes, merged.count, self._rule, keys))
-        is_visible = self._fetch(marks)
-        return MapItems(self._fetch(keys)[is_visible], self._fetch(merged.values)[is_visible])
+        merged = self._new_level(self.levels.count)
+        target = MergeTarget(merged.codes, merged.values, None)
+        found = self.kernels.merge_visible(self.levels.packed, self.levels.sizes, target, 3)
+        count, keys = int(self.launcher.fetch(found).view("u8")[0]), self._new(merged.count, self.types.key)
+        self.kernels.launch("keys_of_codes", count, (merged.codes, count, self._rule, keys))
+        return MapItems(self._fetch(keys)[:count], self._fetch(merged.values)[:count])
 
     def __len__(self) -> int:
         return len(self.items().keys)

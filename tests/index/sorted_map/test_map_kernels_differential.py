@@ -161,6 +161,47 @@ def test_merge_of_many_tiles(spread: int, is_apart: bool) -> None:
 
 
 @pytest.mark.covering(default=1)
+@pytest.mark.parametrize("key_type", ["u4", "u8"])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("max_blocks", [1, 5, 1000])
+def test_merge_of_visible_pairs(key_type: str, order: str, max_blocks: int) -> None:
+    for number, sizes in enumerate(
+        [
+            (1,),
+            (TILE,),
+            (9 * TILE + 1,),
+            (1, 1),
+            (TILE - 1, 2 * TILE + 2),
+            (5, 6, 20, 40, 2 * TILE),
+            (1,) * 31 + (TILE + 3,),
+            (300, 20 * TILE, 21 * TILE + 9),
+        ]
+    ):
+        spread = (4, 1 << 31, 1000)[number % 3]
+        levels = [host_level(f"<{key_type}", size, spread, 10 * number + i) for i, size in enumerate(sizes)]
+        types = MapTypes.of(key_type, ("u4", "f8", None)[number % 3])
+        device, pairs = Device(order, types, levels), expected_items(levels)
+        codes = device.launcher.allocate(sum(sizes) * types.key_width)
+        values = device.launcher.allocate(sum(sizes) * types.value_width) if types.value else None
+        target = MergeTarget(codes, values, None)
+        count = device.fetch(device.kernels.merge_visible(device.levels.packed, sizes, target, max_blocks), "u8")
+        expected = sorted(pairs)
+        assert count.tolist() == [len(expected)]
+        assert device.fetch(codes, key_type)[: len(expected)].tolist() == expected
+        if types.value is not None:
+            given = np.array([pairs[code] for code in expected]).astype(types.value)
+            assert (device.fetch(values, types.value)[: len(expected)] == given).all()
+
+
+def test_no_pair_is_visible() -> None:
+    levels = [HostLevel(np.repeat(np.arange(2, dtype="u4"), TILE), np.zeros(2 * TILE), np.ones(2 * TILE, "u1"))]
+    levels.append(HostLevel(levels[0].codes, levels[0].values, np.zeros(2 * TILE, "u1")))
+    device = Device("random", MapTypes.of("u4", None), levels)
+    target = MergeTarget(device.launcher.allocate(16 * TILE), None, None)
+    assert device.fetch(device.kernels.merge_visible(device.levels.packed, [2 * TILE] * 2, target, 3), "u8").tolist() == [0]
+
+
+@pytest.mark.covering(default=1)
 @pytest.mark.parametrize("dtype", ["u4", "f4", "f8", "M8[s]"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_reversed_batches(dtype: str, order: str) -> None:
@@ -196,11 +237,10 @@ def test_marks(key_type: str) -> None:
         level = host_level(f"<{key_type}", count, spread, count)
         device = Device("random", MapTypes.of(key_type, None), [level])
         arrays = device.levels.levels[0]
-        marked, visible = device.launcher.allocate(count, fill=0), device.launcher.allocate(count)
+        marked = device.launcher.allocate(count, fill=0)
         mixed = np.random.default_rng(count).integers(0, 3, count).astype("u1")  # numbers of batches; 0 without pairs or deletes
         statuses = mixed << 1 | level.tombstones
         device.kernels.launch("mark_deleted", count, (arrays.codes.owner, count, device.launcher.put(statuses), marked))
-        device.kernels.launch("mark_visible", count, (arrays.packed, visible))
         begins = np.flatnonzero(np.diff(level.codes, prepend=~level.codes[0]))
         expected = np.zeros(count, "u1")
         first = np.repeat(begins, np.diff(begins, append=count))
@@ -208,9 +248,6 @@ def test_marks(key_type: str) -> None:
         is_of_first = (mixed[deleted] > 0) & (mixed[deleted] == mixed[first[deleted]])
         expected[np.where(is_of_first, first[deleted], deleted)] = 1
         assert device.fetch(marked, "u1").tolist() == expected.tolist()
-        expected[:] = 0
-        expected[begins] = 1 - level.tombstones[begins]
-        assert device.fetch(visible, "u1").tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("key_type", ["u4", "u8"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -108,6 +110,22 @@ def test_searches_that_merge_levels(key_type: str) -> None:
     same(maps[0].items(), maps[1].items())
 
 
+@pytest.mark.parametrize("value_type", [None, "u4", "f8"])
+def test_a_cleanup_frees_the_memory_of_stale_items(value_type: str | None) -> None:
+    """Pairs of levels that are half stale or more are copied to memory of their size."""
+    for batches in (2, 9):
+        maps = [SortedMap("u4", value_type, cleanup_at=None, context=Context(device=each)) for each in ("cuda", "cpu")]
+        keys = np.random.default_rng(batches).permutation(50_000).astype("u4")
+        for each in maps:
+            for number in range(batches):
+                each.insert(keys, None if value_type is None else (keys + np.uint32(number)).astype(value_type))
+                each.snapshot()
+            each.cleanup()
+        same(maps[0].items(), maps[1].items())
+        (level,) = maps[0]._levels.levels  # its memory
+        assert level.codes.owner.buffer.nbytes < level.nbytes + 1024
+
+
 @pytest.mark.parametrize(("length", "values"), [(100, True), (4096, True), (4096, False)])
 def test_updates_without_reads(length: int, values: bool) -> None:
     """Batches that wait for one sort, in two streams; launches are repeated for 4,096 keys. Arrays change after each call."""
@@ -135,6 +153,41 @@ def test_updates_without_reads(length: int, values: bool) -> None:
             queries = random.integers(0, 25_000, 3000).astype("u4")
             same(maps[0].find(queries), maps[1].find(queries))
     same(maps[0].items(), maps[1].items())
+
+
+def test_threads_with_their_own_streams() -> None:
+    """Each batch gives all keys one value, so a read that saw a part of a batch would see two values."""
+    torch = pytest.importorskip("torch", reason="a peer")
+    count, done = 20_000, threading.Event()
+    found = SortedMap("i4", "i4", cleanup_at=2, context=Context(device="cuda"))
+    keys = torch.randperm(count, device="cuda").int()
+    found.insert(keys, torch.zeros_like(keys))
+    torch.cuda.synchronize()
+
+    def write() -> None:
+        try:
+            with torch.cuda.stream(torch.cuda.Stream()):
+                for number in range(1, 100):
+                    found.insert(keys, torch.full_like(keys, number))
+        finally:
+            done.set()
+
+    def read() -> None:
+        latest = 0
+        with torch.cuda.stream(torch.cuda.Stream()):
+            while not done.is_set():
+                items = torch.from_dlpack(found.snapshot().items().values)
+                for values in (found.find(keys).values, found.range(keys.new_zeros(1), keys.new_full((1,), count)).values, items):
+                    least, largest = values.min().item(), values.max().item()
+                    assert len(values) == count and least == largest
+                    if values is not items:  # which is older
+                        assert least >= latest
+                        latest = least
+
+    with ThreadPoolExecutor(4) as pool:
+        for ended in [pool.submit(work) for work in (read, read, read, write)]:
+            ended.result(timeout=60)
+    assert len(found) == count
 
 
 def test_arrays_of_other_libraries() -> None:

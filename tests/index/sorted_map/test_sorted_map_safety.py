@@ -12,7 +12,7 @@ import pytest
 import headrace
 from headrace import Context, MemoryLimitError, OptionError, SortedMap
 from headrace.index.sorted_map.cpu.engine import CpuEngine
-from headrace.index.sorted_map.levels import Level
+from headrace.index.sorted_map.levels import Level, Levels
 from headrace.index.sorted_map.sorted_map import MapSnapshot
 from tests.index.sorted_map.map_cases import KEY_TYPES, Model, hard_keys, random_batch
 
@@ -122,16 +122,16 @@ def test_a_merge_before_searches_that_does_not_fit_is_seldom_tried(monkeypatch: 
 
 
 def test_a_cleanup_is_kept_if_a_search_merges_levels_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    found, compacted = SortedMap("i8"), CpuEngine.compacted
+    found, cleaned = SortedMap("i8"), CpuEngine.cleaned
     for begin, size in ((0, 5_000), (100, 20), (100, 10)):
         found.insert(np.arange(begin, begin + size))
 
-    def searched_meanwhile(self: CpuEngine, level: Level) -> Level | None:
+    def searched_meanwhile(self: CpuEngine, levels: Levels) -> Level | None:
         found.find(np.arange(40))
         assert found.level_sizes == (30, 5_000)
-        return compacted(self, level)
+        return cleaned(self, levels)
 
-    monkeypatch.setattr(CpuEngine, "compacted", searched_meanwhile)
+    monkeypatch.setattr(CpuEngine, "cleaned", searched_meanwhile)
     found.cleanup()
     assert found.level_sizes == (5_000,)
 

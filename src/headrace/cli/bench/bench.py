@@ -82,11 +82,13 @@ def _measure(given: argparse.Namespace, experiments: Sequence[Experiment]) -> in
                     continue
                 results.append(Measured(experiment, tuple(experiment.measure(setting))))
                 print(table_of(results[-1]), flush=True)
+                if table is not None:  # at once, so that an interrupted run keeps its rows
+                    table.seek(0)
+                    table.write(csv_of(results))
+                    table.flush()
         except WrongAnswerError as error:
             print(f"headrace: {error}; it was not timed", file=sys.stderr)
             return WRONG_ANSWER
-        if table is not None:
-            table.write(csv_of(results))
         if plot is not None:
             plot.write(plot_of(results, machine))
     return 0

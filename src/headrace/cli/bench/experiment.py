@@ -15,8 +15,8 @@ from typing import Any
 from headrace import DeviceArray
 from headrace.api.devices import wait_for_device
 
-_MIN_SECONDS, _MAX_SECONDS = 0.05, 2.0
-"""A measurement repeats a call until both its repeats and the shorter time are reached, or the longer time is exceeded."""
+_MAX_SECONDS = 2.0
+"""A measurement repeats a call until both its repeats and its least time are reached, or this time is exceeded."""
 _MAX_REPEATS = 200
 
 
@@ -67,6 +67,7 @@ class Setting:
     device: str = "cpu"  # ``"cpu"`` or a GPU such as ``"cuda"``
     is_small: bool = False  # True if sizes are small and each call is timed once, as tests need it
     repeats: int = 5  # least number of timed calls
+    min_seconds: float = 0.05  # least time of all timed calls of a measurement
 
     @property
     def is_gpu(self) -> bool:
@@ -129,7 +130,7 @@ class Setting:
         spent = sum(times)
         if self.is_small or not times or spent > _MAX_SECONDS:
             return bool(times)
-        return len(times) >= self.repeats and (spent > _MIN_SECONDS or len(times) >= _MAX_REPEATS)
+        return len(times) >= self.repeats and (spent >= self.min_seconds or len(times) >= _MAX_REPEATS)
 
     def read_rate(self, nbytes: int) -> float:
         """Return the rate at which the device reads memory, in GB/s: that of `headrace.reduce` for `nbytes` bytes."""

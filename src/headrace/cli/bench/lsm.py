@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from statistics import harmonic_mean
 
-from headrace import SortedMap, searchsorted, sort
+from headrace import SortedMap, searchsorted
 from headrace.cli.bench.experiment import Experiment, Row, Setting
 from headrace.cli.bench.lsm_figures import (
     ARRAY,
@@ -37,9 +37,10 @@ from headrace.cli.bench.lsm_figures import (
     TABLE_4_4,
     Figures,
 )
-from headrace.cli.bench.lsm_workloads import Ranges, Stream, reader_of
+from headrace.cli.bench.lsm_workloads import Keys, Ranges, Stream, reader_of
 
 _FIRST_BATCHES = 16
+_MIN_SECONDS = 0.0005  # seconds of a measurement that is one of many numbers of batches
 _KINDS: Mapping[str, Callable[[Sequence[float]], float]] = {LEAST: min, MOST: max, MEAN: harmonic_mean}
 
 
@@ -52,12 +53,9 @@ class _Sizes:
     most: int
 
     def streams(self, setting: Setting) -> Iterator[Stream]:
-        """Yield a stream for each size of a batch, descending."""
-        return (Stream.of(setting, 1 << self.count, 1 << bits) for bits in range(self.most, self.least - 1, -1))
-
-    def whole(self, setting: Setting) -> Stream:
-        """Return a stream of one batch."""
-        return Stream.of(setting, 1 << self.count, 1 << self.count)
+        """Yield a stream of the same keys for each size of a batch, descending."""
+        known = Keys(setting, 1 << self.count)
+        return (Stream(known, 1 << bits) for bits in range(self.most, self.least - 1, -1))
 
 
 def _sizes(setting: Setting, on_gpu: _Sizes, on_cpu: _Sizes) -> _Sizes:
@@ -78,14 +76,13 @@ def _rows(parameters: Mapping[str, str | int | float], batch: int, rates: Sequen
 
 def _insertions(setting: Setting) -> Iterator[Row]:
     """Yield rates of insertion by the size of a batch."""
-    sizes = _sizes(setting, _Sizes(27, 15, 27), _Sizes(22, 15, 22))
-    for stream in sizes.streams(setting):
-        for structure, printed in TABLE_4_2.items():
-            rates = [stream.batch / seconds / 1e6 for seconds in stream.insertion_seconds(structure)]
-            yield from _rows({"structure": structure}, stream.batch, rates, printed)
-        rate, paper = len(stream.keys) / stream.seconds_in_a_row() / 1e6, TABLE_4_2[LEVELS][MEAN].get(stream.batch)
+    for stream in _sizes(setting, _Sizes(27, 15, 27), _Sizes(22, 15, 22)).streams(setting):
+        for structure, times in ((LEVELS, stream.insertion_seconds(LEVELS)), (ARRAY, stream.array_seconds())):
+            rates = [stream.batch / seconds / 1e6 for seconds in times]
+            yield from _rows({"structure": structure}, stream.batch, rates, TABLE_4_2[structure])
+        rate, paper = len(stream) / stream.seconds_in_a_row() / 1e6, TABLE_4_2[LEVELS][MEAN].get(stream.batch)
         yield Row({"structure": IN_A_ROW, "rate": MEAN, "b": stream.batch}, rate, paper)
-    whole = sizes.whole(setting)
+    whole = Stream(stream.known, len(stream))
     ((keys, values),) = whole.parts()
     whole.check_found(whole.hash_map(keys, values).find(keys), PRESENT, HASH)
     seconds = setting.seconds(partial(whole.hash_map, keys, values))
@@ -95,7 +92,7 @@ def _insertions(setting: Setting) -> Iterator[Row]:
 def _first_batches(setting: Setting) -> Iterator[Row]:
     """Yield the time of each of the first batches."""
     batch = 1 << _bits(setting, 19, 16)
-    stream = Stream.of(setting, _FIRST_BATCHES * batch, batch)
+    stream = Stream(Keys(setting, _FIRST_BATCHES * batch), batch)
     for structure in TABLE_4_2:
         for number, seconds in enumerate(stream.insertion_seconds(structure), 1):
             yield Row({"structure": structure, "r": number}, seconds * 1e3)
@@ -113,8 +110,8 @@ def _effective(setting: Setting) -> Iterator[Row]:
 
 def _searches(setting: Setting) -> Iterator[Row]:
     """Yield rates of searches of as many keys as the map has."""
-    sizes, once = _sizes(setting, _Sizes(24, 16, 24), _Sizes(20, 16, 20)), replace(setting, repeats=1)
-    for stream in sizes.streams(setting):
+    once = replace(setting, repeats=1, min_seconds=_MIN_SECONDS)
+    for stream in _sizes(setting, _Sizes(24, 16, 24), _Sizes(20, 16, 20)).streams(setting):
         rates: dict[tuple[str, str], list[float]] = {case: [] for case in TABLE_4_3}
         for count, grown in stream.prefixes():
             readers = {structure: reader_of(structure, grown) for structure in (LEVELS, ARRAY)}
@@ -125,7 +122,7 @@ def _searches(setting: Setting) -> Iterator[Row]:
                 found.append(count / once.seconds(search) / 1e6)
         for (structure, name), printed in TABLE_4_3.items():
             yield from _rows({"structure": structure, "keys": name}, stream.batch, rates[structure, name], printed)
-    whole = sizes.whole(setting)
+    whole = Stream(stream.known, len(stream))
     ((keys, values),) = whole.parts()
     table = whole.hash_map(keys, values)
     for name, paper in HASH_FINDS.items():
@@ -133,7 +130,7 @@ def _searches(setting: Setting) -> Iterator[Row]:
         whole.check_found(search(), name, HASH)
         rate = whole.batch / setting.seconds(search) / 1e6
         yield Row({"structure": HASH, "keys": name, "rate": MEAN, "b": whole.batch}, rate, paper)
-    ascending = sort(whole.keys)
+    ascending = whole.known.ascending
     for name in HASH_FINDS:
         search = partial(searchsorted, setting.array(ascending), whole.wanted(name, whole.batch))
         whole.check_places(ascending, search(), name)
@@ -143,22 +140,22 @@ def _searches(setting: Setting) -> Iterator[Row]:
 
 
 def _ranges(setting: Setting) -> Iterator[Row]:
-    """Yield rates of counts and ranges. There are fewer ranges than keys if their items would not fit.
+    """Yield rates of counts and ranges. There are fewer ranges than keys if they had more items than half of all keys.
 
     The first call with long ranges, or with many on the CPU, merges the levels of the snapshot. It is not timed.
     """
-    sizes, once = _sizes(setting, _Sizes(24, 16, 20), _Sizes(20, 16, 18)), replace(setting, repeats=1)
-    max_items = 1 << _bits(setting, 27, 20)
-    for stream in sizes.streams(setting):
+    once = replace(setting, repeats=1, min_seconds=_MIN_SECONDS)
+    for stream in _sizes(setting, _Sizes(24, 16, 20), _Sizes(20, 16, 18)).streams(setting):
         rates: dict[tuple[str, str, int], list[float]] = {case: [] for case in TABLE_4_4}
         for count, grown in stream.prefixes():
-            ranges = {length: Ranges.of(stream, count, length, max_items) for length in LENGTHS}
+            ranges = {length: Ranges.of(stream, count, length, len(stream) // 2) for length in LENGTHS}
             one = reader_of(ARRAY, grown)
+            ascending = stream.ascending(count) if stream.is_checked(count) else None
             for (structure, call, length), found in rates.items():
                 asked, reader = ranges[length], one if structure == ARRAY else reader_of(structure, grown)
-                if call == COUNT and stream.is_checked(count):  # checks the ranges too
-                    asked.check(reader, f"{call} of ranges of {length} keys, {structure} of {count} pairs")
-                found.append(len(asked.lows) / once.seconds(partial(asked.run, reader, call)) / 1e6)
+                if call == COUNT and ascending is not None:  # checks the ranges too
+                    asked.check(reader, ascending, f"{call} of ranges of {length} keys, {structure} of {count} pairs")
+                found.append(len(asked) / once.seconds(partial(asked.run, reader, call)) / 1e6)
         for (structure, call, length), printed in TABLE_4_4.items():
             parameters: dict[str, str | int | float] = {"structure": structure, "call": call, "length": length}
             yield from _rows(parameters, stream.batch, rates[structure, call, length], printed)
@@ -169,10 +166,9 @@ def _cleanups(setting: Setting) -> Iterator[Row]:
     for (levels, percent), paper in CLEANUPS.items():
         batch = 1 << (_bits(setting, 26, 20) - levels)
         count = (batch << levels) - batch
-        stream, stale = Stream.of(setting, count, batch), count * percent // 100
-        stream.keys[count - stale :] = stream.keys[:stale]
+        stream = Stream(Keys(setting, count, count * percent // 100), batch)
         *_, (_, grown) = stream.prefixes()
-        stream.check_items(grown.snapshot(), count - stale, f"cleanup of {count} items, {percent} % stale")
+        stream.check_items(grown.snapshot(), f"cleanup of {count} items, {percent} % stale")
         yield Row({"levels": levels, "stale, %": percent}, count / _cleanup_seconds(setting, grown) / 1e6, paper)
 
 

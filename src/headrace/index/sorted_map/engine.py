@@ -103,8 +103,8 @@ class Engine(Protocol):
     def merged(self, levels: Levels) -> Level:
         """Merge one or more levels stably, newer items first."""
 
-    def compacted(self, level: Level) -> Level | None:
-        """Return the visible pairs of a level; None if there are none."""
+    def cleaned(self, levels: Levels) -> Level | None:
+        """Return the visible pairs of one or more levels; None if there are none."""
 
     def prepared(self, levels: Levels, searches: int = 0, ranges: int = 0) -> Levels:
         """Return the levels with the arrays that searches use, the same if they have them.

@@ -141,10 +141,7 @@ class LevelReader:
 
 def clean_levels(levels: Levels, call: Call) -> Levels:
     """Return levels that have the visible pairs only (Ashkiani, section 4.4.5)."""
-    if levels.is_clean:
-        return levels
-    merged = levels.levels[0] if len(levels.levels) == 1 else call.engine.merged(levels)
-    return levels.with_level(call.engine.compacted(merged))
+    return levels if levels.is_clean else levels.with_level(call.engine.cleaned(levels))
 
 
 def _lasting_stream(arrays: Iterable[Array]) -> int | None:

@@ -33,19 +33,24 @@ struct ListVisitor {
     __device__ bool goes_on() const { return true; }
 };
 
-// Counts the values, unless a list of this or another thread has `max_slabs` slabs.
-struct CountVisitor {
+// A visitor of lists that stops if a list of this or another thread has `max_slabs` slabs, and sets `is_long`.
+struct ShortListVisitor {
     u32 max_slabs;
     u32* is_long;
-    u64 count = 0;
     u32 slabs = 0;
 
-    __device__ void visit(u32, u32 positions, u32 source) {
-        if (tile::lane() == source) count += __popc(positions);
-    }
     __device__ bool goes_on() {
         if (++slabs == max_slabs) tile::store_relaxed(is_long, 1u);
         return slabs % tile::lanes != 0 || tile::load_relaxed(is_long) == 0;
+    }
+};
+
+// Counts the values.
+struct CountVisitor : ShortListVisitor {
+    u64 count;
+
+    __device__ void visit(u32, u32 positions, u32 source) {
+        if (tile::lane() == source) count += __popc(positions);
     }
 };
 
@@ -70,7 +75,7 @@ struct CopyVisitor : ListVisitor {
 };
 
 // Empties the slots, and counts them.
-struct ClearVisitor : ListVisitor {
+struct ClearVisitor : ShortListVisitor {
     const SlabTable& table;
     u64 count;
 
@@ -145,12 +150,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     count_flags(counts + 1, is_active && found.slot == slab::no_slot && !is_postponed);
 }
 
-// Writes the keys and the numbers of the rows without slots, in no order. `counter`: 0 before.
+// Writes the keys and the numbers of the rows with slots, or of those without, in no order. `counter`: 0 before.
 extern "C" __global__ void __launch_bounds__(threads)
-    list_postponed(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots,
-                   Key* listed_keys, u32* listed_rows, u64* counter) {
+    list_rows(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots, u32 has_slots,
+              Key* listed_keys, u32* listed_rows, u64* counter) {
     const u64 row = thread_row();
-    const bool is_listed = row < count && slots[row] == slab::no_slot;
+    const bool is_listed = row < count && (has_slots != 0 ? slab::has_slot(slots[row]) : slots[row] == slab::no_slot);
     const u32 listed = __ballot_sync(tile::all_lanes, is_listed);
     u64 begin = 0;
     if (tile::lane() == 0 && listed != 0) begin = atomicAdd(counter, static_cast<u64>(__popc(listed)));
@@ -195,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     count_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, u32 max_slabs, u32* is_long,
                  u64* counts) {
     const u64 row = thread_row();
-    CountVisitor visitor{max_slabs, is_long};
+    CountVisitor visitor{{max_slabs, is_long}, 0};
     slab::visit_lists<L>(table, key_of_row(keys, row, count), row < count, visitor);
     if (row < count) counts[row] = visitor.count;
 }
@@ -233,17 +238,49 @@ extern "C" __global__ void __launch_bounds__(threads)
     slab::visit_lists<L>(table, key_of_row(keys, row, count), row < count, visitor);
 }
 
-// Erases all values of the keys whose row has a slot, and writes their numbers; 0 for other rows. No two rows with
-// slots have one key. `total`: all erased values.
+// Erases the values of the keys whose row has a slot, and adds their numbers to `counts` and `total`. No two rows with
+// slots have one key. If a list has `max_slabs` slabs, `is_long` is set, and values are left.
 extern "C" __global__ void __launch_bounds__(threads)
-    erase_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots, u64* counts,
-                 u64* total) {
+    erase_values(const __grid_constant__ SlabTable table, const Key* keys, u64 count, const u32* slots, u32 max_slabs,
+                 u32* is_long, u64* counts, u64* total) {
     const u64 row = thread_row();
     const bool is_active = row < count && slab::has_slot(slots[row]);
-    ClearVisitor visitor{{}, table, 0};
+    ClearVisitor visitor{{max_slabs, is_long}, table, 0};
     slab::visit_lists<L>(table, key_of_row(keys, row, count), is_active, visitor);
-    if (row < count) counts[row] = visitor.count;
+    if (is_active) counts[row] += visitor.count;
     add_of_warp(total, visitor.count);
+}
+
+// Does the same for `count` keys in order by a look at all slabs, a group of lanes per slab. `rows`: the rows of the
+// keys. So a long list is not walked by one group alone.
+extern "C" __global__ void __launch_bounds__(threads)
+    erase_sorted(const __grid_constant__ SlabTable table, u32 slab_count, const Key* sorted, const u32* rows, u64 count,
+                 u64* counts, u64* total) {
+    const u32 group = static_cast<u32>(thread_row() / slab::group_lanes);
+    const bool is_active = group < slab_count;
+    u8* const slab = slab::slab_at(table, is_active ? group : 0);
+    const tile::WordPair words = slab::load_constant(slab + 16 * slab::group_lane());
+    const u32 empties = L::positions_of(words, L::empty_key);
+    const u32 positions = is_active ? L::valid_positions() & ~empties : 0;
+    const bool is_escaped = slab::is_in_escape_list(table, group, words);
+    u64 erased = 0;
+    for (u32 p = 0; p < L::lane_keys; ++p) {
+        const u32 position = p * slab::group_lanes + slab::group_lane();
+        u32 row = slab::no_slot;
+        if ((positions >> position & 1) != 0) {
+            const Key key = is_escaped ? L::empty_key : L::lane_key(words, p);
+            const u64 at = tile::partition_point(0, count, [&](u64 i) { return sorted[i] < key; });
+            if (at < count && sorted[at] == key) row = rows[at];
+        }
+        const u32 alike = __match_any_sync(tile::all_lanes, row);
+        if (row == slab::no_slot) continue;
+        slab::clear_slot<L>(slab, position);
+        ++erased;
+        if (tile::lane() + 1 == static_cast<u32>(__ffs(alike))) {
+            atomicAdd(counts + row, static_cast<u64>(__popc(alike)));
+        }
+    }
+    add_of_warp(total, erased);
 }
 
 // Computes the results of mixed operations without a change of the table. `rows`: the rows by key, those of a key in

@@ -17,7 +17,7 @@ from headrace.core.errors import MemoryLimitError, UnsupportedDeviceError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 from headrace.gpu.memory.scratch import COUNTERS
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
-from headrace.index.hash_map.gpu.slab_hash import Contest, Insertion, SlabHash
+from headrace.index.hash_map.gpu.slab_hash import Contest, Insertion, Located, SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, GROUP_LANES, LOCATED, Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
@@ -74,8 +74,7 @@ class MultiSlabHash(SlabHash):
         If a list is long, the keys of the table are sorted instead, unless memory for that is refused.
         """
         is_long = launcher.allocate(4, fill=0)
-        max_slabs = _UNLIMITED if self._tuning.sort is None else max(self._tuning.max_walk, self.size // _PAIRS_PER_LOOK)
-        self._launch(launcher, "count_values", keys.count, (keys.keys, keys.count, max_slabs, is_long, counts))
+        self._launch(launcher, "count_values", keys.count, (keys.keys, keys.count, self._max_slabs, is_long, counts))
         if not launcher.fetch(is_long).any():
             return None
         try:
@@ -104,6 +103,8 @@ class MultiSlabHash(SlabHash):
         """
         total = values.nbytes // self._widths[1]
         rows = launcher.allocate(total * 4)
+        if not total:
+            return rows
         if ordered is None:
             self._launch(launcher, "copy_values", keys.count, (keys.keys, keys.count, offsets, values, rows))
         else:
@@ -112,12 +113,40 @@ class MultiSlabHash(SlabHash):
         return rows
 
     def erase_all(self, launcher: Launcher, keys: Rows, counts: Any) -> None:
-        """Erase all values of keys, and write for each key the number that its row has erased. The host waits."""
-        located, erased = self._locate(launcher, keys), launcher.allocate(8, fill=0)
+        """Erase all values of keys, and write for each key the number that its row has erased. The host waits.
+
+        If a list is long, all slabs are looked at, unless memory for an order of the keys is refused.
+        """
+        located, results = self._locate(launcher, keys), launcher.allocate(16, fill=0)
+        total, is_long = BufferSlice(results, 0, 8), BufferSlice(results, 8, 4)
+        given = keys.keys, keys.count, located.slots
         with launcher.together():
+            launcher.fill(counts, 0)
             self._contest(launcher, located, keys.count, Contest())
-            self._launch(launcher, "erase_values", keys.count, (keys.keys, keys.count, located.slots, counts, erased))
-        self.size -= int(launcher.fetch(erased).view(np.uint64)[0])
+            self._launch(launcher, "erase_values", keys.count, (*given, self._max_slabs, is_long, counts, total))
+        erased, has_left = launcher.fetch(results).view(np.uint64)
+        if has_left:
+            try:
+                self._erase_sorted(launcher, keys, located, counts, total)
+            except MemoryLimitError:
+                launcher.fill(is_long, 0)
+                self._launch(launcher, "erase_values", keys.count, (*given, _UNLIMITED, is_long, counts, total))
+            erased = launcher.fetch(total).view(np.uint64)[0]
+        self.size -= int(erased)
+
+    def _erase_sorted(self, launcher: Launcher, keys: Rows, located: Located, counts: Any, total: DeviceBuffer) -> None:
+        """Erase the values that are left of the keys of rows with slots, by a look at all slabs.
+
+        Memory and errors are those of `_append_slabs`. Numbers of values are added to `counts` and `total`.
+        """
+        count, slabs = int(launcher.fetch(located.won).view(np.uint64)[0]), self._memory.slab_count
+        listed, rows = self._ordered_rows(launcher, keys, located.slots, count, has_slots=True)
+        self._launch(launcher, "erase_sorted", slabs * GROUP_LANES, (slabs, listed, rows, count, counts, total))
+
+    @property
+    def _max_slabs(self) -> int:
+        """Number of slabs of a list from which it is not walked."""
+        return _UNLIMITED if self._tuning.sort is None else max(self._tuning.max_walk, self.size // _PAIRS_PER_LOOK)
 
     def run_in_order(self, launcher: Launcher, mixed: MixedRows, counts: Any, by_key: Any) -> None:
         """Run operations in their order. The host waits twice.
@@ -187,13 +216,20 @@ class MultiSlabHash(SlabHash):
 
         Memory for n rows: 2 n keys, 8 n bytes, and that of the sort. Raise MemoryLimitError if it is refused.
         """
-        rows, width = batch.rows, self._widths[0]
+        listed, numbers = self._ordered_rows(launcher, batch.rows, batch.slots, count, has_slots=False)
+        args = (listed, numbers, count, batch.rows.values, batch.form, batch.slots)
+        self._launch(launcher, "append_slabs", ceil(count / self._slots) * GROUP_LANES, args)
+
+    def _ordered_rows(
+        self, launcher: Launcher, rows: Rows, slots: DeviceBuffer, count: int, *, has_slots: bool
+    ) -> tuple[DeviceBuffer, DeviceBuffer]:
+        """Return keys and numbers of the `count` rows with slots, or without, by key."""
+        width = self._widths[0]
         counter, *listed = launcher.allocate_group([8], [count * width, count * 4])
-        self._launch(launcher, "list_postponed", rows.count, (rows.keys, rows.count, batch.slots, *listed, counter))
+        self._launch(launcher, "list_rows", rows.count, (rows.keys, rows.count, slots, int(has_slots), *listed, counter))
         keys, numbers = launcher.allocate_group([], [count * width, count * 4])
         self._sort(launcher, (listed[0], keys), MovedItems(listed[1], numbers, 4))
-        args = (keys, numbers, count, rows.values, batch.form, batch.slots)
-        self._launch(launcher, "append_slabs", ceil(count / self._slots) * GROUP_LANES, args)
+        return keys, numbers
 
     def _sort(self, launcher: Launcher, keys: tuple[DeviceBuffer, DeviceBuffer], moved: MovedItems) -> None:
         """Sort keys by their bits to another buffer, and a column with them."""

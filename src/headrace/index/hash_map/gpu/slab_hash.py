@@ -55,7 +55,7 @@ _SLOTS_OFFSET = 256
 
 
 @dataclass(frozen=True, slots=True)
-class _Located:
+class Located:
     """The slot of each row of a batch, and two counters of 8 bytes."""
 
     slots: DeviceBuffer
@@ -172,7 +172,7 @@ class SlabHash:
         work = launcher.allocate(_SLOTS_OFFSET + rows.count * 4)  # one allocation, since the GPU is idle meanwhile
         counts, slots = BufferSlice(work, 0, COUNTS_BYTES), BufferSlice(work, _SLOTS_OFFSET)
         launcher.fill(counts, 0)
-        located = _Located(slots, BufferSlice(counts, 24, 8), BufferSlice(counts, 32, 8))
+        located = Located(slots, BufferSlice(counts, 24, 8), BufferSlice(counts, 32, 8))
         form = LOCATED if reduce == "first" and self._widths[1] else 0
         ordered = self._ordered(launcher, rows)
         if ordered is not None:
@@ -304,7 +304,7 @@ class SlabHash:
         if not is_empty:
             ListBuilder(launcher, memory, self._widths, self._tuning.build).empty()
 
-    def _resolve(self, launcher: Launcher, rows: Rows, located: _Located, how: tuple[str, str]) -> None:
+    def _resolve(self, launcher: Launcher, rows: Rows, located: Located, how: tuple[str, str]) -> None:
         """Reduce the values of rows whose key was present, or is repeated in the batch.
 
         No memory is allocated, and the host does not wait: the contest ends at once if no row has another value than its slot.
@@ -322,17 +322,17 @@ class SlabHash:
             self._contest(launcher, located, rows.count, Contest(is_reversed=int(is_last), counter=others))
             self._launch(launcher, "store_values", rows.count, (slots, rows.count, rows.values, others))
 
-    def _contest(self, launcher: Launcher, located: _Located, count: int, how: Contest, won: Any = None) -> None:
+    def _contest(self, launcher: Launcher, located: Located, count: int, how: Contest, won: Any = None) -> None:
         """Leave the slot of one row for each slot. `located.won`, 0 before, gets the number of slots."""
         args = (located.slots, count, how.is_for_key, how.is_reversed, how.counter)
         self._launch(launcher, "begin_contest", count, args)
         self._launch(launcher, "enter_contest", count, args)
         self._launch(launcher, "end_contest", count, (*args, won, located.won))
 
-    def _locate(self, launcher: Launcher, keys: Rows, found: Any = None) -> _Located:
+    def _locate(self, launcher: Launcher, keys: Rows, found: Any = None) -> Located:
         """Return the slots of keys, and write whether each is present, unless `found` is None."""
         counters, slots = launcher.allocate_group([16], [keys.count * 4])
-        located = _Located(slots, BufferSlice(counters, 0, 8), BufferSlice(counters, 8, 8))
+        located = Located(slots, BufferSlice(counters, 0, 8), BufferSlice(counters, 8, 8))
         self._launch(launcher, "locate_keys", keys.count, (keys.keys, keys.count, 0, located.slots, found))
         return located
 

@@ -97,8 +97,9 @@ class CpuEngine:
         _native.merge_levels(levels.packed, self._call.types.key_width, level.addresses, self._threads)
         return level
 
-    def compacted(self, level: Level) -> Level | None:
-        """See `Engine.compacted`."""
+    def cleaned(self, levels: Levels) -> Level | None:
+        """See `Engine.cleaned`."""
+        level = levels.levels[0] if len(levels.levels) == 1 else self.merged(levels)
         call, found = self._call, [level]
 
         def allocated(count: int) -> tuple[int, int, int]:

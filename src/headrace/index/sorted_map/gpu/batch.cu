@@ -54,14 +54,6 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// Writes 1 for each visible pair of a level without the other levels, and 0 for others.
-extern "C" __global__ void __launch_bounds__(threads) mark_visible(const __grid_constant__ MapLevel level, u8* marks) {
-    for (u32 turn = 0; turn < turns; ++turn) {
-        const u64 i = tile::item_of_turn<threads, turns>(turn);
-        if (i < level.count) marks[i] = is_visible<Code>(level, i) ? 1 : 0;
-    }
-}
-
 extern "C" __global__ void __launch_bounds__(threads)
     keys_of_codes(const Code* codes, u64 count, KeyRule<Code> rule, Code* keys) {
     for (u32 turn = 0; turn < turns; ++turn) {

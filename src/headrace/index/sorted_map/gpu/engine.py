@@ -35,6 +35,7 @@ from headrace.index.sorted_map.gpu.tuning import (
     GUIDE_SAMPLES,
     GUIDE_STRIDE,
     LONGEST_WALK,
+    MERGED_BLOCKS,
     MERGED_LEVELS,
     MERGED_PER_SEARCH,
     SHORT_CODES,
@@ -43,8 +44,8 @@ from headrace.index.sorted_map.gpu.tuning import (
 )
 from headrace.index.sorted_map.gpu.update import launch_codes, new_update
 from headrace.index.sorted_map.levels import Level, Levels
+from headrace.primitives.copy import copy
 from headrace.primitives.scan import scan_line
-from headrace.primitives.select import select
 
 _OPTIONS = layout("NeighbourOptions").packer()
 
@@ -56,6 +57,12 @@ def _kernels_in(card: Gpu, stream: int | None, width: int) -> MapKernels:
     Threads share them: a single launch changes nothing in a launcher.
     """
     return MapKernels(GpuLauncher(card, stream=stream, budget=Budget(), crossings=Crossings()), width)
+
+
+def _first_items(array: Array, count: int) -> Array:
+    """Return the first items of an array of this package, which keeps its memory."""
+    owner = array.owner
+    return replace(array, length=count, owner=DeviceArray(owner.buffer, owner.typestr, count, owner.first))
 
 
 class GpuEngine:
@@ -110,28 +117,39 @@ class GpuEngine:
 
     def merged(self, levels: Levels) -> Level:
         """See `Engine.merged`."""
-        parts = levels.levels
-        while len(parts) > MERGED_LEVELS:
-            parts = (self._merged(Levels(levels.types, parts[:MERGED_LEVELS])), *parts[MERGED_LEVELS:])
-        return self._merged(Levels(levels.types, parts))
-
-    def _merged(self, levels: Levels) -> Level:
+        levels = self._few(levels)
         level = self._call.new_level(levels.count, has_tombstones=levels.has_tombstones)
         with self._kernels() as (kernels, _):
-            target = MergeTarget(level.codes, level.values, level.tombstones)
-            kernels.merge(levels.packed, [part.count for part in levels.levels], target)
+            kernels.merge(levels.packed, levels.sizes, MergeTarget(level.codes, level.values, level.tombstones))
         return level
 
-    def compacted(self, level: Level) -> Level | None:
-        """See `Engine.compacted`. The host waits for the number of pairs."""
-        marks = self._call.new(level.count, "|u1")
-        with self._kernels() as (kernels, _):
-            kernels.launch("mark_visible", level.count, (level.packed, marks))
-        codes = take(select(level.codes.owner, marks.owner, context=self._call.context))
-        if codes.length == 0:
+    def cleaned(self, levels: Levels) -> Level | None:
+        """See `Engine.cleaned`. The host waits for the number of pairs."""
+        levels = self._few(levels)
+        level = self._call.new_level(levels.count, has_tombstones=False)
+        with self._kernels() as (kernels, launcher):
+            target, blocks = MergeTarget(level.codes, level.values, None), self._card.multiprocessors * MERGED_BLOCKS
+            found = kernels.merge_visible(levels.packed, levels.sizes, target, blocks)
+            count = int(launcher.fetch(found).view(np.int64)[0])
+        if count == 0:
             return None
-        values = None if level.values is None else take(select(level.values.owner, marks.owner, context=self._call.context))
-        return Level(codes, values, None, is_clean=True)
+        values = None if level.values is None else _first_items(level.values, count)
+        clean = Level(_first_items(level.codes, count), values, is_clean=True)
+        return self._of_its_size(clean) if count <= levels.count // 2 else clean
+
+    def _of_its_size(self, level: Level) -> Level:
+        """Return a clean level in memory of its size."""
+        result = self._call.new_level(level.count, has_tombstones=False)
+        for source, target in zip(level.arrays, result.arrays, strict=True):
+            copy(source, target)
+        return replace(result, is_clean=True)
+
+    def _few(self, levels: Levels) -> Levels:
+        """Return the levels with the newest merged to one, until all can be merged at once."""
+        while len(levels.levels) > MERGED_LEVELS:
+            newest = self.merged(Levels(levels.types, levels.levels[:MERGED_LEVELS]))
+            levels = Levels(levels.types, (newest, *levels.levels[MERGED_LEVELS:]))
+        return levels
 
     def prepared(self, levels: Levels, searches: int = 0, ranges: int = 0) -> Levels:
         """See `Engine.prepared`. Many ranges get a guide of all levels, other searches fences, and filters of newer levels.

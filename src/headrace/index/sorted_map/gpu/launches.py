@@ -19,10 +19,11 @@ _CUTS = layout("CutTask").argument
 _CUT_TASK = layout("CutTask").packer()
 _OPTIONS = layout("NeighbourOptions").argument
 _WARP = 32
+_COUNTERS, _STATE = 16, 8
+"""Bytes of the counters of a look-back, and of its state of a tile (look_back.cuh)."""
 _FILES = {
     "reverse_batch": "batch",
     "mark_deleted": "batch",
-    "mark_visible": "batch",
     "keys_of_codes": "batch",
     "write_fences": "guide",
     "write_filter": "guide",
@@ -30,6 +31,7 @@ _FILES = {
     "rank_samples": "merge",
     "cut_levels": "merge",
     "merge_tiles": "merge",
+    "merge_visible": "merge",
     "find_keys": "find",
     "find_neighbours": "find",
     "count_ranges": "ranges",
@@ -39,12 +41,11 @@ _FILES = {
     "begin_ranges": "ranges",
     "copy_clean_ranges": "ranges",
 }
-_EARLY = {"reverse_batch", "rank_samples", "cut_levels", "merge_tiles", "find_keys"}
+_EARLY = {"reverse_batch", "rank_samples", "cut_levels", "merge_tiles", "merge_visible", "find_keys"}
 """Kernels that begin before the preceding launch has ended, and wait for it."""
 _SIGNATURES = {
     "reverse_batch": "PQ{rule}PPIPPPI",
     "mark_deleted": "PQPP",
-    "mark_visible": "{level}P",
     "keys_of_codes": "PQ{rule}P",
     "write_fences": "{level}QP",
     "write_filter": "{level}",
@@ -52,6 +53,7 @@ _SIGNATURES = {
     "rank_samples": "{levels}{cuts}P",
     "cut_levels": "{levels}{cuts}PP",
     "merge_tiles": "{levels}PPPP",
+    "merge_visible": "{levels}PIPPPP",
     "find_keys": "{levels}PQ{rule}PP",
     "find_neighbours": "{levels}PQ{rule}{options}PPP",
     "count_ranges": "{levels}PPQ{rule}QPP",
@@ -90,23 +92,39 @@ class MapKernels:
     def merge(self, levels: bytes, counts: Sequence[int], target: MergeTarget) -> None:
         """Merge levels into one.
 
-        `levels`: bytes of ``MapLevels``, with 2 to 32 levels.
+        `levels`: bytes of ``MapLevels``, with 1 to 32 levels.
         `counts`: their numbers of items.
         `target`: the level that is written.
         """
+        cuts, tiles = self._cut(levels, counts)
+        args = (levels, cuts, target.codes, target.values, target.tombstones)
+        self._launcher.launch(_entry("merge_tiles", self._width), self._merge_shape(tiles), args)
+
+    def merge_visible(self, levels: bytes, counts: Sequence[int], target: MergeTarget, max_blocks: int) -> DeviceBuffer:
+        """Merge levels as `merge` does, into a clean level without tombstones. Return its number of pairs, 8 bytes."""
+        launcher = self._launcher
+        cuts, tiles = self._cut(levels, counts)
+        memory, found = launcher.allocate(_COUNTERS + _STATE * tiles, fill=0), launcher.allocate(8)
+        args = (levels, cuts, tiles, memory, target.codes, target.values, found)
+        launcher.launch(_entry("merge_visible", self._width), self._merge_shape(min(tiles, max_blocks)), args)
+        return found
+
+    def _cut(self, levels: bytes, counts: Sequence[int]) -> tuple[DeviceBuffer, int]:
+        """Return the begins of the tiles of a merge in each level, and the number of tiles."""
         width, tuning, launcher = self._width, self._merge, self._launcher
-        defines, threads = _merge_defines(width, tuning), tuning.threads
-        items, tile = sum(counts), threads * tuning.items
-        tiles = -(-items // tile)
+        items = sum(counts)
+        tiles = -(-items // (tuning.threads * tuning.items))
         task = _CUT_TASK.pack(items, tiles + 1, tuning.stride)
         samples = sample_count(counts, tuning.stride)
         places, cuts = launcher.allocate(samples * 8), launcher.allocate((tiles + 1) * len(counts) * 8)
-        shape = Shape(defines, -(-samples // _WARP), _WARP * len(counts))
+        shape = Shape(_merge_defines(width, tuning), -(-samples // _WARP), _WARP * len(counts))
         launcher.launch(_entry("rank_samples", width), shape, (levels, task, places))
-        shape = Shape(defines, -(-(tiles + 1) // (threads // _WARP)), threads)
+        shape = self._merge_shape(-(-(tiles + 1) // (tuning.threads // _WARP)))
         launcher.launch(_entry("cut_levels", width), shape, (levels, task, places, cuts))
-        args = (levels, cuts, target.codes, target.values, target.tombstones)
-        launcher.launch(_entry("merge_tiles", width), Shape(defines, tiles, threads), args)
+        return cuts, tiles
+
+    def _merge_shape(self, blocks: int) -> Shape:
+        return Shape(_merge_defines(self._width, self._merge), blocks, self._merge.threads)
 
     def write_guide(self, levels: bytes, counts: Sequence[int], stride: int, guide: tuple[DeviceBuffer, DeviceBuffer]) -> None:
         """Write codes and positions of a guide (level.hpp) of 2 to 32 levels; its fences are written by ``write_fences``."""

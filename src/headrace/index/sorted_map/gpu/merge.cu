@@ -9,11 +9,12 @@
 // code of the cut is found by bisection, a warp for each cut and a lane for each level.
 //
 // merge_tiles merges the parts of the levels in a tile one after another in shared memory, each item as its code and
-// its source. It copies values once.
+// its source. It copies values once. merge_visible leaves out tombstones and replaced items, for a cleanup.
 //
 // Bytes moved per item of width w: 2 w, and 8 * levels for each cut.
+#include "gpu/block/block.cuh"
 #include "gpu/block/dependent_launch.cuh"
-#include "gpu/block/warp.cuh"
+#include "gpu/block/look_back.cuh"
 #include "index/sorted_map/gpu/samples.cuh"
 
 using namespace headrace;
@@ -23,6 +24,7 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 thread_items = HR_ITEMS;
 constexpr u32 tile_items = threads * thread_items;
 constexpr u32 offset_bits = 11;
+using TileTotals = tile::Totals<u32, Sum<u64>, 8>;
 static_assert(tile_items <= 1 << offset_bits);
 
 // Writes the place of each sample in the result. A block has a warp for each level, and a lane for each of 32 samples.
@@ -189,54 +191,145 @@ static __device__ __forceinline__ void copy_values(const MapLevel* parts, const 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(threads)
-    merge_tiles(const __grid_constant__ MapLevels levels, const u64* cuts, Code* codes, void* values, u8* tombstones) {
-    __shared__ Code tile_codes[tile_items];
-    __shared__ u16 sources[tile_items];
-    __shared__ MapLevel parts[tile::lanes];  // the levels, from the begin of the tile on
-    __shared__ u32 starts[tile::lanes + 1];  // of each part in the tile
-    __shared__ u64 place;                    // of the tile in the result
-    tile::wait_for_launch_before();
+// A tile of the result.
+struct LevelTile {
+    Code codes[tile_items];
+    u16 sources[tile_items];
+    MapLevel parts[tile::lanes];  // the levels, from the begin of the tile on
+    u32 starts[tile::lanes + 1];  // of each part in the tile
+    u64 place;                    // of the tile in all items
+};
+
+// Reads the items between two cuts and merges them. Returns their number.
+static __device__ __forceinline__ u32 merge_tile(const MapLevels& levels, const u64* cut, LevelTile& tile) {
     if (threadIdx.x < tile::lanes) {
         const u32 of = threadIdx.x;
-        const u64* const cut = cuts + static_cast<u64>(blockIdx.x) * levels.count;
         const u64 begin = of < levels.count ? cut[of] : 0;
         const u64 end = of < levels.count ? cut[levels.count + of] : 0;
-        if (of < levels.count) parts[of] = level_from(levels.level[of], begin, levels.value_width);
-        if (of == 0) starts[0] = 0;
-        starts[of + 1] = tile::scan_warp<Sum<u32>>(static_cast<u32>(end - begin));
+        if (of < levels.count) tile.parts[of] = level_from(levels.level[of], begin, levels.value_width);
+        if (of == 0) tile.starts[0] = 0;
+        tile.starts[of + 1] = tile::scan_warp<Sum<u32>>(static_cast<u32>(end - begin));
         const u64 before = tile::reduce_warp<Sum<u64>>(begin);
-        if (of == 0) place = before;
+        if (of == 0) tile.place = before;
     }
     __syncthreads();
-    const u32 count = starts[levels.count];
+    const u32 count = tile.starts[levels.count];
     Code code[thread_items];  // all reads are on their way before the first one is stored
     u32 of = 0;
 #pragma unroll
     for (u32 k = 0; k < thread_items; ++k) {
         const u32 i = k * threads + threadIdx.x;
         if (i >= count) continue;
-        while (i >= starts[of + 1]) ++of;
-        code[k] = codes_of<Code>(parts[of])[i - starts[of]];
-        sources[i] = static_cast<u16>(of << offset_bits | (i - starts[of]));
+        while (i >= tile.starts[of + 1]) ++of;
+        code[k] = codes_of<Code>(tile.parts[of])[i - tile.starts[of]];
+        tile.sources[i] = static_cast<u16>(of << offset_bits | (i - tile.starts[of]));
     }
 #pragma unroll
     for (u32 k = 0; k < thread_items; ++k) {
-        if (k * threads + threadIdx.x < count) tile_codes[k * threads + threadIdx.x] = code[k];
+        if (k * threads + threadIdx.x < count) tile.codes[k * threads + threadIdx.x] = code[k];
     }
     __syncthreads();
-    u32 merged = starts[1];
+    u32 merged = tile.starts[1];
     for (u32 part = 1; part < levels.count; ++part) {
-        const u32 end = starts[part + 1];
-        if (merged > 0 && end > merged) merge_parts(tile_codes, sources, merged, end);
+        const u32 end = tile.starts[part + 1];
+        if (merged > 0 && end > merged) merge_parts(tile.codes, tile.sources, merged, end);
         merged = end;
     }
+    return count;
+}
+
+// Returns whether an item of a tile, the one of this source, is a tombstone.
+static __device__ __forceinline__ bool is_deleted(const LevelTile& tile, u32 source) {
+    return is_tombstone(tile.parts[source >> offset_bits], source & low_mask(offset_bits));
+}
+
+// Writes codes and values of the first items of a tile from `place` on.
+static __device__ __forceinline__ void store_tile(const LevelTile& tile, u32 count, u32 value_width, u64 place,
+                                                  Code* codes, void* values) {
+    for (u32 i = threadIdx.x; i < count; i += threads) codes[place + i] = tile.codes[i];
+    if (value_width == 4) copy_values(tile.parts, tile.sources, count, static_cast<u32*>(values) + place);
+    if (value_width == 8) copy_values(tile.parts, tile.sources, count, static_cast<u64*>(values) + place);
+}
+
+extern "C" __global__ void __launch_bounds__(threads)
+    merge_tiles(const __grid_constant__ MapLevels levels, const u64* cuts, Code* codes, void* values, u8* tombstones) {
+    __shared__ LevelTile tile;
+    tile::wait_for_launch_before();
+    const u32 count = merge_tile(levels, cuts + static_cast<u64>(blockIdx.x) * levels.count, tile);
+    store_tile(tile, count, levels.value_width, tile.place, codes, values);
+    if (tombstones == nullptr) return;
     for (u32 i = threadIdx.x; i < count; i += threads) {
-        codes[place + i] = tile_codes[i];
-        if (tombstones == nullptr) continue;
-        const MapLevel& part = parts[sources[i] >> offset_bits];
-        tombstones[place + i] = is_tombstone(part, sources[i] & low_mask(offset_bits)) ? 1 : 0;
+        tombstones[tile.place + i] = is_deleted(tile, tile.sources[i]) ? 1 : 0;
     }
-    if (levels.value_width == 4) copy_values(parts, sources, count, static_cast<u32*>(values) + place);
-    if (levels.value_width == 8) copy_values(parts, sources, count, static_cast<u64*>(values) + place);
+}
+
+// Moves the visible pairs of a tile to its begin, and returns their number. `previous`: the last code before the tile.
+static __device__ __forceinline__ u32 keep_visible(LevelTile& tile, u32 count, Code previous,
+                                                   u32 (&totals)[threads / tile::lanes]) {
+    const u32 first = threadIdx.x * thread_items;
+    Code code[thread_items];
+    u16 source[thread_items];
+    u32 visible = 0;
+#pragma unroll
+    for (u32 i = 0; i < thread_items; ++i) {
+        if (first + i >= count) break;
+        code[i] = tile.codes[first + i];
+        source[i] = tile.sources[first + i];
+        const Code before = first + i == 0 ? previous : tile.codes[first + i - 1];
+        const bool is_first = code[i] != before || (first + i == 0 && tile.place == 0);
+        if (is_first && !is_deleted(tile, source[i])) visible |= 1u << i;
+    }
+    const u32 upto = tile::scan_warp<Sum<u32>>(static_cast<u32>(__popc(visible)));
+    const auto warps = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), totals);
+    u32 to = warps.before + upto - static_cast<u32>(__popc(visible));
+#pragma unroll
+    for (u32 i = 0; i < thread_items; ++i) {
+        if ((visible >> i & 1) == 0) continue;
+        tile.codes[to] = code[i];
+        tile.sources[to] = source[i];
+        ++to;
+    }
+    return warps.total;
+}
+
+// Merges the levels as merge_tiles does, and writes the visible pairs alone, those of all tiles one after another, by a
+// look-back. `memory`: zero; it has the totals of tiles. `found`: number of pairs.
+extern "C" __global__ void __launch_bounds__(threads)
+    merge_visible(const __grid_constant__ MapLevels levels, const u64* cuts, u32 tiles, tile::Counters* memory,
+                  Code* codes, void* values, u64* found) {
+    __shared__ LevelTile tile;
+    __shared__ u32 totals[threads / tile::lanes];
+    __shared__ u32 ticket;
+    __shared__ Code previous;
+    __shared__ u64 place;
+    tile::wait_for_launch_before();
+    TileTotals all(memory, 1);
+    u64 before = 0;  // pairs of all tiles before `next`, in the first warp
+    u32 next = 0;
+    while (true) {
+        if (threadIdx.x == 0) ticket = all.take_tile();
+        __syncthreads();
+        const u32 number = ticket;
+        if (number >= tiles) return;
+        const u64* const cut = cuts + static_cast<u64>(number) * levels.count;
+        if (tile::warp() == 0) {
+            const u32 of = tile::lane();
+            const bool has_items = of < levels.count && cut[of] > 0;
+            const Code last = joined<Max<Code>>(has_items ? codes_of<Code>(levels.level[of])[cut[of] - 1] : Code{0});
+            if (of == 0) previous = last;
+        }
+        const u32 count = merge_tile(levels, cut, tile);
+        const u32 pairs = keep_visible(tile, count, previous, totals);
+        if (threadIdx.x == 0) all.post(number, pairs);
+        if (tile::warp() == 0) {
+            before += all.between(next, number);
+            if (tile::lane() == 0) place = before;
+            before += pairs;
+            next = number + 1;
+            if (next == tiles && tile::lane() == 0) *found = before;
+        }
+        __syncthreads();
+        store_tile(tile, pairs, levels.value_width, place, codes, values);
+        __syncthreads();
+    }
 }
