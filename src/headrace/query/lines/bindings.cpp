@@ -90,6 +90,7 @@ LineWindows line_windows(const Texts& sets, bool has_lead, bool has_tail) {
             windows.sets[i][byte] = buckets;
             windows.low[i][byte & 15] |= buckets;
             windows.high[i][byte >> 4] |= buckets;
+            windows.six[i][byte & 63] |= buckets;
         }
     }
     return windows;
