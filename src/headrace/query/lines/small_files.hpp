@@ -32,15 +32,12 @@ private:
     struct FileSearch {
         LineSearch lines;
         std::string buffer;
-        std::optional<FindPlan> plan;
-        u64 planned_bytes;  // of the text for which the plan was made
     };
 
     template <class Answer, class Search>
     std::vector<std::optional<Answer>> search_each(std::span<const std::string> paths, const Search& search);
     std::unique_ptr<FileSearch> take();
     bool is_text(std::string_view content) const;
-    bool may_select(FileSearch& own, std::string_view text) const;
 
     LineSelector selector_;
     LineOptions options_;

@@ -12,7 +12,6 @@
 #include "query/find/cpu/find_kernels.hpp"
 
 #include "core/cpu/simd.hpp"
-#include "core/cpu/vectors.hpp"
 #include "query/find/pattern/fold.hpp"
 
 HR_BEGIN_NAMESPACE

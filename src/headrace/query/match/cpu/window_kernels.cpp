@@ -8,7 +8,6 @@
 #include "query/match/cpu/window_kernels.hpp"
 
 #include "core/cpu/simd.hpp"
-#include "core/cpu/vectors.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {
