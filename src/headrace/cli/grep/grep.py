@@ -75,7 +75,8 @@ def run(given: Any) -> int:
     # A folder is listed during the search. Of a pattern of names, two files show that lines need the names.
     prefixes = given.with_filename or len(names) > 1 or (given.recursive and os.path.isdir(names[0]))
     first = () if prefixes else tuple(islice(files, 2))
-    search = _Search(wanted, output, errors, prefixes=(prefixes or len(first) > 1) and not given.no_filename)
+    lines = LineSearch(wanted, output, are_listed=given.recursive and all(map(os.path.isdir, names)))
+    search = _Search(lines, output, errors, prefixes=(prefixes or len(first) > 1) and not given.no_filename)
     found, every = False, chain(first, files)
     is_ahead = (prefixes or len(first) > 1) and not given.quiet
     is_counted = given.count or given.files_with_matches or given.files_without_match
@@ -132,14 +133,14 @@ class _FileErrors:
 class _Search:
     """Searches files and prints lines, counts or names.
 
-    `wanted`: the pattern, or the expression.
+    `lines`: the search.
     `output`: the lines to print, without the name of a file.
     `errors`: errors of the files.
     `prefixes`: whether lines begin with the name of their file.
     """
 
-    def __init__(self, wanted: Any, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
-        self._search, self._max_count = LineSearch(wanted, output), output.max_count
+    def __init__(self, lines: LineSearch, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
+        self._search, self._max_count = lines, output.max_count
         # Lines of a file do not depend on earlier files, and each selected one is printed.
         self._is_alone = not (output.only_matching or output.is_grouped)
         self._errors, self._prefixes, self._is_terminal = errors, prefixes, sys.stdout.buffer.isatty()

@@ -1,4 +1,5 @@
 // A file is described, opened, read and closed, by one system call each. A map, or a second read, would take longer.
+// One of a folder is opened first: its description then needs no second walk along its path.
 // Only a file that has the pattern is searched for lines.
 #include "query/lines/small_files.hpp"
 
@@ -16,17 +17,21 @@ namespace {
 
 constexpr usize max_bytes = 1 << 16;
 
-// Reads a regular file of up to `max_bytes` bytes. Others are not opened: a named pipe would lose its writer. Files
-// below /proc have no size.
-std::optional<std::string_view> content_of(const std::string& path, std::string& buffer) {
+bool is_small(const struct stat& facts) {
+    return S_ISREG(facts.st_mode) && facts.st_size <= static_cast<off_t>(max_bytes);
+}
+
+// Reads a regular file of up to `max_bytes` bytes. Others are not opened unless the path `is_listed` as that of a
+// regular file: a named pipe would lose its writer. Files below /proc have no size.
+std::optional<std::string_view> content_of(const std::string& path, bool is_listed, std::string& buffer) {
     struct stat facts;
-    if (stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > static_cast<off_t>(max_bytes))
-        return std::nullopt;
+    if (!is_listed && (stat(path.c_str(), &facts) != 0 || !is_small(facts))) return std::nullopt;
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return std::nullopt;
-    const ssize_t size = read(file, buffer.data(), buffer.size());
+    const bool is_read = !is_listed || (fstat(file, &facts) == 0 && is_small(facts));
+    const ssize_t size = is_read ? read(file, buffer.data(), buffer.size()) : -1;
     close(file);
-    if (size != facts.st_size) return std::nullopt;
+    if (size < 0 || size != facts.st_size) return std::nullopt;
     return std::string_view(buffer).substr(0, static_cast<usize>(size));
 }
 
@@ -55,7 +60,7 @@ std::vector<std::optional<Answer>> SmallFiles::search_each(std::span<const std::
     for_each_piece(
         paths.size(), resources_.threads, [&] { return take(); },
         [&](const std::unique_ptr<FileSearch>& own, u64 i) {
-            const auto text = content_of(paths[i], own->buffer);
+            const auto text = content_of(paths[i], are_listed_, own->buffer);
             if (!text || !is_text(*text)) return;
             found[i] = own->lines.may_select(*text) ? search(own->lines, *text, i) : Answer{};
         },
