@@ -16,6 +16,7 @@ import argparse
 import gzip
 import hashlib
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,8 @@ _FOR_EXPRESSIONS = {"headrace": ["-E"], "ripgrep": [], "grep": ["-E"]}
 """Options for a text and an expression; each program has another default."""
 _RARE_SHARE, _FREQUENT_SHARE = 1e-5, 0.1
 _BLOCK_LINES, _PART_BYTES = 100_000, 64_000_000
+_LETTERS = b"etaoinshrdlucmfwypvbgk"
+_MANY_WORDS = tuple(f"--regexp={''.join(random.Random(n).choices(_LETTERS.decode(), k=9))}" for n in range(1000))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,9 @@ CASES = (
     Case("without, counted", ("-c", "-v", "server")),
     Case("every line, counted", ("-c", "e")),
     Case("every line", ("e",)),
+    Case("word, counted", ("-c", "-w", "server")),
     Case("three words, counted", ("-c", "-e", "needle", "-e", "thread", "-e", "socket")),
+    Case("thousand words, counted", ("-c", *_MANY_WORDS)),
     Case("expression, rare literal", ("-c", "needle[a-z ]*$"), is_expression=True),
     Case("expression, rare alternatives", ("-c", "(needle|needles)[a-z ]*$"), is_expression=True),
     Case("expression, frequent literal", ("-c", "serve[rd]$"), is_expression=True),
@@ -98,15 +103,15 @@ def write_text(path: Path, size: int) -> None:
 
     The text repeats after 64 MB.
     """
-    random = np.random.default_rng(0)
-    letters = np.frombuffer(b"etaoinshrdlucmfwypvbgk", np.uint8)
-    words = [random.choice(letters, random.integers(2, 10)).tobytes() for _ in range(4000)]
+    source = np.random.default_rng(0)
+    letters = np.frombuffer(_LETTERS, np.uint8)
+    words = [source.choice(letters, source.integers(2, 10)).tobytes() for _ in range(4000)]
     words = [word for word in words if b"needle" not in word and b"server" not in word]
     part, nbytes = [], 0
     with path.open("wb") as file:
         while nbytes < min(size, _PART_BYTES):
-            chosen = random.integers(0, len(words), (_BLOCK_LINES, 12))
-            drawn = random.random(_BLOCK_LINES)
+            chosen = source.integers(0, len(words), (_BLOCK_LINES, 12))
+            drawn = source.random(_BLOCK_LINES)
             for line, share in zip(chosen.tolist(), drawn.tolist(), strict=True):
                 extra = b" needle" if share < _RARE_SHARE else b" server" if share < _FREQUENT_SHARE else b""
                 part.append(b" ".join([words[i] for i in line]) + extra + b"\n")
@@ -124,8 +129,8 @@ def write_inputs(folder: Path, size: int, files: int) -> None:
     (folder / "line").write_bytes(content.replace(b"\n", b" "))
     (folder / "text.gz").write_bytes(gzip.compress(content[:_PART_BYTES], 6))
     (folder / "small").write_bytes(b"a server\n")
-    random, at = np.random.default_rng(1), 0
-    for number, nbytes in enumerate(random.integers(2000, 8000, files).tolist()):
+    at = 0
+    for number, nbytes in enumerate(np.random.default_rng(1).integers(2000, 8000, files).tolist()):
         path = folder / "tree" / f"{number // 400}" / f"{number // 20 % 20}" / f"{number}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content[at : at + nbytes])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 
 import numpy as np
 import pytest
@@ -130,3 +131,35 @@ def test_matches_of_more_states_than_the_table_has_take_linear_time(pattern: str
 def test_matches_of_many_states() -> None:
     text = b"xa" + b"-" * 20 + b"b, a" + b"." * 20 + b"ba"
     assert search(LineExpression("a.{20}b"), only_matching=True).write(text) == text[1:23] + b"\n" + text[25:47] + b"\n"
+
+
+@pytest.mark.parametrize("ignore_case", [False, True])
+@pytest.mark.parametrize("edges", ["", "word", "line"])
+@pytest.mark.parametrize("number", [2, 70, 1000])
+def test_lines_with_one_of_many_texts(number: int, edges: str, ignore_case: bool) -> None:
+    source = random.Random(number)
+    texts = ["".join(source.choices("abcAé.", k=source.randint(3, 9))) for _ in range(number)]
+    text = drawn_text(source, 5_000) + "\n".join([*texts[:5], *(f"a{each}." for each in texts[5:10])]).encode()
+    either = "|".join(map(re.escape, texts))
+    pattern = {"": f"({either})", "word": rf"(?<![A-Za-z0-9_])({either})(?![A-Za-z0-9_])", "line": rf"\A({either})\Z"}[edges]
+    expected = selected(text, pattern, re.IGNORECASE if ignore_case else 0)
+    expression = LineExpression(texts, is_literal=True, ignore_case=ignore_case, edges=edges)
+    assert numbers(search(expression).write(text)) == expected
+
+
+def test_a_thousand_texts_take_few_states() -> None:
+    source = random.Random(1)
+    texts = ["".join(source.choices("abcdefghijklmnopqrstuv", k=9)) for _ in range(1000)]
+    lines = ["".join(source.choices("abcdefghijklmnopqrstuv ", k=70)) for _ in range(20_000)]
+    text = "\n".join([*lines, texts[7]]).encode()
+    expression = LineExpression(texts, is_literal=True)
+    began = time.process_time()
+    assert numbers(search(expression).write(text))[-1] == len(lines) + 1
+    assert time.process_time() - began < 2  # a minute, if each state has the first node of each text
+
+
+def test_texts_that_begin_with_each_other() -> None:
+    expression = LineExpression(["a" * n for n in range(3, 300)], is_literal=True)
+    assert numbers(search(expression).write(b"aa\naaa\nbaab\n" + b"a" * 400)) == [2, 4]
+    only = search(LineExpression(["a", "ab", "abc", ""], is_literal=True), only_matching=True)
+    assert bytes(only.write(b"abcab-a\n")) == b"abc\nab\na\n"

@@ -76,7 +76,8 @@ def run(given: Any) -> int:
     are_many = given.with_filename or len(names) > 1 or (given.recursive and os.path.isdir(names[0]))
     first = () if are_many else tuple(islice(files, 2))
     are_many = are_many or len(first) > 1
-    search = _Search(wanted, output, errors, prefixes=are_many and not given.no_filename)
+    lines = LineSearch(wanted, output, are_listed=given.recursive and all(map(os.path.isdir, names)))
+    search = _Search(lines, output, errors, prefixes=are_many and not given.no_filename)
     every: Iterator[Any] = chain(first, files)
     if given.quiet:
         has_found = any(search.selects(source) for _, source in every)
@@ -133,14 +134,14 @@ class _FileErrors:
 class _Search:
     """Searches files and prints lines, counts or names.
 
-    `wanted`: the pattern, or the expression.
+    `lines`: the search.
     `output`: the lines to print, without the name of a file.
     `errors`: errors of the files.
     `prefixes`: whether lines begin with the name of their file.
     """
 
-    def __init__(self, wanted: Any, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
-        self._search, self._max_count = LineSearch(wanted, output), output.max_count
+    def __init__(self, lines: LineSearch, output: LineOutput, errors: _FileErrors, *, prefixes: bool) -> None:
+        self._search, self._max_count = lines, output.max_count
         # Lines of a file do not depend on earlier files, and each selected one is printed.
         self._is_alone = not (output.only_matching or output.is_grouped)
         self._errors, self._prefixes, self._is_terminal = errors, prefixes, sys.stdout.buffer.isatty()

@@ -90,6 +90,7 @@ LineWindows line_windows(const Texts& sets, bool has_lead, bool has_tail) {
             windows.sets[i][byte] = buckets;
             windows.low[i][byte & 15] |= buckets;
             windows.high[i][byte >> 4] |= buckets;
+            windows.six[i][byte & 63] |= buckets;
         }
     }
     return windows;
@@ -166,10 +167,11 @@ void bind_lines(nb::module_& m) {
         .def(
             "__init__",
             [](SmallFiles* self, const LineSelector& selector, const LineOptions& options, nb::handle marks,
-               unsigned threads, std::string_view isa) {
-                new (self) SmallFiles(selector, options, {choose_isa(isa), threads}, Argument<Texts>::of(marks));
+               bool are_listed, unsigned threads, std::string_view isa) {
+                const FindResources resources{choose_isa(isa), threads};
+                new (self) SmallFiles(selector, options, resources, Argument<Texts>::of(marks), are_listed);
             },
-            nb::keep_alive<1, 2>(), "selector"_a, "options"_a, "marks"_a, "threads"_a, "isa"_a = "")
+            nb::keep_alive<1, 2>(), "selector"_a, "options"_a, "marks"_a, "are_listed"_a, "threads"_a, "isa"_a = "")
         .def("count", count_in_files, "paths"_a)
         .def("write", write_files, "paths"_a, "names"_a);
 }

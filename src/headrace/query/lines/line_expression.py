@@ -80,7 +80,12 @@ def _add_words(nfa: Nfa, node: Node) -> int:
 
 def _tree(patterns: list[Any], is_line: bool, *, is_literal: bool, ignore_case: bool) -> tuple[Node, bool]:
     """Return the syntax tree of all patterns, and whether their characters are those of Unicode."""
-    syntax = literal_syntax if is_literal else syntax_of
-    trees = [syntax(pattern, ignore_case=ignore_case) for pattern in patterns] or [(Characters(()), True)]
-    node = trees[0][0] if len(trees) == 1 else Alternatives(tuple(tree for tree, _ in trees))
-    return (Sequence((LineEdge(False), node, LineEdge(True))) if is_line else node), trees[0][1]
+    if not patterns:
+        node: Node = Characters(())
+        is_text = True
+    elif is_literal:
+        node, is_text = literal_syntax(patterns, ignore_case=ignore_case)
+    else:
+        trees = [syntax_of(pattern, ignore_case=ignore_case) for pattern in patterns]
+        node, is_text = trees[0][0] if len(trees) == 1 else Alternatives(tuple(tree for tree, _ in trees)), trees[0][1]
+    return (Sequence((LineEdge(False), node, LineEdge(True))) if is_line else node), is_text

@@ -1,6 +1,5 @@
 // Several threads find the lines of a block that have hits. A search for a pattern goes on after the line of a hit,
-// unless matches are shown. One thread then goes through these lines and those between two of them. Lines that follow
-// each other are copied at once, unless they have numbers or names.
+// unless matches are shown. One thread then goes through these lines (line_output.cpp).
 //
 // An automaton reads whole lines, in pieces on several threads. If all matches have a literal in common, or one of a
 // few windows, it reads only lines with that. A search for these takes a small part of the automaton's time. A piece
@@ -9,8 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
-#include <optional>
 
 #include "core/cpu/cache_blocks.hpp"
 #include "query/find/cpu/probes.hpp"
@@ -24,7 +23,6 @@ namespace {
 
 constexpr u64 few_bytes = 4096;   // in which line ends are counted without a search
 constexpr u64 words_an_item = 8;  // memory of sets of nodes, by entries of the table of states
-constexpr u64 lines_ahead = 8;    // read ahead: they are not in this thread's cache
 constexpr u64 hits_at_once = 512;
 constexpr u64 many_share = 128;  // with more than one candidate in as many bytes, the automaton reads all lines
 
@@ -69,13 +67,6 @@ u64 LineSearch::line_ends(u64 begin, u64 end) const {
     return pattern_count(newline_, {reinterpret_cast<const u8*>(block_.data()) + begin, end - begin}, true, resources_);
 }
 
-// Reads the first bytes of lines ahead.
-void LineSearch::prefetch(Lines lines) const {
-    constexpr u64 cache_line = 64, most = 4 * cache_line;
-    for (u64 at = lines.begin; at < std::min(lines.end, lines.begin + most); at += cache_line)
-        __builtin_prefetch(block_.data() + at);
-}
-
 // Returns whether the block is one line, of several pieces.
 bool LineSearch::is_long_line() const {
     if (block_.size() <= piece_bytes || std::memchr(block_.data(), '\n', piece_bytes) != nullptr) return false;
@@ -99,13 +90,31 @@ void LineSearch::find_in_line(bool is_counted) {
     if (line.count != 0) line.lines = {{0, block_.size()}};
 }
 
+// Plans the search by samples of the first text, and of the 2nd, 4th, 8th and so on. A plan takes as long as the search
+// of a small file, and as a tenth of a block.
+void LineSearch::update_plan() {
+    if (selector_.pattern != nullptr && std::has_single_bit(++texts_))
+        plan_ = find_plan(*selector_.pattern, text_of(block_));
+}
+
+bool LineSearch::may_select(std::string_view text) {
+    if (selector_.pattern == nullptr || options_.is_inverted) return true;
+    block_ = text;
+    update_plan();
+    if (text.size() < plan_->length) return false;
+    u64 position;
+    FoundPositions found{&position, 1, 1};
+    pattern_kernels_for(resources_.isa)().find(*plan_, {text_of(text).bytes, 0, text.size() - plan_->length + 1},
+                                               found);
+    return found.count != 0;
+}
+
 // Finds the lines that have hits. A piece has the lines that begin in its range of bytes.
 void LineSearch::find_lines(bool is_counted) {
     if (selector_.automaton == nullptr && is_long_line()) return find_in_line(is_counted);
     const Pieces pieces(block_.size(), 1);
     found_.resize(pieces.number());
-    std::optional<FindPlan> plan;
-    if (selector_.pattern != nullptr) plan = find_plan(*selector_.pattern, text_of(block_));
+    update_plan();
     const auto take = [&]() -> std::unique_ptr<LineStates> {
         if (selector_.automaton == nullptr) return nullptr;
         const std::scoped_lock lock(taking_);
@@ -124,8 +133,8 @@ void LineSearch::find_lines(bool is_counted) {
         const u64 begin = first == 0 ? 0 : line_end_before(after, first - 1);
         if (begin >= after) return;
         const Lines lines{begin, line_end(after - 1)};
-        if (states == nullptr) return find_in_piece(lines, *plan, is_counted, own);
-        select_in_piece(*states, lines, plan ? &*plan : nullptr, own);
+        if (states == nullptr) return find_in_piece(lines, is_counted, own);
+        select_in_piece(*states, lines, own);
     };
     for_each_piece(pieces.number(), resources_.threads, take, find, [&](std::unique_ptr<LineStates>& states) {
         if (states == nullptr) return;
@@ -135,7 +144,8 @@ void LineSearch::find_lines(bool is_counted) {
 }
 
 // Finds the lines in which the pattern occurs.
-void LineSearch::find_in_piece(Lines lines, const FindPlan& plan, bool is_counted, PieceLines& piece) const {
+void LineSearch::find_in_piece(Lines lines, bool is_counted, PieceLines& piece) const {
+    const FindPlan& plan = *plan_;
     const bool by_line = is_counted || !shows_matches();
     const u64 end = plan.length > block_.size() ? 0 : std::min(lines.end, block_.size() - plan.length + 1);
     const auto find = pattern_kernels_for(resources_.isa)().find;
@@ -155,9 +165,9 @@ void LineSearch::find_in_piece(Lines lines, const FindPlan& plan, bool is_counte
 }
 
 // Finds the lines that the automaton selects: one by one those that have candidates, if these are few.
-void LineSearch::select_in_piece(LineStates& states, Lines lines, const FindPlan* plan, PieceLines& piece) const {
+void LineSearch::select_in_piece(LineStates& states, Lines lines, PieceLines& piece) const {
     std::vector<u64> candidates, selected;
-    if (!find_candidates(lines, plan, candidates)) {
+    if (!find_candidates(lines, candidates)) {
         select_lines(states, block_.substr(lines.begin, lines.end - lines.begin), selected);
         for (const u64 at : selected) add_line(lines, lines.begin + at, piece);
         piece.count = selected.size();
@@ -190,9 +200,9 @@ void LineSearch::add(Lines line, PieceLines& piece) const {
 }
 
 // Finds a position in each line that may have a match. Returns false if there are none to search for, or too many.
-bool LineSearch::find_candidates(Lines lines, const FindPlan* plan, std::vector<u64>& found) const {
+bool LineSearch::find_candidates(Lines lines, std::vector<u64>& found) const {
     const LineWindows* const windows = selector_.windows;
-    if (plan == nullptr && windows == nullptr) return false;
+    if (!plan_ && windows == nullptr) return false;
     const u64 limit = std::min(lines.end - lines.begin, piece_bytes) / many_share + 1;
     found.resize(limit);
     FoundPositions hits{found.data(), limit, limit};
@@ -200,8 +210,8 @@ bool LineSearch::find_candidates(Lines lines, const FindPlan* plan, std::vector<
         const u64 end = width > block_.size() ? 0 : std::min(lines.end, block_.size() - width + 1);
         return FindRange{text_of(block_).bytes, std::min(begin, end), end};
     };
-    if (plan != nullptr) {
-        pattern_kernels_for(resources_.isa)().find(*plan, range(lines.begin, plan->length), hits);
+    if (plan_) {
+        pattern_kernels_for(resources_.isa)().find(*plan_, range(lines.begin, plan_->length), hits);
         found.resize(std::min(hits.count, limit));
         return hits.count < limit;
     }
@@ -272,174 +282,6 @@ std::string_view LineSearch::write(std::string_view block) {
     divide();
     keep_rest();
     return out_;
-}
-
-// Selects lines with hits, and passes those between them; if inverted, the other way around.
-void LineSearch::divide() {
-    u64 at = 0;
-    for (const PieceLines& piece : found_) divide(piece, at);
-    if (options_.is_inverted) {
-        select({at, block_.size()}, {});
-    } else {
-        pass({at, block_.size()});
-    }
-}
-
-void LineSearch::divide(const PieceLines& piece, u64& at) {
-    u64 first = 0;
-    for (u64 i = 0; i < piece.lines.size(); ++i) {
-        const Lines lines = piece.lines[i];
-        if (i + lines_ahead < piece.lines.size()) prefetch(piece.lines[i + lines_ahead]);
-        if (options_.is_inverted) {
-            select({at, lines.begin}, {});
-            pass(lines);
-        } else {
-            u64 next = first;
-            while (next < piece.hits.size() && piece.hits[next] < lines.end) ++next;
-            pass({at, lines.begin});
-            select(lines, {piece.hits.data() + first, next - first});
-            first = next;
-        }
-        at = lines.end;
-    }
-}
-
-// Selects as many lines as may still be selected. Hits are those of a single line, if matches are shown.
-void LineSearch::select(Lines lines, std::span<const u64> hits) {
-    u64 count = selected_left_;
-    const Lines first = options_.max_count == no_limit ? lines : first_lines(lines, count);
-    if (options_.max_count != no_limit) selected_left_ -= count;
-    write_selected(first, hits);
-    pass({first.end, lines.end});
-}
-
-void LineSearch::write_selected(Lines lines, std::span<const u64> hits) {
-    if (lines.begin == lines.end) return;
-    has_selected_ = true;
-    if (options_.only_matching) return show_matches(lines, hits);
-    show_preceding();
-    if (!options_.mark.empty() && !options_.is_inverted) {
-        show_marked(lines, hits);
-    } else {
-        show(lines, ':');
-    }
-    has_written_ = true;
-    after_left_ = options_.after;
-    rest_ = {lines.end, lines.end};
-}
-
-void LineSearch::pass(Lines lines) {
-    if (lines.begin == lines.end || options_.only_matching) return;
-    u64 count = after_left_;
-    const Lines first = first_lines(lines, count);
-    if (first.begin != first.end) {
-        show(first, '-');
-        after_left_ -= count;
-        rest_ = {first.end, first.end};
-    }
-    if (rest_.begin == rest_.end) rest_.begin = first.end;
-    rest_.end = lines.end;
-}
-
-// Writes the lines before a selected one, and a separator if other lines are between these and the last written one.
-void LineSearch::show_preceding() {
-    u64 count = options_.before;
-    const Lines near = last_lines(rest_, count);
-    const bool has_all = near.begin == rest_.begin;
-    const u64 earlier = has_all ? std::min<u64>(options_.before - count, preceding_.size()) : 0;
-    const bool is_adjacent = has_all && earlier == preceding_.size() && !was_dropped_;
-    if (options_.is_grouped && has_written_ && !is_adjacent) out_ += "--\n";
-    for (u64 i = preceding_.size() - earlier; i < preceding_.size(); ++i) {
-        begin_numbered(counted_ + 1 - (preceding_.size() - i), '-');
-        out_ += preceding_[i];
-    }
-    show(near, '-');
-    preceding_.clear();
-    was_dropped_ = false;
-}
-
-void LineSearch::show(Lines lines, char separator) {
-    if (lines.begin == lines.end) return;
-    if (options_.name.empty() && !options_.is_numbered) return append(lines);
-    for (u64 at = lines.begin; at < lines.end;) {
-        const u64 end = line_end(at);
-        begin_line(at, separator);
-        append({at, end});
-        at = end;
-    }
-}
-
-void LineSearch::show_marked(Lines lines, std::span<const u64> hits) {
-    begin_line(lines.begin, ':');
-    u64 at = lines.begin;
-    for (const auto [begin, end] : matches_in(lines, hits)) {
-        out_.append(block_.substr(at, begin - at)).append(options_.mark);
-        out_.append(block_.substr(begin, end - begin)).append(options_.unmark);
-        at = end;
-    }
-    append({at, lines.end});
-}
-
-void LineSearch::show_matches(Lines lines, std::span<const u64> hits) {
-    if (options_.is_inverted) return;
-    for (const auto [begin, end] : matches_in(lines, hits)) {
-        begin_line(lines.begin, ':');
-        out_.append(options_.mark).append(block_.substr(begin, end - begin)).append(options_.unmark) += '\n';
-    }
-}
-
-void LineSearch::begin_line(u64 at, char separator) {
-    if (options_.is_numbered) {
-        counted_ += line_ends(counted_upto_, at);
-        counted_upto_ = at;
-    }
-    begin_numbered(counted_ + 1, separator);
-}
-
-void LineSearch::begin_numbered(u64 number, char separator) {
-    if (!options_.name.empty()) (out_ += options_.name) += separator;
-    if (options_.is_numbered) (out_ += std::to_string(number)) += separator;
-}
-
-void LineSearch::append(Lines lines) {
-    out_ += block_.substr(lines.begin, lines.end - lines.begin);
-    if (lines.end == block_.size() && block_.back() != '\n') out_ += '\n';
-}
-
-// Keeps the lines of the block that a selected one of the next block may need.
-void LineSearch::keep_rest() {
-    u64 count = options_.before;
-    const Lines near = last_lines(rest_, count);
-    if (near.begin != rest_.begin) {
-        preceding_.clear();
-        was_dropped_ = true;
-    }
-    while (preceding_.size() + count > options_.before) {
-        preceding_.pop_front();
-        was_dropped_ = true;
-    }
-    for (u64 at = near.begin; at < near.end;) {
-        const u64 end = line_end(at);
-        preceding_.emplace_back(block_.substr(at, end - at));
-        at = end;
-    }
-    if (options_.is_numbered) counted_ += line_ends(counted_upto_, block_.size());
-    counted_upto_ = 0;
-}
-
-// Returns the first `count` lines, or all if they are fewer; `count` becomes their number.
-LineSearch::Lines LineSearch::first_lines(Lines lines, u64& count) const {
-    u64 end = lines.begin, found = 0;
-    for (; found < count && end < lines.end; ++found) end = line_end(end);
-    count = found;
-    return {lines.begin, end};
-}
-
-LineSearch::Lines LineSearch::last_lines(Lines lines, u64& count) const {
-    u64 begin = lines.end, found = 0;
-    for (; found < count && begin > lines.begin; ++found) begin = line_begin(lines.begin, begin - 1);
-    count = found;
-    return {begin, lines.end};
 }
 
 }  // namespace headrace

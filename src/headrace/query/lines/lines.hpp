@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,9 @@ public:
     // Begins the next file, whose lines get the name. States of the automaton are kept.
     void begin_file(std::string name);
 
+    // Returns false if no line of a text can be selected, because it lacks the pattern.
+    bool may_select(std::string_view text);
+
     // Returns the number of selected lines of a block.
     u64 count(std::string_view block);
 
@@ -88,11 +92,12 @@ private:
     bool is_long_line() const;
     void find_in_line(bool is_counted);
     void find_lines(bool is_counted);
-    void find_in_piece(Lines lines, const FindPlan& plan, bool is_counted, PieceLines& piece) const;
-    void select_in_piece(LineStates& states, Lines lines, const FindPlan* plan, PieceLines& piece) const;
+    void update_plan();
+    void find_in_piece(Lines lines, bool is_counted, PieceLines& piece) const;
+    void select_in_piece(LineStates& states, Lines lines, PieceLines& piece) const;
     void add_line(Lines lines, u64 hit, PieceLines& piece) const;
     void add(Lines line, PieceLines& piece) const;
-    bool find_candidates(Lines lines, const FindPlan* plan, std::vector<u64>& found) const;
+    bool find_candidates(Lines lines, std::vector<u64>& found) const;
     std::span<const MatchSpan> matches_in(Lines line, std::span<const u64> hits);
     void divide();
     void divide(const PieceLines& piece, u64& at);
@@ -127,6 +132,8 @@ private:
     u64 counted_ = 0;                    // lines before `counted_upto_`
     u64 counted_upto_ = 0;               // position in the block
     Lines rest_{};                       // lines of the block before the current ones that were not written
+    std::optional<FindPlan> plan_;       // if there is a pattern
+    u64 texts_ = 0;                      // that were searched by a plan
     std::string_view block_;
     std::vector<PieceLines> found_;
     std::mutex taking_;

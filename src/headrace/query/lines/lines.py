@@ -118,11 +118,12 @@ class LineSearch:
     """Selects lines of files, whose blocks it gets in order.
 
     `wanted`: pattern without a line end, or an expression. `output`: the lines to write.
+    `are_listed`: whether paths of small files are of regular files, as the lists of their folders say.
     """
 
     __slots__ = ("_native", "_small_files")
 
-    def __init__(self, wanted: Pattern | LineExpression, output: LineOutput) -> None:
+    def __init__(self, wanted: Pattern | LineExpression, output: LineOutput, *, are_listed: bool = False) -> None:
         options = _native.LineOptions(b"", output.mark, output.unmark)
         for name in ("is_inverted", "only_matching", "is_numbered", "before", "after", "is_grouped"):
             setattr(options, name, getattr(output, name))
@@ -132,7 +133,7 @@ class LineSearch:
         threads = _native.hardware_threads()
         try:
             self._native = _native.LineSearch(selector, options, threads)
-            self._small_files = _native.SmallFiles(selector, options, [*_MARKS, *FOREIGN_MARKS], threads)
+            self._small_files = _native.SmallFiles(selector, options, [*_MARKS, *FOREIGN_MARKS], are_listed, threads)
         except ValueError as error:
             raise OptionError(f"isa: {error}") from None
 

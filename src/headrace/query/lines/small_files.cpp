@@ -1,5 +1,5 @@
 // A file is described, opened, read and closed, by one system call each. A map, or a second read, would take longer.
-// The plan of an earlier file serves the search for a pattern, since a plan takes as long as the search of a file.
+// One of a folder is opened first: its description then needs no second walk along its path.
 // Only a file that has the pattern is searched for lines.
 #include "query/lines/small_files.hpp"
 
@@ -10,28 +10,28 @@
 #include <algorithm>
 
 #include "core/cpu/cache_blocks.hpp"
-#include "query/find/cpu/probes.hpp"
 
 namespace headrace {
-
-HR_FOR_EACH_ISA(const PatternKernels&(), pattern_kernels)
 
 namespace {
 
 constexpr usize max_bytes = 1 << 16;
-constexpr u64 enough_bytes = 4096;  // of a text, for a plan that is kept
 
-// Reads a regular file of up to `max_bytes` bytes. Others are not opened: a named pipe would lose its writer. Files
-// below /proc have no size.
-std::optional<std::string_view> content_of(const std::string& path, std::string& buffer) {
+bool is_small(const struct stat& facts) {
+    return S_ISREG(facts.st_mode) && facts.st_size <= static_cast<off_t>(max_bytes);
+}
+
+// Reads a regular file of up to `max_bytes` bytes. Others are not opened unless the path `is_listed` as that of a
+// regular file: a named pipe would lose its writer. Files below /proc have no size.
+std::optional<std::string_view> content_of(const std::string& path, bool is_listed, std::string& buffer) {
     struct stat facts;
-    if (stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size > static_cast<off_t>(max_bytes))
-        return std::nullopt;
+    if (!is_listed && (stat(path.c_str(), &facts) != 0 || !is_small(facts))) return std::nullopt;
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return std::nullopt;
-    const ssize_t size = read(file, buffer.data(), buffer.size());
+    const bool is_read = !is_listed || (fstat(file, &facts) == 0 && is_small(facts));
+    const ssize_t size = is_read ? read(file, buffer.data(), buffer.size()) : -1;
     close(file);
-    if (size != facts.st_size) return std::nullopt;
+    if (size < 0 || size != facts.st_size) return std::nullopt;
     return std::string_view(buffer).substr(0, static_cast<usize>(size));
 }
 
@@ -40,8 +40,8 @@ std::optional<std::string_view> content_of(const std::string& path, std::string&
 std::unique_ptr<SmallFiles::FileSearch> SmallFiles::take() {
     const std::scoped_lock lock(taking_);
     if (spare_.empty()) {
-        return std::unique_ptr<FileSearch>(new FileSearch{
-            LineSearch(selector_, options_, {resources_.isa, 1}), std::string(max_bytes + 1, '\0'), {}, 0});
+        return std::unique_ptr<FileSearch>(
+            new FileSearch{LineSearch(selector_, options_, {resources_.isa, 1}), std::string(max_bytes + 1, '\0')});
     }
     std::unique_ptr<FileSearch> own = std::move(spare_.back());
     spare_.pop_back();
@@ -53,21 +53,6 @@ bool SmallFiles::is_text(std::string_view content) const {
                         [&](const std::string& mark) { return content.starts_with(mark); });
 }
 
-// Returns false if no line of a text can be selected, because it lacks the pattern.
-bool SmallFiles::may_select(FileSearch& own, std::string_view text) const {
-    if (selector_.pattern == nullptr || options_.is_inverted) return true;
-    const FindText whole{reinterpret_cast<const u8*>(text.data()), text.size()};
-    if (!own.plan || own.planned_bytes < std::min(whole.size, enough_bytes)) {
-        own.plan = find_plan(*selector_.pattern, whole);
-        own.planned_bytes = whole.size;
-    }
-    if (whole.size < own.plan->length) return false;
-    u64 position;
-    FoundPositions found{&position, 1, 1};
-    pattern_kernels_for(resources_.isa)().find(*own.plan, {whole.bytes, 0, whole.size - own.plan->length + 1}, found);
-    return found.count != 0;
-}
-
 // Calls search(line search, text, i) for the text of file i, unless no line of it can be selected.
 template <class Answer, class Search>
 std::vector<std::optional<Answer>> SmallFiles::search_each(std::span<const std::string> paths, const Search& search) {
@@ -75,9 +60,9 @@ std::vector<std::optional<Answer>> SmallFiles::search_each(std::span<const std::
     for_each_piece(
         paths.size(), resources_.threads, [&] { return take(); },
         [&](const std::unique_ptr<FileSearch>& own, u64 i) {
-            const auto text = content_of(paths[i], own->buffer);
+            const auto text = content_of(paths[i], are_listed_, own->buffer);
             if (!text || !is_text(*text)) return;
-            found[i] = may_select(*own, *text) ? search(own->lines, *text, i) : Answer{};
+            found[i] = own->lines.may_select(*text) ? search(own->lines, *text, i) : Answer{};
         },
         [&](std::unique_ptr<FileSearch>& own) {
             const std::scoped_lock lock(taking_);

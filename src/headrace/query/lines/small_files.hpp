@@ -16,10 +16,15 @@ namespace headrace {
 // UTF-8 text, or cannot be read.
 class SmallFiles {
 public:
-    // `marks`: bytes that files of other formats begin with. No lines near selected ones are written.
+    // `marks`: bytes that files of other formats begin with. `are_listed`: whether all paths are of regular files, as
+    // the lists of their folders say. No lines near selected ones are written.
     SmallFiles(const LineSelector& selector, LineOptions options, FindResources resources,
-               std::vector<std::string> marks)
-        : selector_(selector), options_(std::move(options)), resources_(resources), marks_(std::move(marks)) {}
+               std::vector<std::string> marks, bool are_listed)
+        : selector_(selector),
+          options_(std::move(options)),
+          resources_(resources),
+          marks_(std::move(marks)),
+          are_listed_(are_listed) {}
 
     // Returns the number of selected lines of each file.
     std::vector<std::optional<u64>> count(std::span<const std::string> paths);
@@ -32,20 +37,18 @@ private:
     struct FileSearch {
         LineSearch lines;
         std::string buffer;
-        std::optional<FindPlan> plan;
-        u64 planned_bytes;  // of the text for which the plan was made
     };
 
     template <class Answer, class Search>
     std::vector<std::optional<Answer>> search_each(std::span<const std::string> paths, const Search& search);
     std::unique_ptr<FileSearch> take();
     bool is_text(std::string_view content) const;
-    bool may_select(FileSearch& own, std::string_view text) const;
 
     LineSelector selector_;
     LineOptions options_;
     FindResources resources_;
     std::vector<std::string> marks_;
+    bool are_listed_;
     std::mutex taking_;
     std::vector<std::unique_ptr<FileSearch>> spare_;  // of threads that do not search now
 };

@@ -12,7 +12,6 @@
 #include "query/find/cpu/find_kernels.hpp"
 
 #include "core/cpu/simd.hpp"
-#include "core/cpu/vectors.hpp"
 #include "query/find/pattern/fold.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -79,7 +78,6 @@ public:
         for (u64 at = begin_; at < end_; at += BLOCK) {
             // The last block of a range begins earlier, so that it ends in the text.
             const u64 block = at + BLOCK <= end_ ? at : end_ - BLOCK;
-            read_ahead(text_ + block);
             bool verify = plan_.probe_count < plan_.length;
             u64 mask = candidates(first, text_ + block, verify);
             if (mask == 0) continue;
@@ -121,7 +119,6 @@ private:
     HR_MEMBER void count(const FirstProbes<head>& first) {
         u64 at = begin_, total = 0;
         for (; at + BLOCK <= end_; at += BLOCK) {
-            read_ahead(text_ + at);
             total += static_cast<u64>(count_ones(first_candidates(first, text_ + at)));
         }
         if (at < end_) {

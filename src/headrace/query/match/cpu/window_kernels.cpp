@@ -2,12 +2,12 @@
 //
 // The low and the high four bits of a byte are looked up in two tables of 16 entries. The AND of both has the buckets
 // whose set may have the byte. The AND over all bytes of a window has the buckets that may occur. The method is that of
-// Hyperscan's Teddy (Langdale), with sets in place of bytes. Places that are left are looked up in tables of 256.
+// Hyperscan's Teddy (Langdale), with sets in place of bytes. With AVX-512, one table of 64 entries is looked up by the
+// low six bits. Places that are left are looked up in tables of 256.
 // Bytes moved per position: 1, from memory.
 #include "query/match/cpu/window_kernels.hpp"
 
 #include "core/cpu/simd.hpp"
-#include "core/cpu/vectors.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {
@@ -20,7 +20,30 @@ HR_HOT bool occurs(const LineWindows& windows, const u8* text) {
     return buckets != 0;
 }
 
-#if defined(HR_ISA_AVX512) || defined(HR_ISA_AVX2)
+#if defined(HR_ISA_AVX512)
+
+template <u32 width>
+class WindowFilter {
+public:
+    explicit WindowFilter(const LineWindows& windows) {
+        for (u32 i = 0; i < width; ++i) tables_[i] = _mm512_load_si512(windows.six[i]);
+    }
+
+    // Returns a mask of the positions among 64 where a window may occur.
+    HR_MEMBER u64 places(const u8* text) const {
+        __m512i buckets = _mm512_permutexvar_epi8(_mm512_loadu_si512(text), tables_[0]);
+        for (u32 i = 1; i < width; ++i) {
+            const __m512i found = _mm512_permutexvar_epi8(_mm512_loadu_si512(text + i), tables_[i]);
+            buckets = _mm512_and_si512(buckets, found);
+        }
+        return _mm512_test_epi8_mask(buckets, buckets);
+    }
+
+private:
+    __m512i tables_[width];
+};
+
+#elif defined(HR_ISA_AVX2)
 
 template <u32 width>
 class WindowFilter {
@@ -84,7 +107,6 @@ void find_windows(const LineWindows& windows, const FindRange& range, FoundPosit
     };
     u64 at = range.begin;
     for (; at + BLOCK <= range.end; at += BLOCK) {
-        read_ahead(range.text + at);
         for (u64 mask = filter.places(range.text + at); mask != 0; mask &= mask - 1) {
             if (!add(at + static_cast<u64>(trailing_zeros(mask)))) return;
         }

@@ -14,8 +14,9 @@ struct LineWindows {
     u32 lead;                  // 1 if a window may begin with the line end before its line, otherwise 0
     bool has_tail;             // whether a window may end with the line end
     u8 sets[max_window][256];  // whether byte i of a window of the bucket may have this value
-    // The same for the byte's low and high four bits, each alone, for lookups in vectors.
+    // The same for the byte's low and high four bits, each alone, and for its low six bits, for lookups in vectors.
     alignas(16) u8 low[max_window][16], high[max_window][16];
+    alignas(64) u8 six[max_window][64];
 };
 
 struct WindowKernels {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headrace.query.find.pattern.pattern import contiguous_bytes
 from headrace.query.match.regex.parse import parse
-from headrace.query.match.regex.syntax import Characters, Sequence, both_cases
+from headrace.query.match.regex.prefix_tree import prefix_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +19,10 @@ def syntax_of(pattern: Any, *, ignore_case: bool = False) -> tuple[Node, bool]:
     return parse(text, is_text=is_text, ignore_case=ignore_case), is_text
 
 
-def literal_syntax(pattern: Any, *, ignore_case: bool = False) -> tuple[Node, bool]:
-    """Return the syntax tree of a text without special characters, and whether its characters are those of Unicode."""
-    text, is_text = characters_of(pattern)
-    sets = [((ord(character), ord(character)),) for character in text]
-    return Sequence(tuple(Characters(both_cases(each) if ignore_case else each) for each in sets)), is_text
+def literal_syntax(patterns: list[Any], *, ignore_case: bool = False) -> tuple[Node, bool]:
+    """Return the syntax tree of texts without special characters, and whether their characters are those of Unicode."""
+    texts = [characters_of(pattern) for pattern in patterns]
+    return prefix_tree([text for text, _ in texts], ignore_case=ignore_case), texts[0][1]
 
 
 def characters_of(pattern: Any) -> tuple[str, bool]:

@@ -110,7 +110,7 @@ class Nfa:
         return found
 
     def _characters(self, node: Characters, after: int) -> int:
-        begin = self.node()
+        targets = []
         for low, high in node.ranges:
             for ranges in byte_ranges(low, high) if self.is_text else (((low, high),),):
                 target = after
@@ -118,7 +118,11 @@ class Nfa:
                     reader = self.node()
                     self.ranges[reader] = (first, last, target)
                     target = reader
-                self.empty[begin].append(target)
+                targets.append(target)
+        if len(targets) == 1:
+            return targets[0]
+        begin = self.node()
+        self.empty[begin] = targets
         return begin
 
     def _repeat(self, node: Repeat, after: int) -> int:
