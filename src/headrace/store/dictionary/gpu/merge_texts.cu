@@ -8,56 +8,36 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 tile_values = threads * thread_values;
-static_assert(tile_values < u64{1} << (32 - thread_values));
+static_assert(tile_values <= 1 << 15);
 constexpr u32 is_of_delta = 1u << 31;
-
-static __device__ __forceinline__ i64 size_of(const TextValues& texts, u64 i) {
-    return texts.offsets[i + 1] - texts.offsets[i];
-}
 
 // The texts of a tile.
 struct TileTexts {
     TextPair pair;
     u64 main_begin, delta_begin;
 
-    __device__ __forceinline__ bool is_main_first(u32 i, u32 k) const {
+    __device__ __forceinline__ bool is_main_first(u64 i, u64 k) const {
         return pair.is_main_first(main_begin + i, delta_begin + k);
     }
-    __device__ __forceinline__ u64 size(bool is_main, u32 i) const {
-        return static_cast<u64>(is_main ? size_of(pair.main, main_begin + i) : size_of(pair.delta, delta_begin + i));
-    }
-    __device__ __forceinline__ bool has_duplicate(u32 i, u32 k) const {
+    __device__ __forceinline__ bool has_duplicate(u64 i, u64 k) const {
         return is_duplicate(pair, main_begin + i, delta_begin + k);
     }
 };
 
-// Merges the texts of a thread, from number `rank` on, and returns their bits, and of those before it in the tile.
-static __device__ __forceinline__ ThreadBits merge_texts_of_thread(const TileTexts& tile, u32 main_count,
-                                                                   u32 delta_count, u32 rank) {
-    const u32 count = main_count + delta_count, begin = rank < count ? rank : count;
-    u32 i = main_before(tile, main_count, delta_count, begin), k = begin - i;
-    ThreadBits bits{0, i << thread_values};
-    for (u32 turn = 0; begin + turn < count && turn < thread_values; ++turn) {
+// Merges the thread's texts.
+static __device__ __forceinline__ ThreadMerge merge_texts_of_thread(const TileTexts& tile, u32 main_count,
+                                                                    u32 delta_count) {
+    ThreadMerge own = begin_of_thread(tile, main_count, delta_count);
+    u32 i = own.main_begin, k = own.delta_begin;
+    for (u32 turn = 0; turn < own.count; ++turn) {
         const bool is_main = k == delta_count || (i < main_count && tile.is_main_first(i, k));
-        const bool is_duplicate = !is_main && tile.has_duplicate(i, k);
-        bits.mains |= (is_main ? 1u : 0u) << turn;
-        bits.duplicates |= (is_duplicate ? 1u : 0u) << turn;
+        const bool is_new = is_main || !tile.has_duplicate(i, k);
+        own.is_main |= (is_main ? 1u : 0u) << turn;
+        own.is_new |= (is_new ? 1u : 0u) << turn;
         i += is_main ? 1 : 0;
         k += is_main ? 0 : 1;
     }
-    return bits;
-}
-
-// Calls `work(turn, bytes)` for each of the thread's texts in `is_new`.
-template <class Work>
-static __device__ __forceinline__ void for_each_new(const TileTexts& tile, const ThreadBits& bits, u32 is_new, u32 rank,
-                                                    const Work& work) {
-    u32 i = bits.mains >> thread_values;
-    for (u32 turn = 0; turn < thread_values; ++turn) {
-        const bool is_main = (bits.mains >> turn & 1) != 0;
-        if (is_new >> turn & 1) work(turn, tile.size(is_main, is_main ? i : rank + turn - i));
-        i += is_main ? 1 : 0;
-    }
+    return own;
 }
 
 // A number of texts, and their bytes.
@@ -76,6 +56,10 @@ struct SumTotals {
 
 using Chain = tile::Chain<TextTotals>;
 
+static __device__ __forceinline__ i64 size_of(const TextValues& texts, u64 i) {
+    return texts.offsets[i + 1] - texts.offsets[i];
+}
+
 extern "C" __global__ void __launch_bounds__(threads)
     cut_texts(const __grid_constant__ TextPair pair, u64 main_count, u64 delta_count, u64* cuts) {
     write_cut(pair, main_count, delta_count, tile_values, cuts);
@@ -86,8 +70,9 @@ extern "C" __global__ void __launch_bounds__(threads)
 extern "C" __global__ void __launch_bounds__(threads)
     merge_texts(const __grid_constant__ TextPair pair, u64 values, const u64* cuts, Chain::Word* memory, u32* sources,
                 i64* offsets, u32* main_codes, u32* delta_codes, u64* found) {
+    __shared__ u32 merged[tile_values];
     __shared__ u64 begins[tile_values];
-    __shared__ ThreadBits bits[threads];
+    __shared__ i16 positions[tile_values];
     __shared__ TextTotals totals[threads / tile::lanes];
     __shared__ TextTotals before;
     __shared__ u32 ticket;
@@ -96,33 +81,36 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();
     const u32 number = ticket;
     const MergeTile tile = tile_of_cuts(cuts, number, tile_values, values);
-    const u32 count = tile.count(), rank = threadIdx.x * thread_values;
-    const TileTexts texts{pair, tile.main_begin, tile.delta_begin};
-    ThreadBits own = merge_texts_of_thread(texts, tile.main_count, tile.delta_count, rank);
-    const u32 is_new = new_values(own, rank, count);
-    TextTotals sum{static_cast<u64>(__popc(is_new)), 0};
-    for_each_new(texts, own, is_new, rank, [&](u32, u64 bytes) { sum.bytes += bytes; });
+    const ThreadMerge own =
+        merge_texts_of_thread(TileTexts{pair, tile.main_begin, tile.delta_begin}, tile.main_count, tile.delta_count);
+    const auto bytes_of = [&](u32 source) {
+        const bool is_main = source < tile.main_count;
+        const u64 text = is_main ? tile.main_begin + source : tile.delta_begin + source - tile.main_count;
+        return static_cast<u64>(size_of(is_main ? pair.main : pair.delta, text));
+    };
+    TextTotals sum{static_cast<u64>(__popc(own.is_new)), 0};
+    for_each_value(own, tile.main_count,
+                   [&](u32, u32 source, bool is_new) { sum.bytes += is_new ? bytes_of(source) : 0; });
     const TileRanks<TextTotals> ranks = ranks_of_tile<SumTotals, threads>(sum, chain, number, totals);
     u64 begin = ranks.before.bytes;
-    for_each_new(texts, own, is_new, rank, [&](u32 turn, u64 bytes) {
-        begins[rank + turn] = begin;
-        begin += bytes;
-    });
-    own.duplicates |= (rank - static_cast<u32>(ranks.before.texts)) << thread_values;
-    bits[threadIdx.x] = own;
+    place_values(own, tile.main_count, static_cast<u32>(ranks.before.texts), positions,
+                 [&](u32, u32 source, u32 position) {
+                     merged[position] = source;
+                     begins[position] = begin;
+                     begin += bytes_of(source);
+                 });
     if (tile::warp() == 0) {
         const TextTotals joined = chain.prefix<SumTotals>(number, ranks.total);
         if (tile::lane() == 0) before = joined;
     }
     __syncthreads();
-    for (u32 i = threadIdx.x; i < count; i += threads) {
-        const MergedValue value = merged_value(bits, i);
-        write_code(tile, value, static_cast<u32>(before.texts), main_codes, delta_codes);
-        if (value.is_duplicate) continue;
-        const u64 text = (value.is_main ? tile.main_begin : tile.delta_begin) + value.source;
-        sources[before.texts + value.code] = static_cast<u32>(text) | (value.is_main ? 0 : is_of_delta);
-        offsets[before.texts + value.code] = static_cast<i64>(before.bytes + begins[i]);
+    for (u32 i = threadIdx.x; i < ranks.total.texts; i += threads) {
+        const bool is_main = merged[i] < tile.main_count;
+        const u64 text = is_main ? tile.main_begin + merged[i] : tile.delta_begin + merged[i] - tile.main_count;
+        sources[before.texts + i] = static_cast<u32>(text) | (is_main ? 0 : is_of_delta);
+        offsets[before.texts + i] = static_cast<i64>(before.bytes + begins[i]);
     }
+    write_tables<threads>(tile, positions, static_cast<u32>(before.texts), main_codes, delta_codes);
     if (tile.is_last && threadIdx.x == 0) {
         *found = before.texts + ranks.total.texts;
         offsets[before.texts + ranks.total.texts] = static_cast<i64>(before.bytes + ranks.total.bytes);

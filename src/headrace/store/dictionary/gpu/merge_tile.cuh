@@ -9,7 +9,7 @@
 namespace headrace {
 
 constexpr u32 thread_values = HR_THREAD_VALUES;
-static_assert(thread_values < 32);
+static_assert(thread_values <= 32);
 
 // Begin and size of a tile in both dictionaries.
 struct MergeTile {
@@ -28,16 +28,36 @@ static __device__ __forceinline__ MergeTile tile_of_cuts(const u64* cuts, u64 ti
             static_cast<u32>(end - main_end - (rank - main_begin)), end == values};
 }
 
-// The values of a thread in the merged sequence of a tile: a bit for each duplicate, and for each value of the main
-// dictionary. The bits after these have the number of such values of preceding threads. A duplicate follows its value.
-struct ThreadBits {
-    u32 duplicates, mains;
+// The values of a thread: those from main_begin and delta_begin on in the tile. Bit t of `is_main` is set if value t is
+// of the main dictionary, and bit t of `is_new` if it is no duplicate.
+struct ThreadMerge {
+    u32 main_begin, delta_begin;
+    u32 count;
+    u32 is_main, is_new;
 };
 
-// Returns the bits of values from number `rank` on that are before the end of a tile and no duplicates.
-static __device__ __forceinline__ u32 new_values(const ThreadBits& bits, u32 rank, u32 count) {
-    const u32 rest = rank < count ? count - rank : 0;
-    return ~bits.duplicates & ((1u << (rest < thread_values ? rest : thread_values)) - 1);
+// Calls `work(turn, source, is_new)` for each of the thread's values. `source`: number in the tile, first those of the
+// main dictionary.
+template <class Work>
+static __device__ __forceinline__ void for_each_value(const ThreadMerge& merged, u32 main_count, const Work& work) {
+    u32 i = merged.main_begin, k = main_count + merged.delta_begin;
+#pragma unroll
+    for (u32 turn = 0; turn < thread_values; ++turn) {
+        if (turn >= merged.count) break;
+        const bool is_main = merged.is_main >> turn & 1;
+        work(turn, is_main ? i : k, (merged.is_new >> turn & 1) != 0);
+        i += is_main ? 1 : 0;
+        k += is_main ? 0 : 1;
+    }
+}
+
+// Returns the thread's begin in a tile, which is found by a search on the diagonal. `Pair` has is_main_first(i, k).
+template <class Pair>
+static __device__ __forceinline__ ThreadMerge begin_of_thread(const Pair& pair, u32 main_count, u32 delta_count) {
+    const u32 rank = threadIdx.x * thread_values, values = main_count + delta_count;
+    if (rank >= values) return {main_count, delta_count, 0, 0, 0};
+    const u32 i = static_cast<u32>(main_before(pair, main_count, delta_count, rank));
+    return {i, rank - i, values - rank < thread_values ? values - rank : thread_values, 0, 0};
 }
 
 // Totals before a thread's values in the tile, and those of the tile.
@@ -59,33 +79,32 @@ static __device__ __forceinline__ TileRanks<T> ranks_of_tile(T own, tile::Chain<
     return {tile::lane() == 0 ? warps.before : Op::join(warps.before, before), warps.total};
 }
 
-// A value of the merged sequence of a tile.
-struct MergedValue {
-    bool is_main, is_duplicate;
-    u32 source;  // its number in the main or the delta values of the tile
-    u32 code;    // number of distinct values of the tile before it, or before the value that it repeats
-};
-
-// Returns the number of set bits up to bit `place`, and that in the bits after those of values.
-static __device__ __forceinline__ u32 counted_up_to(u32 bits, u32 place) {
-    return (bits >> thread_values) + static_cast<u32>(__popc(bits << (31 - place)));
+// Writes the position in the tile of each of the thread's values; -1 for a duplicate of the value before the tile.
+// Calls `write(turn, source, position)` for the values that are new.
+template <class Write>
+static __device__ __forceinline__ void place_values(const ThreadMerge& merged, u32 main_count, u32 before,
+                                                    i16* positions, const Write& write) {
+    u32 next = before;
+    for_each_value(merged, main_count, [&](u32 turn, u32 source, bool is_new) {
+        if (is_new) write(turn, source, next);
+        next += is_new ? 1 : 0;
+        positions[source] = static_cast<i16>(next - 1);
+    });
 }
 
-// Returns value `i` of the merged sequence. `bits`: those of all threads.
-static __device__ __forceinline__ MergedValue merged_value(const ThreadBits* bits, u32 i) {
-    const u32 place = i % thread_values;
-    const ThreadBits found = bits[i / thread_values];
-    const u32 mains = counted_up_to(found.mains, place);
-    const bool is_main = (found.mains >> place & 1) != 0;
-    return {is_main, (found.duplicates >> place & 1) != 0, is_main ? mains - 1 : i - mains,
-            i - counted_up_to(found.duplicates, place)};
-}
-
-// Writes the code of a value to its table. `before`: number of distinct values of all preceding tiles.
-static __device__ __forceinline__ void write_code(const MergeTile& tile, const MergedValue& value, u32 before,
-                                                  u32* main_codes, u32* delta_codes) {
-    u32* const codes = value.is_main ? main_codes + tile.main_begin : delta_codes + tile.delta_begin;
-    codes[value.source] = before + value.code;
+// Writes the codes of the tile's values. `positions` is complete, and `before` is the number of distinct values of all
+// preceding tiles.
+template <u32 threads>
+static __device__ __forceinline__ void write_tables(const MergeTile& tile, const i16* positions, u32 before,
+                                                    u32* main_codes, u32* delta_codes) {
+    for (u32 i = threadIdx.x; i < tile.count(); i += threads) {
+        const u32 code = before + static_cast<u32>(i32{positions[i]});
+        if (i < tile.main_count) {
+            main_codes[tile.main_begin + i] = code;
+        } else {
+            delta_codes[tile.delta_begin + i - tile.main_count] = code;
+        }
+    }
 }
 
 // Writes the number of main values before tile `number`.

@@ -60,12 +60,12 @@ struct TextPair {
     HR_MEMBER bool is_equal(u64 i, u64 k) const { return compare_texts(main, i, delta, k) == 0; }
 };
 
-// Returns how many of the first `rank` values of the merged sequence are of the main dictionary. `Size`: u32 or u64.
-template <class Pair, class Size>
-HR_FN Size main_before(const Pair& pair, Size main_count, Size delta_count, Size rank) {
-    Size low = rank > delta_count ? rank - delta_count : 0, high = rank < main_count ? rank : main_count;
+// Returns how many of the first `rank` values of the merged sequence are of the main dictionary.
+template <class Pair>
+HR_FN u64 main_before(const Pair& pair, u64 main_count, u64 delta_count, u64 rank) {
+    u64 low = rank > delta_count ? rank - delta_count : 0, high = rank < main_count ? rank : main_count;
     while (low < high) {
-        const Size middle = low + (high - low) / 2;
+        const u64 middle = low + (high - low) / 2;
         if (pair.is_main_first(middle, rank - 1 - middle)) {
             low = middle + 1;
         } else {
