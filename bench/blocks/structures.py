@@ -39,17 +39,20 @@ _CASE = "structure", "keys", "call", "length"
 
 
 def paper_lsm(results: Results) -> str:
-    """Return tables 4.2 to 4.4 of the paper on sorted maps, and cleanups: our rates beside those of the paper."""
+    """Return the tables of the paper on sorted maps that were measured: our rates beside those of the paper."""
     parts, found = [], results.rows("paper-lsm")
     for name, what in (("table-4.2", "insert"), ("table-4.3", "find"), ("table-4.4", "ranges")):
         rows = [row for row in found if row["experiment"] == name and row["rate"] == "mean"]
+        if not rows:  # an interrupted run
+            continue
         cells = {(row["b"], _case(row)): _beside_paper(row) for row in rows}
         cases, sizes = dict.fromkeys(map(_case, rows)), sorted({row["b"] for row in rows}, reverse=True)
         head = [f"{what}, M/s; batches", *cases]
         parts.append(table(head, [[f"2^{b.bit_length() - 1}", *(cells.get((b, case), "") for case in cases)] for b in sizes]))
     cleanups = [row for row in found if row["experiment"] == "cleanup"]
     lines = [[f"{row['levels']} levels, {row['stale, %']} % stale", _beside_paper(row)] for row in cleanups]
-    parts.append(table(["cleanup", "M/s"], lines))
+    if lines:
+        parts.append(table(["cleanup", "M/s"], lines))
     return "\n\n".join([*parts, results.source("paper-lsm")])
 
 
