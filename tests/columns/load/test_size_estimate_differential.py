@@ -155,16 +155,17 @@ def test_the_same_table_without_speculation():
 
 
 @pytest.mark.parametrize("read_by", [0, 1, 2])
-@pytest.mark.parametrize("off", [None, 0, 1, 299])
+@pytest.mark.parametrize("off", [None, 0, 1, 299, "not launched"])
 def test_the_device_validates_the_estimate(read_by, off):
     totals = np.zeros(3, TOTALS)
+    totals["bytes"] = 0 if off == "not launched" else 1000
     totals["flags"][:read_by] = FindFlag.REDO
     totals["records"] = [7, 8, 9]
     ranges = np.array([[7, 9]] + [[i, 2 * i] for i in range(299)], np.uint64)
     sizes = np.arange(299, dtype=np.uint64) + (np.arange(299, dtype=np.uint64) + 1) // 2
     if off == 0:
         ranges[0] = [10, 20]
-    elif off is not None:
+    elif isinstance(off, int):
         sizes[off - 1] = 2 * (off - 1) + 1
     word = np.zeros(1, np.uint64)
     program = fibers.program("columns/convert/gpu/string_offsets.cu", {"HR_THREADS": 256})
