@@ -208,6 +208,36 @@ def test_integers_of_any_sign_after_others(repeated, first):
         read(text, {"header": False}, 1)
 
 
+WITHOUT_VALUES = {
+    "one column": lines("{0},,{0}.5,{2}\n"),
+    "all columns": b",,,\n" * ROWS,
+    "a value": lines("{0},,{0}.5,{2}\n") + lines("{0},7,{0}.5,{2}\n", 3),
+    "a text": lines("{0},,{0}.5,{2}\n") + lines("{0},x,{0}.5,{2}\n", 3),
+    "quotes": lines('{0},"",{0}.5,"{2}"\n'),
+    "null words": lines("{0},NA,{0}.5,{2}\n"),
+}
+"""Texts with a column that has no value, or values at its end."""
+
+
+@pytest.mark.parametrize("kind", ["one column", "all columns"])
+def test_columns_without_a_value_are_repeated(repeated, kind):
+    for turn in range(4):
+        assert check(WITHOUT_VALUES[kind], header=False) == 1
+        assert len(repeated) == turn
+
+
+NULL_OPTIONS = {"none": {}, "null words": {"null_values": ["NA"]}, "quoted nulls": {"quoted_null": True}}
+
+
+@pytest.mark.long_except("*-null words")
+@pytest.mark.parametrize("nulls", NULL_OPTIONS)
+@pytest.mark.parametrize("first", WITHOUT_VALUES.values(), ids=WITHOUT_VALUES)
+def test_columns_without_a_value_after_others(repeated, first, nulls):
+    for text in WITHOUT_VALUES.values():
+        read(first, {"header": False, **NULL_OPTIONS[nulls]}, 0)
+        read(text, {"header": False, **NULL_OPTIONS[nulls]}, 1)
+
+
 BY_AUTOMATON = {
     "comments": ({"comment": "#"}, lines("{0},{1},{0}.5,{2}\n# a, comment\n")),
     "escapes": ({"escape_char": "\\", "double_quote": False}, lines('{0},"{1}\\"",{0}.5,{2}\n')),

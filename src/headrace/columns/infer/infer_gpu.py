@@ -113,7 +113,7 @@ class Inference:
                     self._ledger.sample(source, self._native, native_plan, place, sample)
                     if self._kinds() == expected:
                         break
-                if self._larger and EMPTY in self._ledger.kinds(gpu_plan.inferred_words):
+                if self._larger and self._kinds() != expected and EMPTY in self._ledger.kinds(gpu_plan.inferred_words):
                     self.sample_end = self._begin + self._larger
                     self._ledger.sample(source, self._native, native_plan, place, self._larger, only_empty=True)
         found = self._ledger.kinds(gpu_plan.inferred_words, first_guess=True)
@@ -147,12 +147,16 @@ class Inference:
         return self._decoded.source, replace(self._plan, begin=begin, end=end, data_begin=data_begin)
 
     def is_right(self, guesses: bytes) -> bool:
-        """Return whether all inferred columns have values, of the kinds that were guessed for them in order.
+        """Return whether all inferred columns have values of the kinds that were guessed for them in order, or none as guessed.
 
-        Signs of integers do not matter: beside uint64 they are text, which is another kind.
+        Signs of integers do not matter: beside uint64 they are text, which is another kind. A column that has null words alone is
+        text with these words as values, so its guess was wrong.
         """
         found = self._kinds()
-        return found == _without_signs(guesses) and EMPTY not in found
+        if found != _without_signs(guesses):
+            return False
+        forms, inferred = self._plan.forms, self._gpu_plan.inferred
+        return not any(forms.of(inferred[at]).null_words for at, kind in enumerate(found) if kind == EMPTY)
 
     def _kinds(self) -> bytes:
         """Return the kinds of the inferred columns. Negative numbers are natural ones, as in the first guess."""
