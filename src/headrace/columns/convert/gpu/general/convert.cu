@@ -62,7 +62,7 @@ HR_FN void measure_window(ConvertMemory& memory, const u8* text, const ConvertTa
     }
 }
 
-// Takes the units of strings of a window from `unit` on: 32 columns a unit if lanes have columns, else one. Returns the
+// Takes the units of strings of a window from `unit` on. A unit has one column, or those of its lanes. Returns the
 // first unit that is none of these.
 template <bool writes>
 HR_FN u32 convert_string_units(ConvertMemory& memory, const u8* text, const ConvertTask& task,

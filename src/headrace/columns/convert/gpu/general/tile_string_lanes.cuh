@@ -1,6 +1,6 @@
 // Reads strings of a tile of many columns, a column per lane. A unit of one column and 32 rows leaves lanes idle if a
-// tile has few rows, and needs a scan to add up sizes. A warp takes 32 columns. Each lane goes through the rows of its
-// column, so neighbouring lanes read neighbouring fields, and a lane adds up the sizes of its own.
+// tile has few rows, and needs a scan to add up sizes. Here a warp takes up to 32 columns. Each lane goes through the
+// rows of its column, so neighbouring lanes read neighbouring fields, and a lane adds up the sizes of its own.
 //
 // If there are fewer rows than lanes, a lane copies its strings as well. Otherwise units of one column and 32 rows copy
 // them later (tile_copy.cuh). So that every warp has a unit, a column may have two lanes then, each with half of the
@@ -169,10 +169,9 @@ HR_FN void move_targets(ConvertMemory& memory, const ConvertTask& task, const Ro
     }
 }
 
-// Columns of a unit of strings, and the rows of a lane: all, or a half of them.
 struct LaneUnits {
-    u32 columns;
-    u32 parts;
+    u32 columns;  // of a unit
+    u32 parts;    // 1 if a lane has all rows of its column, 2 if it has half of them
 };
 
 // Returns the units of strings with a column per lane. `copies`: lanes copy their strings, which they do in order.
