@@ -27,7 +27,7 @@ struct RowColumn {
     u32* validity;
     u64 offsets_or_rules;  // strings: address of the offsets; others: of FieldRules
     // Integers: 99'999'999, or the type's maximum if that is less. Timestamps: units per second. `skip`: number of
-    // fields.
+    // fields. Strings: the null text, an escape and up to three bytes as written, before zeros; 0 if there is none.
     u32 largest;
     RowKind kind;
     u8 flags;    // RowColumnFlag
