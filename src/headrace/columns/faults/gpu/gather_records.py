@@ -21,7 +21,7 @@ _NUMBER_LINES = Entry("columns/faults/gpu/count_lines.cu", "number_lines", "PQPP
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _LINES_BYTES = _THREADS * 64
-_BLOCK_RECORDS = _THREADS // 32
+_BLOCK_RECORDS = _THREADS // 8  # eight lanes copy a record
 MAX_RECORD_BYTES = 16 << 10
 BATCH_BYTES = 64 << 20
 
