@@ -54,4 +54,4 @@ def test_words_for_bools_that_look_like_values():
     """Inference takes -1 for true, also in a column of numbers."""
     data = text_of(random.Random(8), 200, quotes=False)
     check(data, header=False, null_values=["-999"], true_values=["-1"], false_values=["0"])
-    check(b"-1\n0\n-999\n" * 50, header=False, null_values=["-999"], true_values=["-1"], false_values=["0"])
+    check("-1\n0\n-999\n".encode() * 50, header=False, null_values=["-999"], true_values=["-1"], false_values=["0"])
