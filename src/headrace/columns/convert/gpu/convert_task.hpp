@@ -17,10 +17,8 @@ enum ConvertFlag : u8 {
     CONVERT_EMPTY_IS_NULL = 8,
     CONVERT_NULL_WORDS = 16,   // strings: texts other than the empty one mean null
     CONVERT_QUOTED_NULL = 64,  // strings: a quoted text may mean null
-    // Numbers and dates of the usual shape have their usual meaning and are no null text. With CONVERT_RESERVED,
-    // negative numbers may be one.
-    CONVERT_FAST = 32,
-    CONVERT_RESERVED = 128  // some word looks like a value, so words are looked up first
+    CONVERT_FAST = 32,         // numbers and dates of the usual shape have their usual meaning and are no null text
+    CONVERT_RESERVED = 128     // some word looks like a value, so words are looked up first
 };
 
 // Columns of one family share their conversion code.

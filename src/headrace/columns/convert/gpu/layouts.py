@@ -6,7 +6,7 @@ columns, and launches the kernels. Nothing here waits for a device.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
@@ -142,12 +142,11 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
             + ConvertFlag.RAW * column.raw
         )
         column_rules = np.frombuffer(packed, _RULES, 1, number * _RULES.itemsize)[0]
-        own = plan.forms.of(column.position)
-        row["flags"] = flags + _flags_of_rules(column, column_rules, (*own.null_texts, *own.null_words), row["zone"] != 0)
+        row["flags"] = flags + _flags_of_rules(column, column_rules, row["zone"] != 0)
         row["width"] = column.type.bits // 8
         row["family"], row["is_signed"], row["largest"] = _family(column)
         if is_text and not column.raw:
-            row["largest"] = _written_null(own)
+            row["largest"] = _written_null(plan.forms.of(column.position))
         row["precision"], row["scale"] = column.type.precision or 0, column.type.scale or 0
     return table
 
@@ -171,8 +170,8 @@ def _family(column: ColumnAddresses) -> tuple[int, bool, int]:
     return number, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)
 
 
-def _flags_of_rules(column: ColumnAddresses, rules: np.void, nulls: Iterable[bytes], zoned: bool) -> int:
-    """Return the flags of ConvertFlag that follow from the column's rules and null texts."""
+def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int:
+    """Return the flags of ConvertFlag that follow from the column's rules."""
     family = TRAITS[column.type.name].family
     usual = True
     if family in ("date", "timestamp"):
@@ -180,14 +179,12 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void, nulls: Iterable[byt
     elif family in ("integer", "float", "decimal"):
         usual = rules["marks"]["decimal"] == ord(".") and rules["marks"]["thousands"] == -1
     hexadecimal = column.guess in _HEX_KINDS
-    other_words = column.guess is not None and rules["words_look_like_values"]
-    words = rules["nulls_look_like_values"] or other_words
-    has_negative_nulls = family in ("integer", "float") and not other_words and all(text[:1] in (b"", b"-") for text in nulls)
+    words = rules["nulls_look_like_values"] or (column.guess is not None and rules["words_look_like_values"])
     other_nulls = int(rules["nulls"]["count"]) + int(rules["written_nulls"]["count"]) > int(rules["empty_is_null"])
     flags = ConvertFlag.EMPTY_IS_NULL * int(rules["empty_is_null"]) + ConvertFlag.NULL_WORDS * other_nulls
     return (
         flags
-        + ConvertFlag.FAST * (usual and (not words or has_negative_nulls) and not hexadecimal)
+        + ConvertFlag.FAST * (usual and not words and not hexadecimal)
         + ConvertFlag.QUOTED_NULL * int(rules["quoted_may_be_null"])
         + ConvertFlag.RESERVED * bool(words)
     )

@@ -56,7 +56,6 @@ class _ColumnFlag(IntFlag):
     SIGNED = 4
     LONG_OFFSETS = 8
     UTC = 16
-    RESERVED = 32
 
 
 class RowsFlag(IntFlag):
@@ -209,7 +208,6 @@ def _flags(column: np.void) -> int:
         + _ColumnFlag.SIGNED * bool(column["is_signed"])
         + _ColumnFlag.LONG_OFFSETS * bool(is_text and column["width"] == 8)
         + _ColumnFlag.UTC * bool(flags & ConvertFlag.UTC)
-        + _ColumnFlag.RESERVED * bool(flags & ConvertFlag.RESERVED)
     )
 
 

@@ -17,8 +17,7 @@ enum RowColumnFlag : u8 {
     ROW_CANONICAL = 2,     // inferred numbers: a leading zero before other digits is no number
     ROW_SIGNED = 4,        // integers
     ROW_LONG_OFFSETS = 8,  // strings: offsets have 64 bits
-    ROW_UTC = 16,          // timestamps: instants
-    ROW_RESERVED = 32      // numbers: negative ones may be null texts
+    ROW_UTC = 16           // timestamps: instants
 };
 
 // A column of the table, or a run of skipped fields. Row r of the result is record r of the text. `validity` is all

@@ -113,8 +113,7 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
                 value = i == j ? values[j] : value;
             }
             bool open = cursor.live && !value.fine, null = false;
-            const u32 minus = '-' + 8 * (column.flags & ROW_RESERVED);  // no byte if words are looked up first
-            if (open && field.n - 1 <= window_bytes && staged_text(memory)[field.begin] == minus) {
+            if (open && field.n - 1 <= window_bytes && staged_text(memory)[field.begin] == '-') {
                 value = forms.negative(FieldSpan{field.begin + 1, field.n - 1, field.next, field.quoted});
                 open = !value.fine;
             }
