@@ -44,7 +44,7 @@ _DFA_TASK = layout("DfaTask")
 _DFA_FIELDS = _DFA_TASK.packer(last="escape")
 _RULES = layout("FieldRules").dtype
 _ZONE_BYTES = layout("Zone").size
-_TYPE_IDS = {name: number for number, (name, *_) in enumerate(_native.type_list())}
+TYPE_IDS = {name: number for number, (name, *_) in enumerate(_native.type_list())}
 _HEX_KINDS = (15, 16)
 _EIGHT_DIGITS = 99_999_999
 
@@ -133,7 +133,7 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
         row["units_per_second"] = UNITS[column.type.unit] if column.type.unit else 0
         for name in ("values", "offsets", "validity", "sightings", "position"):
             row[name] = getattr(column, name)
-        row["type"] = _TYPE_IDS[column.type.name]
+        row["type"] = TYPE_IDS[column.type.name]
         row["guess"] = column.guess or 0
         flags = (
             ConvertFlag.INFERRED * (column.guess is not None)

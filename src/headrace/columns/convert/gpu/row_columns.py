@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.gpu.layouts import EMPTY, ConvertFamily, ConvertFlag
+from headrace.columns.convert.gpu.layouts import EMPTY, TYPE_IDS, ConvertFamily, ConvertFlag
 from headrace.columns.convert.gpu.tuning import MAX_STRINGS
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.trace_expressions import packed
@@ -46,6 +46,10 @@ class RowKind(IntEnum):
     SKIP = 9
     EMPTY = 10
     BOOLEAN = 11
+    TIME4 = 12
+    TIME8 = 13
+    DURATION = 14
+    DECIMAL = 15
 
 
 class _ColumnFlag(IntFlag):
@@ -67,6 +71,7 @@ class RowsFlag(IntFlag):
 
 
 _INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}  # kinds of integers by bytes of a value
+_OF_UNITS = RowKind.TIMESTAMP, RowKind.TIME4, RowKind.TIME8, RowKind.DURATION
 _KINDS = {
     ConvertFamily.FLOAT32: RowKind.FLOAT4,
     ConvertFamily.FLOAT64: RowKind.FLOAT8,
@@ -74,6 +79,7 @@ _KINDS = {
     ConvertFamily.TIMESTAMP: RowKind.TIMESTAMP,
     ConvertFamily.TEXT: RowKind.TEXT,
     ConvertFamily.BOOLEAN: RowKind.BOOLEAN,
+    ConvertFamily.DECIMAL: RowKind.DECIMAL,
 }
 
 
@@ -182,8 +188,7 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
         numbers.append(number)
         # Strings come first in `table`, so a string column's index there is its index among the strings.
         rules = 0 if has_text else int(column["rules"])
-        largest = int(column["units_per_second" if kind == RowKind.TIMESTAMP else "largest"])
-        rows.append((0, 0, rules, largest, kind, _flags(column), number))
+        rows.append((0, 0, rules, _largest(column, kind), kind, _flags(column), number))
         strings += is_text
     if width > next_position:
         rows.append((0, 0, 0, width - next_position, RowKind.SKIP, 0, 0))
@@ -196,6 +201,13 @@ def _measured_columns(rows: NDArray[np.void]) -> bytes:
     for name in ("largest", "kind", "number"):
         measured[name][: len(rows)] = rows[name]
     return bytes(measured.tobytes())
+
+
+def _largest(column: np.void, kind: RowKind) -> int:
+    """Return the column's `largest` in fast/row_task.hpp."""
+    if kind == RowKind.DECIMAL:
+        return int(column["precision"]) + 256 * int(column["scale"])
+    return int(column["units_per_second" if kind in _OF_UNITS else "largest"])
 
 
 def _flags(column: np.void) -> int:
@@ -224,4 +236,7 @@ def _kind(column: np.void, *, quotes: bool) -> RowKind:
         return RowKind.SKIP
     if family == ConvertFamily.INTEGER:
         return _INTEGERS[int(column["width"])]
+    if family == ConvertFamily.TIME:
+        is_duration = int(column["type"]) == TYPE_IDS["duration"]
+        return RowKind.DURATION if is_duration else RowKind.TIME4 if int(column["width"]) == 4 else RowKind.TIME8
     return _KINDS.get(ConvertFamily(family), RowKind.SKIP)

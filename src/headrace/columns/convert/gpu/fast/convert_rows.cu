@@ -122,6 +122,18 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
             case RowKind::timestamp:
                 if constexpr (has_kind(RowKind::timestamp)) read_timestamps(memory, task, column, group, cursors);
                 break;
+            case RowKind::time4:
+                if constexpr (has_kind(RowKind::time4)) read_times<i32>(memory, task, column, group, cursors);
+                break;
+            case RowKind::time8:
+                if constexpr (has_kind(RowKind::time8)) read_times<i64>(memory, task, column, group, cursors);
+                break;
+            case RowKind::duration:
+                if constexpr (has_kind(RowKind::duration)) read_durations(memory, task, column, group, cursors);
+                break;
+            case RowKind::decimal:
+                if constexpr (has_kind(RowKind::decimal)) read_decimals(memory, task, column, group, cursors);
+                break;
             case RowKind::boolean:
                 if constexpr (has_kind(RowKind::boolean)) read_booleans(memory, task, column, group, cursors);
                 break;

@@ -10,7 +10,24 @@ HR_BEGIN_NAMESPACE
 // How a field is parsed. `skip`: a run of fields that are not converted; `largest` is their number. `empty`: an
 // inferred column that had no value in the sample; others of its fields are left to the general path, which finds their
 // kinds.
-enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip, empty, boolean };
+enum class RowKind : u8 {
+    int4,
+    float4,
+    int1,
+    int2,
+    int8,
+    float8,
+    date,
+    timestamp,
+    text,
+    skip,
+    empty,
+    boolean,
+    time4,
+    time8,
+    duration,
+    decimal
+};
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
@@ -26,8 +43,8 @@ struct RowColumn {
     u8* values;
     u32* validity;
     u64 offsets_or_rules;  // strings: address of the offsets; others: of FieldRules
-    // Integers: 99'999'999, or the type's maximum if that is less. Timestamps: units per second. `skip`: number of
-    // fields.
+    // Integers: 99'999'999, or the type's maximum if that is less. Timestamps, times and durations: units per second.
+    // Decimals: precision + 256 * scale. `skip`: number of fields.
     u32 largest;
     RowKind kind;
     u8 flags;    // RowColumnFlag

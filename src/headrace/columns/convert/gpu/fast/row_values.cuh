@@ -203,6 +203,35 @@ HR_FN void read_reals(RowMemory& memory, const RowTask& task, const RowColumn& c
     read_column<T>(memory, task, column, group, cursors, FieldForms{common, negative, other});
 }
 
+// Reads numbers of type decimal128.
+HR_FN void read_decimals(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                         Cursor (&cursors)[per_lane]) {
+    const i32 precision = static_cast<i32>(column.largest & 0xFF), scale = static_cast<i32>(column.largest >> 8);
+    const u32* const text = staged_words(memory);
+    const auto common = [&](const FieldSpan& field) {
+        const LeadingBytes window = open_window(text, field.begin);
+        Digits digits = align(window, field.n);
+        const u32 after_point = close_point(digits);
+        const bool has_point = after_point != no_point;
+        const i32 fraction = has_point ? static_cast<i32>(after_point / 8) : 0;
+        Int128 value{};
+        bool fine = fits_window(column, window, field.n, digits) && field.n != (has_point ? 1 : 0);
+        fine = to_fixed_decimal(number_of(digits), -fraction, precision, scale, value) && fine;
+        return Number<Int128>{value, fine};
+    };
+    const auto negative = [&](const FieldSpan& field) {
+        const Number<Int128> found = common(field);
+        return Number<Int128>{negate(found.value), found.fine};
+    };
+    const auto other = [&](const FieldSpan& field) {
+        Int128 value{};
+        const SignedNumber found = read_signed(text, field.begin, field.begin + field.n, NumberForm{{}, false}, false);
+        const bool fine = to_fixed_decimal(found, precision, scale, value);
+        return Number<Int128>{value, fine};
+    };
+    read_column<Int128>(memory, task, column, group, cursors, FieldForms{common, negative, other});
+}
+
 HR_FN void read_dates(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                       Cursor (&cursors)[per_lane]) {
     const auto common = [&](const FieldSpan& field) {
@@ -234,6 +263,44 @@ HR_FN void read_timestamps(RowMemory& memory, const RowTask& task, const RowColu
     };
     const auto negative = [](const FieldSpan&) { return Number<i64>{0, false}; };
     read_column<i64>(memory, task, column, group, cursors, FieldForms{common, negative, other});
+}
+
+// Reads times of a day.
+template <class T>
+HR_FN void read_times(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                      Cursor (&cursors)[per_lane]) {
+    const i64 units = column.largest;
+    const u32* const text = staged_words(memory);
+    const auto common = [&](const FieldSpan& field) {
+        u32 words[2], seconds = 0;
+        load_from(text, field.begin, words);
+        const bool fine = fast_clock(words[0], words[1], seconds) && field.n == 8;
+        return Number<T>{static_cast<T>(seconds * units), fine};
+    };
+    const auto negative = [](const FieldSpan&) { return Number<T>{0, false}; };
+    const auto other = [&](const FieldSpan& field) {
+        i64 value = 0;
+        const bool fine = read_time(text, field.begin, field.begin + field.n, units, false, value);
+        return Number<T>{static_cast<T>(value), fine};
+    };
+    read_column<T>(memory, task, column, group, cursors, FieldForms{common, negative, other});
+}
+
+HR_FN void read_durations(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                          Cursor (&cursors)[per_lane]) {
+    // An inferred duration is neither a clock time nor a date of some format.
+    const bool inferred = column.flags & ROW_CANONICAL;
+    const bool may_be_date =
+        inferred && reinterpret_cast<const FieldRules*>(column.offsets_or_rules)->dates.count != 0;
+    const auto none = [](const FieldSpan&) { return Number<i64>{0, false}; };
+    const auto other = [&](const FieldSpan& field) {
+        const u32* const text = staged_words(memory);
+        i64 value = 0;
+        const bool fine =
+            !may_be_date && read_duration(text, field.begin, field.begin + field.n, column.largest, inferred, value);
+        return Number<i64>{value, fine};
+    };
+    read_column<i64>(memory, task, column, group, cursors, FieldForms{none, none, other});
 }
 
 HR_FN void read_booleans(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
