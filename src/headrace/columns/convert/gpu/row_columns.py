@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.gpu.layouts import EMPTY, TYPE_IDS, ConvertFamily, ConvertFlag
+from headrace.columns.convert.gpu.layouts import EMPTY, FIELD_RULES, TYPE_IDS, ConvertFamily, ConvertFlag
 from headrace.columns.convert.gpu.tuning import MAX_STRINGS
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.trace_expressions import packed
@@ -52,6 +52,13 @@ class RowKind(IntEnum):
     DECIMAL = 15
 
 
+class RowForm(IntFlag):
+    """Bits of a program's mask of kinds after those of RowKind (fast/row_task.hpp)."""
+
+    MARKS = 1 << 16
+    FORMATS = 1 << 17
+
+
 class _ColumnFlag(IntFlag):
     """RowColumnFlag of fast/row_task.hpp."""
 
@@ -71,6 +78,8 @@ class RowsFlag(IntFlag):
 
 
 _INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}  # kinds of integers by bytes of a value
+_NUMBERS = {ConvertFamily.INTEGER, ConvertFamily.FLOAT32, ConvertFamily.FLOAT64, ConvertFamily.DECIMAL}
+_MOMENTS = {ConvertFamily.DATE, ConvertFamily.TIMESTAMP}
 _OF_UNITS = RowKind.TIMESTAMP, RowKind.TIME4, RowKind.TIME8, RowKind.DURATION
 _KINDS = {
     ConvertFamily.FLOAT32: RowKind.FLOAT4,
@@ -101,9 +110,10 @@ class RowColumns:
     `numbers`: for each entry that is not a skipped run, its index in the general conversion's column table.
     `width`: fields of a record; each takes at least one byte.
     `sums`: columns of the table whose strings are measured, or that have no type yet.
+    `forms`: unusual forms that the columns may have.
     """
 
-    def __init__(self, rows: NDArray[np.void], numbers: list[int], width: int, sums: int) -> None:
+    def __init__(self, rows: NDArray[np.void], numbers: list[int], width: int, sums: int, forms: RowForm) -> None:
         self.width = width
         self._words = rows.view(np.uint64).reshape(len(rows), -1)
         self._wanted = np.flatnonzero(rows["kind"] != RowKind.SKIP)
@@ -112,8 +122,8 @@ class RowColumns:
         texts = (kinds == RowKind.TEXT) | (kinds == RowKind.EMPTY)
         self._ruled: NDArray[np.intp] = self._wanted[~texts]
         self._texts, self._text_numbers = self._wanted[texts], self._numbers[texts]
-        self.kinds = sum(1 << kind for kind in set(kinds.tolist()))
-        """Bit mask of the columns' RowKind."""
+        self.kinds = sum(1 << kind for kind in set(kinds.tolist())) + forms
+        """Bit mask of the columns' RowKind, and RowForm."""
         self.strings, self._sums = int((kinds == RowKind.TEXT).sum()), sums
         self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
         """The argument `measured` of ``summarize_rows``; empty if there are too many columns for it."""
@@ -162,11 +172,29 @@ def max_row_bytes(columns: int) -> int:
     return (2 * columns + 1) * ROW_COLUMN.size
 
 
-def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> RowColumns | None:
+def row_forms(table: NDArray[np.void], packed: bytes) -> RowForm:
+    """Return the unusual forms that columns of a table may have.
+
+    `table`: wanted columns, from ``pack_columns``.
+    `packed`: the rules of its columns.
+    """
+    forms = RowForm(0)
+    for at in np.unique(table["rules"]).tolist():
+        rules = np.frombuffer(packed, FIELD_RULES, 1, at)[0]
+        families = set(table["family"][table["rules"] == at].tolist())
+        if families & _NUMBERS and (rules["marks"]["decimal"] != ord(".") or rules["marks"]["thousands"] != -1):
+            forms |= RowForm.MARKS
+        if families & _MOMENTS and (rules["dates"]["count"] or not rules["dates"]["iso_first"]):
+            forms |= RowForm.FORMATS
+    return forms
+
+
+def row_columns(table: NDArray[np.void], width: int, forms: RowForm, *, quotes: bool, measures: bool) -> RowColumns | None:
     """Return a table's columns for the fast conversion, or None if it cannot read one of them.
 
     `table`: wanted columns, from ``pack_columns``.
     `width`: fields of a record.
+    `forms`: from `row_forms`.
     `quotes`: whether fields may be quoted.
     `measures`: whether the columns are for ``measure_rows``, which reads only strings.
     """
@@ -193,7 +221,7 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
     if width > next_position:
         rows.append((0, 0, 0, width - next_position, RowKind.SKIP, 0, 0))
     sums = int((table["family"] == ConvertFamily.TEXT).sum())
-    return RowColumns(np.array(rows, ROW_COLUMN.dtype), numbers, width, sums)
+    return RowColumns(np.array(rows, ROW_COLUMN.dtype), numbers, width, sums, forms)
 
 
 def _measured_columns(rows: NDArray[np.void]) -> bytes:

@@ -87,11 +87,6 @@ HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
 }
 
 #if HR_WRITES
-constexpr u32 row_kinds = HR_KINDS;
-
-// Returns whether the program reads columns of a kind.
-HR_FN constexpr bool has_kind(RowKind kind) { return (row_kinds >> static_cast<u32>(kind) & 1) != 0; }
-
 // Reads the fields of a warp's records.
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
                         const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {

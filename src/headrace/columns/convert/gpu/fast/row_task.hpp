@@ -29,6 +29,10 @@ enum class RowKind : u8 {
     decimal
 };
 
+// Bits of a program's mask of kinds after those of RowKind: forms that only few columns have.
+constexpr u32 ROW_MARKS = 1u << 16;    // numbers have other marks than a decimal point
+constexpr u32 ROW_FORMATS = 1u << 17;  // dates and timestamps have formats
+
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
     ROW_CANONICAL = 2,     // inferred numbers: a leading zero before other digits is no number
