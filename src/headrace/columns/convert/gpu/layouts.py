@@ -45,7 +45,7 @@ _DFA_FIELDS = _DFA_TASK.packer(last="escape")
 FIELD_RULES = layout("FieldRules").dtype
 _ZONE_BYTES = layout("Zone").size
 TYPE_IDS = {name: number for number, (name, *_) in enumerate(_native.type_list())}
-_HEX_KINDS = (15, 16)
+HEX_KINDS = 15, 16
 _EIGHT_DIGITS = 99_999_999
 
 
@@ -57,9 +57,8 @@ class ConvertFlag(IntFlag):
     RAW = 4
     EMPTY_IS_NULL = 8
     NULL_WORDS = 16
-    FAST = 32
-    QUOTED_NULL = 64
-    RESERVED = 128
+    QUOTED_NULL = 32
+    RESERVED = 64
 
 
 class _RecordFlag(IntFlag):
@@ -141,7 +140,7 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
             + ConvertFlag.RAW * column.raw
         )
         column_rules = np.frombuffer(packed, FIELD_RULES, 1, number * FIELD_RULES.itemsize)[0]
-        row["flags"] = flags + _flags_of_rules(column, column_rules, row["zone"] != 0)
+        row["flags"] = flags + _flags_of_rules(column, column_rules)
         row["width"] = column.type.bits // 8
         row["family"], row["is_signed"], row["largest"] = _family(column)
         row["precision"], row["scale"] = column.type.precision or 0, column.type.scale or 0
@@ -159,18 +158,12 @@ def _family(column: ColumnAddresses) -> tuple[int, bool, int]:
     return number, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)
 
 
-def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int:
+def _flags_of_rules(column: ColumnAddresses, rules: np.void) -> int:
     """Return the flags of ConvertFlag that follow from the column's rules."""
-    hexadecimal = column.guess in _HEX_KINDS
     words = rules["nulls_look_like_values"] or (column.guess is not None and rules["words_look_like_values"])
     other_nulls = int(rules["nulls"]["count"]) + int(rules["written_nulls"]["count"]) > int(rules["empty_is_null"])
     flags = ConvertFlag.EMPTY_IS_NULL * int(rules["empty_is_null"]) + ConvertFlag.NULL_WORDS * other_nulls
-    return (
-        flags
-        + ConvertFlag.FAST * (not zoned and not words and not hexadecimal)
-        + ConvertFlag.QUOTED_NULL * int(rules["quoted_may_be_null"])
-        + ConvertFlag.RESERVED * bool(words)
-    )
+    return flags + ConvertFlag.QUOTED_NULL * int(rules["quoted_may_be_null"]) + ConvertFlag.RESERVED * bool(words)
 
 
 def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> bytes:

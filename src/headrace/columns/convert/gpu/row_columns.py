@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.gpu.layouts import EMPTY, FIELD_RULES, TYPE_IDS, ConvertFamily, ConvertFlag
+from headrace.columns.convert.gpu.layouts import EMPTY, FIELD_RULES, HEX_KINDS, TYPE_IDS, ConvertFamily, ConvertFlag
 from headrace.columns.convert.gpu.tuning import MAX_STRINGS
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.trace_expressions import packed
@@ -57,6 +57,7 @@ class RowForm(IntFlag):
 
     MARKS = 1 << 16
     FORMATS = 1 << 17
+    WORDS = 1 << 18
 
 
 class _ColumnFlag(IntFlag):
@@ -67,6 +68,7 @@ class _ColumnFlag(IntFlag):
     SIGNED = 4
     LONG_OFFSETS = 8
     UTC = 16
+    RESERVED = 32
 
 
 class RowsFlag(IntFlag):
@@ -178,7 +180,7 @@ def row_forms(table: NDArray[np.void], packed: bytes) -> RowForm:
     `table`: wanted columns, from ``pack_columns``.
     `packed`: the rules of its columns.
     """
-    forms = RowForm(0)
+    forms = RowForm.WORDS if (table["flags"] & ConvertFlag.RESERVED).any() else RowForm(0)
     for at in np.unique(table["rules"]).tolist():
         rules = np.frombuffer(packed, FIELD_RULES, 1, at)[0]
         families = set(table["family"][table["rules"] == at].tolist())
@@ -248,6 +250,7 @@ def _flags(column: np.void) -> int:
         + _ColumnFlag.SIGNED * bool(column["is_signed"])
         + _ColumnFlag.LONG_OFFSETS * bool(is_text and column["width"] == 8)
         + _ColumnFlag.UTC * bool(flags & ConvertFlag.UTC)
+        + _ColumnFlag.RESERVED * bool(flags & ConvertFlag.RESERVED and not is_text)
     )
 
 
@@ -260,7 +263,7 @@ def _kind(column: np.void, *, quotes: bool) -> RowKind:
     if family == ConvertFamily.TEXT:
         unusual = ConvertFlag.NULL_WORDS | (ConvertFlag.RAW | ConvertFlag.QUOTED_NULL if quotes else 0)
         return RowKind.SKIP if flags & unusual else RowKind.TEXT
-    if not flags & ConvertFlag.FAST:
+    if column["zone"] or (inferred and int(column["guess"]) in HEX_KINDS):
         return RowKind.SKIP
     if family == ConvertFamily.INTEGER:
         return _INTEGERS[int(column["width"])]

@@ -32,13 +32,15 @@ enum class RowKind : u8 {
 // Bits of a program's mask of kinds after those of RowKind: forms that only few columns have.
 constexpr u32 ROW_MARKS = 1u << 16;    // numbers have other marks than a decimal point
 constexpr u32 ROW_FORMATS = 1u << 17;  // dates and timestamps have formats
+constexpr u32 ROW_WORDS = 1u << 18;    // some word looks like a value, such as a null text -999
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
     ROW_CANONICAL = 2,     // inferred numbers: a leading zero before other digits is no number
     ROW_SIGNED = 4,        // integers
     ROW_LONG_OFFSETS = 8,  // strings: offsets have 64 bits
-    ROW_UTC = 16           // timestamps: instants
+    ROW_UTC = 16,          // timestamps: instants
+    ROW_RESERVED = 32      // some word looks like a value, so words are looked up first
 };
 
 // A column of the table, or a run of skipped fields. Row r of the result is record r of the text. `validity` is all

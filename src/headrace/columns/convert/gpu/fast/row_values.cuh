@@ -10,13 +10,14 @@
 
 namespace headrace {
 
-// What the columns of the program have: bits of RowKind, ROW_MARKS and ROW_FORMATS.
+// What the columns of the program have: bits of RowKind, and those after them.
 #if HR_WRITES
 constexpr u32 row_kinds = HR_KINDS;
 #else
 constexpr u32 row_kinds = 0;
 #endif
 constexpr bool has_marks = (row_kinds & ROW_MARKS) != 0, has_formats = (row_kinds & ROW_FORMATS) != 0;
+constexpr bool has_words = (row_kinds & ROW_WORDS) != 0;
 
 HR_FN constexpr bool has_kind(RowKind kind) { return (row_kinds >> static_cast<u32>(kind) & 1) != 0; }
 
@@ -111,10 +112,14 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
     Number<T> values[per_lane];
     FieldSpan fields[per_lane];
     bool asks = false, has_empty = false;
+    const bool words_first = has_words && (column.flags & ROW_RESERVED);
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         fields[i] = field_at(memory, task, cursors[i], padded_bytes(memory, task, cursors[i].at));
         values[i] = forms.common(fields[i]);
+        if (words_first && cursors[i].live && values[i].fine) {
+            values[i].fine = meaning_of_field(memory, task, column, fields[i]) == 0;
+        }
         asks |= cursors[i].live && !values[i].fine;
         has_empty |= fields[i].n == 0;
     }
@@ -134,7 +139,7 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
                 value = i == j ? values[j] : value;
             }
             bool open = cursor.live && !value.fine, null = false;
-            if (open && field.n - 1 <= window_bytes && staged_text(memory)[field.begin] == '-') {
+            if (open && !words_first && field.n - 1 <= window_bytes && staged_text(memory)[field.begin] == '-') {
                 value = forms.negative(FieldSpan{field.begin + 1, field.n - 1, field.next, field.quoted});
                 open = !value.fine;
             }
