@@ -158,6 +158,14 @@ def test_a_thousand_texts_take_few_states() -> None:
     assert time.process_time() - began < 2  # a minute, if each state has the first node of each text
 
 
+def test_nodes_are_not_limited_by_the_number_of_texts() -> None:
+    source = random.Random(2)
+    texts = ["".join(source.choices("abcdefghijklmnopqrstuv", k=9)) for _ in range(9_000)]
+    expression = LineExpression(texts, is_literal=True)
+    text = "\n".join(["abc", texts[0], "x" * 9, texts[-1] + "x"]).encode()
+    assert numbers(search(expression).write(text)) == [2, 4]
+
+
 def test_texts_that_begin_with_each_other() -> None:
     expression = LineExpression(["a" * n for n in range(3, 300)], is_literal=True)
     assert numbers(search(expression).write(b"aa\naaa\nbaab\n" + b"a" * 400)) == [2, 4]

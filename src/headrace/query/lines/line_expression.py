@@ -49,7 +49,7 @@ class LineExpression:
         several = patterns if isinstance(patterns, list) else [patterns]
         is_word, is_line = edges == "word", edges == "line"
         node, is_text = _tree(several, is_line, is_literal=is_literal, ignore_case=flag("ignore_case", ignore_case))
-        nfa = Nfa(is_text)
+        nfa = Nfa(is_text, sum(map(len, several)))
         begin = selecting = nfa.add(node, 0)
         if is_word:
             selecting = _add_words(nfa, node)

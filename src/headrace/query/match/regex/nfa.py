@@ -20,19 +20,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headrace.query.match.regex.syntax import Node
 
-_MAX_NODES = 50_000
+_REPEATED_NODES = 50_000
+"""Nodes beyond those of the characters that a pattern has. It needs them for repetitions and classes."""
+_NODES_PER_CHARACTER = 16
+_MAX_NODES = 1 << 24
 
 
 class Nfa:
     """A nondeterministic automaton over bytes. Nodes are numbers; node 0 accepts.
 
     `is_text`: whether characters are those of Unicode, in UTF-8, not bytes.
+    `size`: number of characters of the patterns, for which more nodes are allowed.
     """
 
-    __slots__ = ("empty", "is_text", "line_end", "line_start", "ranges")
+    __slots__ = ("_max_nodes", "empty", "is_text", "line_end", "line_start", "ranges")
 
-    def __init__(self, is_text: bool) -> None:
+    def __init__(self, is_text: bool, size: int) -> None:
         self.is_text = is_text
+        self._max_nodes = min(_REPEATED_NODES + _NODES_PER_CHARACTER * size, _MAX_NODES)
         self.empty: list[list[int]] = [[]]  # targets of the edges of each node that read nothing
         self.line_start: list[list[int]] = [[]]
         """Targets of the edges of each node that read nothing, and may be taken at the start of a line."""
@@ -42,8 +47,8 @@ class Nfa:
 
     def node(self) -> int:
         """Add a node without edges. Raise OptionError if there are too many."""
-        if len(self.empty) == _MAX_NODES:
-            raise OptionError(f"pattern needs more than {_MAX_NODES} nodes; use fewer repetitions")
+        if len(self.empty) == self._max_nodes:
+            raise OptionError(f"pattern needs more than {self._max_nodes} nodes; use fewer repetitions or patterns")
         self.empty.append([])
         self.line_start.append([])
         self.line_end.append([])
