@@ -30,6 +30,24 @@ def test_searches_and_distinct_items(dtype: str) -> None:
             same(headrace.searchsorted(ascending, keys, side, context=context), np.searchsorted(ascending, keys, side))
 
 
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "M8[s]", "f4"])
+def test_distinct_items_of_large_arrays(dtype: str) -> None:
+    """Few distinct integers are collected in a table, and others sorted; -1 has the bits of an empty slot."""
+    context, random = Context(device="cuda"), np.random.default_rng(6)
+    limits = np.iinfo("u4" if dtype == "u4" else "i4")
+    for distinct in (1, 30_000, 1 << 20, 1 << 23):
+        pool = random.integers(limits.min, limits.max, distinct)
+        pool[0] = -1 if limits.min else limits.max
+        keys = pool[random.integers(0, distinct, (1 << 23) + 5)].astype(dtype)
+        if dtype == "M8[s]":
+            keys[::1000] = np.datetime64("NaT")
+        expected, places = np.unique(keys, return_inverse=True)
+        same(headrace.unique(keys, context=context), expected)
+        values, inverse = headrace.unique(keys, return_inverse=True, context=context)
+        same(values, expected)
+        same(inverse, places)
+
+
 def test_counts() -> None:
     context = Context(device="cuda")
     for limit in (1, 100, 70_000):
