@@ -40,13 +40,6 @@ TABLE_WIDTHS = (4, 8)  # of keys that are compared and exchanged in one access
 
 PROGRAMS: Programs = (
     ("search.cu", {"HR_KEY": [KEY_TYPES[4], KEY_TYPES[8], ANY], "HR_THREADS": [SEARCH_THREADS], "HR_TURNS": [TURNS]}),
-    ("distinct_runs.cu", {"HR_KEY": [KEY_TYPES[4], KEY_TYPES[8], ANY], "HR_THREADS": [RUN_THREADS], "HR_ROWS": [RUN_ROWS]}),
-    (
-        "distinct_table.cu",
-        {
-            "HR_KEY": [KEY_TYPES[width] for width in TABLE_WIDTHS],
-            "HR_THREADS": [DISTINCT_TABLE.threads],
-            "HR_ROWS": [DISTINCT_TABLE.rows],
-        },
-    ),
+    ("distinct_runs.cu", {"HR_KEY": [ANY], "HR_THREADS": [RUN_THREADS], "HR_ROWS": [RUN_ROWS]}),
+    ("distinct_table.cu", {"HR_KEY": [ANY], "HR_THREADS": [DISTINCT_TABLE.threads], "HR_ROWS": [DISTINCT_TABLE.rows]}),
 )
