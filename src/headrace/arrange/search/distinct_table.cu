@@ -30,7 +30,7 @@ struct TableState {
 // Mixes all bits of a key (Appleby, MurmurHash3's finalizer).
 static __device__ __forceinline__ u32 hash_of(Key key) {
     u32 hash = static_cast<u32>(key);
-    if constexpr (sizeof(Key) == 8) hash ^= static_cast<u32>(key >> 32) * 0x9E3779B1u;
+    if constexpr (sizeof(Key) == 8) hash ^= static_cast<u32>(u64{key} >> 32) * 0x9E3779B1u;
     hash = (hash ^ hash >> 16) * 0x85EBCA6Bu;
     hash = (hash ^ hash >> 13) * 0xC2B2AE35u;
     return hash ^ hash >> 16;

@@ -40,9 +40,10 @@ class DistinctTable:
         A sample decides first, so that many distinct keys cost little.
         """
         tuning, tile = self._tuning, self._tile
-        step = max(1, count // (tile * tuning.sample_tiles))
+        step = max(1, count // tuning.sample_keys)
 
         def inserted(step: int) -> int:
+            """Insert the keys of each tile whose number is a multiple of `step`."""
             tiles = -(-count // (tile * step))
             shape = Shape(self._defines, min(multiprocessors * tuning.blocks, tiles), tuning.threads)
             args = (keys, count, step, self._table, (1 << tuning.bits) - 1, self._state, tuning.max_distinct)
@@ -50,7 +51,7 @@ class DistinctTable:
             found: Any = self._launcher.fetch(self._state).view(np.uint32)
             return int(found[0]) + int(found[1])
 
-        if step > 1 and inserted(step) > tuning.max_share * tile * tuning.sample_tiles:
+        if step > 1 and inserted(step) > tuning.max_share * count / step:
             return None
         distinct = inserted(1)
         return distinct if distinct <= tuning.max_distinct else None

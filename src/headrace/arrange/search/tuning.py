@@ -8,7 +8,7 @@ from headrace.gpu.kernels.source import ANY, Programs
 
 SEARCH_THREADS = 256
 TURNS = 4  # keys per thread
-RUN_THREADS = 256
+RUN_THREADS = 512
 RUN_ROWS = 4  # vectors of 16 bytes per thread
 KEY_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # types of keys that kernels are compiled for, by width
 
@@ -17,17 +17,17 @@ KEY_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # types of keys that kernel
 class TableTuning:
     """Sizes of a hash table of distinct keys, and the shares of them that it is for."""
 
-    threads: int = 256
+    threads: int = 512
     rows: int = 2  # vectors of 16 bytes per thread
-    blocks: int = 8  # of a multiprocessor
+    blocks: int = 4  # of a multiprocessor
     bits: int = 22  # logarithm of the slots
-    sample_tiles: int = 128
-    max_share: float = 0.94  # of distinct keys in the sample
-    min_keys: int = 1 << 23  # for fewer keys, a sort takes about as long as the waits for counts
+    sample_keys: int = 1 << 17
+    max_share: float = 0.968  # of distinct keys in the sample; of an even spread over `max_distinct` keys
+    min_keys: int = 1 << 25  # fewer keys were not measured
 
     @property
     def max_distinct(self) -> int:
-        """Number of distinct keys from which on the table has too few empty slots."""
+        """Largest number of distinct keys, with which half of the slots are empty."""
         return 1 << self.bits - 1
 
     def tile_keys(self, width: int) -> int:
