@@ -1,4 +1,4 @@
-"""Tests the kernels of search.cu in the fiber harness against NumPy."""
+"""Tests the kernels of search.cu and distinct_runs.cu in the fiber harness against NumPy."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_runs(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f2", "i4", "f4", "u8", "f8", "m8[ns]"])
 @pytest.mark.parametrize("order", ["forward", "reverse", "random"])
 def test_first_keys_of_runs(dtype: str, order: str) -> None:
-    launcher = FiberLauncher(order, 7)
+    launcher = FiberLauncher(order, 7, resident_blocks=1 if order == "reverse" else 4)
     rule, width = KeyOrder.of(np.dtype(dtype).str).packed, np.dtype(dtype).itemsize
     tile = THREADS * 4 * 16 // width
     for count in (1, 2, 31, tile - 1, tile, tile + 1, 9 * tile + 5):
