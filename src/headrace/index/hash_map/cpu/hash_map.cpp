@@ -49,6 +49,10 @@ struct TakeLast {
     Value operator()(Value, Value next) const { return next; }
 };
 template <class Value>
+struct WrappedSum {
+    Value operator()(Value held, Value next) const { return static_cast<Value>(held + next); }
+};
+template <class Value>
 struct Reduction {
     MapOperation operation;
     NumberKind kind;
@@ -81,6 +85,9 @@ public:
 
     void upsert(const PairBatch& batch, const Upsert& how, unsigned threads) override {
         if constexpr (sizeof(Value) >= 4) {
+            if (how.reduce == Reduce::sum && how.kind != NumberKind::floating) {
+                return upsert_by(batch, WrappedSum<Value>{}, threads);
+            }
             if (how.reduce != Reduce::last) {
                 return upsert_by(batch, Reduction<Value>{operation_of(how.reduce), how.kind}, threads);
             }
