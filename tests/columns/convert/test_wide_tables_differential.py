@@ -67,14 +67,14 @@ def test_many_columns_of_inferred_types(quoted):
 
 
 @pytest.mark.parametrize("quoted", [False, True])
-@pytest.mark.parametrize("type_", ["int64", "float32", "mixed"])
+@pytest.mark.parametrize("type_", ["int64", "float32", "string", "mixed"])
 def test_tiles_of_several_tiles_of_the_search(quoted, type_, monkeypatch):
-    """Few long records of many columns: the general conversion reads three tiles of the search at once."""
+    """Few long records of many columns: the general conversion reads three tiles of the search at once, and measures them."""
     spans: list[int] = []
     launch = FiberLauncher.launch
 
     def recorded(self, entry, shape, args):
-        if entry.name in ("convert_tiles", "convert_rows"):
+        if entry.name in ("convert_tiles", "convert_rows") or (entry.name == "measure_strings" and type_ == "string"):
             spans.append(shape.defines.get("HR_SPAN", 0))
         launch(self, entry, shape, args)
 
