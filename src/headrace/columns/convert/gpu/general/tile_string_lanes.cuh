@@ -2,12 +2,14 @@
 // tile has few rows, and needs a scan to add up sizes. Here a warp takes up to 32 columns. Each lane goes through the
 // rows of its column, so neighbouring lanes read neighbouring fields, and a lane adds up the sizes of its own.
 //
+// Most fields are plain: their ends delimit their text. A lane reads all of its fields so, or all by the rules.
+//
 // If there are fewer rows than lanes, a lane copies its strings as well. Otherwise units of one column and 32 rows copy
 // them later (tile_copy.cuh). So that every warp has a unit, a column may have two lanes then, each with half of the
 // rows.
 #pragma once
 
-#include "columns/convert/gpu/general/tile_copy.cuh"
+#include "columns/convert/gpu/general/tile_lane_streams.cuh"
 #include "columns/convert/gpu/general/tile_units.cuh"
 #include "columns/convert/gpu/wide_tiles.cuh"
 
@@ -28,78 +30,15 @@ HR_FN bool lanes_copy(const ConvertMemory& memory, const ConvertTask& task, cons
     return memory.tile.regular && task.strings >= threads && rows.end - rows.first < span * few_rows;
 }
 
-// Stores a lane's consecutive bytes by aligned words. Other lanes store to other places, so each store costs as much as
-// one of 32 bytes.
-struct LaneStream {
-    u8* to;      // of the word, aligned
-    u32 held;    // its bytes
-    u32 count;   // their number
-    u32 others;  // how many of these belong to the column's strings before
-
-    HR_MEMBER static LaneStream at(u8* to) {
-        const u32 others = static_cast<u32>(reinterpret_cast<u64>(to) & 3);
-        return {to - others, 0, others, others};
-    }
-    HR_MEMBER void store_part() const {
-        for (u32 i = others; i < count; ++i) to[i] = static_cast<u8>(held >> (8 * i));
-    }
-    // Appends the lowest 1 to 4 bytes of a word.
-    HR_MEMBER void append(u32 bytes, u32 size) {
-        const u64 all = held | u64{bytes & (~0u >> (32 - 8 * size))} << (8 * count);
-        held = static_cast<u32>(all);
-        count += size;
-        if (count < 4) return;
-        const u32 more = count - 4;
-        count = 4;
-        if (others == 0) {
-            *reinterpret_cast<u32*>(to) = held;
-        } else {
-            store_part();
-        }
-        *this = {to + 4, static_cast<u32>(all >> 32), more, 0};
-    }
-};
-
 // Appends a string that other warps do not copy.
 HR_FN void append_string(const ConvertMemory& memory, LaneStream& stream, const StringField& field) {
     const u32 end = field.begin + field.size;
-    if (field.doubled) {
-        const u8* const text = staged_text(memory);
-        for (u32 at = field.begin; at < end; ++at) {
-            if (!(memory.dropped[at / 32] >> (at % 32) & 1)) stream.append(text[at], 1);
-        }
-        return;
-    }
-    for (u32 at = field.begin; at < end; at += 4) {
-        u32 word[1];
-        load_from(reinterpret_cast<const u32*>(memory.text), at, word);
-        stream.append(word[0], min(end - at, 4u));
+    if (!field.doubled) return stream.append(memory, field.begin, end);
+    const u8* const text = staged_text(memory);
+    for (u32 at = field.begin; at < end; ++at) {
+        if (!(memory.dropped[at / 32] >> (at % 32) & 1)) stream.append(text[at], 1);
     }
 }
-
-// Stores a lane's consecutive offsets, two of 4 bytes at a time.
-struct OffsetStream {
-    u32 held;
-    bool has_held;
-
-    HR_MEMBER void append(const StringColumn& column, u64 index, u64 value) {
-        u32* const to = reinterpret_cast<u32*>(column.offsets) + index;
-        if (column.has_long_offsets) {
-            store_offset(column.offsets, true, index, value);
-        } else if (has_held) {
-            *reinterpret_cast<u64*>(to - 1) = value << 32 | held;
-            has_held = false;
-        } else if (reinterpret_cast<u64>(to) % 8 == 0) {
-            *this = {static_cast<u32>(value), true};
-        } else {
-            *to = static_cast<u32>(value);
-        }
-    }
-    // Call after the last one, whose index is `index`.
-    HR_MEMBER void end(const StringColumn& column, u64 index) const {
-        if (has_held) reinterpret_cast<u32*>(column.offsets)[index] = held;
-    }
-};
 
 // Returns the slot of a column's field in a row of a regular tile.
 HR_FN i32 slot_of_row(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column, u64 row) {
@@ -108,24 +47,109 @@ HR_FN i32 slot_of_row(const ConvertMemory& memory, const ConvertTask& task, cons
            static_cast<i32>(entry.column + memory.window.first);
 }
 
-// Reads the fields of a lane's column in rows of a regular tile. Returns the number of their bytes. `fields`: those of
-// the window, or 0 in lanes without a column. `base`: offset of the column's next byte.
+// The validity of a lane's rows, up to 32 at a time.
+struct LaneValidity {
+    u32 here, present;
+
+    HR_MEMBER void add(u64 row, bool is_present) {
+        here |= 1u << (row % 32);
+        present |= is_present ? 1u << (row % 32) : 0;
+    }
+    // Stores the bits of a word if `row` is its last one, or the lane's.
+    HR_MEMBER void end_row(const ConvertMemory& memory, const StringColumn& column, const RowSpan& rows, u64 row) {
+        if (here == 0 || (row % 32 != 31 && row + 1 != rows.end)) return;
+        store_bits(column.validity + row / 32, here, present, validity_before(memory.tile));
+        *this = {0, 0};
+    }
+};
+
+// Staged bytes of a field that its ends delimit. If it began before them, the size is that of no field.
+struct PlainField {
+    u32 begin, size;
+};
+
+HR_FN PlainField plain_field(const ConvertMemory& memory, const ConvertTask& task, const StringColumn& column,
+                             i32 slot) {
+    u32 begin = memory.places[slot] + 1u;
+    if (column.first) begin = skip_line_ends(memory, task.dialect, memory.tile, begin);
+    return {begin, memory.places[slot + 1] - begin};
+}
+
+// Reads the sizes of a lane's fields by their ends alone. Returns the number of their bytes, or odd_lane if that does
+// not suffice: a field has quotes, may be a null text, or is copied by all warps. Parameters: convert_odd_lane.
+constexpr u32 odd_lane = ~0u;
 template <LaneWork work>
-HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
-                              const ConvertColumn& column, u32 fields, u64 base) {
+HR_FN u32 size_plain_lane(ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows,
+                          const ConvertColumn& column, u32 fields) {
+    if (by_dfa || memory.tile.has_errors || ((column.flags & CONVERT_INFERRED) && !has_type(column.guess))) {
+        return odd_lane;
+    }
+    const StringColumn own = string_column(column);
+    const bool keeps_empty = !(own.flags & CONVERT_EMPTY_IS_NULL);
+    i32 slot = slot_of_row(memory, task, column, rows.first);
+    u32 done = 0;
+    bool is_plain = true;
+    LaneValidity validity{};
+    for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
+        if (static_cast<u32>(slot) < fields) {
+            const PlainField field = plain_field(memory, task, own, slot);
+            is_plain &= field.size < long_piece && !(own.null_sizes >> min(field.size, 63u) & 1);
+            if (may_quote && is_plain) {
+                is_plain = kept_bytes(memory, field.begin, field.begin + field.size, false) == field.size;
+            }
+            if (work == LaneWork::place) {
+                memory.targets[slot] = static_cast<u16>(done);
+                validity.add(row, field.size != 0 || keeps_empty);
+            }
+            done += field.size;
+        }
+        if (work == LaneWork::place) validity.end_row(memory, own, rows, row);
+    }
+    return is_plain ? done : odd_lane;
+}
+
+// Copies the strings of a lane for which size_plain_lane suffices.
+HR_FN void copy_plain_lane(const ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows,
+                           const ConvertColumn& column, u32 fields, u64 base) {
+    const StringColumn own = string_column(column);
+    const bool keeps_empty = !(own.flags & CONVERT_EMPTY_IS_NULL);
+    i32 slot = slot_of_row(memory, task, column, rows.first);
+    LaneStream stream = LaneStream::at(own.values + base);
+    OffsetStream offsets{};
+    LaneValidity validity{};
+    u64 last = 0;
+    for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
+        if (static_cast<u32>(slot) < fields) {
+            const PlainField field = plain_field(memory, task, own, slot);
+            stream.append(memory, field.begin, field.begin + field.size);
+            base += field.size;
+            offsets.append(own, last = row + 1, base);
+            validity.add(row, field.size != 0 || keeps_empty);
+        }
+        validity.end_row(memory, own, rows, row);
+    }
+    stream.store_part();
+    offsets.end(own, last);
+}
+
+// Reads the fields of a lane's column in rows of a regular tile. Returns the number of their bytes. `fields`: those of
+// the window, or 0 in lanes without a column. `base`: offset of the column's next byte. A function that is called, so
+// that its registers do not displace those of lanes whose fields are plain.
+template <LaneWork work>
+HR_COLD u32 convert_odd_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
+                             const ConvertColumn& column, u32 fields, u64 base) {
     constexpr bool writes = work != LaneWork::measure;
     const ConvertTile& tile = memory.tile;
     const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
     const StringColumn own = string_column(column);
     i32 slot = slot_of_row(memory, task, column, rows.first);
-    u32 done = 0, here = 0, present = 0;
+    u32 done = 0;
     LaneStream stream = LaneStream::at(own.values + base);
     OffsetStream offsets{};
+    LaneValidity validity{};
     u64 row = rows.first, last = 0;
     for (; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
-        const u32 bit = 1u << (row % 32);
         if (static_cast<u32>(slot) < fields) {
-            here |= bit;
             FieldString found{};
             if (!classifies) {
                 found = string_of(memory, text, task, column, own, slot, row, writes);
@@ -134,7 +158,7 @@ HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const Conve
                     place_of(memory, task, tile, memory.window, column.position, static_cast<u32>(slot));
                 classify_row(memory, text, task, column, place, row);
             }
-            if (found.present) present |= bit;
+            validity.add(row, found.present);
             if (work == LaneWork::place) memory.targets[slot] = static_cast<u16>(done);
             if (work == LaneWork::copy && found.size != 0) {
                 u8* const to = own.values + base + done;
@@ -148,10 +172,7 @@ HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const Conve
             done += found.size;
             if (work == LaneWork::copy) offsets.append(own, last = row + 1, base + done);
         }
-        if (writes && here != 0 && (row % 32 == 31 || row + 1 == rows.end)) {
-            store_bits(own.validity + row / 32, here, present, validity_before(tile));
-            here = present = 0;
-        }
+        if (writes) validity.end_row(memory, own, rows, row);
     }
     if (work == LaneWork::copy) {
         stream.store_part();
@@ -202,7 +223,12 @@ HR_FN u32 convert_string_lanes(ConvertMemory& memory, const u8* text, const Conv
         const bool reads = has_column && (classifies || !memory.tile.only_kinds);
         const u64 base = has_column ? string_bytes[number] : 0;
         const u32 fields = reads ? memory.window.count : 0;
-        u32 added = convert_string_lane<work>(memory, text, task, half, column, fields, base);
+        u32 added = size_plain_lane<work>(memory, task, half, column, fields);
+        if (added == odd_lane) {
+            added = convert_odd_lane<work>(memory, text, task, half, column, fields, base);
+        } else if (work == LaneWork::copy) {
+            copy_plain_lane(memory, task, half, column, fields, base);
+        }
         if (units.parts == 2) {
             const u32 other = tile::shuffle(added, tile::lane() ^ units.columns);
             if (work == LaneWork::place && part == 1) move_targets(memory, task, half, column, fields, other);
