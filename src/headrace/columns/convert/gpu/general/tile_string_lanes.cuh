@@ -75,9 +75,10 @@ HR_FN PlainField plain_field(const ConvertMemory& memory, const ConvertTask& tas
     return {begin, memory.places[slot + 1] - begin};
 }
 
-// Reads the sizes of a lane's fields by their ends alone. Returns the number of their bytes, or odd_lane if that does
-// not suffice: a field has quotes, may be a null text, or is copied by all warps. Parameters: convert_odd_lane.
 constexpr u32 odd_lane = ~0u;
+
+// Reads the sizes of a lane's fields by their ends alone. Returns the number of their bytes. Returns odd_lane if a
+// field has quotes, may be a null text, or is copied by all warps. Parameters: convert_odd_lane.
 template <LaneWork work>
 HR_FN u32 size_plain_lane(ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows,
                           const ConvertColumn& column, u32 fields) {
