@@ -21,6 +21,8 @@ def field(rng: random.Random, type_: str, odd: float) -> str:
     if rng.random() < odd:
         return rng.choice(["", "", "x", "1e3", "-0", "  7", '"12"', '""', "99999999999999999999"])
     match type_:
+        case "digit":
+            return str(rng.randrange(10))
         case "int8" | "int32" | "int64":
             return str(rng.randrange(-99, 100))
         case "boolean":
@@ -112,6 +114,22 @@ def test_many_columns_of_strings(columns, kind):
     schema = {} if kind == "inferred" else {"schema": ["string" if rng.random() < 0.97 else "int8" for _ in range(columns)]}
     for skew in (0, 11):
         check(data, header=False, shape=LARGER_SHAPE, skew=skew, **schema, **{"on_error": "null", **options})
+
+
+def test_a_last_tile_of_few_records_is_converted_by_rows(monkeypatch):
+    """Tiles of 4,096 bytes have 40 records of 50 columns, and the last one has 10. Alone it would need another launch."""
+    names: list[str] = []
+    launch = FiberLauncher.launch
+
+    def recorded(self, entry, shape, args):
+        names.append(entry.name)
+        launch(self, entry, shape, args)
+
+    monkeypatch.setattr(FiberLauncher, "launch", recorded)
+    rng = random.Random(50)
+    data = text_of(rng, ["digit"] * 50, 90, 0.0)
+    check(data, header=False, schema=["int32"] * 50, shape=LARGER_SHAPE)
+    assert "convert_rows" in names and "convert_tiles" not in names
 
 
 @pytest.mark.parametrize("quoted", [0.0, 0.05])
