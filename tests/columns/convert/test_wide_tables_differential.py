@@ -9,6 +9,8 @@ import random
 
 import pytest
 
+from headrace.columns.load.gpu import setup_cache
+from headrace.core.identity_cache import IdentityCache
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.load.load_gpu_cases import LARGER_SHAPE, SHAPE, check
 
@@ -21,6 +23,8 @@ def field(rng: random.Random, type_: str, odd: float) -> str:
     if rng.random() < odd:
         return rng.choice(["", "", "x", "1e3", "-0", "  7", '"12"', '""', "99999999999999999999"])
     match type_:
+        case "letters":
+            return "".join(rng.choice("abc") for _ in range(rng.randrange(12)))
         case "digit":
             return str(rng.randrange(10))
         case "int8" | "int32" | "int64":
@@ -130,6 +134,39 @@ def test_a_last_tile_of_few_records_is_converted_by_rows(monkeypatch):
     data = text_of(rng, ["digit"] * 50, 90, 0.0)
     check(data, header=False, schema=["int32"] * 50, shape=LARGER_SHAPE)
     assert "convert_rows" in names and "convert_tiles" not in names
+
+
+@pytest.mark.parametrize("columns", [70, pytest.param(256, marks=pytest.mark.long)])
+def test_strings_of_records_longer_than_a_tile(columns):
+    """A tile of 12,288 bytes has no record's end, one or two. Lanes copy short strings, warps long ones."""
+    rng = random.Random(columns)
+    sizes = [0, 3, 7, 8, 9, 30, 95, 96, 400] if columns == 70 else [0, 3, 8, 9, 60, 95, 200]
+    rows = [[chr(97 + i % 26) * rng.choice(sizes) for i in range(columns)] for _ in range(5)]
+    rows[2][columns // 2] = "z" * 30_000
+    data = "\n".join(",".join(row) for row in rows).encode()
+    for skew in (0, 5, 11):
+        check(data, header=False, schema=["string"] * columns, shape=LARGER_SHAPE, skew=skew)
+
+
+@pytest.mark.parametrize("inferred", [False, True])
+def test_a_quote_far_from_the_begin_of_many_columns_of_strings(inferred, monkeypatch):
+    """The search without quotes gives up, so it measures no strings. They are measured after the one with quotes is counted."""
+    measured: list[tuple[int, bool]] = []
+    launch = FiberLauncher.launch
+
+    def recorded(self, entry, shape, args):
+        launch(self, entry, shape, args)
+        if entry.name == "measure_strings":
+            measured.append((shape.defines["HR_QUOTES"], args[4] is None))
+
+    monkeypatch.setattr(FiberLauncher, "launch", recorded)
+    monkeypatch.setattr(setup_cache, "known_setups", IdentityCache())
+    rng = random.Random(inferred)
+    rows = text_of(rng, ["letters"] * 70, 200, 0.0).split(b"\n")
+    rows[150] = b'"a,""b"' + rows[150][rows[150].index(b",") :]
+    schema = {} if inferred else {"schema": ["string"] * 70}
+    check(b"\n".join(rows), header=False, shape=LARGER_SHAPE, **schema)
+    assert measured == [(0, False), (1, True)]
 
 
 @pytest.mark.parametrize("quoted", [0.0, 0.05])
