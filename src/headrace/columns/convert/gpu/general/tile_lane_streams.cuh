@@ -58,25 +58,50 @@ struct LaneStream {
 
 // Stores a lane's consecutive offsets, two of 4 bytes at a time.
 struct OffsetStream {
+    u8* to;  // of the next offset
     u32 held;
-    bool has_held;
+    bool has_held, is_long;
 
-    HR_MEMBER void append(const StringColumn& column, u64 index, u64 value) {
-        u32* const to = tile::in_global(reinterpret_cast<u32*>(column.offsets) + index);
-        if (column.has_long_offsets) {
-            store_offset(column.offsets, true, index, value);
-        } else if (has_held) {
-            *reinterpret_cast<u64*>(to - 1) = value << 32 | held;
-            has_held = false;
-        } else if (reinterpret_cast<u64>(to) % 8 == 0) {
-            *this = {static_cast<u32>(value), true};
-        } else {
-            *to = static_cast<u32>(value);
-        }
+    // `row`: the first one, whose string ends where the first offset says.
+    HR_MEMBER static OffsetStream at(const StringColumn& column, u64 row) {
+        const u32 width = column.has_long_offsets ? 8 : 4;
+        return {column.offsets + (row + 1) * width, 0, false, column.has_long_offsets};
     }
-    // Call after the last one, whose index is `index`.
-    HR_MEMBER void end(const StringColumn& column, u64 index) const {
-        if (has_held) *tile::in_global(reinterpret_cast<u32*>(column.offsets) + index) = held;
+    HR_MEMBER void append(u64 value) {
+        if (is_long) {
+            *tile::in_global(reinterpret_cast<u64*>(to)) = value;
+        } else if (has_held) {
+            *tile::in_global(reinterpret_cast<u64*>(to - 4)) = value << 32 | held;
+        } else if (reinterpret_cast<u64>(to) % 8 != 0) {
+            *tile::in_global(reinterpret_cast<u32*>(to)) = static_cast<u32>(value);
+        }
+        has_held = !is_long && !has_held && reinterpret_cast<u64>(to) % 8 == 0;
+        held = static_cast<u32>(value);
+        to += is_long ? 8 : 4;
+    }
+    // Call after the last one.
+    HR_MEMBER void end() const {
+        if (has_held) *tile::in_global(reinterpret_cast<u32*>(to - 4)) = held;
+    }
+};
+
+// Stores the validity of a lane's rows, a word of up to 32 at a time.
+struct ValidityStream {
+    u32* word;
+    u32 here, present;
+
+    HR_MEMBER static ValidityStream at(const StringColumn& column, u64 row) {
+        return {column.validity + row / 32, 0, 0};
+    }
+    HR_MEMBER void append(u32 row, bool is_present, BitsBefore before) {
+        here |= 1u << (row % 32);
+        present |= is_present ? 1u << (row % 32) : 0;
+        if (row % 32 == 31) end(before);
+    }
+    // Call after the last one.
+    HR_MEMBER void end(BitsBefore before) {
+        if (here != 0) store_bits(word, here, present, before);
+        *this = {word + 1, 0, 0};
     }
 };
 

@@ -40,28 +40,28 @@ HR_FN void append_string(const ConvertMemory& memory, LaneStream& stream, const 
     }
 }
 
-// Returns the slot of a column's field in a row of a regular tile.
-HR_FN i32 slot_of_row(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column, u64 row) {
-    const TileStart& entry = memory.tile.entry;
-    return static_cast<i32>(row - entry.record) * static_cast<i32>(task.width) + static_cast<i32>(column.position) -
-           static_cast<i32>(entry.column + memory.window.first);
-}
-
-// The validity of a lane's rows, up to 32 at a time.
-struct LaneValidity {
-    u32 here, present;
-
-    HR_MEMBER void add(u64 row, bool is_present) {
-        here |= 1u << (row % 32);
-        present |= is_present ? 1u << (row % 32) : 0;
-    }
-    // Stores the bits of a word if `row` is its last one, or the lane's.
-    HR_MEMBER void end_row(const ConvertMemory& memory, const StringColumn& column, const RowSpan& rows, u64 row) {
-        if (here == 0 || (row % 32 != 31 && row + 1 != rows.end)) return;
-        store_bits(column.validity + row / 32, here, present, validity_before(memory.tile));
-        *this = {0, 0};
-    }
+// The rows of a window in which a lane's column has a field.
+struct LaneRows {
+    u64 first;
+    u32 count;
+    u32 slot;  // of the field in the first row
 };
+
+// Returns those of `rows`. The first and the last of these may lack the field. `fields`: those of the window, or 0 in
+// lanes without a column.
+HR_FN LaneRows lane_rows(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column,
+                         const RowSpan& rows, u32 fields) {
+    const TileStart& entry = memory.tile.entry;
+    const i32 slot = static_cast<i32>(rows.first - entry.record) * static_cast<i32>(task.width) +
+                     static_cast<i32>(column.position) - static_cast<i32>(entry.column + memory.window.first);
+    const u32 before = slot < 0 ? 1 : 0;
+    LaneRows own{rows.first + before, 0, static_cast<u32>(slot) + before * task.width};
+    if (own.slot < fields && own.first < rows.end) {
+        own.count = static_cast<u32>(rows.end - own.first);
+        own.count -= own.slot + (own.count - 1) * task.width < fields ? 0 : 1;
+    }
+    return own;
+}
 
 // Staged bytes of a field that its ends delimit. If it began before them, the size is that of no field.
 struct PlainField {
@@ -69,7 +69,7 @@ struct PlainField {
 };
 
 HR_FN PlainField plain_field(const ConvertMemory& memory, const ConvertTask& task, const StringColumn& column,
-                             i32 slot) {
+                             u32 slot) {
     u32 begin = memory.places[slot] + 1u;
     if (column.first) begin = skip_line_ends(memory, task.dialect, memory.tile, begin);
     return {begin, memory.places[slot + 1] - begin};
@@ -78,117 +78,98 @@ HR_FN PlainField plain_field(const ConvertMemory& memory, const ConvertTask& tas
 constexpr u32 odd_lane = ~0u;
 
 // Reads the sizes of a lane's fields by their ends alone. Returns the number of their bytes. Returns odd_lane if a
-// field has quotes, may be a null text, or is copied by all warps. Parameters: convert_odd_lane.
+// field has quotes, may be a null text, or is copied by all warps.
 template <LaneWork work>
-HR_FN u32 size_plain_lane(ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows,
-                          const ConvertColumn& column, u32 fields) {
+HR_FN u32 size_plain_lane(ConvertMemory& memory, const ConvertTask& task, const LaneRows& rows,
+                          const ConvertColumn& column) {
     if (by_dfa || memory.tile.has_errors || ((column.flags & CONVERT_INFERRED) && !has_type(column.guess))) {
         return odd_lane;
     }
     const StringColumn own = string_column(column);
     const bool keeps_empty = !(own.flags & CONVERT_EMPTY_IS_NULL);
-    i32 slot = slot_of_row(memory, task, column, rows.first);
-    u32 done = 0;
+    const BitsBefore before = validity_before(memory.tile);
+    ValidityStream validity = ValidityStream::at(own, rows.first);
+    u32 done = 0, slot = rows.slot, row = static_cast<u32>(rows.first);
     bool is_plain = true;
-    LaneValidity validity{};
-    for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
-        if (static_cast<u32>(slot) < fields) {
-            const PlainField field = plain_field(memory, task, own, slot);
-            is_plain &= field.size < long_piece && !(own.null_sizes >> min(field.size, 63u) & 1);
-            if (may_quote && is_plain) {
-                is_plain = kept_bytes(memory, field.begin, field.begin + field.size, false) == field.size;
-            }
-            if (work == LaneWork::place) {
-                memory.targets[slot] = static_cast<u16>(done);
-                validity.add(row, field.size != 0 || keeps_empty);
-            }
-            done += field.size;
+    for (u32 left = rows.count; left != 0; --left, ++row, slot += task.width) {
+        const PlainField field = plain_field(memory, task, own, slot);
+        is_plain &= field.size < long_piece && !(own.null_sizes >> min(field.size, 63u) & 1);
+        if (may_quote && is_plain) {
+            is_plain = kept_bytes(memory, field.begin, field.begin + field.size, false) == field.size;
         }
-        if (work == LaneWork::place) validity.end_row(memory, own, rows, row);
+        if (work == LaneWork::place) {
+            memory.targets[slot] = static_cast<u16>(done);
+            validity.append(row, field.size != 0 || keeps_empty, before);
+        }
+        done += field.size;
     }
+    if (work == LaneWork::place) validity.end(before);
     return is_plain ? done : odd_lane;
 }
 
-// Copies the strings of a lane for which size_plain_lane suffices.
-HR_FN void copy_plain_lane(const ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows,
-                           const ConvertColumn& column, u32 fields, u64 base) {
+// Copies the strings of a lane for which size_plain_lane suffices. `base`: offset of the column's next byte.
+HR_FN void copy_plain_lane(const ConvertMemory& memory, const ConvertTask& task, const LaneRows& rows,
+                           const ConvertColumn& column, u64 base) {
     const StringColumn own = string_column(column);
     const bool keeps_empty = !(own.flags & CONVERT_EMPTY_IS_NULL);
-    i32 slot = slot_of_row(memory, task, column, rows.first);
+    const BitsBefore before = validity_before(memory.tile);
     LaneStream stream = LaneStream::at(own.values + base);
-    OffsetStream offsets{};
-    LaneValidity validity{};
-    u64 last = 0;
-    for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
-        if (static_cast<u32>(slot) < fields) {
-            const PlainField field = plain_field(memory, task, own, slot);
-            stream.append(memory, field.begin, field.begin + field.size);
-            base += field.size;
-            offsets.append(own, last = row + 1, base);
-            validity.add(row, field.size != 0 || keeps_empty);
-        }
-        validity.end_row(memory, own, rows, row);
+    OffsetStream offsets = OffsetStream::at(own, rows.first);
+    ValidityStream validity = ValidityStream::at(own, rows.first);
+    u32 slot = rows.slot, row = static_cast<u32>(rows.first);
+    for (u32 left = rows.count; left != 0; --left, ++row, slot += task.width) {
+        const PlainField field = plain_field(memory, task, own, slot);
+        stream.append(memory, field.begin, field.begin + field.size);
+        offsets.append(base += field.size);
+        validity.append(row, field.size != 0 || keeps_empty, before);
     }
     stream.store_part();
-    offsets.end(own, last);
+    offsets.end();
+    validity.end(before);
 }
 
-// Reads the fields of a lane's column in rows of a regular tile. Returns the number of their bytes. `fields`: those of
-// the window, or 0 in lanes without a column. `base`: offset of the column's next byte. A function that is called, so
-// that its registers do not displace those of lanes whose fields are plain.
+// Reads the fields of a lane's column by the rules. Returns the number of their bytes. `base`: as before. A function
+// that is called, so that its registers do not displace those of lanes whose fields are plain.
 template <LaneWork work>
-HR_COLD u32 convert_odd_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
-                             const ConvertColumn& column, u32 fields, u64 base) {
+HR_COLD u32 convert_odd_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const LaneRows& rows,
+                             const ConvertColumn& column, u64 base) {
     constexpr bool writes = work != LaneWork::measure;
     const ConvertTile& tile = memory.tile;
     const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
     const StringColumn own = string_column(column);
-    i32 slot = slot_of_row(memory, task, column, rows.first);
-    u32 done = 0;
+    const BitsBefore before = validity_before(tile);
     LaneStream stream = LaneStream::at(own.values + base);
-    OffsetStream offsets{};
-    LaneValidity validity{};
-    u64 row = rows.first, last = 0;
-    for (; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
-        if (static_cast<u32>(slot) < fields) {
-            FieldString found{};
-            if (!classifies) {
-                found = string_of(memory, text, task, column, own, slot, row, writes);
-            } else if (writes && row != tile.unclosed) {
-                const FieldPlace place =
-                    place_of(memory, task, tile, memory.window, column.position, static_cast<u32>(slot));
-                classify_row(memory, text, task, column, place, row);
-            }
-            validity.add(row, found.present);
-            if (work == LaneWork::place) memory.targets[slot] = static_cast<u16>(done);
-            if (work == LaneWork::copy && found.size != 0) {
-                u8* const to = own.values + base + done;
-                if (leave_to_block(memory, to, found.field.begin, found.field.size, 0, !found.field.doubled) != 0) {
-                    append_string(memory, stream, found.field);
-                } else {
-                    stream.store_part();
-                    stream = LaneStream::at(to + found.size);
-                }
-            }
-            done += found.size;
-            if (work == LaneWork::copy) offsets.append(own, last = row + 1, base + done);
+    OffsetStream offsets = OffsetStream::at(own, rows.first);
+    ValidityStream validity = ValidityStream::at(own, rows.first);
+    u32 done = 0, slot = rows.slot;
+    for (u64 row = rows.first; row < rows.first + rows.count; ++row, slot += task.width) {
+        FieldString found{};
+        if (!classifies) {
+            found = string_of(memory, text, task, column, own, static_cast<i32>(slot), row, writes);
+        } else if (writes && row != tile.unclosed) {
+            const FieldPlace place = place_of(memory, task, tile, memory.window, column.position, slot);
+            classify_row(memory, text, task, column, place, row);
         }
-        if (writes) validity.end_row(memory, own, rows, row);
+        if (writes) validity.append(static_cast<u32>(row), found.present, before);
+        if (work == LaneWork::place) memory.targets[slot] = static_cast<u16>(done);
+        if (work == LaneWork::copy && found.size != 0) {
+            u8* const to = own.values + base + done;
+            if (leave_to_block(memory, to, found.field.begin, found.field.size, 0, !found.field.doubled) != 0) {
+                append_string(memory, stream, found.field);
+            } else {
+                stream.store_part();
+                stream = LaneStream::at(to + found.size);
+            }
+        }
+        done += found.size;
+        if (work == LaneWork::copy) offsets.append(base + done);
     }
+    if (writes) validity.end(before);
     if (work == LaneWork::copy) {
         stream.store_part();
-        offsets.end(own, last);
+        offsets.end();
     }
     return done;
-}
-
-// Adds the bytes of a column's first half to the targets of the second one.
-HR_FN void move_targets(ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows,
-                        const ConvertColumn& column, u32 fields, u32 before) {
-    i32 slot = slot_of_row(memory, task, column, rows.first);
-    for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
-        if (static_cast<u32>(slot) < fields) memory.targets[slot] = static_cast<u16>(memory.targets[slot] + before);
-    }
 }
 
 struct LaneUnits {
@@ -223,16 +204,19 @@ HR_FN u32 convert_string_lanes(ConvertMemory& memory, const u8* text, const Conv
         const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
         const bool reads = has_column && (classifies || !memory.tile.only_kinds);
         const u64 base = has_column ? string_bytes[number] : 0;
-        const u32 fields = reads ? memory.window.count : 0;
-        u32 added = size_plain_lane<work>(memory, task, half, column, fields);
+        const LaneRows own = lane_rows(memory, task, column, half, reads ? memory.window.count : 0);
+        u32 added = size_plain_lane<work>(memory, task, own, column);
         if (added == odd_lane) {
-            added = convert_odd_lane<work>(memory, text, task, half, column, fields, base);
+            added = convert_odd_lane<work>(memory, text, task, own, column, base);
         } else if (work == LaneWork::copy) {
-            copy_plain_lane(memory, task, half, column, fields, base);
+            copy_plain_lane(memory, task, own, column, base);
         }
         if (units.parts == 2) {
             const u32 other = tile::shuffle(added, tile::lane() ^ units.columns);
-            if (work == LaneWork::place && part == 1) move_targets(memory, task, half, column, fields, other);
+            for (u32 i = 0; work == LaneWork::place && part == 1 && i < own.count; ++i) {
+                u16& target = memory.targets[own.slot + i * task.width];
+                target = static_cast<u16>(target + other);  // bytes of the column's first half
+            }
             added += other;
         }
         if (work == LaneWork::place && has_column) memory.sized[number] = added;
