@@ -41,7 +41,7 @@ HR_FN void append_string(const ConvertMemory& memory, LaneStream& stream, const 
 }
 
 // The rows of a window in which a lane's column has a field.
-struct LaneRows {
+struct ColumnRows {
     u64 first;
     u32 count;
     u32 slot;  // of the field in the first row
@@ -49,13 +49,13 @@ struct LaneRows {
 
 // Returns those of `rows`. The first and the last of these may lack the field. `fields`: those of the window, or 0 in
 // lanes without a column.
-HR_FN LaneRows lane_rows(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column,
-                         const RowSpan& rows, u32 fields) {
+HR_FN ColumnRows column_rows(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column,
+                             const RowSpan& rows, u32 fields) {
     const TileStart& entry = memory.tile.entry;
     const i32 slot = static_cast<i32>(rows.first - entry.record) * static_cast<i32>(task.width) +
                      static_cast<i32>(column.position) - static_cast<i32>(entry.column + memory.window.first);
     const u32 before = slot < 0 ? 1 : 0;
-    LaneRows own{rows.first + before, 0, static_cast<u32>(slot) + before * task.width};
+    ColumnRows own{rows.first + before, 0, static_cast<u32>(slot) + before * task.width};
     if (own.slot < fields && own.first < rows.end) {
         own.count = static_cast<u32>(rows.end - own.first);
         own.count -= own.slot + (own.count - 1) * task.width < fields ? 0 : 1;
@@ -80,7 +80,7 @@ constexpr u32 odd_lane = ~0u;
 // Reads the sizes of a lane's fields by their ends alone. Returns the number of their bytes. Returns odd_lane if a
 // field has quotes, may be a null text, or is copied by all warps.
 template <LaneWork work>
-HR_FN u32 size_plain_lane(ConvertMemory& memory, const ConvertTask& task, const LaneRows& rows,
+HR_FN u32 size_plain_lane(ConvertMemory& memory, const ConvertTask& task, const ColumnRows& rows,
                           const ConvertColumn& column) {
     if (by_dfa || memory.tile.has_errors || ((column.flags & CONVERT_INFERRED) && !has_type(column.guess))) {
         return odd_lane;
@@ -108,7 +108,7 @@ HR_FN u32 size_plain_lane(ConvertMemory& memory, const ConvertTask& task, const 
 }
 
 // Copies the strings of a lane for which size_plain_lane suffices. `base`: offset of the column's next byte.
-HR_FN void copy_plain_lane(const ConvertMemory& memory, const ConvertTask& task, const LaneRows& rows,
+HR_FN void copy_plain_lane(const ConvertMemory& memory, const ConvertTask& task, const ColumnRows& rows,
                            const ConvertColumn& column, u64 base) {
     const StringColumn own = string_column(column);
     const bool keeps_empty = !(own.flags & CONVERT_EMPTY_IS_NULL);
@@ -131,7 +131,7 @@ HR_FN void copy_plain_lane(const ConvertMemory& memory, const ConvertTask& task,
 // Reads the fields of a lane's column by the rules. Returns the number of their bytes. `base`: as before. A function
 // that is called, so that its registers do not displace those of lanes whose fields are plain.
 template <LaneWork work>
-HR_COLD u32 convert_odd_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const LaneRows& rows,
+HR_COLD u32 convert_odd_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ColumnRows& rows,
                              const ConvertColumn& column, u64 base) {
     constexpr bool writes = work != LaneWork::measure;
     const ConvertTile& tile = memory.tile;
@@ -204,7 +204,7 @@ HR_FN u32 convert_string_lanes(ConvertMemory& memory, const u8* text, const Conv
         const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
         const bool reads = has_column && (classifies || !memory.tile.only_kinds);
         const u64 base = has_column ? string_bytes[number] : 0;
-        const LaneRows own = lane_rows(memory, task, column, half, reads ? memory.window.count : 0);
+        const ColumnRows own = column_rows(memory, task, column, half, reads ? memory.window.count : 0);
         u32 added = size_plain_lane<work>(memory, task, own, column);
         if (added == odd_lane) {
             added = convert_odd_lane<work>(memory, text, task, own, column, base);
