@@ -6,6 +6,7 @@ Tiles have a part of a record or a few records, and windows of fields begin with
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -23,6 +24,8 @@ def field(rng: random.Random, type_: str, odd: float) -> str:
     if rng.random() < odd:
         return rng.choice(["", "", "x", "1e3", "-0", "  7", '"12"', '""', "99999999999999999999"])
     match type_:
+        case "letter":
+            return rng.choice(["", "a"])
         case "letters":
             return "".join(rng.choice("abc") for _ in range(rng.randrange(12)))
         case "digit":
@@ -80,7 +83,8 @@ def test_tiles_of_several_tiles_of_the_search(quoted, type_, monkeypatch):
     launch = FiberLauncher.launch
 
     def recorded(self, entry, shape, args):
-        if entry.name in ("convert_tiles", "convert_rows") or (entry.name == "measure_strings" and type_ == "string"):
+        is_measured = entry.name == "measure_strings" and type_ == "string" and not quoted
+        if is_measured or entry.name in ("convert_tiles", "convert_rows"):
             spans.append(shape.defines.get("HR_SPAN", 0))
         launch(self, entry, shape, args)
 
@@ -134,6 +138,14 @@ def test_a_last_tile_of_few_records_is_converted_by_rows(monkeypatch):
     data = text_of(rng, ["digit"] * 50, 90, 0.0)
     check(data, header=False, schema=["int32"] * 50, shape=LARGER_SHAPE)
     assert "convert_rows" in names and "convert_tiles" not in names
+
+
+def test_two_lanes_of_a_column_of_strings():
+    """Eight warps have a unit each of 70 columns: two lanes of a column have half of a tile's 40 rows."""
+    rng = random.Random(8)
+    data = text_of(rng, ["letter"] * 70, 100, 0.0)
+    for skew in (0, 9):
+        check(data, header=False, schema=["string"] * 70, shape=replace(LARGER_SHAPE, threads=256), skew=skew)
 
 
 @pytest.mark.parametrize("columns", [70, pytest.param(256, marks=pytest.mark.long)])

@@ -198,7 +198,7 @@ def conversion_programs(
         found.append(NeededProgram(CONVERT_ROWS.file, row_program(rows, columns.strings > 0, columns.kinds)[0]))
     if group.strings:
         measured = group.fast_columns(quotes=variant != "unquoted", measures=True) if is_read else None
-        is_general = is_wide and measures and measured is None
+        is_general = is_wide and measures and measured is None and variant == "unquoted"
         found.append(NeededProgram(_MEASURE.file, convert_program(tuning, variant, None, is_wide=is_general)[0]))
     if group.strings and measures and is_read:
         rows = tuning.of_rows(variant, strings=True)
@@ -386,14 +386,13 @@ class ConversionLaunches:
             args = [table, output.rows, output.validated, BufferSlice(output.results, COUNTS_BEGIN, count * 8)]
             self._launcher.launch(_COUNT, Shape(_SMALL, (count, blocks, 1), _THREADS), args)
 
-    @property
-    def _has_wide_sums(self) -> bool:
-        """True if the general conversion measures wide tiles: a row of the sums has several tiles of the search."""
-        return self._searched.is_wide and self._strings.left is None
+    def _measures_wide(self, variant: str) -> bool:
+        """Return whether wide tiles are measured: those of texts without quotes. `variant`: the one that reads the text."""
+        return self._searched.is_wide and self._strings.left is None and variant == "unquoted"
 
     def _span(self, variant: str) -> int:
-        """Return the tiles of the search that a row of the sums has; `variant`: the search variant that reads the text."""
-        return self._target.tuning.convert(variant, is_wide=self._has_wide_sums).span
+        """Return the tiles of the search that a row of the sums has."""
+        return self._target.tuning.convert(variant, is_wide=self._measures_wide(variant)).span
 
     def _shape(self, variant: str, declined: DeviceBuffer | None, families: int | None) -> tuple[Shape, int]:
         """Return the launch configuration and the tiles of a block: several if only declined tiles are converted.
@@ -401,7 +400,7 @@ class ConversionLaunches:
         `families`: those of the columns; None for measuring.
         """
         tiles, tuning = self._structure.tiles, self._target.tuning
-        if declined is None and self._searched.is_wide:
+        if self._measures_wide(variant) if families is None else declined is None and self._searched.is_wide:
             defines, threads, shared = convert_program(tuning, variant, families, is_wide=True)
             return Shape(defines, -(-tiles // tuning.convert(variant, is_wide=True).span), threads, shared), 1
         defines, threads, shared = convert_program(tuning, variant, families)

@@ -1,26 +1,29 @@
 // Stores the strings and offsets of a lane's column. Lanes store to different places, so each store costs as much as
-// one of 32 bytes. A lane therefore collects its consecutive bytes, and stores aligned words of eight.
+// one of 32 bytes. A lane therefore collects its consecutive bytes, and stores aligned words.
 #pragma once
 
 #include "columns/convert/gpu/general/tile_copy.cuh"
 
 namespace headrace {
 
-// Stores a lane's consecutive bytes by aligned words of eight.
+// Stores a lane's consecutive bytes by aligned words of 4 or 8.
+template <typename Word>
 struct LaneStream {
+    static constexpr u32 word_bytes = sizeof(Word);
+
     u8* to;      // of the word, aligned
-    u64 held;    // its bytes
+    Word held;   // its bytes
     u32 count;   // their number
     u32 others;  // how many of these belong to the column's strings before
 
     HR_MEMBER static LaneStream at(u8* to) {
-        const u32 others = static_cast<u32>(reinterpret_cast<u64>(to) & 7);
+        const u32 others = static_cast<u32>(reinterpret_cast<u64>(to) % word_bytes);
         return {to - others, 0, others, others};
     }
-    template <typename Word>
+    template <typename Part>
     HR_MEMBER u32 store(u32 at) const {
-        *reinterpret_cast<Word*>(tile::in_global(to + at)) = static_cast<Word>(held >> (8 * at));
-        return at + sizeof(Word);
+        *reinterpret_cast<Part*>(tile::in_global(to + at)) = static_cast<Part>(held >> (8 * at));
+        return at + static_cast<u32>(sizeof(Part));
     }
     // Stores bytes [others, count) by the largest words that are aligned.
     HR_MEMBER void store_part() const {
@@ -31,27 +34,29 @@ struct LaneStream {
         if (at % 2 == 0 && at + 2 <= count) at = store<u16>(at);
         if (at < count) store<u8>(at);
     }
-    // Appends the lowest 1 to 8 bytes of a word.
-    HR_MEMBER void append(u64 bytes, u32 size) {
-        const u64 own = bytes & (~u64{0} >> (64 - 8 * size));
+    // Appends the lowest bytes of a word, 1 at least.
+    HR_MEMBER void append(Word bytes, u32 size) {
+        const Word own = bytes & (~Word{0} >> (8 * (word_bytes - size)));
         held |= own << (8 * count);
         count += size;
-        if (count < 8) return;
-        const u32 more = count - 8;
-        count = 8;
+        if (count < word_bytes) return;
+        const u32 more = count - word_bytes;
+        count = word_bytes;
         if (others == 0) {
-            store<u64>(0);
+            store<Word>(0);
         } else {
             store_part();
         }
-        *this = {to + 8, more == 0 ? 0 : own >> (8 * (size - more)), more, 0};
+        *this = {to + word_bytes, more == 0 ? 0 : own >> (8 * (size - more)), more, 0};
     }
     // Appends staged bytes [at, end).
     HR_MEMBER void append(const ConvertMemory& memory, u32 at, u32 end) {
-        for (; at < end; at += 8) {
-            u32 words[2];
+        for (; at < end; at += word_bytes) {
+            u32 words[word_bytes / 4];
             load_from(reinterpret_cast<const u32*>(memory.text), at, words);
-            append(u64{words[1]} << 32 | words[0], min(end - at, 8u));
+            Word all = words[0];
+            if constexpr (word_bytes == 8) all |= Word{words[1]} << 32;
+            append(all, min(end - at, word_bytes));
         }
     }
 };

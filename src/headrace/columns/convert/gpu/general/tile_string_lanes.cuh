@@ -2,7 +2,8 @@
 // tile has few rows, and needs a scan to add up sizes. Here a warp takes up to 32 columns. Each lane goes through the
 // rows of its column, so neighbouring lanes read neighbouring fields, and a lane adds up the sizes of its own.
 //
-// Most fields are plain: their ends delimit their text. A lane reads all of its fields so, or all by the rules.
+// In texts without quotes most fields are plain: their ends delimit their text. A lane reads all of its fields so, or
+// all by the rules.
 //
 // If there are fewer rows than lanes, a lane copies its strings as well. Otherwise units of one column and 32 rows copy
 // them later (tile_copy.cuh). So that every warp has a unit, a column may have two lanes then, each with half of the
@@ -31,7 +32,7 @@ HR_FN bool lanes_copy(const ConvertMemory& memory, const ConvertTask& task, cons
 }
 
 // Appends a string that other warps do not copy.
-HR_FN void append_string(const ConvertMemory& memory, LaneStream& stream, const StringField& field) {
+HR_FN void append_string(const ConvertMemory& memory, LaneStream<u32>& stream, const StringField& field) {
     const u32 end = field.begin + field.size;
     if (!field.doubled) return stream.append(memory, field.begin, end);
     const u8* const text = staged_text(memory);
@@ -77,14 +78,16 @@ HR_FN PlainField plain_field(const ConvertMemory& memory, const ConvertTask& tas
 
 constexpr u32 odd_lane = ~0u;
 
-// Reads the sizes of a lane's fields by their ends alone. Returns the number of their bytes. Returns odd_lane if a
-// field has quotes, may be a null text, or is copied by all warps.
+// Returns whether fields of a column are not plain: their type is not known, or some texts mean null.
+HR_FN bool has_rules(const ConvertColumn& column) {
+    return ((column.flags & CONVERT_INFERRED) && !has_type(column.guess)) || (column.flags & CONVERT_NULL_WORDS);
+}
+
+// Reads the sizes of a lane's plain fields. Returns the number of their bytes. Returns odd_lane if a field began before
+// the staged bytes or is copied by all warps.
 template <LaneWork work>
 HR_FN u32 size_plain_lane(ConvertMemory& memory, const ConvertTask& task, const ColumnRows& rows,
                           const ConvertColumn& column) {
-    if (by_dfa || memory.tile.has_errors || ((column.flags & CONVERT_INFERRED) && !has_type(column.guess))) {
-        return odd_lane;
-    }
     const StringColumn own = string_column(column);
     const bool keeps_empty = !(own.flags & CONVERT_EMPTY_IS_NULL);
     const BitsBefore before = validity_before(memory.tile);
@@ -93,10 +96,7 @@ HR_FN u32 size_plain_lane(ConvertMemory& memory, const ConvertTask& task, const 
     bool is_plain = true;
     for (u32 left = rows.count; left != 0; --left, ++row, slot += task.width) {
         const PlainField field = plain_field(memory, task, own, slot);
-        is_plain &= field.size < long_piece && !(own.null_sizes >> min(field.size, 63u) & 1);
-        if (may_quote && is_plain) {
-            is_plain = kept_bytes(memory, field.begin, field.begin + field.size, false) == field.size;
-        }
+        is_plain &= field.size < long_piece;
         if (work == LaneWork::place) {
             memory.targets[slot] = static_cast<u16>(done);
             validity.append(row, field.size != 0 || keeps_empty, before);
@@ -113,7 +113,7 @@ HR_FN void copy_plain_lane(const ConvertMemory& memory, const ConvertTask& task,
     const StringColumn own = string_column(column);
     const bool keeps_empty = !(own.flags & CONVERT_EMPTY_IS_NULL);
     const BitsBefore before = validity_before(memory.tile);
-    LaneStream stream = LaneStream::at(own.values + base);
+    LaneStream<u64> stream = LaneStream<u64>::at(own.values + base);
     OffsetStream offsets = OffsetStream::at(own, rows.first);
     ValidityStream validity = ValidityStream::at(own, rows.first);
     u32 slot = rows.slot, row = static_cast<u32>(rows.first);
@@ -128,17 +128,16 @@ HR_FN void copy_plain_lane(const ConvertMemory& memory, const ConvertTask& task,
     validity.end(before);
 }
 
-// Reads the fields of a lane's column by the rules. Returns the number of their bytes. `base`: as before. A function
-// that is called, so that its registers do not displace those of lanes whose fields are plain.
+// Reads the fields of a lane's column by the rules. Returns the number of their bytes. `base`: as before.
 template <LaneWork work>
-HR_COLD u32 convert_odd_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ColumnRows& rows,
-                             const ConvertColumn& column, u64 base) {
+HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ColumnRows& rows,
+                              const ConvertColumn& column, u64 base) {
     constexpr bool writes = work != LaneWork::measure;
     const ConvertTile& tile = memory.tile;
     const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
     const StringColumn own = string_column(column);
     const BitsBefore before = validity_before(tile);
-    LaneStream stream = LaneStream::at(own.values + base);
+    LaneStream<u32> stream = LaneStream<u32>::at(own.values + base);
     OffsetStream offsets = OffsetStream::at(own, rows.first);
     ValidityStream validity = ValidityStream::at(own, rows.first);
     u32 done = 0, slot = rows.slot;
@@ -158,7 +157,7 @@ HR_COLD u32 convert_odd_lane(ConvertMemory& memory, const u8* text, const Conver
                 append_string(memory, stream, found.field);
             } else {
                 stream.store_part();
-                stream = LaneStream::at(to + found.size);
+                stream = LaneStream<u32>::at(to + found.size);
             }
         }
         done += found.size;
@@ -170,6 +169,13 @@ HR_COLD u32 convert_odd_lane(ConvertMemory& memory, const u8* text, const Conver
         offsets.end();
     }
     return done;
+}
+
+// The same as a function that is called, so that its registers do not displace those of lanes with plain fields.
+template <LaneWork work>
+HR_COLD u32 convert_odd_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ColumnRows& rows,
+                             const ConvertColumn& column, u64 base) {
+    return convert_string_lane<work>(memory, text, task, rows, column, base);
 }
 
 struct LaneUnits {
@@ -205,11 +211,16 @@ HR_FN u32 convert_string_lanes(ConvertMemory& memory, const u8* text, const Conv
         const bool reads = has_column && (classifies || !memory.tile.only_kinds);
         const u64 base = has_column ? string_bytes[number] : 0;
         const ColumnRows own = column_rows(memory, task, column, half, reads ? memory.window.count : 0);
-        u32 added = size_plain_lane<work>(memory, task, own, column);
-        if (added == odd_lane) {
-            added = convert_odd_lane<work>(memory, text, task, own, column, base);
-        } else if (work == LaneWork::copy) {
-            copy_plain_lane(memory, task, own, column, base);
+        u32 added = 0;
+        if (may_quote || memory.tile.has_errors || __any_sync(tile::all_lanes, has_column && has_rules(column))) {
+            added = convert_string_lane<work>(memory, text, task, own, column, base);
+        } else {
+            added = size_plain_lane<work>(memory, task, own, column);
+            if (added == odd_lane) {
+                added = convert_odd_lane<work>(memory, text, task, own, column, base);
+            } else if (work == LaneWork::copy) {
+                copy_plain_lane(memory, task, own, column, base);
+            }
         }
         if (units.parts == 2) {
             const u32 other = tile::shuffle(added, tile::lane() ^ units.columns);
