@@ -183,6 +183,10 @@ def test_ten_thousand_texts_in_either_case(edges: str) -> None:
     expression = LineExpression(sorted(texts), is_literal=True, ignore_case=True, edges=edges)
     assert numbers(search(expression).write("\n".join(lines).encode())) == expected
     assert 10 < len(expected) < 60
+    letters = np.random.default_rng(1).choice(np.frombuffer(b"abcdefghijklmnopqrstuvwxyz    \n", np.uint8), 8 << 20)
+    began = time.process_time()
+    search(expression).count(letters.tobytes())
+    assert time.process_time() - began < 1  # 2 s and more, if the states do not fit the table
 
 
 def test_texts_that_begin_with_each_other() -> None:
