@@ -145,7 +145,7 @@ def test_two_lanes_of_a_column_of_strings():
     rng = random.Random(8)
     data = text_of(rng, ["letter"] * 70, 100, 0.0)
     for skew in (0, 9):
-        check(data, header=False, schema=["string"] * 70, shape=replace(LARGER_SHAPE, threads=256), skew=skew)
+        check(data, header=False, schema=["string"] * 70, shape=replace(LARGER_SHAPE, threads=256, window=4096), skew=skew)
 
 
 @pytest.mark.parametrize("columns", [70, pytest.param(256, marks=pytest.mark.long)])
