@@ -124,27 +124,6 @@ void test_blocks_are_freed_outside_the_lock() {
     CHECK(!was_blocked);
 }
 
-// A region of 2 MB whose bytes were written, and its address.
-std::byte* freed_region(std::uint32_t use) {
-    Region region(2 << 20, nullptr, Region::Content::any, use);
-    region.ensure(2 << 20);
-    std::memset(region.data(), 1, region.size());
-    return region.data();
-}
-
-// A region without a use takes any mapping, and one with a use none of another use.
-void test_mappings_stay_with_their_use() {
-    std::byte* const first = freed_region(1);
-    std::byte* const second = freed_region(2);
-    CHECK(second != first);
-    CHECK(freed_region(2) == second);
-    CHECK(freed_region(1) == first);
-    CHECK(freed_region(3) != first && freed_region(3) != second);
-    CHECK(freed_region(0) == second);  // the oldest
-    CHECK(freed_region(4) == second);  // it has no use now
-    release_unused_memory();
-}
-
 void test_scratch() {
     WorkMemory scratch;
     scratch.resize(30'000);
@@ -187,7 +166,6 @@ int main() {
     test_sizes_of_blocks();
     test_blocks_go_without_heap();
     test_blocks_are_freed_outside_the_lock();
-    test_mappings_stay_with_their_use();
     test_scratch();
     return check::finish();
 }

@@ -143,7 +143,7 @@ EncodedTexts first_texts(const FirstRows& firsts, const TextColumn& texts, unsig
 // Threads fill one table. Then the texts are numbered by their first rows, so that no number depends on the threads.
 TextDictionary make_dictionary(const TextColumn& texts, unsigned threads) {
     TextDictionary result;
-    result.codes.values = region_of(texts.length * sizeof(u32), texts, EncodedUse::codes);
+    result.codes.values = region_of(texts.length * sizeof(u32), texts);
     u32* const codes = result.codes.values.as<u32>();
     const std::unique_ptr<TextTable> table = filled_table(texts, threads, codes);
     const FirstRows firsts(*table, texts.length, threads);

@@ -21,12 +21,8 @@ inline RowRange piece_rows(usize piece, u64 rows) {
     return {piece * PIECE_ROWS, std::min<u64>((piece + 1) * PIECE_ROWS, rows)};
 }
 
-// Purposes of regions, by which freed memory is reused: those of all columns of a table. They differ from the uses of a
-// load (LoadPass::allocate) and of its table of rejects.
-enum class EncodedUse : u32 { none = 0, views = u32{1} << 30, long_texts, codes };
-
-inline Region region_of(usize bytes, const TextColumn& texts, EncodedUse use = EncodedUse::none) {
-    Region region(bytes, texts.budget, Region::Content::any, static_cast<u32>(use));
+inline Region region_of(usize bytes, const TextColumn& texts) {
+    Region region(bytes, texts.budget);
     region.ensure(bytes);
     return region;
 }

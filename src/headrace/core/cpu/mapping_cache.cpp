@@ -36,12 +36,12 @@ class MappingCache {
 public:
     // Take a mapping of at least `bytes`; `reserved` is 0 if there is none. The most recent one of the same use is
     // preferred, because its pages are present as far as needed. The next choice is the smallest, the oldest of equal
-    // ones. One of another use is left for that: a column would release the pages that it does not need.
+    // ones.
     Mapping take(std::size_t bytes, std::uint32_t use) {
         const std::lock_guard lock(mutex_);
         std::size_t best = waiting_.size();
         for (std::size_t i = 0; i < waiting_.size(); ++i) {
-            if (waiting_[i].reserved < bytes || has_other_use(waiting_[i], use)) continue;
+            if (waiting_[i].reserved < bytes) continue;
             if (best == waiting_.size() || is_better(waiting_[i], waiting_[best], use)) best = i;
         }
         return best == waiting_.size() ? Mapping{} : remove(best);
@@ -100,10 +100,6 @@ private:
         bytes_ -= mapping.dirty;
         if (mapping.is_kept) reserved_ -= mapping.dirty;
         return mapping;
-    }
-
-    static bool has_other_use(const Mapping& one, std::uint32_t use) {
-        return use != 0 && one.use != 0 && one.use != use;
     }
 
     static bool is_better(const Mapping& one, const Mapping& best, std::uint32_t use) {

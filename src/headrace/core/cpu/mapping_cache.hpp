@@ -30,8 +30,7 @@ struct Mapping {
     std::chrono::steady_clock::time_point freed{};  // while cached
 };
 
-// Return a cached mapping of at least `bytes`, of the same use or where one has none, or a new one, with huge pages if
-// `is_huge`.
+// Return a cached mapping of at least `bytes`, preferably of the same use, or a new one, with huge pages if `is_huge`.
 Mapping take_mapping(std::size_t bytes, std::uint32_t use, bool is_huge);
 
 // Cache a mapping that is not used any more. If no region takes it within half a second, a thread unmaps it. Until then

@@ -57,7 +57,7 @@ public:
 
     Region() = default;
     // `use`: purpose of the region, for example the values of a table's third column; 0 for none. Regions of one use
-    // need similar sizes, so a cached mapping of the same use has its pages already touched. No other use takes it.
+    // need similar sizes, so a cached mapping of the same use has its pages already touched.
     Region(std::size_t bound, std::shared_ptr<Budget> budget, Content content = Content::any, std::uint32_t use = 0);
     ~Region();
     // Wrap memory of another owner, valid while `lender` is referenced. It has `size` bytes, and SLACK after them.
