@@ -29,6 +29,11 @@ TYPES = [
     "timestamp[ns]",
     "string",
     "large_string",
+    "time32[s]",
+    "time64[us]",
+    "duration[ms]",
+    "decimal128(12, 2)",
+    "decimal128(38, 20)",
 ]
 REALS = ["%.2f", "%.0f", "%.1f", "%.3f", "-%.2f"]
 LENGTHS = [0, 1, 2, 3, 7, 8, 9, 15, 30, 33, 70]
@@ -70,8 +75,13 @@ def field(rng: random.Random, type_: str, nulls: float) -> str:
     day = f"{rng.randrange(1700, 2200):04}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
     if type_ == "date32":
         return day
+    clock = f"{rng.randrange(24):02}:{rng.randrange(60):02}:{rng.randrange(60):02}"
     if type_.startswith("timestamp"):
-        return f"{day}{rng.choice(' T')}{rng.randrange(24):02}:{rng.randrange(60):02}:{rng.randrange(60):02}"
+        return f"{day}{rng.choice(' T')}{clock}"
+    if type_.startswith("time"):
+        return clock
+    if type_.startswith("duration"):
+        return rng.choice(["", f"{rng.randrange(99)} days "]) + clock
     if "string" in type_:
         return "".join(rng.choice("abc -x.") for _ in range(rng.choice(LENGTHS)))
     return number(rng, type_)

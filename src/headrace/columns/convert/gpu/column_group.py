@@ -27,7 +27,7 @@ from headrace.columns.convert.gpu.layouts import (
     pack_columns,
     pack_task,
 )
-from headrace.columns.convert.gpu.row_columns import NO_DFA, RowColumns, row_columns
+from headrace.columns.convert.gpu.row_columns import NO_DFA, RowColumns, RowForm, row_columns, row_forms
 from headrace.columns.convert.gpu.tuning import INFERS_BIT
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
@@ -142,7 +142,8 @@ class GpuPlan:
         ]
         columns.sort(key=kernel_order)
         width = len(self._plan.columns) - self._plan.rows.collect_long
-        return ColumnGroup(key, columns, pack_columns(self._plan, columns, 0, self.packed), width)
+        table = pack_columns(self._plan, columns, 0, self.packed)
+        return ColumnGroup(key, columns, table, width, row_forms(table, self.packed))
 
 
 def _require_short_nulls(plan: LoadPlan, wanted: tuple[int, ...]) -> None:
@@ -197,6 +198,7 @@ class ColumnGroup:
     `columns`: the columns in the kernels' order: strings first.
     `table`: their ConvertColumn table, with rules relative to address 0 and without buffers.
     `width`: fields of a record.
+    `forms`: unusual forms that the columns may have.
     """
 
     def __init__(
@@ -205,11 +207,12 @@ class ColumnGroup:
         columns: list[ColumnAddresses],
         table: NDArray[np.void],
         width: int,
+        forms: RowForm,
     ) -> None:
         self.positions, self.kinds, self.large = key
         self.columns = columns
         words = table.view(np.uint64)
-        self._table, self._width = table, width
+        self._table, self._width, self._forms = table, width, forms
         self._rows: dict[tuple[bool, bool], RowColumns | None] = {}
         self.numbers = {column.position: number for number, column in enumerate(columns)}
         self.types = [column.type for column in columns]
@@ -260,7 +263,7 @@ class ColumnGroup:
         """Return the columns for the fast conversion, or None if it cannot read them; see `row_columns`."""
         key = quotes, measures
         if key not in self._rows:
-            self._rows[key] = row_columns(self._table, self._width, quotes=quotes, measures=measures)
+            self._rows[key] = row_columns(self._table, self._width, self._forms, quotes=quotes, measures=measures)
         return self._rows[key]
 
     def allocate(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> ColumnGroupBuffers:

@@ -16,9 +16,8 @@ enum ConvertFlag : u8 {
     // Properties of the column's rules that most fields depend on:
     CONVERT_EMPTY_IS_NULL = 8,
     CONVERT_NULL_WORDS = 16,   // strings: texts other than the empty one mean null
-    CONVERT_QUOTED_NULL = 64,  // strings: a quoted text may mean null
-    CONVERT_FAST = 32,         // numbers and dates of the usual shape have their usual meaning and are no null text
-    CONVERT_RESERVED = 128     // some word looks like a value, so words are looked up first
+    CONVERT_QUOTED_NULL = 32,  // strings: a quoted text may mean null
+    CONVERT_RESERVED = 64      // some word looks like a value, so words are looked up first
 };
 
 // Columns of one family share their conversion code.

@@ -43,10 +43,10 @@ EMPTY, NATURAL, NEGATIVE = 0, 2, 3
 
 _DFA_TASK = layout("DfaTask")
 _DFA_FIELDS = _DFA_TASK.packer(last="escape")
-_RULES = layout("FieldRules").dtype
+FIELD_RULES = layout("FieldRules").dtype
 _ZONE_BYTES = layout("Zone").size
-_TYPE_IDS = {name: number for number, (name, *_) in enumerate(_native.type_list())}
-_HEX_KINDS = (15, 16)
+TYPE_IDS = {name: number for number, (name, *_) in enumerate(_native.type_list())}
+HEX_KINDS = 15, 16
 _EIGHT_DIGITS = 99_999_999
 
 
@@ -58,9 +58,8 @@ class ConvertFlag(IntFlag):
     RAW = 4
     EMPTY_IS_NULL = 8
     NULL_WORDS = 16
-    FAST = 32
-    QUOTED_NULL = 64
-    RESERVED = 128
+    QUOTED_NULL = 32
+    RESERVED = 64
 
 
 class _RecordFlag(IntFlag):
@@ -128,21 +127,21 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
     for row, column in zip(table, sorted(columns, key=kernel_order), strict=True):
         is_text = has_offsets(column.type) and column.guess != EMPTY
         number = forms - 1 if column.raw else 2 * plan.forms.of_columns.get(column.position, 0) + is_text
-        row["rules"] = rules + number * _RULES.itemsize
+        row["rules"] = rules + number * FIELD_RULES.itemsize
         if column.position in zones:
-            row["zone"] = rules + forms * _RULES.itemsize + zones[column.position] * _ZONE_BYTES
+            row["zone"] = rules + forms * FIELD_RULES.itemsize + zones[column.position] * _ZONE_BYTES
         row["units_per_second"] = UNITS[column.type.unit] if column.type.unit else 0
         for name in ("values", "offsets", "validity", "sightings", "position"):
             row[name] = getattr(column, name)
-        row["type"] = _TYPE_IDS[column.type.name]
+        row["type"] = TYPE_IDS[column.type.name]
         row["guess"] = column.guess or 0
         flags = (
             ConvertFlag.INFERRED * (column.guess is not None)
             + ConvertFlag.UTC * (column.type.tz is not None)
             + ConvertFlag.RAW * column.raw
         )
-        column_rules = np.frombuffer(packed, _RULES, 1, number * _RULES.itemsize)[0]
-        row["flags"] = flags + _flags_of_rules(column, column_rules, row["zone"] != 0)
+        column_rules = np.frombuffer(packed, FIELD_RULES, 1, number * FIELD_RULES.itemsize)[0]
+        row["flags"] = flags + _flags_of_rules(column, column_rules)
         row["width"] = column.type.bits // 8
         row["family"], row["is_signed"], row["largest"] = _family(column)
         if is_text and not column.raw:
@@ -170,24 +169,12 @@ def _family(column: ColumnAddresses) -> tuple[int, bool, int]:
     return number, signed, min(2 ** (type_.bits - signed) - 1, _EIGHT_DIGITS)
 
 
-def _flags_of_rules(column: ColumnAddresses, rules: np.void, zoned: bool) -> int:
+def _flags_of_rules(column: ColumnAddresses, rules: np.void) -> int:
     """Return the flags of ConvertFlag that follow from the column's rules."""
-    family = TRAITS[column.type.name].family
-    usual = True
-    if family in ("date", "timestamp"):
-        usual = bool(rules["dates"]["iso_first"] and rules["dates"]["count"] == 0 and not zoned)
-    elif family in ("integer", "float", "decimal"):
-        usual = rules["marks"]["decimal"] == ord(".") and rules["marks"]["thousands"] == -1
-    hexadecimal = column.guess in _HEX_KINDS
     words = rules["nulls_look_like_values"] or (column.guess is not None and rules["words_look_like_values"])
     other_nulls = int(rules["nulls"]["count"]) + int(rules["written_nulls"]["count"]) > int(rules["empty_is_null"])
     flags = ConvertFlag.EMPTY_IS_NULL * int(rules["empty_is_null"]) + ConvertFlag.NULL_WORDS * other_nulls
-    return (
-        flags
-        + ConvertFlag.FAST * (usual and not words and not hexadecimal)
-        + ConvertFlag.QUOTED_NULL * int(rules["quoted_may_be_null"])
-        + ConvertFlag.RESERVED * bool(words)
-    )
+    return flags + ConvertFlag.QUOTED_NULL * int(rules["quoted_may_be_null"]) + ConvertFlag.RESERVED * bool(words)
 
 
 def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> bytes:

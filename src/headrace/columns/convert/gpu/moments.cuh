@@ -4,6 +4,7 @@
 #pragma once
 
 #include "columns/convert/gpu/dates.cuh"
+#include "columns/rules/column_type.hpp"
 #include "columns/rules/dates/date_layout.hpp"
 
 namespace headrace {
@@ -132,6 +133,18 @@ HR_FN bool read_layout(const u32* text, u32 begin, u32 end, const DateLayout& la
     u32 at = begin + size;
     if (layout.has_fraction && !fast_fraction(text, at, end, moment)) return false;
     return layout.has_offset ? fast_offset(text, at, end, moment) : at == end;
+}
+
+// Reads a text of ISO 8601 or of a column's formats. `inferred`: the column's type is.
+HR_FN bool read_moment(const u32* text, u32 begin, u32 end, const FieldRules& rules, bool inferred, Moment& moment) {
+    if (rules.dates.iso_first && read_iso(text, begin, end, moment)) return true;
+    for (usize i = 0; i < rules.layout_count; ++i) {
+        // Texts of a later format may be of an earlier one as well.
+        if (rules.layouts[i].format != 0) return false;
+        if (!read_layout(text, begin, end, rules.layouts[i], moment)) continue;
+        return !(inferred && !rules.dates.before_numbers && rules.dates.formats[0].may_be_number);
+    }
+    return false;
 }
 
 // Returns a fraction of a second in units, of which a second has 1, 10^3, 10^6 or 10^9. Declines digits that the unit

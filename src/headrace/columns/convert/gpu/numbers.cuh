@@ -237,13 +237,19 @@ HR_FN bool to_real(const u32* text, const SignedNumber& found, bool canonical, T
     return true;
 }
 
-// Returns a decimal of fixed scale in `value`, or declines.
+// Returns mantissa * 10^exponent as a decimal of fixed scale in `value`, or declines.
+HR_FN bool to_fixed_decimal(u64 mantissa, i32 exponent, i32 precision, i32 scale, Int128& value) {
+    const i32 missing = scale + exponent, left = precision - missing;
+    if (missing < 0 || missing > 19 || left < 0) return false;
+    if (left < 20 && mantissa >= POWERS_OF_TEN[left]) return false;
+    value = multiply(mantissa, POWERS_OF_TEN[missing]);
+    return true;
+}
+
+// Returns the decimal of a number's text likewise.
 HR_FN bool to_fixed_decimal(const SignedNumber& found, i32 precision, i32 scale, Int128& value) {
     const StagedNumber& number = found.number;
-    const i32 missing = scale + number.exponent, left = precision - missing;
-    if (!number.fine || missing < 0 || missing > 19 || left < 0) return false;
-    if (left < 20 && number.mantissa >= POWERS_OF_TEN[left]) return false;
-    value = multiply(number.mantissa, POWERS_OF_TEN[missing]);
+    if (!number.fine || !to_fixed_decimal(number.mantissa, number.exponent, precision, scale, value)) return false;
     if (found.digits.negative) value = negate(value);
     return true;
 }

@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.gpu.layouts import EMPTY, ConvertFamily, ConvertFlag
+from headrace.columns.convert.gpu.layouts import EMPTY, FIELD_RULES, HEX_KINDS, TYPE_IDS, ConvertFamily, ConvertFlag
 from headrace.columns.convert.gpu.tuning import MAX_STRINGS
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.trace_expressions import packed
@@ -46,6 +46,18 @@ class RowKind(IntEnum):
     SKIP = 9
     EMPTY = 10
     BOOLEAN = 11
+    TIME4 = 12
+    TIME8 = 13
+    DURATION = 14
+    DECIMAL = 15
+
+
+class RowForm(IntFlag):
+    """Bits of a program's mask of kinds after those of RowKind (fast/row_task.hpp)."""
+
+    MARKS = 1 << 16
+    FORMATS = 1 << 17
+    WORDS = 1 << 18
 
 
 class _ColumnFlag(IntFlag):
@@ -56,6 +68,7 @@ class _ColumnFlag(IntFlag):
     SIGNED = 4
     LONG_OFFSETS = 8
     UTC = 16
+    RESERVED = 32
 
 
 class RowsFlag(IntFlag):
@@ -67,6 +80,9 @@ class RowsFlag(IntFlag):
 
 
 _INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}  # kinds of integers by bytes of a value
+_NUMBERS = {ConvertFamily.INTEGER, ConvertFamily.FLOAT32, ConvertFamily.FLOAT64, ConvertFamily.DECIMAL}
+_MOMENTS = {ConvertFamily.DATE, ConvertFamily.TIMESTAMP}
+_OF_UNITS = RowKind.TIMESTAMP, RowKind.TIME4, RowKind.TIME8, RowKind.DURATION
 _KINDS = {
     ConvertFamily.FLOAT32: RowKind.FLOAT4,
     ConvertFamily.FLOAT64: RowKind.FLOAT8,
@@ -74,6 +90,7 @@ _KINDS = {
     ConvertFamily.TIMESTAMP: RowKind.TIMESTAMP,
     ConvertFamily.TEXT: RowKind.TEXT,
     ConvertFamily.BOOLEAN: RowKind.BOOLEAN,
+    ConvertFamily.DECIMAL: RowKind.DECIMAL,
 }
 
 
@@ -95,9 +112,10 @@ class RowColumns:
     `numbers`: for each entry that is not a skipped run, its index in the general conversion's column table.
     `width`: fields of a record; each takes at least one byte.
     `sums`: columns of the table whose strings are measured, or that have no type yet.
+    `forms`: unusual forms that the columns may have.
     """
 
-    def __init__(self, rows: NDArray[np.void], numbers: list[int], width: int, sums: int) -> None:
+    def __init__(self, rows: NDArray[np.void], numbers: list[int], width: int, sums: int, forms: RowForm) -> None:
         self.width = width
         self._words = rows.view(np.uint64).reshape(len(rows), -1)
         self._wanted = np.flatnonzero(rows["kind"] != RowKind.SKIP)
@@ -106,8 +124,8 @@ class RowColumns:
         texts = (kinds == RowKind.TEXT) | (kinds == RowKind.EMPTY)
         self._ruled: NDArray[np.intp] = self._wanted[~texts]
         self._texts, self._text_numbers = self._wanted[texts], self._numbers[texts]
-        self.kinds = sum(1 << kind for kind in set(kinds.tolist()))
-        """Bit mask of the columns' RowKind."""
+        self.kinds = sum(1 << kind for kind in set(kinds.tolist())) + forms
+        """Bit mask of the columns' RowKind, and RowForm."""
         self.strings, self._sums = int((kinds == RowKind.TEXT).sum()), sums
         self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
         """The argument `measured` of ``summarize_rows``; empty if there are too many columns for it."""
@@ -156,11 +174,29 @@ def max_row_bytes(columns: int) -> int:
     return (2 * columns + 1) * ROW_COLUMN.size
 
 
-def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: bool) -> RowColumns | None:
+def row_forms(table: NDArray[np.void], packed: bytes) -> RowForm:
+    """Return the unusual forms that columns of a table may have.
+
+    `table`: wanted columns, from ``pack_columns``.
+    `packed`: the rules of its columns.
+    """
+    forms = RowForm.WORDS if (table["flags"] & ConvertFlag.RESERVED).any() else RowForm(0)
+    for at in np.unique(table["rules"]).tolist():
+        rules = np.frombuffer(packed, FIELD_RULES, 1, at)[0]
+        families = set(table["family"][table["rules"] == at].tolist())
+        if families & _NUMBERS and (rules["marks"]["decimal"] != ord(".") or rules["marks"]["thousands"] != -1):
+            forms |= RowForm.MARKS
+        if families & _MOMENTS and (rules["dates"]["count"] or not rules["dates"]["iso_first"]):
+            forms |= RowForm.FORMATS
+    return forms
+
+
+def row_columns(table: NDArray[np.void], width: int, forms: RowForm, *, quotes: bool, measures: bool) -> RowColumns | None:
     """Return a table's columns for the fast conversion, or None if it cannot read one of them.
 
     `table`: wanted columns, from ``pack_columns``.
     `width`: fields of a record.
+    `forms`: from `row_forms`.
     `quotes`: whether fields may be quoted.
     `measures`: whether the columns are for ``measure_rows``, which reads only strings.
     """
@@ -182,13 +218,12 @@ def row_columns(table: NDArray[np.void], width: int, *, quotes: bool, measures: 
         numbers.append(number)
         # Strings come first in `table`, so a string column's index there is its index among the strings.
         rules = 0 if has_text else int(column["rules"])
-        largest = int(column["units_per_second" if kind == RowKind.TIMESTAMP else "largest"])
-        rows.append((0, 0, rules, largest, kind, _flags(column), number))
+        rows.append((0, 0, rules, _largest(column, kind), kind, _flags(column), number))
         strings += is_text
     if width > next_position:
         rows.append((0, 0, 0, width - next_position, RowKind.SKIP, 0, 0))
     sums = int((table["family"] == ConvertFamily.TEXT).sum())
-    return RowColumns(np.array(rows, ROW_COLUMN.dtype), numbers, width, sums)
+    return RowColumns(np.array(rows, ROW_COLUMN.dtype), numbers, width, sums, forms)
 
 
 def _measured_columns(rows: NDArray[np.void]) -> bytes:
@@ -196,6 +231,13 @@ def _measured_columns(rows: NDArray[np.void]) -> bytes:
     for name in ("largest", "kind", "number"):
         measured[name][: len(rows)] = rows[name]
     return bytes(measured.tobytes())
+
+
+def _largest(column: np.void, kind: RowKind) -> int:
+    """Return the column's `largest` in fast/row_task.hpp."""
+    if kind == RowKind.DECIMAL:
+        return int(column["precision"]) + 256 * int(column["scale"])
+    return int(column["units_per_second" if kind in _OF_UNITS else "largest"])
 
 
 def _flags(column: np.void) -> int:
@@ -208,6 +250,7 @@ def _flags(column: np.void) -> int:
         + _ColumnFlag.SIGNED * bool(column["is_signed"])
         + _ColumnFlag.LONG_OFFSETS * bool(is_text and column["width"] == 8)
         + _ColumnFlag.UTC * bool(flags & ConvertFlag.UTC)
+        + _ColumnFlag.RESERVED * bool(flags & ConvertFlag.RESERVED and not is_text)
     )
 
 
@@ -221,8 +264,11 @@ def _kind(column: np.void, *, quotes: bool) -> RowKind:
         unusual = ConvertFlag.RAW | ConvertFlag.QUOTED_NULL if quotes else 0
         has_other_nulls = flags & ConvertFlag.NULL_WORDS and not column["largest"]
         return RowKind.SKIP if flags & unusual or has_other_nulls else RowKind.TEXT
-    if not flags & ConvertFlag.FAST:
+    if column["zone"] or (inferred and int(column["guess"]) in HEX_KINDS):
         return RowKind.SKIP
     if family == ConvertFamily.INTEGER:
         return _INTEGERS[int(column["width"])]
+    if family == ConvertFamily.TIME:
+        is_duration = int(column["type"]) == TYPE_IDS["duration"]
+        return RowKind.DURATION if is_duration else RowKind.TIME4 if int(column["width"]) == 4 else RowKind.TIME8
     return _KINDS.get(ConvertFamily(family), RowKind.SKIP)

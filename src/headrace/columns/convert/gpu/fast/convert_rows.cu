@@ -87,11 +87,6 @@ HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
 }
 
 #if HR_WRITES
-constexpr u32 row_kinds = HR_KINDS;
-
-// Returns whether the program reads columns of a kind.
-HR_FN constexpr bool has_kind(RowKind kind) { return (row_kinds >> static_cast<u32>(kind) & 1) != 0; }
-
 // Reads the fields of a warp's records.
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
                         const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
@@ -121,6 +116,18 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
                 break;
             case RowKind::timestamp:
                 if constexpr (has_kind(RowKind::timestamp)) read_timestamps(memory, task, column, group, cursors);
+                break;
+            case RowKind::time4:
+                if constexpr (has_kind(RowKind::time4)) read_times<i32>(memory, task, column, group, cursors);
+                break;
+            case RowKind::time8:
+                if constexpr (has_kind(RowKind::time8)) read_times<i64>(memory, task, column, group, cursors);
+                break;
+            case RowKind::duration:
+                if constexpr (has_kind(RowKind::duration)) read_durations(memory, task, column, group, cursors);
+                break;
+            case RowKind::decimal:
+                if constexpr (has_kind(RowKind::decimal)) read_decimals(memory, task, column, group, cursors);
                 break;
             case RowKind::boolean:
                 if constexpr (has_kind(RowKind::boolean)) read_booleans(memory, task, column, group, cursors);

@@ -113,9 +113,9 @@ HR_FN bool are_digits(Digits d) {
 HR_FN u32 number_of(Digits d) { return four_digits(d.low) * 10000 + four_digits(d.high); }
 
 // Removes the point from digits at their window's end. Returns eight times the number of digits after it, or no_point.
+// `point`: the decimal mark ^ '0', four times.
 constexpr u32 no_point = ~0u;
-HR_FN u32 close_point(Digits& d) {
-    constexpr u32 point = 0x1E1E1E1E;  // '.' ^ '0'
+HR_FN u32 close_point(Digits& d, u32 point) {
     const u32 low = tile::borrows(d.low ^ point) & tile::top_bits;
     const u32 high = tile::borrows(d.high ^ point) & tile::top_bits;
     // Bytes after the first point stay; those before it move over it.

@@ -10,14 +10,37 @@ HR_BEGIN_NAMESPACE
 // How a field is parsed. `skip`: a run of fields that are not converted; `largest` is their number. `empty`: an
 // inferred column that had no value in the sample; others of its fields are left to the general path, which finds their
 // kinds.
-enum class RowKind : u8 { int4, float4, int1, int2, int8, float8, date, timestamp, text, skip, empty, boolean };
+enum class RowKind : u8 {
+    int4,
+    float4,
+    int1,
+    int2,
+    int8,
+    float8,
+    date,
+    timestamp,
+    text,
+    skip,
+    empty,
+    boolean,
+    time4,
+    time8,
+    duration,
+    decimal
+};
+
+// Bits of a program's mask of kinds after those of RowKind: forms that only few columns have.
+constexpr u32 ROW_MARKS = 1u << 16;    // numbers have other marks than a decimal point
+constexpr u32 ROW_FORMATS = 1u << 17;  // dates and timestamps have formats
+constexpr u32 ROW_WORDS = 1u << 18;    // some word looks like a value, such as a null text -999
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
     ROW_CANONICAL = 2,     // inferred numbers: a leading zero before other digits is no number
     ROW_SIGNED = 4,        // integers
     ROW_LONG_OFFSETS = 8,  // strings: offsets have 64 bits
-    ROW_UTC = 16           // timestamps: instants
+    ROW_UTC = 16,          // timestamps: instants
+    ROW_RESERVED = 32      // some word looks like a value, so words are looked up first
 };
 
 // A column of the table, or a run of skipped fields. Row r of the result is record r of the text. `validity` is all
@@ -26,8 +49,9 @@ struct RowColumn {
     u8* values;
     u32* validity;
     u64 offsets_or_rules;  // strings: address of the offsets; others: of FieldRules
-    // Integers: 99'999'999, or the type's maximum if that is less. Timestamps: units per second. `skip`: number of
-    // fields. Strings: the null text, an escape and up to three bytes as written, before zeros; 0 if there is none.
+    // Integers: 99'999'999, or the type's maximum if that is less. Timestamps, times and durations: units per second.
+    // Decimals: precision + 256 * scale. Strings: the null text, an escape and up to three bytes as written, before
+    // zeros; 0 if there is none. `skip`: number of fields.
     u32 largest;
     RowKind kind;
     u8 flags;    // RowColumnFlag

@@ -10,6 +10,31 @@
 
 namespace headrace {
 
+// What the columns of the program have: bits of RowKind, and those after them.
+#if HR_WRITES
+constexpr u32 row_kinds = HR_KINDS;
+#else
+constexpr u32 row_kinds = 0;
+#endif
+constexpr bool has_marks = (row_kinds & ROW_MARKS) != 0, has_formats = (row_kinds & ROW_FORMATS) != 0;
+constexpr bool has_words = (row_kinds & ROW_WORDS) != 0;
+
+HR_FN constexpr bool has_kind(RowKind kind) { return (row_kinds >> static_cast<u32>(kind) & 1) != 0; }
+
+HR_FN const FieldRules& rules_of(const RowColumn& column) {
+    return *reinterpret_cast<const FieldRules*>(column.offsets_or_rules);
+}
+
+// Returns the form of a column's numbers.
+HR_FN NumberForm form_of(const RowColumn& column) {
+    return {has_marks ? rules_of(column).marks : NumberMarks{}, (column.flags & ROW_CANONICAL) != 0};
+}
+
+// Returns the decimal mark, ^ '0', four times.
+HR_FN u32 point_of(const RowColumn& column) {
+    return tile::repeated(has_marks ? static_cast<u8>(rules_of(column).marks.decimal ^ '0') : u8{'.' ^ '0'});
+}
+
 // Clears bits of a word and the next one, for the 32 rows from `first` on.
 HR_FN void clear_bits(u32* words, u64 first, u32 bits) {
     if (tile::lane() != 0) return;
@@ -29,7 +54,7 @@ HR_FN void set_bits(u32* words, u64 first, u32 bits) {
 // Returns NULL_WORD if a field is a null word, 0 if it is no word that matters, and another number if the rules decide.
 HR_FN u32 meaning_of_field(const RowMemory& memory, const RowTask& task, const RowColumn& column,
                            const FieldSpan& field) {
-    const FieldRules& rules = *reinterpret_cast<const FieldRules*>(column.offsets_or_rules);
+    const FieldRules& rules = rules_of(column);
     // Words are compared with the field's text, of which an escape is no part.
     if (by_dfa && dropped_until(memory, field.begin + field.n) != dropped_until(memory, field.begin)) {
         const u8* const text = staged_text(memory) + field.begin;
@@ -90,10 +115,14 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
     Number<T> values[per_lane];
     FieldSpan fields[per_lane];
     bool asks = false, has_empty = false;
+    const bool words_first = has_words && (column.flags & ROW_RESERVED);
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         fields[i] = field_at(memory, task, cursors[i], padded_bytes(memory, task, cursors[i].at));
         values[i] = forms.common(fields[i]);
+        if (words_first && cursors[i].live && values[i].fine) {
+            values[i].fine = meaning_of_field(memory, task, column, fields[i]) == 0;
+        }
         asks |= cursors[i].live && !values[i].fine;
         has_empty |= fields[i].n == 0;
     }
@@ -113,7 +142,7 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
                 value = i == j ? values[j] : value;
             }
             bool open = cursor.live && !value.fine, null = false;
-            if (open && field.n - 1 <= window_bytes && staged_text(memory)[field.begin] == '-') {
+            if (open && !words_first && field.n - 1 <= window_bytes && staged_text(memory)[field.begin] == '-') {
                 value = forms.negative(FieldSpan{field.begin + 1, field.n - 1, field.next, field.quoted});
                 open = !value.fine;
             }
@@ -170,9 +199,8 @@ HR_FN void read_integers(RowMemory& memory, const RowTask& task, const RowColumn
         } else {
             u64 value = 0;
             const IntegerRange range{~u64{0} >> (is_signed ? 1 : 0), is_signed};
-            const NumberForm form{{}, (column.flags & ROW_CANONICAL) != 0};
-            const bool fine =
-                to_integer(read_signed(text, field.begin, field.begin + field.n, form, true), range, value);
+            const SignedNumber found = read_signed(text, field.begin, field.begin + field.n, form_of(column), true);
+            const bool fine = to_integer(found, range, value);
             return Number<T>{static_cast<T>(value), fine};
         }
     };
@@ -183,10 +211,11 @@ template <class T>
 HR_FN void read_reals(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                       Cursor (&cursors)[per_lane]) {
     const u32* const text = staged_words(memory);
+    const u32 point = point_of(column);
     const auto common = [&](const FieldSpan& field) {
         const LeadingBytes window = open_window(text, field.begin);
         Digits digits = align(window, field.n);
-        const u32 after_point = close_point(digits);
+        const u32 after_point = close_point(digits, point);
         const bool fine =
             fits_window(column, window, field.n, digits) && field.n - (after_point != no_point ? 1 : 0) != 0;
         const u32 fraction = after_point != no_point ? after_point / 8 : 0;
@@ -198,7 +227,7 @@ HR_FN void read_reals(RowMemory& memory, const RowTask& task, const RowColumn& c
     };
     const auto other = [&](const FieldSpan& field) {
         T value = 0;
-        const NumberForm form{{}, (column.flags & ROW_CANONICAL) != 0};
+        const NumberForm form = form_of(column);
         const SignedNumber found = read_signed(text, field.begin, field.begin + field.n, form, false);
         const bool fine = to_real(text, found, form.canonical, value);
         return Number<T>{value, fine};
@@ -206,12 +235,54 @@ HR_FN void read_reals(RowMemory& memory, const RowTask& task, const RowColumn& c
     read_column<T>(memory, task, column, group, cursors, FieldForms{common, negative, other});
 }
 
+// Reads numbers of type decimal128.
+HR_FN void read_decimals(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                         Cursor (&cursors)[per_lane]) {
+    const i32 precision = static_cast<i32>(column.largest & 0xFF), scale = static_cast<i32>(column.largest >> 8);
+    const u32* const text = staged_words(memory);
+    const u32 point = point_of(column);
+    const auto common = [&](const FieldSpan& field) {
+        const LeadingBytes window = open_window(text, field.begin);
+        Digits digits = align(window, field.n);
+        const u32 after_point = close_point(digits, point);
+        const bool has_point = after_point != no_point;
+        const i32 fraction = has_point ? static_cast<i32>(after_point / 8) : 0;
+        Int128 value{};
+        bool fine = fits_window(column, window, field.n, digits) && field.n != (has_point ? 1 : 0);
+        fine = to_fixed_decimal(number_of(digits), -fraction, precision, scale, value) && fine;
+        return Number<Int128>{value, fine};
+    };
+    const auto negative = [&](const FieldSpan& field) {
+        const Number<Int128> found = common(field);
+        return Number<Int128>{negate(found.value), found.fine};
+    };
+    const auto other = [&](const FieldSpan& field) {
+        Int128 value{};
+        const SignedNumber found = read_signed(text, field.begin, field.begin + field.n, form_of(column), false);
+        const bool fine = to_fixed_decimal(found, precision, scale, value);
+        return Number<Int128>{value, fine};
+    };
+    read_column<Int128>(memory, task, column, group, cursors, FieldForms{common, negative, other});
+}
+
+// Reads a date or a timestamp by the column's formats.
+HR_FN bool read_by_formats(const u32* text, const RowColumn& column, const FieldSpan& field, Moment& moment) {
+    const bool inferred = column.flags & ROW_CANONICAL;
+    return read_moment(text, field.begin, field.begin + field.n, rules_of(column), inferred, moment);
+}
+
 HR_FN void read_dates(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                       Cursor (&cursors)[per_lane]) {
+    const u32* const text = staged_words(memory);
     const auto common = [&](const FieldSpan& field) {
-        i32 days = 0;
-        const bool fine = fast_date(staged_words(memory), field.begin + date_bytes, field.n, days);
-        return Number<i32>{days, fine};
+        Moment moment;
+        bool fine = false;
+        if constexpr (has_formats) {
+            fine = read_by_formats(text, column, field, moment) && !moment.has_time && !moment.has_offset;
+        } else {
+            fine = fast_date(text, field.begin + date_bytes, field.n, moment.days);
+        }
+        return Number<i32>{moment.days, fine};
     };
     const auto none = [](const FieldSpan&) { return Number<i32>{0, false}; };
     read_column<i32>(memory, task, column, group, cursors, FieldForms{common, none, none});
@@ -223,20 +294,62 @@ HR_FN void read_timestamps(RowMemory& memory, const RowTask& task, const RowColu
     // Inferred instants have offsets.
     const bool is_utc = column.flags & ROW_UTC, needs_offset = is_utc && (column.flags & ROW_CANONICAL);
     const u32* const text = staged_words(memory);
+    const auto none = [](const FieldSpan&) { return Number<i64>{0, false}; };
+    const auto other = [&](const FieldSpan& field) {
+        Moment moment;
+        i64 value = 0;
+        const bool read = has_formats ? read_by_formats(text, column, field, moment)
+                                      : read_iso(text, field.begin, field.begin + field.n, moment);
+        const bool fine = read && (moment.has_offset ? is_utc : !needs_offset) && scale_moment(moment, units, value);
+        return Number<i64>{value, fine};
+    };
     const auto common = [&](const FieldSpan& field) {
         i64 value = 0;
         const bool fine = fast_timestamp(text, field.begin + timestamp_bytes, field.n, units, value);
         return Number<i64>{value, fine && !needs_offset};
     };
+    if constexpr (has_formats) {
+        read_column<i64>(memory, task, column, group, cursors, FieldForms{other, none, none});
+    } else {
+        read_column<i64>(memory, task, column, group, cursors, FieldForms{common, none, other});
+    }
+}
+
+// Reads times of a day.
+template <class T>
+HR_FN void read_times(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                      Cursor (&cursors)[per_lane]) {
+    const i64 units = column.largest;
+    const u32* const text = staged_words(memory);
+    const auto common = [&](const FieldSpan& field) {
+        u32 words[2], seconds = 0;
+        load_from(text, field.begin, words);
+        const bool fine = fast_clock(words[0], words[1], seconds) && field.n == 8;
+        return Number<T>{static_cast<T>(seconds * units), fine};
+    };
+    const auto negative = [](const FieldSpan&) { return Number<T>{0, false}; };
     const auto other = [&](const FieldSpan& field) {
-        Moment moment;
         i64 value = 0;
-        const bool fine = read_iso(text, field.begin, field.begin + field.n, moment) &&
-                          (moment.has_offset ? is_utc : !needs_offset) && scale_moment(moment, units, value);
+        const bool fine = read_time(text, field.begin, field.begin + field.n, units, false, value);
+        return Number<T>{static_cast<T>(value), fine};
+    };
+    read_column<T>(memory, task, column, group, cursors, FieldForms{common, negative, other});
+}
+
+HR_FN void read_durations(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
+                          Cursor (&cursors)[per_lane]) {
+    // An inferred duration is neither a clock time nor a date of some format.
+    const bool inferred = column.flags & ROW_CANONICAL;
+    const bool may_be_date = inferred && rules_of(column).dates.count != 0;
+    const auto none = [](const FieldSpan&) { return Number<i64>{0, false}; };
+    const auto other = [&](const FieldSpan& field) {
+        const u32* const text = staged_words(memory);
+        i64 value = 0;
+        const bool fine =
+            !may_be_date && read_duration(text, field.begin, field.begin + field.n, column.largest, inferred, value);
         return Number<i64>{value, fine};
     };
-    const auto negative = [](const FieldSpan&) { return Number<i64>{0, false}; };
-    read_column<i64>(memory, task, column, group, cursors, FieldForms{common, negative, other});
+    read_column<i64>(memory, task, column, group, cursors, FieldForms{none, none, other});
 }
 
 HR_FN void read_booleans(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,

@@ -24,7 +24,7 @@ struct LoopColumn {
 };
 
 HR_FN LoopColumn loop_column(const ConvertColumn& column) {
-    const u32 point = tile::repeated(column.flags & CONVERT_FAST ? u8{'.'} : column.rules->marks.decimal);
+    const u32 point = tile::repeated(column.rules->marks.decimal);
     return {column.values, column.validity, column.largest,      point, family_of_column(column),
             column.width,  column.flags,    column.position == 0};
 }
@@ -96,19 +96,10 @@ HR_FN bool read_short(const ConvertMemory& memory, const LoopColumn& column, con
     return fine && !(text[0] == '0' && is_digit(text[1]));
 }
 
-HR_FN bool read_moment(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field, i64& value) {
-    const FieldRules& rules = *column.rules;
-    const u32* const text = staged_words(memory);
+HR_FN bool read_instant(const ConvertMemory& memory, const ConvertColumn& column, const UnitField& field, i64& value) {
     const bool inferred = column.flags & CONVERT_INFERRED;
     Moment moment;
-    bool fine = rules.dates.iso_first && read_iso(text, field.begin, field.end, moment);
-    for (usize i = 0; !fine && i < rules.layout_count; ++i) {
-        // Texts of a later format may be of an earlier one as well.
-        if (rules.layouts[i].format != 0) return false;
-        fine = read_layout(text, field.begin, field.end, rules.layouts[i], moment);
-        if (fine && inferred && !rules.dates.before_numbers && rules.dates.formats[0].may_be_number) return false;
-    }
-    if (!fine) return false;
+    if (!read_moment(staged_words(memory), field.begin, field.end, *column.rules, inferred, moment)) return false;
     if (column.family == ConvertFamily::date) {
         value = moment.days;
         return !moment.has_time && !moment.has_offset;
@@ -157,7 +148,7 @@ HR_FN bool read_long(const ConvertMemory& memory, const ConvertColumn& column, c
             return has_numbers && read_number_field(text, column, field, value);
         case ConvertFamily::date:
         case ConvertFamily::timestamp:
-            fine = has_dates && read_moment(memory, column, field, units);
+            fine = has_dates && read_instant(memory, column, field, units);
             break;
         case ConvertFamily::time:
             if constexpr (has_family(ConvertFamily::time)) {

@@ -171,7 +171,7 @@ HR_COLD bool is_string_value(const ConvertMemory& memory, const u8* text, const 
 
 // Returns whether a field is a natural number of at most eight digits by all rules of its column.
 HR_FN bool is_short_natural(const ConvertMemory& memory, const ConvertColumn& column, const FieldPlace& place) {
-    const bool usual = (column.flags & (CONVERT_FAST | CONVERT_NULL_WORDS)) == CONVERT_FAST;
+    const bool usual = (column.flags & (CONVERT_RESERVED | CONVERT_NULL_WORDS)) == 0;
     const i64 n = place.end - place.begin;
     if (!usual || place.begin < 0 || n < 1 || n > 8 || column.rules->dates.count != 0) return false;
     const bool has_zero = n > 1 && staged_text(memory)[place.begin] == '0';
