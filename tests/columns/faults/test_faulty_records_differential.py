@@ -38,7 +38,7 @@ def test_records_are_listed_in_order(records: int, count: int) -> None:
     launcher = FiberLauncher("random", count)
     data = b"".join(b"%03d\n" % (record % 1000) for record in range(records))
     text = launcher.put(np.frombuffer(b"h\n" + data, np.uint8))
-    located = LocatedRecords(text, 2, BufferSlice(text, 2), Dialect(), None)
+    located = LocatedRecords(text, 2, BufferSlice(text, 2), Dialect(), None, are_lines=count % 2 == 0)
     found = FaultyRecords(launcher, located, launcher.put(faults), records)
     numbers = np.unique(faults["record"])
     of_records = faults[faults["column"] == NO_FIELD]
@@ -48,7 +48,7 @@ def test_records_are_listed_in_order(records: int, count: int) -> None:
     assert summary.record_kinds == (8 if len(of_records) else 0)
     assert summary.field_kinds == sum(1 << kind for kind in {*faults["kind"][faults["column"] != NO_FIELD].tolist()})
     assert launcher.fetch(found.numbers).view(np.uint64)[: len(numbers)].tolist() == numbers.tolist()
-    by_record, texts = found.gather(launcher).fetch(launcher, [9, 9, 9, 3, 0, 2, 2], 2)
+    by_record, texts = found.gather(launcher, 2).fetch(launcher, [9, 9, 9, 3, 0, 2, 2], 2)
     assert texts.lines.tolist() == (numbers + np.uint64(2)).tolist()
     assert texts.bytes.tobytes() == b"".join(data[4 * number : 4 * number + 4] for number in numbers.tolist())
     assert texts.ends.tolist() == [4 * (rank + 1) for rank in range(len(numbers))]
@@ -85,6 +85,37 @@ def test_rejects_need_the_text_no_more(on_error: str, options: dict[str, Any]) -
     assert first is found.rejects["text"]
     assert repr(found.rejects.to_pydict()) == repr(expected.rejects.to_pydict())
     assert waits < 20
+
+
+PLAIN = b"".join(b"%d,%s\n" % (i, b"x" if i % 7 == 3 else b"%d" % i) for i in range(300))
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "numbered"),
+    [
+        (PLAIN, {}, 0),
+        (PLAIN, {"skip_rows": 40}, 0),
+        (b'"one\r\nname\r",b\n' + PLAIN, {"header": True}, 0),
+        (PLAIN.replace(b",5\n", b",5\n\n"), {}, 1),
+        (PLAIN.replace(b",5\n", b",5\n\n"), {"skip_blank_lines": False, "short_records": "null"}, 0),
+        (PLAIN.replace(b",5\n", b",5\r\n"), {}, 1),
+        (PLAIN.replace(b",5\n", b',"\n"\n'), {}, 1),
+        (PLAIN.replace(b",5\n", b",5\r\n"), {"lineterminator": "\n"}, 1),
+        (PLAIN.replace(b",5\n", b",5\n#\n"), {"comment": "#"}, 1),
+    ],
+)
+def test_lines_are_counted_only_if_records_may_not_be_lines(monkeypatch, data, options, numbered) -> None:
+    launched: list[str] = []
+    launch = FiberLauncher.launch
+
+    def seen(self: FiberLauncher, entry: Any, shape: Any, args: Any) -> None:
+        launched.append(entry.name)
+        launch(self, entry, shape, args)
+
+    monkeypatch.setattr(FiberLauncher, "launch", seen)
+    found = check(data, **{"header": False, "schema": ["int32", "int32"], "on_error": "null", **options})
+    assert found is not None and len(found.rejects) > 20
+    assert launched.count("number_lines") == numbered
 
 
 def test_faults_of_columns_that_are_converted_twice() -> None:

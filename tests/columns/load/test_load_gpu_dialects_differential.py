@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import headrace
 from headrace.columns.load.gpu.load import GpuTuning
-from tests.columns.load.load_gpu_cases import read_on_fibers, same_table
+from tests.columns.load.load_gpu_cases import LARGER_SHAPE, read_on_fibers, same_table
 from tests.columns.load.load_gpu_dialects_cases import DIALECTS, SHAPES, case, outcome
 
 pytestmark = pytest.mark.fibers
@@ -52,3 +53,16 @@ def test_long_runs_of_spaces_around_fields(seed: int) -> None:
     options = {"strip": True, "header": False, "on_error": "null", "null_values": rng.choice([[""], ["", "1"], ()])}
     types = rng.choice([["string", "string", "string"], ["string", "int64", "date32"], None])
     compare(text.encode(), options | ({} if types is None else {"schema": types}), rng.choice(SHAPES), seed)
+
+
+@pytest.mark.long_except("0")
+@pytest.mark.parametrize("seed", range(8))
+def test_lenient_quotes_far_from_the_next_ones(seed: int) -> None:
+    """The quote that decides about one is in the same 64 bytes, in those of another lane or warp, or tiles later."""
+    rng = random.Random(seed)
+    forms = ['"{}"', '"{}', '{}"', '{}"z', '"{}"z']
+    fields = [rng.choice(forms).format("x" * rng.choice([0, 5, 70, 1300, 2500])) for _ in range(60)]
+    data = "".join(f"{number},{field}\n" for number, field in enumerate(fields)).encode()
+    options = {"lenient_quotes": True, "header": False, "on_error": "null", "schema": ["int32", "string"]}
+    shape = replace(LARGER_SHAPE, find=replace(LARGER_SHAPE.find, scan_threads=64))
+    assert compare(data, options, shape, seed)

@@ -18,6 +18,7 @@ using namespace headrace;
 using namespace headrace::structure;
 
 constexpr u32 threads = HR_THREADS;
+constexpr u32 warps = threads / tile::lanes;
 constexpr u32 thread_bytes = 64;
 constexpr u32 tile_bytes = threads * thread_bytes;
 constexpr u32 look_behind = 64;  // QuoteRuns::LOOK_BEHIND
@@ -114,22 +115,26 @@ __device__ __forceinline__ u32 first_kind(const LookedAt& all, const OwnRuns& ow
     return neutral;
 }
 
+// Shares the kind of the warp's first decisive run. Returns which lanes have one.
+__device__ __forceinline__ u32 share_first(u32 kind, u32 (&firsts)[warps]) {
+    const u32 some = __ballot_sync(tile::all_lanes, kind != neutral);
+    const u32 of_warp = tile::shuffle(kind, some == 0 ? 0 : static_cast<u32>(__ffs(static_cast<i32>(some))) - 1);
+    if (tile::lane() == 0) firsts[tile::warp()] = of_warp;
+    return some;
+}
+
 extern "C" __global__ void __launch_bounds__(threads)
     find_runs(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, u8* kinds,
               const FindTotals* other) {
-    __shared__ u32 firsts[threads / tile::lanes];
+    __shared__ u32 firsts[warps];
     if (!is_asked(other)) return;
     const LookedAt all = {text, bytes, dialect};
     const OwnRuns own(all);
-    const u32 kind = first_kind(all, own);
-    const u32 some = __ballot_sync(tile::all_lanes, kind != neutral);
-    const u32 first = some == 0 ? 0 : static_cast<u32>(__ffs(static_cast<i32>(some))) - 1;
-    const u32 of_warp = tile::shuffle(kind, first);
-    if (tile::lane() == 0) firsts[tile::warp()] = of_warp;
+    share_first(first_kind(all, own), firsts);
     __syncthreads();
     if (threadIdx.x != 0) return;
     u32 of_tile = neutral;
-    for (u32 warp = 0; warp < threads / tile::lanes && of_tile == neutral; ++warp) of_tile = firsts[warp];
+    for (u32 warp = 0; warp < warps && of_tile == neutral; ++warp) of_tile = firsts[warp];
     kinds[blockIdx.x] = static_cast<u8>(of_tile);
 }
 
@@ -163,21 +168,23 @@ __device__ __forceinline__ u32 kind_behind(const u8* kinds, u32& shared) {
 extern "C" __global__ void __launch_bounds__(threads)
     mark_quotes(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, const u8* kinds, u64* marks,
                 const FindTotals* other) {
-    __shared__ u8 thread_kinds[threads];
-    __shared__ u32 shared;
+    __shared__ u32 firsts[warps], shared;
     if (!is_asked(other)) return;
     const LookedAt all = {text, bytes, dialect};
     const OwnRuns own(all);
     const u32 kind = first_kind(all, own);
-    thread_kinds[threadIdx.x] = static_cast<u8>(kind);
+    const u32 some = share_first(kind, firsts);
     // An opening run depends on later runs. So may one after more spaces than `delimiter_before` inspects.
     const bool asks = own.begins != 0 && (kind != neutral || dialect.skips_spaces);
     u32 next = neutral;
     if (__syncthreads_or(asks)) {
         next = kind_behind(kinds, shared);
-        for (u32 thread = threads - 1; thread > threadIdx.x; --thread) {
-            if (thread_kinds[thread] != neutral) next = thread_kinds[thread];
+        for (u32 warp = warps - 1; warp > tile::warp(); --warp) {
+            if (firsts[warp] != neutral) next = firsts[warp];
         }
+        const u32 later = some & ~((2u << tile::lane()) - 1);
+        const u32 nearest = tile::shuffle(kind, later == 0 ? 0 : static_cast<u32>(__ffs(static_cast<i32>(later))) - 1);
+        if (later != 0) next = nearest;
     }
     u64 found = 0;
     for (u64 left = own.begins; left != 0;) {

@@ -39,7 +39,7 @@ struct ConvertColumn {
     u32* validity;   // words of 32 rows; bit set: not null
     u64* sightings;  // inferred: SIGHTINGS byte positions, then as many record indices; ~0 if the kind was not seen
     u32 position;    // index among the fields of a record
-    u32 largest;     // integers: 99'999'999, or the type's maximum if that is less
+    u32 largest;     // of integers and strings: as RowColumn::largest
     TypeId type;
     Kind guess;
     u8 flags;  // ConvertFlag

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from headrace import _native
 from headrace.columns.buffers.column_buffers_gpu import ColumnAddresses
 from headrace.columns.plan.load_plan import LoadPlan
+from headrace.columns.plan.value_forms import ValueForms
 from headrace.columns.traits import TRAITS, UNITS
 from headrace.columns.types import has_offsets
 from headrace.core.layouts.layout import layout
@@ -143,8 +144,18 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
         row["flags"] = flags + _flags_of_rules(column, column_rules)
         row["width"] = column.type.bits // 8
         row["family"], row["is_signed"], row["largest"] = _family(column)
+        if is_text and not column.raw:
+            row["largest"] = _written_null(plan.forms.of(column.position))
         row["precision"], row["scale"] = column.type.precision or 0, column.type.scale or 0
     return table
+
+
+def _written_null(forms: ValueForms) -> int:
+    """Return the only null text, an escape and up to three bytes, as a word; 0 if it is another text, or there are several."""
+    texts = set(forms.null_texts) - {b""}
+    text = texts.pop() if len(texts) == 1 else b""
+    is_short = bool(forms.escape) and text.startswith(forms.escape) and len(text) <= 4 and 0 not in text
+    return int.from_bytes(text, "little") if is_short else 0
 
 
 def _family(column: ColumnAddresses) -> tuple[int, bool, int]:

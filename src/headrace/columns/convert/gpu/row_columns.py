@@ -261,8 +261,9 @@ def _kind(column: np.void, *, quotes: bool) -> RowKind:
     if inferred and int(column["guess"]) == EMPTY:
         return RowKind.EMPTY if flags & ConvertFlag.EMPTY_IS_NULL else RowKind.SKIP
     if family == ConvertFamily.TEXT:
-        unusual = ConvertFlag.NULL_WORDS | (ConvertFlag.RAW | ConvertFlag.QUOTED_NULL if quotes else 0)
-        return RowKind.SKIP if flags & unusual else RowKind.TEXT
+        unusual = ConvertFlag.RAW | ConvertFlag.QUOTED_NULL if quotes else 0
+        has_other_nulls = flags & ConvertFlag.NULL_WORDS and not column["largest"]
+        return RowKind.SKIP if flags & unusual or has_other_nulls else RowKind.TEXT
     if column["zone"] or (inferred and int(column["guess"]) in HEX_KINDS):
         return RowKind.SKIP
     if family == ConvertFamily.INTEGER:

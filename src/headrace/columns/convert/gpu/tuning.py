@@ -23,7 +23,7 @@ _LONG_STRINGS, _LONG_BYTES = 4096, 200
 (LongStrings of fast/row_strings.cuh) has 200 bytes."""
 _MAX_MALFORMED = 256
 """Malformed quotes in a tile that the fast conversion lists (`max_malformed` of fast/row_tile.cuh)."""
-_MAX_LEFT = 64
+_MAX_LEFT = 120
 """Fields of a tile that the fast conversion leaves to the rules at most (`max_left` of fast/row_tile.cuh)."""
 _LONG_PIECE, _SIZED_STRINGS = 96, 512
 _HEAD_BYTES = 64

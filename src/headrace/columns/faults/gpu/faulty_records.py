@@ -60,6 +60,8 @@ class FaultyRecords:
         scan_string_sizes(launcher, ranks, (words, 1), BufferSlice(summary, _SUMMARY.offset("records"), 8))
         launcher.launch(_LIST, shape, [faults, count, marks, ranks, summary, self._begins, self.numbers])
         located.place(launcher, self._begins, places, BufferSlice(summary, _SUMMARY.offset("ungathered"), 8))
+        if not located.are_lines:
+            located.number(launcher, self._begins, places)
         totals = launcher.fetch(places.totals)
         self.summary = FaultSummary(int(totals[:8].view(np.uint64)[0]), *totals[8:].view(_SUMMARY.dtype)[0].tolist())
 
@@ -68,13 +70,13 @@ class FaultyRecords:
         """True if `gather` can copy the texts of all records, and they have at most `BATCH_BYTES`."""
         return not self.summary.ungathered and self.summary.bytes <= BATCH_BYTES and self._located.whole is not None
 
-    def gather(self, launcher: Launcher) -> GatheredRecords:
-        """Copy the texts of the records, which are then independent of the text. The host waits."""
+    def gather(self, launcher: Launcher, first_line: int) -> GatheredRecords:
+        """Copy the texts of the records, which are then independent of the text; `first_line`: of the data. The host waits."""
         count, places = self.summary.records, self._places
         begins, offsets = BufferSlice(self._begins, 0, 8 * count), BufferSlice(places.offsets, 0, 8 * count + 8)
         copied = self._located.gather(launcher, begins, offsets, self.summary.bytes)
         launcher.fetch(places.size)
-        return GatheredRecords(self.faults, places, copied, count, self._records)
+        return GatheredRecords(self.faults, places, copied, count, self._records, first_line if self._located.are_lines else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class GatheredRecords:
     count: int
     all_records: int
     """Numbers of these records, and of all records of the text."""
+    first_line: int | None
+    """Line of the text's first record if each record is a line; None if `places` has their lines."""
 
     def fetch(self, launcher: Launcher, ranks: Sequence[int], threads: int) -> tuple[NDArray[np.void], RecordTexts]:
         """Return the faults by record, and the texts and lines of these. The first of a record's own faults counts.
@@ -99,6 +103,8 @@ class GatheredRecords:
         texts = RecordTexts(launcher.fetch(self.texts), offsets[1 : self.count + 1], lines[: self.count])
         found = sort_faults(launcher.fetch(self.faults), ranks, self.all_records, threads)
         faults = found.faults
+        if self.first_line is not None:
+            texts = texts._replace(lines=faults["record"][is_first(faults["record"])] + np.uint64(self.first_line))
         if found.has_repeats:
             faults = faults[is_first(faults["record"]) | (faults["column"] != NO_FIELD)]
         return faults, texts

@@ -21,7 +21,7 @@ _NUMBER_LINES = Entry("columns/faults/gpu/count_lines.cu", "number_lines", "PQPP
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _LINES_BYTES = _THREADS * 64
-_BLOCK_RECORDS = _THREADS // 32
+_BLOCK_RECORDS = _THREADS // 8  # eight lanes copy a record
 MAX_RECORD_BYTES = 16 << 10
 BATCH_BYTES = 64 << 20
 
@@ -70,13 +70,15 @@ class LocatedRecords:
     """The dialect of the text."""
     marks: DeviceBuffer | None
     """A bit for each byte, set for lenient quotes that open no field; None if no quote is malformed or quotes are strict."""
+    are_lines: bool = False
+    """True if each record is known to be a line of the text."""
 
     def place(self, launcher: Launcher, begins: DeviceBuffer, places: RecordPlaces, ungathered: DeviceBuffer) -> None:
-        """Launch the kernels that find the sizes and the lines of records.
+        """Launch the kernels that find the offsets of records' texts.
 
         `launcher`: execution context of the kernels.
         `begins`: the first bytes of the records in the data, ascending, as unsigned 64-bit integers. There is at least one.
-        `places`: receives lines and offsets.
+        `places`: receives the offsets.
         `ungathered`: a zeroed word, which receives the number of records whose texts are empty.
         """
         count = begins.nbytes // 8
@@ -86,6 +88,9 @@ class LocatedRecords:
         args = [self.text, self.text.nbytes, MAX_RECORD_BYTES, table, self.marks, begins, count, places.offsets, ungathered]
         launcher.launch(_SIZE[tables["steps"].shape[1]], shape, args)
         scan_string_sizes(launcher, places.offsets, (count, 1), places.size)
+
+    def number(self, launcher: Launcher, begins: DeviceBuffer, places: RecordPlaces) -> None:
+        """Launch the kernels that write the lines of such records to `places`, unless the text is a part of another."""
         if self.whole is not None:
             number_lines(launcher, self.whole, begins, self.begin, places.lines)
 
@@ -109,6 +114,7 @@ class LocatedRecords:
         count, listed = len(begins), launcher.put(begins)
         places = RecordPlaces(launcher, count, 8)
         self.place(launcher, listed, places, places.tail)
+        self.number(launcher, listed, places)
         lines, ends = places.fetch(launcher)
         parts = []
         first = 0

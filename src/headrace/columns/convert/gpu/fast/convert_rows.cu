@@ -222,7 +222,7 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
         whole &= are_whole(cursors, record, tile.records);
     }
     if (!__syncthreads_and(whole)) return false;
-    if (task.strings != 0) copy_long(memory, row_strings(memory));
+    if (task.strings != 0) copy_long(memory, task, row_strings(memory));
     return memory.left_count == 0 || put_left(memory, task, entries, left);
 }
 

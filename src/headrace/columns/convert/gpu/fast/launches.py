@@ -52,13 +52,13 @@ def _reading(dialect: Dialect, variants: tuple[str, ...]) -> _Readings:
 def suits_dfa_rows(dialect: Dialect) -> bool:
     """Return whether the fast conversion reads texts of the dialect by its DFA.
 
-    It reads no lenient quotes before a delimiter of several bytes, and does not decode letters after escapes. A delimiter outside
-    ASCII may be a part of a character, and an escape other than a backslash a part of a time.
+    It reads no lenient quotes before a delimiter of several bytes. A delimiter outside ASCII may be a part of a character, and an
+    escape other than a backslash a part of a time.
     """
     ends = dialect.sep + (dialect.lineterminator or b"\n")
     is_usual = len(dialect.automaton.states) <= MAX_STATES[-1] and max(ends + (dialect.comment or b"")) < 128
     has_bytes = len(dialect.sep) == len(dialect.lineterminator or b"\n") == 1
-    is_unusual = dialect.escape_sequences or (dialect.lenient_quotes and not has_bytes)
+    is_unusual = dialect.lenient_quotes and not has_bytes
     return is_usual and not is_unusual and dialect.escape_char in (None, b"\\")
 
 

@@ -49,6 +49,18 @@ HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end, bool enclosed)
     return end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
 }
 
+// Returns whether the field of staged bytes [begin, end) is the null text of a column of strings (RowColumn::largest).
+// It begins with an escape. So only texts that the DFA reads have it, and no field in quotes is equal to it.
+HR_FN bool is_null_text(const RowMemory& memory, const RowTask& task, const RowTile& tile, u32 null_text, u32 begin,
+                        u32 end) {
+    if (!by_dfa || null_text == 0) return false;
+    while (skips_spaces(task) && begin != end && byte_at(memory, tile, begin) == ' ') ++begin;
+    if (end - begin - 1 >= sizeof(null_text)) return false;
+    u32 text = 0;
+    for (u32 at = end; at != begin; --at) text = text << 8 | byte_at(memory, tile, at - 1);
+    return text == null_text;
+}
+
 // A field's staged bytes [begin, end), and the last byte of the separator or line end after it.
 struct FieldExtent {
     u32 begin, end, place;
@@ -86,14 +98,16 @@ HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
 
 // Returns the number of bytes that the tile owns of a column's field, in a complete record or in the part of an open
 // one.
-HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, Cursor& cursor, bool open) {
+HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, u32 null_text,
+                        Cursor& cursor, bool open) {
     const u32 begin = cursor.at, end = find_end(memory, begin);
     const bool ends = end <= cursor.end;
     const FieldExtent field{begin, end - delimiter_more(task, end, open ? ~0u : cursor.end), end};
     const bool there = cursor.live && begin <= cursor.end;
     cursor.live = cursor.live && (ends || open);
     cursor.at = ends ? end + 1 : cursor.end + 1;
-    return there ? owned_bytes(memory, tile, field, !ends) : 0;
+    const bool null = there && ends && is_null_text(memory, task, tile, null_text, begin, field.end);
+    return there && !null ? owned_bytes(memory, tile, field, !ends) : 0;
 }
 
 // Skips fields of such a record. An open record that ends among them has nothing left.
@@ -153,7 +167,7 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
                 measure_skipped(memory, cursor, open, column.largest);
                 continue;
             }
-            const u32 size = measure_field(memory, task, tile, cursor, open);
+            const u32 size = measure_field(memory, task, tile, column.largest, cursor, open);
             const u32 sum = __reduce_add_sync(tile::all_lanes, size);
             if (tile::lane() == 0) {
                 atomicAdd(&memory.sums[column.number], sum);

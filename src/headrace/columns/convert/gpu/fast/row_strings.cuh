@@ -4,6 +4,7 @@
 
 #include "columns/convert/gpu/fast/row_sizes.cuh"
 #include "columns/convert/gpu/fast/row_values.cuh"
+#include "columns/rules/escape_sequences.hpp"
 
 namespace headrace {
 
@@ -52,13 +53,22 @@ struct Copied {
     u32 to;  // byte of the stream
 };
 
+// Returns whether a staged byte is an escape that stands for another byte together with the letter after it.
+HR_FN bool begins_sequence(const RowMemory& memory, const RowTask& task, u32 at) {
+    return by_dfa && (task.dfa.flags & DFA_SEQUENCES) && staged_text(memory)[at] == task.dfa.escape &&
+           is_dropped(memory, at);
+}
+
 // Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped.
 HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
     while (copied.from < copied.end && copied.to < until) {
         const u8 byte = text[copied.from];
         if constexpr (by_dfa) {
-            if (!is_dropped(memory, copied.from++)) stream[copied.to++] = byte;
+            const bool decodes = begins_sequence(memory, task, copied.from);
+            if (decodes) stream[copied.to++] = escaped_byte(text[copied.from + 1]);
+            if (!decodes && !is_dropped(memory, copied.from)) stream[copied.to++] = byte;
+            copied.from += decodes ? 2 : 1;
             continue;
         }
         stream[copied.to++] = byte;
@@ -145,8 +155,8 @@ HR_FN void copy_whole(const RowMemory& memory, u8* to, u32 from, u32 n) {
     *tile::in_global(to + at) = text[from + at];
 }
 
-// Copies a string with dropped quotes by a warp, four bytes per lane.
-HR_FN void copy_kept(const RowMemory& memory, u8* to, u32 from, u32 n) {
+// Copies a string with dropped bytes by a warp, four bytes per lane.
+HR_FN void copy_kept(const RowMemory& memory, const RowTask& task, u8* to, u32 from, u32 n) {
     const u8* const text = staged_text(memory);
     for (u32 i = 4 * tile::lane(); i < n; i += 4 * tile::lanes) {
         const u32 count = min(n - i, 4u), at = from + i;
@@ -154,7 +164,9 @@ HR_FN void copy_kept(const RowMemory& memory, u8* to, u32 from, u32 n) {
         const u32 gone = __funnelshift_r(dropped[0], dropped[1], at) & low_mask(count);
         u8* place = to + i - (dropped_until(memory, at) - dropped_until(memory, from));
         for (u32 k = 0; k < count; ++k) {
-            if (!(gone >> k & 1)) *tile::in_global(place++) = text[at + k];
+            if (gone >> k & 1) continue;
+            const bool escaped = at + k != from && begins_sequence(memory, task, at + k - 1);
+            *tile::in_global(place++) = escaped ? escaped_byte(text[at + k]) : text[at + k];
         }
     }
 }
@@ -181,31 +193,31 @@ HR_FN void leave_to_block(RowStrings& strings, u8* to, const RowString& own) {
 }
 
 // Copies a string by a warp.
-HR_FN void copy_string(const RowMemory& memory, u8* to, const RowString& own) {
+HR_FN void copy_string(const RowMemory& memory, const RowTask& task, u8* to, const RowString& own) {
     if (has_dropped(own)) {
-        copy_kept(memory, to + own.before, own.begin, own.raw);
+        copy_kept(memory, task, to + own.before, own.begin, own.raw);
     } else {
         copy_whole(memory, to + own.before, own.begin, own.raw);
     }
 }
 
 // Copies the lanes' strings, one after the other.
-HR_FN void copy_each(const RowMemory& memory, u8* to, const RowString& own) {
+HR_FN void copy_each(const RowMemory& memory, const RowTask& task, u8* to, const RowString& own) {
 #pragma unroll 1
     for (u32 lane = 0; lane < tile::lanes; ++lane) {
-        copy_string(memory, to,
+        copy_string(memory, task, to,
                     {tile::shuffle(own.begin, lane), tile::shuffle(own.raw, lane), tile::shuffle(own.before, lane),
                      tile::shuffle(own.until, lane)});
     }
 }
 
 // Copies the strings that were left to all warps. All warps call this after a barrier.
-HR_FN void copy_long(const RowMemory& memory, const RowStrings& strings) {
+HR_FN void copy_long(const RowMemory& memory, const RowTask& task, const RowStrings& strings) {
     for (u32 i = 0; i < strings.long_count; ++i) {
         const LongStrings& aside = strings.longs[i];
         for (u32 owner = tile::warp(); owner < tile::lanes; owner += warps) {
             copy_string(
-                memory, aside.to,
+                memory, task, aside.to,
                 {aside.begin[owner], aside.raw[owner], owner == 0 ? 0u : aside.until[owner - 1], aside.until[owner]});
         }
     }
@@ -233,15 +245,18 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const u32 begin = cursors[i].at;
-        const FieldSpan field = next_field(memory, task, cursors[i]);
+        FieldSpan field = next_field(memory, task, cursors[i]);
+        const u32 last = cursors[i].at - 1, end = last - delimiter_more(task, last, cursors[i].end);
+        const bool is_null = cursors[i].live && is_null_text(memory, task, tile, column.largest, begin, end);
+        if (is_null) field.n = 0;
         const u32 n = kept_bytes(memory, field.begin, field.begin + field.n, field.quoted);
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 total = tile::shuffle(until, tile::lanes - 1);
         if (i == 0 && group.first == tile.entry.record) {
             u32 others = 0;  // bytes of the tile's first string that other tiles own
-            if (cursors[0].live) {
-                const u32 place = cursors[0].at - 1, end = place - delimiter_more(task, place, cursors[0].end);
-                others = kept_bytes(memory, begin, end, true) - owned_bytes(memory, tile, {begin, end, place}, false);
+            if (cursors[0].live && !is_null) {
+                const FieldExtent whole{begin, end, last};
+                others = kept_bytes(memory, begin, end, true) - owned_bytes(memory, tile, whole, false);
             }
             place -= tile::shuffle(others, 0);
         }
@@ -254,13 +269,13 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         } else if (total > long_strings) {
             leave_to_block(strings, to, own);
         } else if (total > dropped_strings && __any_sync(tile::all_lanes, has_dropped(own))) {
-            copy_each(memory, to, own);  // byte by byte, few lanes would be busy
+            copy_each(memory, task, to, own);  // byte by byte, few lanes would be busy
         } else {
             copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
         }
         place += total;
-        const bool null = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);
-        const u32 nulls = __ballot_sync(tile::all_lanes, null);
+        const bool is_empty = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);
+        const u32 nulls = __ballot_sync(tile::all_lanes, is_null || is_empty);
         if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
     }
 }

@@ -50,7 +50,8 @@ struct RowColumn {
     u32* validity;
     u64 offsets_or_rules;  // strings: address of the offsets; others: of FieldRules
     // Integers: 99'999'999, or the type's maximum if that is less. Timestamps, times and durations: units per second.
-    // Decimals: precision + 256 * scale. `skip`: number of fields.
+    // Decimals: precision + 256 * scale. Strings: the null text, an escape and up to three bytes as written, before
+    // zeros; 0 if there is none. `skip`: number of fields.
     u32 largest;
     RowKind kind;
     u8 flags;    // RowColumnFlag

@@ -47,7 +47,8 @@ constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings; from th
 constexpr u32 string_head = 64;
 constexpr u32 max_malformed = 256;  // tiles with more malformed quotes are declined
 constexpr bool leaves_fields = HR_WRITES && !by_dfa;
-constexpr u32 max_left = 64;  // tiles with more fields that are left to the rules are declined
+// Tiles with more fields that are left to the rules are declined. With more places, fewer blocks would be resident.
+constexpr u32 max_left = 120;
 static_assert(tile_bytes % 32 == 0 && halo_bytes >= string_head && staged_bytes < 0xFF00);
 static_assert(head_chunks <= threads);
 

@@ -6,7 +6,7 @@
 #include "columns/convert/gpu/moments.cuh"
 #include "columns/convert/gpu/numbers.cuh"
 #include "columns/convert/gpu/words.cuh"
-#include "columns/rules/column_type.hpp"
+#include "columns/rules/special_words.hpp"
 
 namespace headrace {
 
@@ -54,9 +54,12 @@ HR_FN void set_bits(u32* words, u64 first, u32 bits) {
 // Returns NULL_WORD if a field is a null word, 0 if it is no word that matters, and another number if the rules decide.
 HR_FN u32 meaning_of_field(const RowMemory& memory, const RowTask& task, const RowColumn& column,
                            const FieldSpan& field) {
-    // Words are compared with the field's text, of which an escape is no part.
-    if (by_dfa && dropped_until(memory, field.begin + field.n) != dropped_until(memory, field.begin)) return LONG_WORD;
     const FieldRules& rules = rules_of(column);
+    // Words are compared with the field's text, of which an escape is no part.
+    if (by_dfa && dropped_until(memory, field.begin + field.n) != dropped_until(memory, field.begin)) {
+        const u8* const text = staged_text(memory) + field.begin;
+        return is_written_null(rules, text, field.n, field.quoted) ? u32{NULL_WORD} : LONG_WORD;
+    }
     u32 meaning = staged_meaning(rules.words, staged_words(memory), field.begin, field.n);
     // Values that are not inferred may be words for bools.
     if (!(column.flags & ROW_CANONICAL) && column.kind != RowKind::boolean) meaning &= NULL_WORD | LONG_WORD;
