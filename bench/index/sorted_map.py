@@ -40,7 +40,7 @@ class Machine:
     """The device of a run: copies arrays there and waits for it."""
 
     def __init__(self, device: str, threads: int | None) -> None:
-        self.context = Context(threads=threads)
+        self.context = Context(threads=threads, device=device)
         self._torch: Any = None
         if device != "cpu":
             import torch

@@ -129,15 +129,32 @@ def memory_of(read: Read, text: torch.Tensor, case: Case) -> int:
 def read_rate() -> float:
     """Return the GB/s of PyTorch's sum over 4 GiB."""
     items = torch.ones(1 << 30, dtype=torch.float32, device="cuda")
+    return items.nbytes / _milliseconds_of(items.sum) / 1e6
+
+
+def copy_rate() -> float:
+    """Return the GB/s, read and written, of PyTorch's copy of 4 GiB."""
+    items = torch.ones(1 << 30, dtype=torch.float32, device="cuda")
+    copies = torch.empty_like(items)
+    return 2 * items.nbytes / _milliseconds_of(lambda: copies.copy_(items)) / 1e6
+
+
+def _milliseconds_of(work: Callable[[], object]) -> float:
     times = []
     for _ in range(7):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
-        items.sum()
+        work()
         end.record()
         end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return float(items.numel() * 4 / statistics.median(times) / 1e6)
+        times.append(float(begin.elapsed_time(end)))
+    return statistics.median(times)
+
+
+def result_bytes(table: headrace.Table) -> int:
+    """Return the bytes of a table's buffers."""
+    columns = table.columns.values()
+    return sum(buffer.nbytes for one in columns for buffer in (one.values, one.offsets, one.validity) if buffer)
 
 
 def row_of(name: str, nbytes: int, peer: Cudf | None) -> Row:
@@ -148,8 +165,7 @@ def row_of(name: str, nbytes: int, peer: Cudf | None) -> Row:
     check(read, case, header, body)
     text = text_of(header, body, nbytes)
     seconds, table = seconds_of(read, text, case)
-    columns = table.columns.values()
-    size = sum(buffer.nbytes for one in columns for buffer in (one.values, one.offsets, one.validity) if buffer)
+    size = result_bytes(table)
     passes, rows = table.report.passes, table.num_rows
     if not shape:
         assert_same(table, headrace.read_csv(text.cpu().numpy(), **case.options))

@@ -86,6 +86,17 @@ def test_faults_of_the_header(data: bytes, kind: str, at: int) -> None:
         assert (table.report.faults, table.report.rejected, table.report.skipped.header) == (1, 0, 1)
 
 
+def test_a_scan_of_one_source_has_the_error_of_a_read() -> None:
+    for data in (b"a,\xff\n1,2\n", b'a,"b\n'):
+        with pytest.raises(ParseError) as of_read:
+            read_csv(data)
+        with pytest.raises(ParseError) as of_scan:
+            scan_csv(data).read()
+        assert str(of_scan.value) == str(of_read.value)
+        with pytest.raises(ParseError, match=r"^<source 2>: header"):
+            scan_csv([b"a,b\n1,2\n", data]).read()
+
+
 def test_faults_of_the_header_come_before_those_of_records() -> None:
     table = everywhere(b'"a"b,c\n1,2\n3,x\n', on_error="reject", dtypes={1: "int64"})
     assert table.rejects["record"].to_pylist() == [0, 2]

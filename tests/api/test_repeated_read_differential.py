@@ -171,6 +171,15 @@ def test_a_text_that_the_expected_search_cannot_read_is_not_measured(reads, odd,
         assert len(unread) == number + 1
 
 
+@pytest.mark.parametrize("options", [{"comment": "#"}, {"comment": "#", "quote_char": None}, {"escape_char": "\\"}])
+def test_a_text_that_only_the_automaton_reads_after_others(reads, options):
+    """The launches that are repeated search by byte masks alone. If these give up, no tile has a begin."""
+    plain, odd = b"a,b\n" + b"1,x\n" * 900, b"a,b\n" + b"1,x\n" * 400 + b"#\\,note\n" + b"2,y\n" * 400
+    for text in (plain, plain, plain, odd, plain):
+        reads.check(text, on_error="null", **options)
+    assert reads.repeated == 2
+
+
 @pytest.mark.parametrize("options", ["none", "a header and types"])
 def test_a_text_that_begins_alike_repeats_the_read(reads, options):
     waits = []

@@ -37,7 +37,7 @@ def test_schema_shows_types_nulls_and_what_forced_them(source: str, capsys: pyte
         "price  float64      1  record 2: '0.5'",
         'a "b"  string       0  given',
     ]
-    assert said.err.startswith("headrace: 1 fault, 1 records rejected\n  record 3, line 6")
+    assert said.err.startswith("headrace: 1 fault, 1 record rejected\n  record 3, line 6")
 
 
 def test_schema_as_json(source: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +83,7 @@ def test_head_goes_on_past_bad_data_and_tells(tmp_path: Path, capsys: pytest.Cap
     assert main(["head", str(source), "--dtypes", "a=int64"]) == 0
     said = capsys.readouterr()
     assert [line.replace(" ", "") for line in said.out.splitlines()[4:]] == ["1│2", "null│5"]
-    assert "2 faults, 1 records rejected" in said.err
+    assert "2 faults, 1 record rejected" in said.err
     assert main(["head", str(source), "--on-error", "raise"]) == 1
 
 

@@ -73,8 +73,8 @@ def test_faults_of_a_text_are_reported(folder: Path, capsys: pytest.CaptureFixtu
     assert main(["store", "append", "s", "bad.csv"]) == 1
     assert main(["store", "append", "s", "bad.csv", "--on-error", "reject"]) == 0
     said = capsys.readouterr()
-    assert said.out == "'s': 1 rows added, 3 rows\nleft out: 1 rejected, 0 by the policy for duplicates\n"
-    assert "1 fault, 1 records rejected" in said.err
+    assert said.out == "'s': 1 row added, 3 rows\nleft out: 1 rejected, 0 by the policy for duplicates\n"
+    assert "1 fault, 1 record rejected" in said.err
 
 
 def test_rejects_are_written_to_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -232,7 +232,7 @@ def test_an_error_of_a_text_is_the_one_that_is_shown(folder: Path, capsys: pytes
     Path("bad.csv").write_text("city,founded\nBonn,1\nKyiv,482\nParis,x\n")
     assert main(["store", "append", "s", "bad.csv", "--batch-bytes", "8"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("headrace: 2 rows were added before the error\n")
+    assert said.startswith("headrace: before the error, 2 rows added\n")
     assert "expected int64, got 'x'" in said
     with headrace.Store("s", read_only=True) as store:
         assert len(store) == 4
@@ -243,7 +243,7 @@ def test_all_rows_of_several_files_or_none(folder: Path, capsys: pytest.CaptureF
     Path("bad.csv").write_text("city,founded\nKyiv,482\nLima,x\n")
     words = ["store", "append", "s", "good.csv", "bad.csv", "--atomic", "--batch-bytes", "1"]
     assert main(words) == 1
-    assert "rows were added" not in capsys.readouterr().err
+    assert "before the error" not in capsys.readouterr().err
     assert main([*words, "--on-error", "reject", "--rejects", "out.csv"]) == 0
     assert capsys.readouterr().out == "'s': 2 rows added, 4 rows\nleft out: 1 rejected, 0 by the policy for duplicates\n"
     assert headrace.read_csv("out.csv")["text"].to_pylist() == ["Lima,x"]

@@ -11,10 +11,10 @@ from headrace.store.triggers import MergeTriggers
 SCHEMA = {"n": "int64", "city": "string"}
 
 
-def open_store(files, key="n"):
+def open_store(files, key="n", sync="always"):
     """Open a store, or create it. `key`: a column, None, or ``"n, replaced"`` to replace rows whose key is present."""
     context = Context(threads=1)
-    source = Source("store", files, SyncPolicy(), MergeTriggers(), context, context)
+    source = Source("store", files, SyncPolicy(sync), MergeTriggers(), context, context)
     name, _, is_replaced = (None, "", "") if key is None else key.partition(", ")
     policy = "replace" if is_replaced else "raise"
     return opened(source, StoreRequest.of(SCHEMA, name, policy, is_read_only=False))

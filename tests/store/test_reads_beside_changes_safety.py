@@ -61,6 +61,53 @@ def test_look_ups_wait_for_no_operation_of_files():
         assert all(found == expected for found in seen)
 
 
+class SlowFiles(CrashFiles):
+    """A file system in which another thread calls `change` during the next removal of a file, or the next sync of one."""
+
+    def __init__(self, slow):
+        super().__init__()
+        self.slow, self.change = slow, None
+
+    def call_change(self):
+        if self.change is not None:
+            thread, self.change = threading.Thread(target=self.change), None
+            thread.start()
+            thread.join(30)
+            assert not thread.is_alive(), f"a change waits for a {self.slow}"
+
+    def remove(self, name):
+        if self.slow == "removal":
+            self.call_change()
+        super().remove(name)
+
+    def open_append(self, name):
+        file = super().open_append(name)
+        sync = file.sync
+
+        def watched_sync():
+            self.call_change()
+            sync()
+
+        if self.slow == "sync":
+            file.sync = watched_sync
+        return file
+
+
+@pytest.mark.parametrize("slow", ["removal", "sync"])
+def test_changes_wait_neither_for_removals_nor_for_the_sync_of_a_large_log(slow):
+    files = SlowFiles(slow)
+    engine = open_store(files, "n", "never").engine
+    added = []
+    for key in (1, 3, 5):
+        engine.append(columns_of([(key, "Rome")]))
+        files.change = lambda key=key + 1: added.append(engine.append(columns_of([(key, "Oslo")])))
+        assert engine.merge()
+    assert added == [1, 1, 1]
+    assert len(files.names()) == 3  # a log, a main and the manifest
+    engine.close()
+    assert open_store(files.after_crash("written"), "n").engine.state.num_rows == 6
+
+
 class Register:
     """A key whose values one thread writes, ascending: the last one that has begun, and the last one that has ended."""
 

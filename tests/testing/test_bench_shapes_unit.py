@@ -180,6 +180,13 @@ def test_the_table_has_the_worst_shape_first() -> None:
     assert "two shared cores" in "\n".join(page)
 
 
+def test_a_read_on_a_gpu_has_its_share_of_a_copy_of_all_bytes_that_it_moves() -> None:
+    row = row_of("sparse", 2.0, {}, "gpu") | {"moved": 6 * 64_000_000, "copy": 16.0}
+    page = report.page_of([row])
+    assert "| sparse | 2.00 |  |  | 2.5 GB/s | 20% | 75% |" in page
+    assert any(line.endswith("| of the limit | of a copy |") for line in page)
+
+
 def test_shapes_are_ranked_by_processor_time_if_asked() -> None:
     rows = [
         row | {"rank": "processor", "processor": {"headrace": 1.0, "pyarrow": one}}

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 import headrace
-from bench.read.gpu import read_rate
+from bench.read.gpu import copy_rate, read_rate, result_bytes
 from bench.read.gpu_peers import pooled_library
 from bench.read.same import assert_same
 from bench.read.shapes.catalogue import SHAPES
@@ -48,7 +48,7 @@ class GpuReaders:
     """headrace on a GPU, and cuDF. `turns`: reads of each, in turn."""
 
     def __init__(self, turns: int) -> None:
-        self._turns, self._limit = turns, read_rate()
+        self._turns, self._limit, self._copy = turns, read_rate(), copy_rate()
         self._checked: dict[str, bool] = {}
         try:
             self._cudf = pooled_library()
@@ -80,9 +80,10 @@ class GpuReaders:
         repeats = max(1, round((size - len(header)) / len(block)))
         text = torch.cat([_on_gpu(header), _on_gpu(block).repeat(repeats)])
         reads: dict[str, Callable[[], object]] = {"headrace": lambda: headrace.read_csv(text, **shape.read_options)}
-        _check_repeats(
-            headrace.read_csv(text, **shape.read_options), headrace.read_csv(header + block, **shape.read_options), repeats
-        )
+        found = headrace.read_csv(text, **shape.read_options)
+        _check_repeats(found, headrace.read_csv(header + block, **shape.read_options), repeats)
+        moved = text.numel() + result_bytes(found)
+        del found
         errors: dict[str, str] = {}
         if self._cudf is not None:
             try:
@@ -94,7 +95,7 @@ class GpuReaders:
         rates = {name: text.numel() / seconds / 1e9 for name, seconds in self._fastest(reads).items()}
         facts: Row = {"table": "shapes", "device": "gpu", "shape": shape.name, "bytes": text.numel()}
         facts |= {"gbs": rates.pop("headrace"), "limit": self._limit, "peers": rates, "errors": errors}
-        return facts | {"oracle": by_oracle, "goal": shape.goal.gpu}
+        return facts | {"moved": moved, "copy": self._copy, "oracle": by_oracle, "goal": shape.goal.gpu}
 
     def _fastest(self, reads: dict[str, Callable[[], object]]) -> dict[str, float]:
         """Return the seconds of each reader's fastest read, after one that is not timed."""

@@ -20,7 +20,13 @@ def line_of(row: Row) -> str:
     ratios = [f"**{ratio_of(row):.2f}**", *([f"{processor_ratio(row):.2f}"] if is_cpu else [])]
     goal = f"{row['goal']:g}{'x' if is_cpu else ' GB/s'}"
     cells = [row["shape"], three(row["gbs"]), *rates, *(ratios if row["peers"] else [""] * len(ratios)), goal]
-    return f"| {' | '.join(cells)} | {row['gbs'] / row['limit']:.0%} |"
+    shares = [row["gbs"] / row["limit"], *([row["moved"] / row["bytes"] * row["gbs"] / row["copy"]] if _is_moved(row) else [])]
+    return f"| {' | '.join([*cells, *(f'{share:.0%}' for share in shares)])} |"
+
+
+def _is_moved(row: Row) -> bool:
+    """Return whether a row knows the bytes that any read moves: those of the text and of the table."""
+    return "moved" in row
 
 
 def _peers(is_cpu: bool) -> list[str]:
@@ -37,12 +43,14 @@ def page_of(rows: list[Row]) -> list[str]:
     order = "processor time" if rows[0].get("rank") == "processor" else "the clock" if is_cpu else "the goal"
     ratios = ["ratio to the best peer", *(["by processor time"] if is_cpu else [])]
     columns = ["headrace", *(NAMES[name] for name in _peers(is_cpu)), *ratios, "goal", "of the limit"]
+    columns += ["of a copy"] if _is_moved(rows[0]) else []
     lines = [
         f"# Shapes of data, {where}",
         "",
         f"GB/s of text from the call to the table, best of the turns. {len(rows)} shapes of {size:.0f} MB,",
         f"worst first by {order}.",
         f"Worst shape: {worst[0]['shape']}. Below their goal: {below} of {len(rows)}.",
+        *(["Of a copy: bytes of the text and of the table, over the rate of a copy."] if _is_moved(rows[0]) else []),
         "An empty cell is a library that is not installed, has no option for the shape, or gave another answer (last table).",
         "",
         *([rows[0]["note"], ""] if rows[0].get("note") else []),

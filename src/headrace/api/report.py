@@ -168,7 +168,8 @@ class Report:
     Parameters
     ----------
     bytes
-        Size of the text in bytes: of the source, or of the decoded text if that was held in memory.
+        Size of the text in bytes: of the source, or of the decoded text if that was held in memory. A scan counts up to its last
+        record.
     records
         Number of records: rows, rejected and skipped.
     rows

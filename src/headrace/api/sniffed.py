@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from headrace.structure.dialect import Dialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,20 +98,11 @@ class Sniffed:
 POLICIES = ("short_records", "long_records", "skip_footer")
 """Options of `read_csv` that are proposed only if the sample needs them."""
 
-OPTIONS = (
-    "sep",
-    "quote_char",
-    "double_quote",
-    "lenient_quotes",
-    "strict_quotes",
-    "escape_char",
-    "comment",
-    "lineterminator",
-    "skip_initial_space",
-    "header",
-    "skip_rows",
-)
-"""Options of `read_csv` that are always proposed."""
+DIALECT_OPTIONS = tuple(field.name for field in fields(Sniffed) if field.name in Dialect.__dataclass_fields__)
+"""Options of the dialect that are proposed."""
 
 SELDOM = ("strip",)
-"""Options of the dialect that are proposed only if they are set."""
+"""Those of them that are proposed only if they are set."""
+
+OPTIONS = (*(name for name in DIALECT_OPTIONS if name not in SELDOM), "header", "skip_rows")
+"""Options of `read_csv` that are always proposed."""

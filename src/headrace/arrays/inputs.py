@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.arrays.arrays import TORCH_TYPES, constant_name, needed_numpy
-from headrace.core.errors import OptionError, shown
+from headrace.core.errors import OptionError, counted, shown
 
 _BFLOAT16 = "bfloat16"
 _KINDS = "biufMmUS"
@@ -225,7 +225,7 @@ def checked_axis(axis: Any, count: int, name: str = "array") -> int:
     if count == 0:
         raise OptionError(f"{name} must have one dimension or more, not 0")
     if not isinstance(axis, int) or isinstance(axis, bool) or not -count <= axis < count:
-        shape = "1 dimension" if count == 1 else f"{count} dimensions"
+        shape = counted(count, "dimension")
         raise OptionError(f"axis must be an integer from {-count} to {count - 1}, as {name} has {shape}, not {shown(axis)}")
     return axis % count
 

@@ -79,6 +79,13 @@ def empty_like(source: Array, length: int, typestr: str | None = None, budget: B
     return fast_array(result.data.ptr, length, typestr, source.device, "cupy", source.stream, True, result)
 
 
+def first_items(result: Array, count: int) -> Any:
+    """Return the owner of an array of `empty_like` with its first items alone."""
+    if isinstance(result.owner, DeviceArray):
+        return DeviceArray(result.owner.buffer, result.typestr, count)
+    return result.owner[:count]
+
+
 def empty_on_host(length: int, typestr: str) -> Array:
     """Allocate an uninitialised array of NumPy. Large ones reuse the memory of freed arrays: page faults cost more."""
     dtype = _numpy_type(typestr)

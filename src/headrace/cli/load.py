@@ -19,7 +19,7 @@ from headrace.cli.common.progress import progress_bar
 from headrace.cli.common.targets import check_output, files_read
 from headrace.cli.common.words import print_faults, records
 from headrace.cli.row_stream import STDOUT, RejectSpool, RowCutter, RowStream
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, counted
 
 _COLUMNS_SHOWN = 30
 _DICTIONARY = DataType("dictionary")
@@ -174,7 +174,7 @@ def _summary(given: argparse.Namespace, source: _Source, written: list[str], sec
     targets = repr(written[0]) + (f" to {written[-1]!r}" if len(written) > 1 else "")
     return "\n".join(
         [
-            f"{given.file[0]!r}{more} -> {targets}: {report.rows:_} rows, {len(schema):_} columns",
+            f"{given.file[0]!r}{more} -> {targets}: {counted(report.rows, 'row')}, {counted(len(schema), 'column')}",
             *columns,
             f"records  {records(report)}",
             *(f"renamed  {old} to {new!r}" for old, new in report.renamed.items()),

@@ -20,7 +20,7 @@ from headrace.cli.common.progress import progress_bar
 from headrace.cli.common.targets import check_output, files_read
 from headrace.cli.common.words import print_faults
 from headrace.cli.row_stream import RejectSpool
-from headrace.core.errors import HeadraceError, OptionError
+from headrace.core.errors import HeadraceError, OptionError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +132,7 @@ def _create(given: argparse.Namespace) -> int:
         raise OptionError(f"{given.store!r} has a store already; headrace store append adds rows to it")
     key = given.key if given.key is None or given.key in schema else given.key.split(",")
     with headrace.Store(given.store, schema=schema, key=key, on_duplicate=given.on_duplicate) as store:
-        print(f"{given.store!r}: {len(store.schema)} columns")
+        print(f"{given.store!r}: {counted(len(store.schema), 'column')}")
     return 0
 
 
@@ -166,14 +166,14 @@ def _append(given: argparse.Namespace) -> int:
                 spool.add(added.rejects)
         except BaseException:  # the batches before it stay in the store, and so do their rejects in the file
             if rows:
-                print(f"headrace: {rows:_} rows were added before the error", file=sys.stderr)
+                print(f"headrace: before the error, {counted(rows, 'row')} added", file=sys.stderr)
             if given.rejects is not None:
                 with suppress(OSError, HeadraceError):  # the first error is the one to show
                     spool.write(given.rejects)
             raise
         if given.rejects is not None:
             spool.write(given.rejects)
-        print(f"{given.store!r}: {rows:_} rows added, {len(store):_} rows")
+        print(f"{given.store!r}: {counted(rows, 'row')} added, {counted(len(store), 'row')}")
     report = scan.report
     if duplicates or report.rejected:
         print(f"left out: {report.rejected:_} rejected, {duplicates:_} by the policy for duplicates")
@@ -189,7 +189,7 @@ def _alter(given: argparse.Namespace) -> int:
                 defaults[name] = json.loads(text)
     with headrace.Store(given.store) as store:
         store.alter(add=given.add, defaults=defaults, drop=given.drop, rename=given.rename, widen=given.widen)
-        print(f"{given.store!r}: {len(store.schema)} columns, {len(store):_} rows")
+        print(f"{given.store!r}: {counted(len(store.schema), 'column')}, {counted(len(store), 'row')}")
     return 0
 
 
@@ -197,7 +197,7 @@ def _merge(given: argparse.Namespace) -> int:
     with headrace.Store(given.store) as store:
         before = store.statistics
         store.merge()
-        print(f"{given.store!r}: {len(store):_} rows, {_bytes(before)} before and {_bytes(store.statistics)} after")
+        print(f"{given.store!r}: {counted(len(store), 'row')}, {_bytes(before)} before and {_bytes(store.statistics)} after")
     return 0
 
 
@@ -238,7 +238,7 @@ def _stat(given: argparse.Namespace) -> int:
 def _verify(given: argparse.Namespace) -> int:
     if given.copy is not None:
         found = headrace.Store.salvage(given.store, given.copy)
-        print(f"{given.copy!r}: {found.rows:_} rows copied")
+        print(f"{given.copy!r}: {counted(found.rows, 'row')} copied")
         if found.file is not None:
             print(f"headrace: {found.file} at byte {found.offset}: {found.reason}", file=sys.stderr)
         if found.lost_columns:
@@ -250,7 +250,7 @@ def _verify(given: argparse.Namespace) -> int:
     except headrace.SourceError as error:
         print(f"headrace: {error}", file=sys.stderr)
         return 1
-    print(f"{given.store!r}: {len(store):_} rows, no damage")
+    print(f"{given.store!r}: {counted(len(store), 'row')}, no damage")
     if torn:
         print(f"the last {torn:_} bytes of the log are no acknowledged rows: a crash has cut it off, or a writer is at work")
     return 0

@@ -31,6 +31,17 @@ def shown(value: object, most: int = 100) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def counted(count: int, what: str) -> str:
+    """Return a number of things in words, for a message.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1000, "row")
+    ('1 row', '1_000 rows')
+    """
+    return f"{count:_} {what}" if count == 1 else f"{count:_} {what}s"
+
+
 def nearest(value: str, names: Collection[str]) -> str | None:
     """Return the name that `value` probably misspells: it differs in case, or in one or two characters, or is its first words.
 

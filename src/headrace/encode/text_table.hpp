@@ -43,28 +43,7 @@ public:
     // Write the slots of the texts of rows [begin, end), which may be inserted; nulls have none. Return `end`, or an
     // earlier row if the table is full. Then a larger one has to be filled from the column's first row on.
     u64 insert(const TextColumn& texts, u64 begin, u64 end, u32* places) {
-        std::array<std::string_view, LANES> given;
-        std::array<Key, LANES> keys;
-        for (u64 first = begin; first < end; first += LANES) {
-            if (text_count() > limit_) return first;
-            const usize count = static_cast<usize>(std::min<u64>(LANES, end - first));
-            for (usize i = 0; i < count; ++i) {
-                given[i] = texts.is_null(first + i) ? std::string_view() : texts.text(first + i);
-                keys[i] = key_of(given[i]);
-                __builtin_prefetch(&slots_[keys[i].hash & mask_]);
-            }
-            for (usize i = 0; i < count; ++i) {
-                const Slot& slot = slots_[keys[i].hash & mask_];
-                if (given[i].size() <= TextStart::BYTES || slot.state.load(std::memory_order_acquire) != FULL) continue;
-                if (slot.low == keys[i].low) __builtin_prefetch(address_of(slot));
-            }
-            usize added = 0;
-            for (usize i = 0; i < count; ++i) {
-                if (!texts.is_null(first + i)) places[first + i] = place_of(texts, given[i], keys[i], first + i, added);
-            }
-            if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
-        }
-        return end;
+        return insert_many(texts, insert_few(texts, begin, end, places), end, places);
     }
 
     usize text_count() const { return used_.load(std::memory_order_relaxed); }
@@ -78,6 +57,7 @@ public:
 private:
     static constexpr u32 EMPTY = 0, BUSY = 1, FULL = 2;
     static constexpr usize LANES = 16;
+    static constexpr usize FEW_TEXTS = 256;
 
     // `low` and `high`: a text of at most 16 bytes, or the hash and the address of a longer one. `size`: at most
     // 2^32 - 1. They are written while the slot is busy, and never again.
@@ -103,6 +83,48 @@ private:
         const TextStart start(text);
         const u64 mixed = fold_product(start.low ^ seed_, start.high ^ text.size() ^ golden_ratio);
         return {start.low, start.high, fold_product(mixed ^ start.low, seed_ * golden_ratio | 1)};
+    }
+
+    // Insert rows while there are few texts, whose slots stay in the cache. A text is looked up at once, so that only
+    // one branch depends on its size. Return the first row that is left.
+    [[gnu::noinline]] u64 insert_few(const TextColumn& texts, u64 begin, u64 end, u32* places) {
+        const usize few = std::min(FEW_TEXTS, limit_);
+        u64 row = begin;
+        while (row < end && text_count() <= few) {
+            usize added = 0;
+            for (const u64 stop = std::min<u64>(row + LANES, end); row < stop; ++row) {
+                if (texts.is_null(row)) continue;
+                const std::string_view text = texts.text(row);
+                places[row] = place_of(texts, text, key_of(text), row, added);
+            }
+            if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
+        }
+        return row;
+    }
+
+    [[gnu::noinline]] u64 insert_many(const TextColumn& texts, u64 begin, u64 end, u32* places) {
+        std::array<std::string_view, LANES> given;
+        std::array<Key, LANES> keys;
+        for (u64 first = begin; first < end; first += LANES) {
+            if (text_count() > limit_) return first;
+            const usize count = static_cast<usize>(std::min<u64>(LANES, end - first));
+            for (usize i = 0; i < count; ++i) {
+                given[i] = texts.is_null(first + i) ? std::string_view() : texts.text(first + i);
+                keys[i] = key_of(given[i]);
+                __builtin_prefetch(&slots_[keys[i].hash & mask_]);
+            }
+            for (usize i = 0; i < count; ++i) {
+                const Slot& slot = slots_[keys[i].hash & mask_];
+                if (given[i].size() <= TextStart::BYTES || slot.state.load(std::memory_order_acquire) != FULL) continue;
+                if (slot.low == keys[i].low) __builtin_prefetch(address_of(slot));
+            }
+            usize added = 0;
+            for (usize i = 0; i < count; ++i) {
+                if (!texts.is_null(first + i)) places[first + i] = place_of(texts, given[i], keys[i], first + i, added);
+            }
+            if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
+        }
+        return end;
     }
 
     // Return the slot of a text, which is inserted if it has none; then `added` grows.

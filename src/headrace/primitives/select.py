@@ -7,7 +7,7 @@ from typing import Any
 from headrace import _native
 from headrace.arrays.arrays import Array
 from headrace.arrays.device_array import DeviceArray
-from headrace.arrays.placement import empty_like, in_stream_of, placed, same_device
+from headrace.arrays.placement import empty_like, first_items, in_stream_of, placed, same_device
 from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
@@ -88,9 +88,7 @@ def _select_on_gpu(source: Array, flags: Array, context: Context, budget: Budget
         args = (source.address, flags.address, result.address, source.length, memory.address, epoch, selected.address)
         found.launch(min(tiles, blocks), threads, args, shared=(shape["HR_STAGES"] + 2) * tile, stream=source.stream)
     count = int(selected.to_numpy(counted=context.crossings)[0])
-    if isinstance(result.owner, DeviceArray):
-        return DeviceArray(result.owner.buffer, result.typestr, count)
-    return result.owner[:count]
+    return first_items(result, count)
 
 
 def select_shape(card: Gpu) -> dict[str, int]:

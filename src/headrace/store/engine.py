@@ -399,6 +399,8 @@ class StoreEngine:
             raise error
 
     def _merge(self) -> bool:
+        if self.folder is not None and not self._is_closed:
+            self.folder.log.flush()  # changes wait for the sync in `begin_merge`, which has little to write then
         with self._waiters, self._write_lock:
             self._begin_change()
             before, next_row = self.state, self._next_row
@@ -416,6 +418,8 @@ class StoreEngine:
             self._rows.use(self.state.with_main(main, before))
             self.merge_count += 1
             self._start_timer()
+        if self.folder is not None:
+            self.folder.remove_unused()
         return True
 
     def _begin_change(self) -> None:

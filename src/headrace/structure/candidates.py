@@ -33,31 +33,18 @@ Fixed = Mapping[str, Any]
 """Options of `Dialect` that the caller has set, by name; they are not guessed."""
 
 
-_FLAGS = (
-    "double_quote",
-    "escape_sequences",
-    "skip_initial_space",
-    "strip",
-    "skip_blank_lines",
-    "lenient_quotes",
-    "strict_quotes",
-)
-"""Options of `Dialect` that are kept as they are fixed."""
-
-
 def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:
     """Return the dialects to try: common ones first, one-column ones last, escapes only if a quote seems to be escaped."""
     seps = [fixed["sep"]] if "sep" in fixed else list(_separators(text))
     quotes = [fixed["quote_char"]] if "quote_char" in fixed else _quotes(text)
     comments = [fixed["comment"]] if "comment" in fixed else _comments(text)
     line_ends = [fixed["lineterminator"]] if "lineterminator" in fixed else _line_ends(text)
-    others = {name: fixed[name] for name in _FLAGS if name in fixed}
     escapes = {quote: [fixed["escape_char"]] if "escape_char" in fixed else _escapes(text, quote) for quote in quotes}
     quoting = [(quote, escape) for quote in quotes for escape in escapes[quote]]
     choices = product(seps, quoting, comments, line_ends)
     return list(
         _valid(
-            {"sep": sep, "quote_char": quote, "escape_char": escape, "comment": comment, "lineterminator": end} | others
+            {**fixed, "sep": sep, "quote_char": quote, "escape_char": escape, "comment": comment, "lineterminator": end}
             for sep, (quote, escape), comment, end in choices
         )
     )

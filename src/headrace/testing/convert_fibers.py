@@ -287,13 +287,13 @@ class _Launches:
         columns, strings = tables.table(), int(self.task["strings"])
         sums: NDArray[Any] = np.zeros((len(self.entries) - 1, max(strings, 1)), np.uint64)
         if strings:
-            self._launch("measure_strings", [columns, sums, None, 0, None, 1], tables)
+            self._launch("measure_strings", [columns, sums, None, None, 1], tables)
         for number, column in enumerate(columns[:strings]):
             tables.buffers[int(column["position"])]["values"] = np.full(int(sums[:, number].sum()), 0xEE, np.uint8)
         begins = np.cumsum(sums, axis=0) - sums
         ends = begins + sums
         totals: NDArray[Any] = np.zeros(TOTALS_WORDS, np.uint64)
-        self._launch("convert_tiles", [tables.table(), begins, faults, totals, None, None, 1], tables)
+        self._launch("convert_tiles", [tables.table(), begins, faults, totals, None, None, 1, 1], tables)
         assert not strings or np.array_equal(begins, ends), "measured and copied bytes differ"
         return int(totals[0])
 

@@ -160,7 +160,7 @@ def test_updates_by_condition_that_are_refused():
 
 
 def test_folders_that_are_refused(tmp_path):
-    with pytest.raises(SourceError, match="has no file 'manifest'"):
+    with pytest.raises(SourceError, match=r"has no file 'manifest'; Store\(path, schema=...\) creates one"):
         Store(tmp_path / "none")
     with Store(tmp_path / "s", schema=SCHEMA, key="n"):
         with pytest.raises(SourceError, match="is open for writing elsewhere; open it with read_only=True"):

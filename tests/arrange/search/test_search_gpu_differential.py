@@ -7,6 +7,7 @@ import pytest
 
 import headrace
 from headrace import Context, DeviceArray, OptionError, UnsupportedDeviceError
+from headrace.arrange.search.tuning import DISTINCT_TABLE
 from tests.arrange.search.search_cases import DTYPES, keys_of
 
 pytestmark = pytest.mark.gpu
@@ -28,6 +29,25 @@ def test_searches_and_distinct_items(dtype: str) -> None:
         ascending = np.sort(keys)
         for side in ("left", "right"):
             same(headrace.searchsorted(ascending, keys, side, context=context), np.searchsorted(ascending, keys, side))
+
+
+@pytest.mark.covering(default=1)
+@pytest.mark.parametrize("dtype", ["i4", "u8", "M8[s]", "f4"])
+@pytest.mark.parametrize("distinct", [3, 1 << 20, 1 << 22])
+def test_distinct_items_of_large_arrays(dtype: str, distinct: int) -> None:
+    """Few distinct integers are collected in a table, and others sorted; -1 has the bits of an empty slot."""
+    context, random, count = Context(device="cuda"), np.random.default_rng(6), DISTINCT_TABLE.min_keys + 5
+    values = np.arange(distinct) * 389 - (0 if dtype == "u8" else 389 * (distinct // 2) + 1)
+    pool = values.astype(dtype)
+    if dtype == "u8":
+        pool[-1] = np.iinfo(dtype).max
+    places = random.integers(0, distinct, count)
+    places[:distinct] = np.arange(distinct)
+    keys = pool[places]
+    same(headrace.unique(keys, context=context), pool)
+    found, inverse = headrace.unique(keys, return_inverse=True, context=context)
+    same(found, pool)
+    same(inverse, places)
 
 
 def test_counts() -> None:

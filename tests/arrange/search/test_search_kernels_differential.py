@@ -1,4 +1,4 @@
-"""Tests the kernels of search.cu in the fiber harness against NumPy."""
+"""Tests the kernels of search.cu and distinct_runs.cu in the fiber harness against NumPy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from headrace.arrange.search.search_gpu import launch_search
+from headrace.arrange.search.search_gpu import launch_runs, launch_search
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.arrange.search.search_cases import keys_of
@@ -53,3 +53,19 @@ def test_runs(dtype: str) -> None:
         args = (launcher.put(begins.astype("i8")), len(values), count, lengths)
         launch_search(launcher, "measure_runs", 8, args, threads=THREADS)
         np.testing.assert_array_equal(launcher.fetch(lengths).view(np.int64), counts)
+
+
+@pytest.mark.covering(default=1)
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f2", "i4", "f4", "u8", "f8", "m8[ns]"])
+@pytest.mark.parametrize("order", ["forward", "reverse", "random"])
+def test_first_keys_of_runs(dtype: str, order: str) -> None:
+    launcher = FiberLauncher(order, 7, resident_blocks=1 if order == "reverse" else 4)
+    rule, width = KeyOrder.of(np.dtype(dtype).str).packed, np.dtype(dtype).itemsize
+    tile = THREADS * 4 * 16 // width
+    for count in (1, 2, 31, tile - 1, tile, tile + 1, 9 * tile + 5):
+        for keys in (keys_of(dtype, count), np.zeros(count, dtype), np.arange(count).astype(dtype)):
+            ascending = np.sort(keys)
+            distinct = launcher.allocate(count * width)
+            found = launch_runs(launcher, launcher.put(ascending), count, rule, distinct, threads=THREADS)
+            expected = np.unique(ascending, return_index=True)[1]
+            assert launcher.fetch(distinct)[: found * width].tobytes() == ascending[expected].tobytes()

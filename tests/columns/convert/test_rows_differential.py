@@ -66,7 +66,8 @@ def number(rng: random.Random, type_: str) -> str:
         return str(rng.randrange(-(2**31), 2**31) if rng.random() < 0.1 else rng.randrange(10 ** rng.randrange(1, 9)))
     if type_ == "int64":
         return str(rng.randrange(10 ** rng.randrange(1, 16)))
-    return rng.choice(REALS) % rng.uniform(0, 10 ** rng.randrange(1, 5))
+    reals = [form for form in REALS if form != "%.3f"] if type_.startswith("decimal") else REALS
+    return rng.choice(reals) % rng.uniform(0, 10 ** rng.randrange(1, 5))
 
 
 def field(rng: random.Random, type_: str, nulls: float) -> str:

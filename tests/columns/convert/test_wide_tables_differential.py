@@ -6,9 +6,12 @@ Tiles have a part of a record or a few records, and windows of fields begin with
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
+from headrace.columns.load.gpu import setup_cache
+from headrace.core.identity_cache import IdentityCache
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.columns.load.load_gpu_cases import LARGER_SHAPE, SHAPE, check
 
@@ -21,6 +24,12 @@ def field(rng: random.Random, type_: str, odd: float) -> str:
     if rng.random() < odd:
         return rng.choice(["", "", "x", "1e3", "-0", "  7", '"12"', '""', "99999999999999999999"])
     match type_:
+        case "letter":
+            return rng.choice(["", "a"])
+        case "letters":
+            return "".join(rng.choice("abc") for _ in range(rng.randrange(12)))
+        case "digit":
+            return str(rng.randrange(10))
         case "int8" | "int32" | "int64":
             return str(rng.randrange(-99, 100))
         case "boolean":
@@ -67,14 +76,15 @@ def test_many_columns_of_inferred_types(quoted):
 
 
 @pytest.mark.parametrize("quoted", [False, True])
-@pytest.mark.parametrize("type_", ["int64", "float32", "mixed"])
+@pytest.mark.parametrize("type_", ["int64", "float32", "string", "mixed"])
 def test_tiles_of_several_tiles_of_the_search(quoted, type_, monkeypatch):
-    """Few long records of many columns: the general conversion reads three tiles of the search at once."""
+    """Few long records of many columns: the general conversion reads three tiles of the search at once, and measures them."""
     spans: list[int] = []
     launch = FiberLauncher.launch
 
     def recorded(self, entry, shape, args):
-        if entry.name in ("convert_tiles", "convert_rows"):
+        is_measured = entry.name == "measure_strings" and type_ == "string" and not quoted
+        if is_measured or entry.name in ("convert_tiles", "convert_rows"):
             spans.append(shape.defines.get("HR_SPAN", 0))
         launch(self, entry, shape, args)
 
@@ -112,6 +122,63 @@ def test_many_columns_of_strings(columns, kind):
     schema = {} if kind == "inferred" else {"schema": ["string" if rng.random() < 0.97 else "int8" for _ in range(columns)]}
     for skew in (0, 11):
         check(data, header=False, shape=LARGER_SHAPE, skew=skew, **schema, **{"on_error": "null", **options})
+
+
+def test_a_last_tile_of_few_records_is_converted_by_rows(monkeypatch):
+    """Tiles of 4,096 bytes have 40 records of 50 columns, and the last one has 10. Alone it would need another launch."""
+    names: list[str] = []
+    launch = FiberLauncher.launch
+
+    def recorded(self, entry, shape, args):
+        names.append(entry.name)
+        launch(self, entry, shape, args)
+
+    monkeypatch.setattr(FiberLauncher, "launch", recorded)
+    rng = random.Random(50)
+    data = text_of(rng, ["digit"] * 50, 90, 0.0)
+    check(data, header=False, schema=["int32"] * 50, shape=LARGER_SHAPE)
+    assert "convert_rows" in names and "convert_tiles" not in names
+
+
+def test_two_lanes_of_a_column_of_strings():
+    """Eight warps have a unit each of 70 columns: two lanes of a column have half of a tile's 40 rows."""
+    rng = random.Random(8)
+    data = text_of(rng, ["letter"] * 70, 100, 0.0)
+    for skew in (0, 9):
+        check(data, header=False, schema=["string"] * 70, shape=replace(LARGER_SHAPE, threads=256, window=4096), skew=skew)
+
+
+@pytest.mark.parametrize("columns", [70, pytest.param(256, marks=pytest.mark.long)])
+def test_strings_of_records_longer_than_a_tile(columns):
+    """A tile of 12,288 bytes has no record's end, one or two. Lanes copy short strings, warps long ones."""
+    rng = random.Random(columns)
+    sizes = [0, 3, 7, 8, 9, 30, 95, 96, 400] if columns == 70 else [0, 3, 8, 9, 60, 95, 200]
+    rows = [[chr(97 + i % 26) * rng.choice(sizes) for i in range(columns)] for _ in range(5)]
+    rows[2][columns // 2] = "z" * 30_000
+    data = "\n".join(",".join(row) for row in rows).encode()
+    for skew in (0, 5, 11):
+        check(data, header=False, schema=["string"] * columns, shape=LARGER_SHAPE, skew=skew)
+
+
+@pytest.mark.parametrize("inferred", [False, True])
+def test_a_quote_far_from_the_begin_of_many_columns_of_strings(inferred, monkeypatch):
+    """The search without quotes gives up, so it measures no strings. They are measured after the one with quotes is counted."""
+    measured: list[tuple[int, bool]] = []
+    launch = FiberLauncher.launch
+
+    def recorded(self, entry, shape, args):
+        launch(self, entry, shape, args)
+        if entry.name == "measure_strings":
+            measured.append((shape.defines["HR_QUOTES"], args[4] is None))
+
+    monkeypatch.setattr(FiberLauncher, "launch", recorded)
+    monkeypatch.setattr(setup_cache, "known_setups", IdentityCache())
+    rng = random.Random(inferred)
+    rows = text_of(rng, ["letters"] * 70, 200, 0.0).split(b"\n")
+    rows[150] = b'"a,""b"' + rows[150][rows[150].index(b",") :]
+    schema = {} if inferred else {"schema": ["string"] * 70}
+    check(b"\n".join(rows), header=False, shape=LARGER_SHAPE, **schema)
+    assert measured == [(0, False), (1, True)]
 
 
 @pytest.mark.parametrize("quoted", [0.0, 0.05])

@@ -135,6 +135,13 @@ def test_estimated_buffers_are_large_for_the_text(monkeypatch):
     assert check(DATA, header=False, schema=TYPES) == 2
 
 
+def test_columns_of_empty_fields_are_converted_ahead_of_the_counts(monkeypatch):
+    """A column of 8 bytes a value has up to eight times the text, and bits of validity."""
+    monkeypatch.setattr(estimate, "SMALL_BYTES", 0)
+    rows = [("," * 29 + "7" if row % 9 == 0 else "," * 29) for row in range(400)]
+    assert check("\n".join(rows).encode(), header=False, schema=["int64"] * 30) == 1
+
+
 def test_string_sums_of_inferred_columns_are_allocated_with_the_search_or_later(monkeypatch):
     for little in (1 << 20, 0):
         monkeypatch.setattr(setup_cache, "known_setups", IdentityCache())

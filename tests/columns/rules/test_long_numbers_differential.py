@@ -6,6 +6,7 @@ Blocks of rows are converted by the fast forms, so every table has several block
 from __future__ import annotations
 
 import random
+import re
 import struct
 from decimal import Decimal
 from fractions import Fraction
@@ -14,10 +15,12 @@ import pytest
 
 from headrace import Context, read_csv
 from tests.isas import EACH_ISA
+from tests.tiers import seeds
 
 pytestmark = pytest.mark.isas
 
 MAX_DIGITS = 25
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def number_of_digits(rng: random.Random, digits: int) -> str:
@@ -39,6 +42,12 @@ def written(rows: list[str]) -> bytes:
 def same_bits(found: list[float | None], expected: list[float]) -> None:
     packed = [None if value is None else struct.pack("<d", value) for value in found]
     assert packed == [struct.pack("<d", value) for value in expected]
+
+
+def same_value(found: float | None, expected: float | None) -> bool:
+    if found is None or expected is None:
+        return found is expected
+    return struct.pack("<d", found) == struct.pack("<d", expected)
 
 
 def floats_of(texts: list[str], isa: str, kind: str | None, **options: object) -> list[float | None]:
@@ -111,6 +120,36 @@ def test_many_decimals_and_exponents(seed: int, isa: str) -> None:
     texts = texts_of_all_lengths(rng, 2000) + [t for _ in range(100) for t in texts_of_all_exponents(rng, range(-370, 284))]
     rng.shuffle(texts)
     same_bits(floats_of(texts, isa, "float64"), [float(text) for text in texts])
+
+
+def nearly_numbers(rng: random.Random, count: int) -> list[str]:
+    """Numbers of up to 26 bytes with an exponent or without, of which one byte in some is dropped, doubled or another."""
+    texts = []
+    for _ in range(count):
+        digits = rng.randint(1, 20)
+        text = rng.choice(["", "", "-"]) + with_point(number_of_digits(rng, digits), rng.choice([0, rng.randint(0, digits)]))
+        if rng.random() < 0.6:
+            text += rng.choice("eE") + rng.choice(["", "-", "+"]) + str(rng.randint(0, 330)).zfill(rng.choice([1, 2, 3, 5]))
+        if rng.random() < 0.5:
+            at = rng.randrange(len(text))
+            text = text[:at] + rng.choice(["", text[at] * 2, rng.choice("0159.-+eE/:")]) + text[at + 1 :]
+        texts.append(text)
+    return texts
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize("seed", seeds(50))
+def test_texts_that_are_nearly_numbers(seed: int, quote: str, isa: str) -> None:
+    """Fast forms take what is a number and no other text, wherever its point and its exponent are."""
+    texts = nearly_numbers(random.Random(seed), 200_000 if seed >= 10 else 4000)
+    data = "".join(f"{quote}{text}{quote}|x\n" for text in texts).encode()
+    options = {"sep": "|", "header": False, "schema": ["float64", "string"], "on_error": "null"}
+    found = read_csv(data, context=Context(isa=isa, threads=1), **options)["column_1"].to_pylist()
+    values = [float(text) if NUMBER.fullmatch(text) else None for text in texts]
+    expected = [None if value is None or abs(value) == float("inf") else value for value in values]
+    wrong = [(text, one, other) for text, one, other in zip(texts, found, expected, strict=True) if not same_value(one, other)]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("isa", EACH_ISA)

@@ -39,6 +39,20 @@ def test_map_histories(key: str, value: str, threads: int) -> None:
     assert sorted(zip(bits_of(items.keys), bits_of(items.values), strict=True)) == oracle.items(value)
 
 
+@pytest.mark.parametrize(("key", "count"), [("int32", 300_000), ("int32", 1_000_000), ("int64", 180_000), ("int64", 500_000)])
+def test_searches_of_tables_larger_than_caches(key: str, count: int) -> None:
+    """Odd numbers are keys. From 3 MB on slots are fetched ahead of searches, from 12 MB on tags too."""
+    table = HashMap(key, key, context=Context(threads=1))
+    table.insert(np.arange(1, 2 * count, 2, dtype=key), np.arange(count, dtype=key))
+    assert table.statistics().nbytes > 3 << 20
+    assert (table.statistics().nbytes > 12 << 20) == (count >= 500_000)
+    wanted = np.random.default_rng(count).integers(0, 2 * count, 100_003).astype(key)
+    found = table.find(wanted)
+    assert (found.found == (wanted % 2 == 1)).all()
+    assert (found.values == np.where(wanted % 2 == 1, wanted // 2, 0)).all()
+    assert (table.contains(wanted) == found.found).all()
+
+
 @pytest.mark.parametrize("key", ["int32", "float64"])
 def test_set_histories(key: str) -> None:
     random = np.random.default_rng(5)

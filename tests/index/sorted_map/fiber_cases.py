@@ -115,7 +115,7 @@ class FiberMap:
         """Merge all levels, and keep the visible pairs."""
         merged = self._new_level(self.levels.count)
         target = MergeTarget(merged.codes, merged.values, None)
-        found = self.kernels.merge_visible(self.levels.packed, self.levels.sizes, target, 3)
+        found = self.kernels.merge_visible(self.levels.packed, self.levels.sizes, target)
         count, keys = int(self.launcher.fetch(found).view("u8")[0]), self._new(merged.count, self.types.key)
         self.kernels.launch("keys_of_codes", count, (merged.codes, count, self._rule, keys))
         return MapItems(self._fetch(keys)[:count], self._fetch(merged.values)[:count])

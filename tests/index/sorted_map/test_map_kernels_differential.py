@@ -163,8 +163,7 @@ def test_merge_of_many_tiles(spread: int, is_apart: bool) -> None:
 @pytest.mark.covering(default=1)
 @pytest.mark.parametrize("key_type", ["u4", "u8"])
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("max_blocks", [1, 5, 1000])
-def test_merge_of_visible_pairs(key_type: str, order: str, max_blocks: int) -> None:
+def test_merge_of_visible_pairs(key_type: str, order: str) -> None:
     for number, sizes in enumerate(
         [
             (1,),
@@ -184,7 +183,7 @@ def test_merge_of_visible_pairs(key_type: str, order: str, max_blocks: int) -> N
         codes = device.launcher.allocate(sum(sizes) * types.key_width)
         values = device.launcher.allocate(sum(sizes) * types.value_width) if types.value else None
         target = MergeTarget(codes, values, None)
-        count = device.fetch(device.kernels.merge_visible(device.levels.packed, sizes, target, max_blocks), "u8")
+        count = device.fetch(device.kernels.merge_visible(device.levels.packed, sizes, target), "u8")
         expected = sorted(pairs)
         assert count.tolist() == [len(expected)]
         assert device.fetch(codes, key_type)[: len(expected)].tolist() == expected
@@ -198,7 +197,7 @@ def test_no_pair_is_visible() -> None:
     levels.append(HostLevel(levels[0].codes, levels[0].values, np.zeros(2 * TILE, "u1")))
     device = Device("random", MapTypes.of("u4", None), levels)
     target = MergeTarget(device.launcher.allocate(16 * TILE), None, None)
-    assert device.fetch(device.kernels.merge_visible(device.levels.packed, [2 * TILE] * 2, target, 3), "u8").tolist() == [0]
+    assert device.fetch(device.kernels.merge_visible(device.levels.packed, [2 * TILE] * 2, target), "u8").tolist() == [0]
 
 
 @pytest.mark.covering(default=1)

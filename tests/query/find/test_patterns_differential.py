@@ -115,6 +115,12 @@ def test_long_pattern() -> None:
     check(text.tobytes(), text[1 : (1 << 20) + 1].tobytes())
 
 
+@given(st.text("aé€𝄞b", max_size=80), st.text("aé€𝄞b", min_size=1, max_size=3))
+def test_hits_are_at_boundaries_of_characters(text: str, pattern: str) -> None:
+    at = [i for i in range(len(text)) if text.startswith(pattern, i)]
+    assert headrace.find(text.encode(), pattern.encode()).tolist() == [len(text[:i].encode()) for i in at]
+
+
 def test_inputs(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes(b"xxabxab")

@@ -158,6 +158,37 @@ def test_a_thousand_texts_take_few_states() -> None:
     assert time.process_time() - began < 2  # a minute, if each state has the first node of each text
 
 
+def test_nodes_are_not_limited_by_the_number_of_texts() -> None:
+    source = random.Random(2)
+    texts = ["".join(source.choices("abcdefghijklmnopqrstuv", k=9)) for _ in range(9_000)]
+    expression = LineExpression(texts, is_literal=True)
+    text = "\n".join(["abc", texts[0], "x" * 9, texts[-1] + "x"]).encode()
+    assert numbers(search(expression).write(text)) == [2, 4]
+
+
+@pytest.mark.parametrize("edges", ["", "word"])
+def test_ten_thousand_texts_in_either_case(edges: str) -> None:
+    source = random.Random(edges)
+    texts = {"".join(source.choices("abcdefghijklmnopqrstuvwxyz", k=7)) for _ in range(10_000)}
+    words = [
+        *source.choices(sorted(texts), k=50),
+        *("".join(source.choices("abcxyz", k=source.randint(6, 9))) for _ in range(50)),
+    ]
+    lines = [source.choice(["", "x", "- "]) + word.title() + source.choice(["", "x", " y"]) for word in words]
+    expected = [
+        number
+        for number, line in enumerate(map(str.lower, lines), 1)
+        if (any(line[at : at + 7] in texts for at in range(len(line))) if edges == "" else not texts.isdisjoint(line.split()))
+    ]
+    expression = LineExpression(sorted(texts), is_literal=True, ignore_case=True, edges=edges)
+    assert numbers(search(expression).write("\n".join(lines).encode())) == expected
+    assert 10 < len(expected) < 60
+    letters = np.random.default_rng(1).choice(np.frombuffer(b"abcdefghijklmnopqrstuvwxyz    \n", np.uint8), 8 << 20)
+    began = time.process_time()
+    search(expression).count(letters.tobytes())
+    assert time.process_time() - began < 1  # 2 s and more, if the states do not fit the table
+
+
 def test_texts_that_begin_with_each_other() -> None:
     expression = LineExpression(["a" * n for n in range(3, 300)], is_literal=True)
     assert numbers(search(expression).write(b"aa\naaa\nbaab\n" + b"a" * 400)) == [2, 4]

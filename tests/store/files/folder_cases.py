@@ -78,6 +78,7 @@ class History:
             self.append(folder, 17)
         folder.write_main(MainRecord(RecordKind.COLUMN, (payload,)) for payload in merged)
         folder.use_main(first, 0, SCHEMA.schema)
+        folder.remove_unused()
 
     def check(self, files):
         """Open the store; return whether it has each acknowledged payload once, and others only of whole changes after them."""

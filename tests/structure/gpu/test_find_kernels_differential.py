@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace import Dialect
-from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, FindFlag, known_dfa_tables, plain_dialect
+from headrace.structure.gpu.dialect_tables import TILE_START, TILE_SUMMARY, TOTALS, FindFlag, known_dfa_tables, plain_dialect
 from headrace.testing import fibers
 from headrace.testing.convert_fibers import word_roles
 from headrace.testing.strategies import dialects, texts
@@ -169,6 +169,19 @@ def test_more_tiles_than_a_block_scans(options: dict[str, str], order: tuple[str
         assert with_dfa(data, dialect, how) == wanted
         if not options:
             assert by_masks(data, dialect, How((32, 1), 3, order), quoted=True) == expected(data, dialect, How((32, 1), 3, order))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_blocks_of_a_scan_agree_whether_another_variant_reads_the_text(seed: int) -> None:
+    """Malformed lenient quotes set `FindFlag.REDO` while other blocks begin, which must not divide their threads."""
+    blocks, threads = 12, 64
+    tallies, totals = np.zeros(2 * blocks * threads, TILE_SUMMARY), np.zeros(1, TOTALS)
+    tallies["flags"] = int(FindFlag.STRAY)
+    entries, memory = np.zeros(blocks * threads + 1, TILE_START), np.zeros(10 * (blocks + 1), np.uint64)
+    program = fibers.program("structure/gpu/scan_summaries.cu", {"HR_THREADS": threads})
+    args = [tallies, 2, None, blocks * threads * 512, 512, 0, entries, totals, None, None, memory]
+    program.launch("scan_tiles", blocks, threads, args, order="random", seed=seed)
+    assert totals["flags"][0] & FindFlag.REDO
 
 
 def test_a_variant_runs_only_if_the_preceding_one_requests_it() -> None:

@@ -27,6 +27,9 @@ from headrace.sources.reopen import ReopenedSource, SharedResources
 class SourceFile(ReopenedSource):
     """One of several sources, and the beginning of its text."""
 
+    is_only = False
+    """True for the only source of a call that takes one: errors do not name it."""
+
     def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: SharedResources) -> None:
         super().__init__(number, source, options, keeping)
         self.size = 0
@@ -46,7 +49,7 @@ class SourceFile(ReopenedSource):
         try:
             yield
         except ParseError as error:
-            raise error.in_source(self.name) from None
+            raise error if self.is_only else error.in_source(self.name) from None
 
 
 @dataclass(slots=True)

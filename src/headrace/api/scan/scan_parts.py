@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -112,8 +112,7 @@ class ScanParts(ABC):
         earlier = start.earlier
         for number in range(start.file, len(self._files)):
             file = self._files[number]
-            errors = file.errors() if len(self._files) > 1 else nullcontext()
-            with file.opened() as source, errors:
+            with file.opened() as source, file.errors():
                 prepared, plan = self._plans.plan(number, source, earlier, limited=not file.comes_in_order)
                 self.prepared[number] = prepared
                 with closing(file.text(source, plan.end, self._options, keep=keep)) as text:

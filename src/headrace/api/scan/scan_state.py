@@ -203,6 +203,7 @@ def start(request: ScanRequest) -> ScanState:
             sniffed, options = request.sniff(files, options=options)
             files = [held_if_needed(file, options) for file in files]
         for file in files:
+            file.is_only = len(files) == 1
             file.look(options)
         plans = PlannedFiles(files, options)
         inferring, device = parts_of(plans, files, options, request.cut)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from headrace.api.sniff.number_marks import likely_marks, verdict_on
 from headrace.api.sniff.read_sample import Reading, SampleOptions, read_sample
 from headrace.api.sniff.row_policies import row_policies
 from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
-from headrace.api.sniffed import POLICIES, Sniffed
+from headrace.api.sniffed import DIALECT_OPTIONS, POLICIES, Sniffed
 from headrace.columns.infer.sniff import POINT, Marks, RankedDialect, judge
 from headrace.columns.infer.sniff_table import TableBegin, find_footer, find_table
 from headrace.columns.plan.row_policy import RowOptions
@@ -142,19 +143,11 @@ def _sniffed(sample: Sample, ranked: list[RankedDialect], chosen: _Candidate, wi
         fault=chosen.reading.fault,
         may_repair="lenient_quotes" not in wishes.dialect,
     )
-    dialect = best.dialect
+    dialect: dict[str, Any] = {name: _as_text(getattr(best.dialect, name)) for name in DIALECT_OPTIONS}
+    dialect["lenient_quotes"] |= witness.repairs_windows and not best.dialect.strict_quotes
     return Sniffed(
-        sep=_text(dialect.sep),
-        quote_char=_text_or_none(dialect.quote_char),
-        double_quote=dialect.double_quote,
-        lenient_quotes=dialect.lenient_quotes or (witness.repairs_windows and not dialect.strict_quotes),
-        strict_quotes=dialect.strict_quotes,
-        escape_char=_text_or_none(dialect.escape_char),
-        comment=_text_or_none(dialect.comment),
-        lineterminator=_text_or_none(dialect.lineterminator),
-        skip_initial_space=dialect.skip_initial_space,
-        strip=dialect.strip,
-        line_ends=tuple(_text(end) for end, count in count_line_ends(sample.text).items() if count),
+        **dialect,
+        line_ends=tuple(_as_text(end) for end, count in count_line_ends(sample.text).items() if count),
         header=begin.header,
         header_reason=begin.reason,
         skip_rows=lines + chosen.preamble,
@@ -172,9 +165,6 @@ def _sniffed(sample: Sample, ranked: list[RankedDialect], chosen: _Candidate, wi
     )
 
 
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
-
-
-def _text_or_none(data: bytes | None) -> str | None:
-    return None if data is None else _text(data)
+def _as_text(value: Any) -> Any:
+    """Return bytes as text, and other values as they are."""
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value

@@ -11,6 +11,7 @@ from headrace.columns.column import Column
 from headrace.columns.infer.sniff import POINT, Marks, RankedDialect, is_typed
 from headrace.columns.infer.sniff_table import TableBegin
 from headrace.columns.plan.value_forms import NULL_WORDS
+from headrace.core.errors import counted
 from headrace.core.lazy import LazyAttribute
 from headrace.structure.dialect import Dialect
 from headrace.structure.layout import agreement_of
@@ -107,17 +108,17 @@ class Witness:
         width, records = best.regularity.width, len(self._records)
         steady = sum(widths[record] == width for record in self._records)
         part = "the whole text" if self.sample.whole else "the beginning"
-        yield f"{steady:_} of {records:_} records have {_counted(width, 'field')}; {part}, {len(self.sample.text):_} bytes"
+        yield f"{steady:_} of {records:_} records have {counted(width, 'field')}; {part}, {len(self.sample.text):_} bytes"
         odd = [record for record in self._records if widths[record] != width]
         for record in odd[:_LINES_SHOWN]:
             line = self.lines + bisect_right(self._line_begins, best.layout.starts[record])
-            yield f"  line {line} has {_counted(widths[record], 'field')}: {_shown(best.layout.record_text(record))!r}"
+            yield f"  line {line} has {counted(widths[record], 'field')}: {_shown(best.layout.record_text(record))!r}"
         if self._windows:
             worst = min(share for share, _ in self._windows)
             held = "holds" if worst > 0.99 else "does not hold everywhere"
-            yield f"{held} further on: {_counted(len(self._windows), 'window')}, {worst:.1%} of the records in the worst"
+            yield f"{held} further on: {counted(len(self._windows), 'window')}, {worst:.1%} of the records in the worst"
         elif self.sample.windows:
-            yield f"unknown further on: {_counted(len(self.sample.windows), 'window')} without a whole record"
+            yield f"unknown further on: {counted(len(self.sample.windows), 'window')} without a whole record"
 
     def _rival(self) -> Iterator[str]:
         best = self.ranked[0]
@@ -133,12 +134,12 @@ class Witness:
         skipped = self.skipped()
         comments = len(skipped) - self.preamble - self.begin.footer
         if self.preamble:
-            yield f"skip_rows={self.lines + self.preamble} leaves out {_counted(self.preamble, 'line')}"
+            yield f"skip_rows={self.lines + self.preamble} leaves out {counted(self.preamble, 'line')}"
         if comments:
             prefix = (self.ranked[0].dialect.comment or b"").decode("utf-8", "backslashreplace")
-            yield f"comment={prefix!r} leaves out {_counted(comments, 'line')} of the sample"
+            yield f"comment={prefix!r} leaves out {counted(comments, 'line')} of the sample"
         if self.begin.footer:
-            yield f"skip_footer={self.begin.footer} leaves out {_counted(self.begin.footer, 'record')} at the end"
+            yield f"skip_footer={self.begin.footer} leaves out {counted(self.begin.footer, 'record')} at the end"
         shown = [*skipped[: self.preamble][:_LINES_SHOWN], *skipped[self.preamble :][:_LINES_SHOWN]]
         yield from (f"  line {number}: {text!r}" for number, text in shown)
 
@@ -154,7 +155,7 @@ class Witness:
         layout = self.ranked[0].layout
         records = sorted(record for record in layout.malformed if record in self._records)
         if records:
-            yield f"{_counted(len(records), 'record')} with malformed quotes, first: {_shown(layout.record_text(records[0]))!r}"
+            yield f"{counted(len(records), 'record')} with malformed quotes, first: {_shown(layout.record_text(records[0]))!r}"
         if layout.unclosed:
             yield "a quote is never closed"
         if self.repairs_windows:
@@ -195,10 +196,6 @@ def null_evidence(found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Yield a line for each column that only such words make text."""
     for name, words in islice(found.items(), _LINES_SHOWN):
         yield f"{name!r} is text only because of {', '.join(map(repr, words))}; null_values='auto' makes them null"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:_} {what}" + ("" if count == 1 else "s")
 
 
 def _shown(text: bytes) -> str:

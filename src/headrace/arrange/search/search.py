@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from headrace import _native
+from headrace.arrange.search.tuning import DISTINCT_TABLE, TABLE_WIDTHS
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array
-from headrace.arrays.placement import empty_like, in_stream_of
+from headrace.arrays.placement import empty_like, first_items, in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.layouts.layout import layout
@@ -45,6 +46,47 @@ def marks_of(keys: Array, context: Context, budget: Budget) -> Array:
     elif keys.length:
         _launch(_Launch("mark_runs", keys, (keys, keys.length, rule, result), (result,)), context, budget)
     return result
+
+
+def first_of_runs(keys: Array, context: Context, budget: Budget) -> Any:
+    """Return the first of each run of equal keys in a sorted array on a GPU. The host waits for their number."""
+    result = empty_like(keys, keys.length, None, budget)
+    if not keys.length:
+        return result.owner
+    from headrace.arrange.search.search_gpu import launch_runs  # needs cuda-core
+    from headrace.gpu.kernels.launcher import GpuLauncher
+
+    card = gpu(keys.device)
+    with card.current(), in_stream_of(keys, result):
+        launcher = GpuLauncher(card, stream=keys.stream, budget=budget, crossings=context.crossings)
+        count = launch_runs(launcher, keys, keys.length, KeyOrder.of(keys.typestr).packed, result)
+    return first_items(result, count)
+
+
+def few_distinct_of(keys: Array, context: Context, budget: Budget) -> Any | None:
+    """Return the distinct keys of an array, in any order; None if they are many, or it is no large array of integers on a GPU."""
+    order = KeyOrder.of(keys.typestr)
+    if (
+        keys.device.kind == "cpu"
+        or order.kind == "float"
+        or keys.width not in TABLE_WIDTHS
+        or keys.length < DISTINCT_TABLE.min_keys
+    ):
+        return None
+    from headrace.arrange.search.distinct_table import DistinctTable  # needs cuda-core
+    from headrace.gpu.kernels.launcher import GpuLauncher
+
+    card = gpu(keys.device)
+    with card.current():
+        launcher = GpuLauncher(card, stream=keys.stream, budget=budget, crossings=context.crossings)
+        table = DistinctTable(launcher, keys.width)
+        count = table.count(keys, keys.length, card.multiprocessors)
+        if count is None:
+            return None
+        result = empty_like(keys, count, None, budget)
+        with in_stream_of(keys, result):
+            table.write(result)
+    return result.owner
 
 
 def ranks_of(marks: Array, order: Array, budget: Budget) -> Array:

@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from headrace.arrange.gather.take import take
-from headrace.arrange.search.search import lengths_of, marks_of, numbers_like, positions_of, ranks_of
+from headrace.arrange.search.search import (
+    few_distinct_of,
+    first_of_runs,
+    lengths_of,
+    marks_of,
+    numbers_like,
+    positions_of,
+    ranks_of,
+)
 from headrace.arrange.sort.sort import argsort, sort
+from headrace.arrays.arrays import Array
 from headrace.arrays.inputs import as_array, converted, flattened, type_of
 from headrace.arrays.placement import placed
+from headrace.core.budget import Budget
 from headrace.core.context import Context, context_of
 from headrace.core.errors import OptionError
 from headrace.core.options import flag
@@ -103,12 +113,20 @@ def distinct(items: Any, indices: bool, inverse: bool, counts: bool, *, context:
     context = context_of(context)
     budget = context.new_budget()
     source = placed(flat, "items", context, budget)
+    few = None if indices or counts else few_distinct_of(source, context, budget)
+    if few is not None:
+        values = sort(few, context=context)
+        return Distinct(values, inverse=_in_shape(_places(values, source, context, budget), shape) if inverse else None)
     order = argsort(source.owner, context=context) if indices or inverse else None
     found: dict[str, Any] = {}
     keys = sort(source.owner, context=context) if order is None else take(source.owner, order, context=context)
     ascending = placed(keys, "items", context, budget)
-    marks = marks_of(ascending, context, budget)
-    values = select(keys, marks.owner, context=context)
+    is_on_host = source.device.kind == "cpu"
+    if is_on_host or indices or counts:
+        marks = marks_of(ascending, context, budget)
+        values = select(keys, marks.owner, context=context)
+    else:
+        values = first_of_runs(ascending, context, budget)
     if indices or counts:
         numbers = numbers_like(ascending, ascending.length, context, budget)
         begins = placed(select(numbers.owner, marks.owner, context=context), "begins", context)
@@ -116,13 +134,16 @@ def distinct(items: Any, indices: bool, inverse: bool, counts: bool, *, context:
             found["indices"] = take(order, begins.owner, context=context)
         if counts:
             found["counts"] = lengths_of(begins, ascending.length, context, budget).owner
-    if inverse and source.device.kind == "cpu":
+    if inverse and is_on_host:
         places = ranks_of(marks, placed(order, "order", context), budget).owner
         found["inverse"] = _in_shape(places, shape)
     elif inverse:
-        places = positions_of(placed(values, "values", context), source, (False, False), context, budget).owner
-        found["inverse"] = _in_shape(places, shape)
+        found["inverse"] = _in_shape(_places(values, source, context, budget), shape)
     return Distinct(converted(values, "bfloat16") if is_bfloat16 else values, **found)
+
+
+def _places(values: Any, source: Array, context: Context, budget: Budget) -> Any:
+    return positions_of(placed(values, "values", context), source, (False, False), context, budget).owner
 
 
 def _in_shape(places: Any, shape: tuple[int, ...]) -> Any:

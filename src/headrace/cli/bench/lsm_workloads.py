@@ -18,6 +18,7 @@ _FACTOR = 0x9E3779B1
 _DRAWN = 3  # maps that are checked besides those after the last batch, and after a power of two of batches
 _WINDOWS, _WINDOW = 16, 1 << 16  # number and length of the parts of a large map that are checked
 _CHECKED_ITEMS = 1 << 17  # items of ranges that are checked
+_MIXED = 1 << 16  # keys that are drawn at once
 _STEPS = 32  # batches of a sorted array that are timed
 
 
@@ -67,13 +68,6 @@ class Keys:
         import numpy as np
 
         return np.sort(self.host[self.stale :])
-
-    @cached_property
-    def numbers(self) -> Any:
-        """The numbers of distinct keys in the order of the keys, in host memory."""
-        import numpy as np
-
-        return np.argsort(self.host)
 
     @cached_property
     def pairs(self) -> tuple[Any, Any]:
@@ -167,7 +161,9 @@ class Stream:
 
     def ascending(self, count: int) -> Any:
         """Return the first keys in order, in host memory."""
-        return self.known.ascending[self.known.numbers < count]
+        import numpy as np
+
+        return np.sort(self.known.host[:count])
 
     def check_items(self, grown: Any, call: str) -> None:
         """Check that a map has all keys in ascending order, each with its last number. Of a large map, parts are compared."""
@@ -191,11 +187,13 @@ class Stream:
         self.setting.check(is_right, f"find of {name} keys, {call}")
 
     def check_places(self, ascending: Any, found: Any, name: str) -> None:
-        """Check the result of a search of the first `PRESENT` or `ABSENT` keys in all keys in order."""
-        import numpy as np
-
-        places, wanted = self.setting.host(found), self.setting.host(self.wanted(name, len(found)))
-        is_right = bool((places == np.searchsorted(ascending, wanted)).all())
+        """Check the result of a search of the first `PRESENT` or `ABSENT` keys in all keys in order: no key lies between."""
+        is_right, wanted = True, self.wanted(name, len(found))
+        for begin, length in _windows(len(found)):
+            places, keys = (self.setting.host(part_of(array, begin, length)) for array in (found, wanted))
+            is_right &= bool((ascending[places[places > 0] - 1] < keys[places > 0]).all())
+            is_inside = places < len(ascending)
+            is_right &= bool((ascending[places[is_inside]] >= keys[is_inside]).all())
         self.setting.check(is_right, f"searchsorted of {name} keys")
 
     def hash_map(self, keys: Any, values: Any) -> headrace.HashMap:
@@ -210,11 +208,14 @@ class Stream:
 
 
 def _mixed(numbers: Any) -> Any:
-    """Return other numbers of 32 bits, distinct if these are, since shifts and odd factors can be undone."""
+    """Change numbers of 32 bits to others, distinct if these are, since shifts and odd factors can be undone. Return them."""
     import numpy as np
 
-    for shift in (16, 15, 13):
-        numbers = (numbers ^ (numbers >> np.uint32(shift))) * np.uint32(_FACTOR)
+    for begin in range(0, len(numbers), _MIXED):  # parts that stay in the cache
+        part = numbers[begin : begin + _MIXED]
+        for shift in (16, 15, 13):
+            part ^= part >> np.uint32(shift)
+            part *= np.uint32(_FACTOR)
     return numbers
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from headrace import Table
 from headrace.api.report import Report
+from headrace.core.errors import counted
 
 _FAULTS_SHOWN = 5
 _TEXT_SHOWN = 60
@@ -57,7 +58,7 @@ def print_faults(
     count = report.faults
     if not count:
         return
-    lines = [f"headrace: {count:_} {'fault' if count == 1 else 'faults'}, {report.rejected:_} records rejected"]
+    lines = [f"headrace: {counted(count, 'fault')}, {counted(report.rejected, 'record')} rejected"]
     lines += [_fault(fault) for fault in first[:_FAULTS_SHOWN]]
     if kept_in:
         lines.append(f"  all of them: {kept_in!r}")

@@ -113,20 +113,27 @@ std::vector<u64> line_numbers(const Source& source, std::vector<u64> positions, 
             ends[chunk + 1] = is_last ? 0 : counted + count_line_ends(window.data() + from, window.owned() - from);
         }
     });
-    for (usize chunk = 0; chunk < chunks; ++chunk) {
-        ends[chunk + 1] += ends[chunk];
+    for (usize chunk = 0; chunk < chunks; ++chunk) ends[chunk + 1] += ends[chunk];
+    run_each(chunks, threads, [&](usize chunk) {
         for (usize i = bounds[chunk]; i < bounds[chunk + 1]; ++i) positions[i] += ends[chunk] + 1;
-    }
+    });
     return positions;
 }
 
 std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, const LoadResult& result) {
-    std::vector<u64> begins;
-    for (const FaultBlock& block : result.faults) {
-        for (const FaultRow& fault : block.faults) begins.push_back(fault.record_begin);
-    }
+    const std::vector<FaultBlock>& blocks = result.faults;
+    std::vector<usize> places(blocks.size() + 1, 0);
+    for (usize i = 0; i < blocks.size(); ++i) places[i + 1] = places[i] + blocks[i].faults.size();
+    std::vector<u64> begins(places.back());
+    run_each(blocks.size(), plan.threads, [&](usize i) {
+        const std::vector<FaultRow>& faults = blocks[i].faults;
+        std::transform(faults.begin(), faults.end(), begins.data() + places[i],
+                       [](const FaultRow& fault) { return fault.record_begin; });
+    });
     std::vector<u64> lines = line_numbers(source, std::move(begins), plan.threads, plan.before.line_begin);
-    for (u64& line : lines) line += plan.before.lines;
+    if (plan.before.lines != 0) {
+        for (u64& line : lines) line += plan.before.lines;
+    }
     return lines;
 }
 

@@ -144,6 +144,15 @@ __device__ __forceinline__ u64 load_cached(const u64* p) {
     return load_relaxed(p);
 #endif
 }
+__device__ __forceinline__ u32 load_cached(const u32* p) {
+#if defined(__CUDACC__)
+    u32 value;
+    asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+    return value;
+#else
+    return load_relaxed(p);
+#endif
+}
 
 // Loads 16 bytes that are read once, without an L1 allocation. The memory must not change while the kernel runs.
 __device__ __forceinline__ uint4 load_streaming(const uint4* p) {

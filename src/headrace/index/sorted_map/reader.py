@@ -9,7 +9,7 @@ from typing import Any, Never, Self
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import same_device
 from headrace.core.context import Context, context_of
-from headrace.core.errors import MemoryLimitError, UnsupportedDeviceError
+from headrace.core.errors import MemoryLimitError, UnsupportedDeviceError, counted
 from headrace.gpu.device.device import is_lasting
 from headrace.index.sorted_map.engine import Call, new_call
 from headrace.index.sorted_map.key_types import MapTypes, items_given
@@ -35,7 +35,7 @@ class LevelReader:
     def __repr__(self) -> str:
         values = "" if self.value_type is None else f", {self.value_type}"
         sizes = self.level_sizes
-        levels = f"{sum(sizes):_} items in {len(sizes)} {'level' if len(sizes) == 1 else 'levels'}"
+        levels = f"{counted(sum(sizes), 'item')} in {counted(len(sizes), 'level')}"
         device = self._levels.device or self._context.device
         return f"<headrace.{type(self).__name__} ({self.key_type}{values}) on {device}, {levels}>"
 

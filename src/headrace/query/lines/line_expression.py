@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 CONTINUATION = (0x80, 0xBF)  # bytes of a character of UTF-8 after its first one
 MAX_ITEMS = 1 << 17
 """Entries of a thread's table of states, before it is cleared. An entry is 4 bytes, and the sets of nodes take 8 times that."""
+_ITEMS_A_NODE, _MAX_ITEMS_OF_MANY = 32, 1 << 22
+"""Thousands of texts have a state for each node. Their table has more entries, up to a bound, so that it is not cleared."""
 
 
 class LineExpression:
@@ -38,18 +40,25 @@ class LineExpression:
     `is_literal`: whether the patterns are texts without special characters.
     `edges`: ``"word"`` if characters of words, ``[A-Za-z0-9_]``, may neither precede nor follow a match; ``"line"`` for matches
     of whole lines; empty for any.
-    `max_items`: number of entries of a table of states. It changes the time of a search and not its result.
+    `max_items`: number of entries of a table of states; None for one that suits the number of nodes. It changes the time of a
+    search and not its result.
     """
 
     __slots__ = ("selector",)
 
     def __init__(
-        self, patterns: Any, *, ignore_case: bool = False, is_literal: bool = False, edges: str = "", max_items: int = MAX_ITEMS
+        self,
+        patterns: Any,
+        *,
+        ignore_case: bool = False,
+        is_literal: bool = False,
+        edges: str = "",
+        max_items: int | None = None,
     ) -> None:
         several = patterns if isinstance(patterns, list) else [patterns]
         is_word, is_line = edges == "word", edges == "line"
         node, is_text = _tree(several, is_line, is_literal=is_literal, ignore_case=flag("ignore_case", ignore_case))
-        nfa = Nfa(is_text)
+        nfa = Nfa(is_text, sum(map(len, several)))
         begin = selecting = nfa.add(node, 0)
         if is_word:
             selecting = _add_words(nfa, node)
@@ -57,6 +66,8 @@ class LineExpression:
         automaton = _native.LineAutomaton(nfa.edges(), begin, line_begin)
         respecting = _tree(several, is_line, is_literal=is_literal, ignore_case=False)[0] if ignore_case else node
         literal, windows = required_part(node, respecting, is_text=is_text, is_of_line=True).native()
+        if max_items is None:
+            max_items = max(MAX_ITEMS, min(_ITEMS_A_NODE * len(nfa.empty), _MAX_ITEMS_OF_MANY))
         self.selector = _native.LineSelector(literal, windows, automaton, max_items, is_word)
 
 

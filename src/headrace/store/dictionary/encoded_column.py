@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.buffer import Buffer
-from headrace.core.errors import OptionError
+from headrace.core.errors import OptionError, counted
 from headrace.core.options import instance, integer
 
 MAX_VALUES = (1 << 32) - 1  # maximum number of values of a dictionary: codes and counts of values have 32 bits
@@ -91,7 +91,7 @@ class EncodedColumn:
     def __repr__(self) -> str:
         shown = ", ".join(repr(self._value(row)) for row in range(min(self.length, _SHOWN)))
         more = ", ..." if self.length > _SHOWN else ""
-        codes = f"{len(self.dictionary):_} distinct in codes of {self.bits} {'bit' if self.bits == 1 else 'bits'}"
+        codes = f"{len(self.dictionary):_} distinct in codes of {counted(self.bits, 'bit')}"
         return f"EncodedColumn({self.type}, {self.length:_} rows, {self.null_count:_} null, {codes})[{shown}{more}]"
 
     def _value(self, row: int) -> object:

@@ -68,7 +68,7 @@ def read_manifest(files: FileSystem, where: str) -> Manifest:
     try:
         data = read_file(files, MANIFEST)
     except FileNotFoundError:
-        raise SourceError(f"{where!r} is no store: it has no file {MANIFEST!r}") from None
+        raise SourceError(f"{where!r} is no store: it has no file {MANIFEST!r}; Store(path, schema=...) creates one") from None
     except NotADirectoryError:
         raise SourceError(f"{where!r} is no store: it is a file, and a store is a folder") from None
     found = read_records(data, 1)

@@ -65,14 +65,17 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u32 odd_before;
     __shared__ u32 block_ticket;
     if (other != nullptr && (tile::load_relaxed(&other->flags) & FIND_REDO) == 0) return;
-    if ((tile::load_relaxed(&totals->flags) & FIND_REDO) != 0) return;  // the summaries are incomplete
     const u32 tiles = static_cast<u32>(tile_count(bytes, tile_bytes, skew));
     const u32 blocks = (tiles + threads - 1) / threads;
     tile::Chain<Reached> look_back(memory);
     tile::Chain<u32> parities(reinterpret_cast<u64*>(memory + blocks + 1));
-    if (threadIdx.x == 0) block_ticket = look_back.take_tile();
+    if (threadIdx.x == 0) {  // one thread decides for all: another block of this launch may set FIND_REDO meanwhile
+        const bool is_incomplete = (tile::load_relaxed(&totals->flags) & FIND_REDO) != 0;
+        block_ticket = is_incomplete ? ~0u : look_back.take_tile();
+    }
     __syncthreads();
     const u32 block = block_ticket;
+    if (block == ~0u) return;  // the summaries are incomplete
     const u32 number = block * threads + threadIdx.x;
     const bool there = number < tiles;
     u32 state = there && states != nullptr ? states[number] : 0;

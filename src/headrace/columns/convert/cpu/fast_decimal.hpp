@@ -3,7 +3,7 @@
 #pragma once
 
 #include "columns/convert/cpu/fast_number.hpp"
-#include "columns/convert/cpu/lanes.hpp"
+#include "columns/convert/cpu/number_lanes.hpp"
 #include "columns/rules/numbers/parse_decimal.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -36,7 +36,7 @@ HR_FN __mmask8 store_decimals(const LaneDecimals& found, DecimalFormat format, I
     const Lane64 missing =
         _mm512_sub_epi64(all_lanes(static_cast<u64>(static_cast<i64>(format.scale))), found.decimals);
     const Lane64 left = _mm512_sub_epi64(all_lanes(static_cast<u64>(static_cast<i64>(format.precision))), missing);
-    // A mantissa is below 10^16 and a product below 10^18.
+    // A product is below 10^18.
     const Lane64 digits_left = _mm512_min_epi64(left, _mm512_sub_epi64(all_lanes(18), missing));
     const __mmask8 fine = _mm512_cmpge_epi64_mask(missing, _mm512_setzero_si512()) &
                           _mm512_cmpge_epi64_mask(digits_left, _mm512_setzero_si512());

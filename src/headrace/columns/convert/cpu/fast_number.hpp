@@ -55,17 +55,20 @@ template <class T>
     return value != infinite<T>();
 }
 
+// Powers of ten whose product with any w < 2^64 is neither subnormal nor infinite.
+template <class T>
+constexpr i32 lowest_product_power = sizeof(T) == 8 ? -307 : -37;
+template <class T>
+constexpr i32 highest_product_power = sizeof(T) == 8 ? 288 : 18;
+
 // Computes w * 10^power, rounded to nearest, by the first product of eisel_lemire.hpp, without a branch: whether a
-// number rounds up is unpredictable. Declines the few numbers that this product does not decide, and powers for which
-// some w < 2^64 gives a subnormal or an infinity.
+// number rounds up is unpredictable. Declines the few numbers that this product does not decide, and other powers.
 template <class T>
 HR_HOT bool round_by_product(u64 w, i32 power, T& value) {
     using Format = FloatFormat<T>;
-    constexpr i32 LOWEST = sizeof(T) == 8 ? -307 : -37;
-    constexpr i32 HIGHEST = sizeof(T) == 8 ? 288 : 18;
     constexpr i32 REST_BITS = 64 - Format::precision;
     constexpr u64 HALF = u64{1} << (REST_BITS - 1);
-    if (power < LOWEST || power > HIGHEST) return false;
+    if (power < lowest_product_power<T> || power > highest_product_power<T>) return false;
     const i32 shift = leading_zeros(w | 1);
     const u64 product = multiply_wide(w << shift, POWERS_OF_FIVE[power - LOWEST_POWER_OF_FIVE].high).high;
     const u32 spare = static_cast<u32>(~product >> 63);

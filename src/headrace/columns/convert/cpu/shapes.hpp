@@ -8,7 +8,7 @@
 #include "columns/convert/cpu/convert_values.hpp"
 #include "columns/convert/cpu/fast_decimal.hpp"
 #include "columns/convert/cpu/fast_number.hpp"
-#include "columns/convert/cpu/lanes.hpp"
+#include "columns/convert/cpu/number_lanes.hpp"
 #include "columns/rules/numbers/parse_real.hpp"
 
 HR_BEGIN_NAMESPACE
@@ -24,7 +24,7 @@ struct IntShape {
 #if defined(HR_ISA_AVX512)
     [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values,
                                           u8 point = '.') const {
-        const LaneDecimals found = decimals_of(rows, lanes, canonical, point);
+        const LaneDecimals found = decimals_of(rows, lanes, tails_of(rows, lanes), canonical, point);
         return found.declined | found.has_point | store_ints(found, values);
     }
 #endif
@@ -39,10 +39,11 @@ struct FloatShape {
     bool general(const u8* p, usize n, T& out) const { return long_float<T>(p, n, canonical, out); }
     Parse rule(const u8* p, usize n, T& out) const { return parse_real<T>(p, n, out); }
 #if defined(HR_ISA_AVX512)
-    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, T* values,
-                                          u8 point = '.') const {
-        const LaneDecimals found = decimals_of(rows, lanes, canonical, point);
-        return found.declined | store_floats(found, values);
+    [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, LaneFields lanes, T* values, u8 point = '.') const {
+        LaneTails tails = tails_of(rows, lanes);
+        const LaneExponents exponents = cut_exponents(rows, lanes, tails);
+        const LaneDecimals found = decimals_of(rows, lanes, tails, canonical, point);
+        return found.declined | exponents.wrong | store_floats(found, exponents, canonical, values);
     }
 #endif
 };
@@ -71,7 +72,7 @@ struct DecimalShape {
 #if defined(HR_ISA_AVX512)
     [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, Int128* values,
                                           u8 point = '.') const {
-        const LaneDecimals found = decimals_of(rows, lanes, false, point);
+        const LaneDecimals found = decimals_of(rows, lanes, tails_of(rows, lanes), false, point);
         return found.declined | store_decimals(found, format, values);
     }
 #endif

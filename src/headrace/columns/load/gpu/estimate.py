@@ -19,8 +19,9 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 _CHECK = Entry("columns/convert/gpu/string_offsets.cu", "validate_estimate", "PIPPIP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
-MAX_TIMES_TEXT = 5
-"""Upper limit of the buffers without string bytes, as a multiple of the text; `SMALL_BYTES` more are always allowed."""
+MAX_TIMES_TEXT = 9
+"""Upper limit of the buffers without string bytes, as a multiple of the text: an empty field has a byte, and its value eight.
+`SMALL_BYTES` more are always allowed."""
 SMALL_BYTES = 1 << 20
 SPARE_ROWS = 512
 """Added to each estimate, or fewer if these have more than `SMALL_BYTES`."""

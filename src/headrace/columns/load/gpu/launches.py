@@ -41,8 +41,8 @@ from headrace.structure.gpu.dialect_tables import TOTALS, known_dfa_tables
 from headrace.structure.gpu.find import TileStructure
 from headrace.structure.gpu.launches import VARIANTS_BYTES, DfaOutput
 
-_MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", f"PPPPPIPI{CONVERT_TASK.argument}")
-_CONVERT = Entry("columns/convert/gpu/general/convert.cu", "convert_tiles", f"PPPPPPPPI{CONVERT_TASK.argument}")
+_MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", f"PPPPPPI{CONVERT_TASK.argument}")
+_CONVERT = Entry("columns/convert/gpu/general/convert.cu", "convert_tiles", f"PPPPPPPPII{CONVERT_TASK.argument}")
 _COUNT = Entry("columns/convert/gpu/string_offsets.cu", "count_values", "PQPP")
 _LEFT_WORD = layout("ConvertTotals").offset("left") // 8
 _THREADS = 256
@@ -197,8 +197,9 @@ def conversion_programs(
         rows = tuning.of_rows(variant, strings=columns.strings > 0, width=columns.width)
         found.append(NeededProgram(CONVERT_ROWS.file, row_program(rows, columns.strings > 0, columns.kinds)[0]))
     if group.strings:
-        general = "quoted" if variant == "unquoted" and measures and dialect.quote_char is not None else variant
-        found.append(NeededProgram(_MEASURE.file, convert_program(tuning, general, None)[0]))
+        measured = group.fast_columns(quotes=variant != "unquoted", measures=True) if is_read else None
+        is_general = is_wide and measures and measured is None and variant == "unquoted"
+        found.append(NeededProgram(_MEASURE.file, convert_program(tuning, variant, None, is_wide=is_general)[0]))
     if group.strings and measures and is_read:
         rows = tuning.of_rows(variant, strings=True)
         found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads)[0]))
@@ -293,7 +294,8 @@ class ConversionLaunches:
         """Count the string bytes of each column and tile, and scan them to offsets.
 
         `group`, `arguments`: the columns, and the arguments of the kernels.
-        `variant`: the search variant that read the text; empty if it is not known yet.
+        `variant`: the search variant that read the text; empty if it is not known yet. Then the first one measures. If another
+        one reads the text, the host measures again.
         `totals`: one word for each column of strings, zero before the launch; receives its bytes.
         """
         launcher, strings = self._launcher, group.strings
@@ -310,31 +312,30 @@ class ConversionLaunches:
             self._strings = MeasuredStrings(sums)
         else:
             self._strings = self._fast.measure(columns, table, sums, utf8=group.has_text)
-        structure = self._structure
-        masks = 0 if variant else len(structure.variants) - ("dfa" in structure.variants)
-        for general_variant in (variant,) if variant else structure.variants[max(masks - 1, 0) :]:
-            self._measure_general(group, arguments, general_variant, masks)
-        self._scan_sizes(strings, totals)
+        read_by = variant or self._structure.variants[0]
+        first = None if variant or read_by == "dfa" else BufferSlice(self._structure.totals, 0, TOTALS.itemsize)
+        self._measure_general(group, arguments, read_by, first)
+        self._scan_sizes(strings, totals, self._span(read_by))
 
     def _measure_declined(self, group: ColumnGroup, arguments: ArgumentBuffers, totals: DeviceBuffer) -> None:
         """Measure the tiles that the first search variant has declined to measure; parameters as for `measure`."""
-        self._measure_general(group, arguments, self._structure.variants[0], 1)
-        self._scan_sizes(group.strings, totals)
+        self._measure_general(
+            group, arguments, self._structure.variants[0], BufferSlice(self._structure.totals, 0, TOTALS.itemsize)
+        )
+        self._scan_sizes(group.strings, totals, 1)
 
-    def _measure_general(self, group: ColumnGroup, arguments: ArgumentBuffers, variant: str, masks: int) -> None:
-        """Measure tiles that the fast kernel did not. `masks`: number of the first search variants, whose totals say whether this
-        one reads the text; 0 if it does.
-        """
+    def _measure_general(self, group: ColumnGroup, arguments: ArgumentBuffers, variant: str, totals: DeviceBuffer | None) -> None:
+        """Measure tiles that the fast kernel did not, unless the variant's totals say that another one reads the text."""
         declined = self._strings.left
         shape, block_tiles = self._shape(variant, declined, None)
-        totals = BufferSlice(self._structure.totals, 0, masks * TOTALS.itemsize) if masks else None
-        head = [self._text, self._structure.entries, arguments.table, self._strings.sums, totals, masks, declined]
+        head = [self._text, self._structure.entries, arguments.table, self._strings.sums, totals, declined]
         self._launcher.launch(_MEASURE, shape, [*head, block_tiles, self._task(group, variant)])
 
-    def _scan_sizes(self, strings: int, totals: DeviceBuffer) -> None:
+    def _scan_sizes(self, strings: int, totals: DeviceBuffer, span: int) -> None:
+        """Scan the sums of strings; `span`: tiles of the search that a row of them has."""
         # The scan needs zeroed memory. The first scan uses the memory allocated with the search.
         memory, self._scan_memory = self._scan_memory, None
-        scan_string_sizes(self._launcher, self._strings.sums, (self._structure.tiles, strings), totals, memory)
+        scan_string_sizes(self._launcher, self._strings.sums, (-(-self._structure.tiles // span), strings), totals, memory)
 
     def convert_fast(self, group: ColumnGroup, arguments: ArgumentBuffers, output: ConversionOutput) -> DeviceBuffer | None:
         """Convert tiles, whose strings are measured, by the fast kernel; return marks of those that it declines.
@@ -375,7 +376,8 @@ class ConversionLaunches:
         results, sums = output.results, self._strings.sums
         shape, block_tiles = self._shape(variant, declined, group.families)
         head = [self._text, self._structure.entries, table, sums, output.faults, results, output.validated, declined]
-        self._launcher.launch(_CONVERT, shape, [*head, block_tiles, self._task(group, variant)])
+        span = shape.defines["HR_SPAN"] // self._span(variant)
+        self._launcher.launch(_CONVERT, shape, [*head, block_tiles, span, self._task(group, variant)])
 
     def count_values(self, group: ColumnGroup, table: DeviceBuffer, output: ConversionOutput) -> None:
         """Count the values of each column. The counts must be zero."""
@@ -384,13 +386,21 @@ class ConversionLaunches:
             args = [table, output.rows, output.validated, BufferSlice(output.results, COUNTS_BEGIN, count * 8)]
             self._launcher.launch(_COUNT, Shape(_SMALL, (count, blocks, 1), _THREADS), args)
 
+    def _measures_wide(self, variant: str) -> bool:
+        """Return whether wide tiles are measured: those of texts without quotes. `variant`: the one that reads the text."""
+        return self._searched.is_wide and self._strings.left is None and variant == "unquoted"
+
+    def _span(self, variant: str) -> int:
+        """Return the tiles of the search that a row of the sums has."""
+        return self._target.tuning.convert(variant, is_wide=self._measures_wide(variant)).span
+
     def _shape(self, variant: str, declined: DeviceBuffer | None, families: int | None) -> tuple[Shape, int]:
         """Return the launch configuration and the tiles of a block: several if only declined tiles are converted.
 
         `families`: those of the columns; None for measuring.
         """
         tiles, tuning = self._structure.tiles, self._target.tuning
-        if declined is None and families is not None and self._searched.is_wide:
+        if self._measures_wide(variant) if families is None else declined is None and self._searched.is_wide:
             defines, threads, shared = convert_program(tuning, variant, families, is_wide=True)
             return Shape(defines, -(-tiles // tuning.convert(variant, is_wide=True).span), threads, shared), 1
         defines, threads, shared = convert_program(tuning, variant, families)

@@ -271,7 +271,7 @@ class _Load:
             if estimate is not None:
                 self._allocated = estimate.allocate(group, launcher, self._size, strings=False)
             fetched = launcher.fetch(BufferSlice(self._structure.totals, 0, VARIANTS_BYTES + strings * 8))
-            return self._convert(group, self._take_counts(fetched, strings))
+            return self._convert_counted(group, self._take_counts(fetched, strings))
         layout = self._searched.layout
         results = results_bytes(len(group.columns), group.infers)
         fetched = launcher.fetch(BufferSlice(self._structure.totals, 0, layout.results + results))
@@ -279,11 +279,14 @@ class _Load:
         if is_mispredicted(int.from_bytes(fetched[layout.word : layout.word + 8].data, "little")):
             del launched  # releases its buffers before others are allocated
             self._conversion = None  # a later text may be estimated as badly
-            # Strings that the search measures are measured by its first variant.
-            is_counted = not self._structure.measured_strings or self._variant == self._structure.variants[0]
-            return self._convert(group, string_bytes if is_counted else self._measured(group))
+            return self._convert_counted(group, string_bytes)
         launched.columns.trim(self._rows, string_bytes)
         return self._collect(group, launched, fetched[layout.results :])
+
+    def _convert_counted(self, group: ColumnGroup, string_bytes: list[int]) -> ColumnGroupBuffers | None:
+        """Convert columns whose strings were measured before the records were counted; None as for `_convert`."""
+        is_measured = self._variant == self._structure.variants[0]  # strings are measured by the first variant
+        return self._convert(group, string_bytes if is_measured else self._measured(group))
 
     def _launch_speculative(self, group: ColumnGroup, estimate: SizeEstimate) -> LaunchedConversion | None:
         """Launch the conversion with estimated sizes, for the first search variant; None if its buffers do not fit."""

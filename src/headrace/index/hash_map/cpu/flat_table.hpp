@@ -42,50 +42,64 @@ public:
 
     // `shard`: number of the shard, 0 to 63.
     FlatTable(std::shared_ptr<Budget> budget, u64 seed, u32 shard)
-        : seed_(seed), shard_(shard), budget_(std::move(budget)) {}
-    FlatTable(FlatTable&& other) noexcept : FlatTable(other.budget_, other.seed_, other.shard_) { swap(other); }
-    FlatTable& operator=(FlatTable&& other) noexcept {
-        swap(other);
-        return *this;
-    }
+        : rest_(std::make_unique<Rest>(seed, shard, std::move(budget))) {}
 
     u64 size() const { return used_; }
     u64 bytes() const { return bytes_of(group_count()); }
     u64 capacity() const { return group_count() * TagGroup::slot_count; }
     bool has_space_for(u64 more) const { return used_ + more <= limit_of(group_count()); }
 
-    Key hash_of(Key key) const { return seeded_hash(key, seed_); }
+    Key hash_of(Key key) const { return seeded_hash(key, rest_->seed); }
 
     // Returns a table with the same pairs.
     FlatTable copy() const {
-        FlatTable result(budget_, seed_, shard_);
+        FlatTable result(rest_->budget, rest_->seed, rest_->shard);
         if (group_count() == 0) return result;
+        result.rest_->secret = rest_->secret;
         result.allocate(group_count());
-        std::memcpy(result.region_.data(), region_.data(), bytes());
+        std::memcpy(result.groups_, groups_, bytes());
         result.used_ = used_;
-        result.secret_ = secret_;
         return result;
     }
 
     // Fetch the tags of a key's first group, and then the slot that a search reads or an insertion writes. Inlined: GCC
     // removes calls of functions that only prefetch.
-    [[gnu::always_inline]] void prefetch_tags(Key hash) const { __builtin_prefetch(groups_ + (placing(hash) & mask_)); }
+    [[gnu::always_inline]] void prefetch_tags(Key hash) const { __builtin_prefetch(sought_ + (hash & sought_mask_)); }
     [[gnu::always_inline]] void prefetch_slot(Key hash, bool is_insertion) const {
-        hash = placing(hash);
-        const u64 at = hash & mask_;
-        TagGroup::Slots found = groups_[at].equal(tag_of(hash));
-        if (is_insertion) found = found != 0 ? found : groups_[at].equal(TagGroup::empty);
+        const u64 at = hash & sought_mask_;
+        TagGroup::Slots found = sought_[at].equal(tag_of(hash));
+        if (is_insertion) found = found != 0 ? found : sought_[at].equal(TagGroup::empty);
         const void* const place = first_slot(at) + TagGroup::first(found | TagGroup::past_slots);
-        __builtin_prefetch(found != 0 ? place : groups_ + at);
+        __builtin_prefetch(found != 0 ? place : sought_ + at);
+    }
+
+    // The slots of a key's first group that may have it.
+    struct Candidates {
+        const TagGroup* group;
+        FlatSlot* slots;
+        TagGroup::Slots found;
+
+        [[gnu::always_inline]] void prefetch() const {
+            const void* const place = slots + TagGroup::first(found | TagGroup::past_slots);
+            __builtin_prefetch(found != 0 ? place : group);
+        }
+    };
+    [[gnu::always_inline]] Candidates candidates_of(Key hash) const {
+        const u64 at = hash & sought_mask_;
+        const TagGroup* const group = sought_ + at;
+        return {group, first_slot(at), group->equal(tag_of(hash))};
+    }
+    // Returns the slot of a key among its candidates or in later groups, or null.
+    [[gnu::always_inline]] FlatSlot* find(Key key, Key hash, Candidates among) const {
+        for (; among.found != 0; among.found &= among.found - 1) {
+            FlatSlot* const slot = among.slots + TagGroup::first(among.found);
+            if (slot->key == key) return slot;
+        }
+        return among.group->passed == 0 ? nullptr : find_further(key, hash);
     }
 
     // Returns the slot of a key, or null. `hash`: hash_of(key).
-    [[gnu::always_inline]] FlatSlot* find(Key key, Key hash) {
-        hash = placing(hash);
-        const u64 at = hash & mask_;
-        FlatSlot* const slot = find_in(at, key, tag_of(hash));
-        return slot != nullptr || groups_[at].passed == 0 ? slot : find_further(key, hash);
-    }
+    [[gnu::always_inline]] FlatSlot* find(Key key, Key hash) { return find(key, hash, candidates_of(hash)); }
     [[gnu::always_inline]] const FlatSlot* find(Key key, Key hash) const {
         return const_cast<FlatTable*>(this)->find(key, hash);
     }
@@ -102,13 +116,13 @@ public:
         if (!has_space_for(1)) grow();
         ++used_;
         const Added added = add(key, placing(hash));
-        if (added.passed_groups <= max_passed_groups || secret_ != 0 || !hide_places()) return added.slot;
+        if (added.passed_groups <= max_passed_groups || rest_->secret != 0 || !hide_places()) return added.slot;
         return find(key, hash);
     }
 
     // Grows for that many keys more, if the memory is there. A limit is not used up for keys that may not come.
     void reserve(u64 more) {
-        if (budget_->is_limited() || has_space_for(more)) return;
+        if (rest_->budget->is_limited() || has_space_for(more)) return;
         try {
             resize(groups_for(used_ + more));
         } catch (const std::bad_alloc&) {  // insertions grow the table as they need it
@@ -141,12 +155,7 @@ public:
         }
     }
 
-    void clear() {
-        region_ = Region();
-        groups_ = &no_group;
-        slots_ = nullptr;
-        mask_ = used_ = secret_ = 0;
-    }
+    void clear() { *this = FlatTable(rest_->budget, rest_->seed, rest_->shard); }
 
     // Reduces the slots to those that the keys need.
     void compact() {
@@ -162,11 +171,22 @@ private:
         u64 passed_groups;
     };
 
-    // The group of a table without memory, which is read only.
+    // The members that a search of most keys does not read.
+    struct Rest {
+        u64 seed;
+        u32 shard;
+        std::shared_ptr<Budget> budget;
+        u64 secret = 0;  // 0 for none
+        Region region{};
+    };
+
+    // The group of a table without memory, and the group that sends searches of a table with a secret to all others.
+    // Both are read only.
     static inline TagGroup no_group{};
+    static inline TagGroup hidden_group{{}, TagGroup::max_passed};
 
     // Maximum number of keys: 7 of 8 slots for shard 0, and down to three quarters of that for later shards.
-    u64 limit_of(u64 groups) const { return groups * TagGroup::slot_count * (256 - shard_) / 256 * 7 / 8; }
+    u64 limit_of(u64 groups) const { return groups * TagGroup::slot_count * (256 - rest_->shard) / 256 * 7 / 8; }
     static u64 bytes_of(u64 groups) { return groups * (sizeof(TagGroup) + TagGroup::slot_count * sizeof(FlatSlot)); }
     u64 groups_for(u64 keys) const {
         u64 groups = 1;
@@ -174,35 +194,33 @@ private:
         return groups;
     }
     // Returns the hash that selects the group and the tag of a key.
-    Key placing(Key hash) const { return secret_ == 0 ? hash : seeded_hash(hash, secret_); }
+    Key placing(Key hash) const { return rest_->secret == 0 ? hash : seeded_hash(hash, rest_->secret); }
     // The bits below those of the shard.
-    static u8 tag_of(Key hash) {
-        const u32 bits = static_cast<u32>(hash >> (8 * sizeof(Key) - 14)) & 0xFF;
-        return static_cast<u8>(bits + (bits == TagGroup::empty));
-    }
+    static u8 tag_of(Key hash) { return TagGroup::tag_of(static_cast<u8>(hash >> (8 * sizeof(Key) - 14))); }
     u64 group_count() const { return groups_ == &no_group ? 0 : mask_ + 1; }
     FlatSlot* first_slot(u64 group) const { return slots_ + group * TagGroup::slot_count; }
 
     // Returns the slot of a key in a group, or null.
-    [[gnu::always_inline]] FlatSlot* find_in(u64 group, Key key, u8 tag) const {
-        for (TagGroup::Slots found = groups_[group].equal(tag); found != 0; found &= found - 1) {
-            FlatSlot* const slot = first_slot(group) + TagGroup::first(found);
+    [[gnu::always_inline]] FlatSlot* find_in(const TagGroup& group, u64 number, Key key, u8 tag) const {
+        for (TagGroup::Slots found = group.equal(tag); found != 0; found &= found - 1) {
+            FlatSlot* const slot = first_slot(number) + TagGroup::first(found);
             if (slot->key == key) return slot;
         }
         return nullptr;
     }
 
-    // Returns the slot of a key that is not in its first group, or null. `hash`: placing(hash_of(key)), here and below.
+    // Returns the slot of a key that is not in its first group, or null.
     [[gnu::noinline]] FlatSlot* find_further(Key key, Key hash) const {
-        for (u64 further = 1; further <= mask_; ++further) {
+        hash = placing(hash);
+        for (u64 further = rest_->secret == 0 ? 1 : 0; further <= mask_; ++further) {
             const u64 at = (hash + further) & mask_;
-            FlatSlot* const slot = find_in(at, key, tag_of(hash));
+            FlatSlot* const slot = find_in(groups_[at], at, key, tag_of(hash));
             if (slot != nullptr || groups_[at].passed == 0) return slot;
         }
         return nullptr;
     }
 
-    // Takes the first empty slot for a key that is absent.
+    // Takes the first empty slot for a key that is absent. `hash`: placing(hash_of(key)).
     [[gnu::always_inline]] Added add(Key key, Key hash) {
         u64 at = hash & mask_, passed_groups = 0;
         TagGroup::Slots empty = groups_[at].equal(TagGroup::empty);
@@ -222,13 +240,20 @@ private:
     void allocate(u64 groups) {
         const usize bytes = bytes_of(groups);
         require_group_memory(bytes);
-        Region region(bytes, budget_);
+        Region region(bytes, rest_->budget);
         region.ensure(bytes);
         region.request_huge_pages();
-        region_ = std::move(region);
-        groups_ = region_.template as<TagGroup>();
+        rest_->region = std::move(region);
+        groups_ = rest_->region.template as<TagGroup>();
         slots_ = reinterpret_cast<FlatSlot*>(groups_ + groups);
         mask_ = groups - 1;
+        if (rest_->secret == 0) {
+            sought_ = groups_;
+            sought_mask_ = mask_;
+        } else {
+            sought_ = &hidden_group;
+            sought_mask_ = 0;
+        }
     }
 
     // Makes space for a key. If memory is refused, the table takes as many keys as that of shard 0.
@@ -236,9 +261,9 @@ private:
         try {
             resize(group_count() == 0 ? 1 : 2 * group_count());
         } catch (const std::bad_alloc&) {
-            const u32 shard = std::exchange(shard_, 0);
+            const u32 shard = std::exchange(rest_->shard, 0);
             if (has_space_for(1)) return;
-            shard_ = shard;
+            rest_->shard = shard;
             throw;
         }
     }
@@ -246,48 +271,34 @@ private:
     // Places all keys by a secret. Returns false, and changes nothing, if memory or random numbers are refused.
     [[gnu::noinline]] bool hide_places() {
         try {
-            secret_ = random_seed() | 1;
-            resize(group_count());
+            resize(group_count(), random_seed() | 1);
             return true;
         } catch (const std::exception&) {
-            secret_ = 0;
             return false;
         }
     }
 
-    void resize(u64 groups) {
-        FlatTable resized(budget_, seed_, shard_);
-        resized.secret_ = secret_;
+    void resize(u64 groups) { resize(groups, rest_->secret); }
+    void resize(u64 groups, u64 secret) {
+        FlatTable resized(rest_->budget, rest_->seed, rest_->shard);
+        resized.rest_->secret = secret;
         resized.allocate(groups);
         std::memset(resized.groups_, 0, groups * sizeof(TagGroup));
         each([&](const FlatSlot& slot) {
             resized.add(slot.key, resized.placing(hash_of(slot.key))).slot->value = slot.value;
         });
         resized.used_ = used_;
-        swap(resized);
+        *this = std::move(resized);
     }
 
-    void swap(FlatTable& other) noexcept {
-        std::swap(groups_, other.groups_);
-        std::swap(slots_, other.slots_);
-        std::swap(mask_, other.mask_);
-        std::swap(used_, other.used_);
-        std::swap(secret_, other.secret_);
-        std::swap(seed_, other.seed_);
-        std::swap(shard_, other.shard_);
-        std::swap(budget_, other.budget_);
-        std::swap(region_, other.region_);
-    }
-
-    TagGroup* groups_ = &no_group;
+    // Searches read one cache line of a table.
+    alignas(64) const TagGroup* sought_ = &no_group;  // the groups, or the hidden group of a table with a secret
+    u64 sought_mask_ = 0;
     FlatSlot* slots_ = nullptr;  // 15 a group
-    u64 mask_ = 0;               // number of groups - 1
-    u64 secret_ = 0;             // 0 for none
+    TagGroup* groups_ = &no_group;
+    u64 mask_ = 0;  // number of groups - 1
     u64 used_ = 0;
-    u64 seed_;
-    u32 shard_;
-    std::shared_ptr<Budget> budget_;
-    Region region_;
+    std::unique_ptr<Rest> rest_;
 };
 
 }  // namespace headrace

@@ -49,6 +49,10 @@ struct TakeLast {
     Value operator()(Value, Value next) const { return next; }
 };
 template <class Value>
+struct WrappedSum {
+    Value operator()(Value held, Value next) const { return static_cast<Value>(held + next); }
+};
+template <class Value>
 struct Reduction {
     MapOperation operation;
     NumberKind kind;
@@ -81,6 +85,9 @@ public:
 
     void upsert(const PairBatch& batch, const Upsert& how, unsigned threads) override {
         if constexpr (sizeof(Value) >= 4) {
+            if (how.reduce == Reduce::sum && how.kind != NumberKind::floating) {
+                return upsert_by(batch, WrappedSum<Value>{}, threads);
+            }
             if (how.reduce != Reduce::last) {
                 return upsert_by(batch, Reduction<Value>{operation_of(how.reduce), how.kind}, threads);
             }
@@ -113,11 +120,14 @@ public:
 
     void find(const KeyBatch& batch, void* values, u8* found, unsigned threads) const override {
         const Pieces pieces(batch.count, 64);  // a search reads a cache line or two
-        const Prefetch prefetch = prefetch_of(Prefetch::search, shards_);
+        const u64 bytes = bytes_of(shards_);
         for_each_piece(pieces.number(), threads_for(batch.count, threads), [&](u64 piece) {
             const KeyRows<Key> rows{static_cast<const Key*>(batch.keys), pieces.begin(piece), pieces.size(piece),
                                     seed_};
-            find_part(rows, prefetch, values, found);
+            if constexpr (sizeof(Value) >= 4) {
+                if (values != nullptr) return find_part<true>(rows, values, found, bytes);
+            }
+            find_part<false>(rows, values, found, bytes);
         });
     }
 
@@ -213,23 +223,45 @@ private:
         return std::span(shards_).subspan(part * count, count);
     }
     static Prefetch prefetch_of(Prefetch wanted, std::span<const Table> tables) {
+        return prefetch_for(bytes_of(tables), wanted);
+    }
+    static u64 bytes_of(std::span<const Table> tables) {
         u64 bytes = 0;
         for (const Table& table : tables) bytes += table.bytes();
-        return prefetch_for(bytes, wanted);
+        return bytes;
     }
 
-    void find_part(const KeyRows<Key>& rows, Prefetch prefetch, void* values, u8* found) const {
+    // Writes the result of each search. `bytes`: of all tables. In large ones the tags of all keys are compared before
+    // a slot is read.
+    template <bool has_values>
+    void find_part(const KeyRows<Key>& rows, void* values, u8* found, u64 bytes) const {
         const Key* const keys = rows.keys;
         const Table* const tables = shards_.data();
-        visit_rows(
-            rows, prefetch, [=](Key hash) -> const Table& { return tables[shard_of(hash)]; },
-            [=](Key hash, u64 row) {
-                const auto* const slot = tables[shard_of(hash)].find(keys[row], hash);
-                found[row] = slot != nullptr;
-                if constexpr (sizeof(Value) >= 4) {
-                    if (values != nullptr) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
-                }
-            });
+        const auto write = [=](u64 row, const auto* slot) {
+            found[row] = slot != nullptr;
+            if constexpr (has_values) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
+        };
+        if (bytes <= cached_bytes) {
+            const auto table_of = [=](Key hash) -> const Table& { return tables[shard_of(hash)]; };
+            return visit_rows(rows, Prefetch::nothing, table_of,
+                              [=](Key hash, u64 row) { write(row, tables[shard_of(hash)].find(keys[row], hash)); });
+        }
+        Key hashes[searches_in_flight];
+        typename Table::Candidates candidates[searches_in_flight];
+        for (u64 at = 0; at < rows.count; at += searches_in_flight) {
+            const u64 few = std::min(searches_in_flight, rows.count - at), first = rows.first + at;
+            for (u64 i = 0; i < few; ++i) hashes[i] = seeded_hash(keys[first + i], rows.seed);
+            for (u64 i = 0; i < few && bytes > cached_with_tags; ++i) {
+                tables[shard_of(hashes[i])].prefetch_tags(hashes[i]);
+            }
+            for (u64 i = 0; i < few; ++i) {
+                candidates[i] = tables[shard_of(hashes[i])].candidates_of(hashes[i]);
+                candidates[i].prefetch();
+            }
+            for (u64 i = 0; i < few; ++i) {
+                write(first + i, tables[shard_of(hashes[i])].find(keys[first + i], hashes[i], candidates[i]));
+            }
+        }
     }
 
     // Calls visit(table, key, position) for rows of a part in order.

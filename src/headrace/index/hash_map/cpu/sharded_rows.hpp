@@ -21,6 +21,8 @@ constexpr u64 searches_in_flight = 16;
 constexpr u64 parallel_from = 8192;
 // Larger tables exceed the cache of a core by so much that prefetches pay.
 constexpr u64 cached_bytes = 3 << 20;
+// The same for the tags of a table, which take a ninth of it or less.
+constexpr u64 cached_with_tags = 12 << 20;
 
 // The highest bits select the shard; a table's groups are selected by the lowest.
 template <class Key>

@@ -35,7 +35,6 @@ from headrace.index.sorted_map.gpu.tuning import (
     GUIDE_SAMPLES,
     GUIDE_STRIDE,
     LONGEST_WALK,
-    MERGED_BLOCKS,
     MERGED_LEVELS,
     MERGED_PER_SEARCH,
     SHORT_CODES,
@@ -128,8 +127,7 @@ class GpuEngine:
         levels = self._few(levels)
         level = self._call.new_level(levels.count, has_tombstones=False)
         with self._kernels() as (kernels, launcher):
-            target, blocks = MergeTarget(level.codes, level.values, None), self._card.multiprocessors * MERGED_BLOCKS
-            found = kernels.merge_visible(levels.packed, levels.sizes, target, blocks)
+            found = kernels.merge_visible(levels.packed, levels.sizes, MergeTarget(level.codes, level.values, None))
             count = int(launcher.fetch(found).view(np.int64)[0])
         if count == 0:
             return None

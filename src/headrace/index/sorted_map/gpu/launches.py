@@ -19,8 +19,6 @@ _CUTS = layout("CutTask").argument
 _CUT_TASK = layout("CutTask").packer()
 _OPTIONS = layout("NeighbourOptions").argument
 _WARP = 32
-_COUNTERS, _STATE = 16, 8
-"""Bytes of the counters of a look-back, and of its state of a tile (look_back.cuh)."""
 _FILES = {
     "reverse_batch": "batch",
     "mark_deleted": "batch",
@@ -100,13 +98,13 @@ class MapKernels:
         args = (levels, cuts, target.codes, target.values, target.tombstones)
         self._launcher.launch(_entry("merge_tiles", self._width), self._merge_shape(tiles), args)
 
-    def merge_visible(self, levels: bytes, counts: Sequence[int], target: MergeTarget, max_blocks: int) -> DeviceBuffer:
+    def merge_visible(self, levels: bytes, counts: Sequence[int], target: MergeTarget) -> DeviceBuffer:
         """Merge levels as `merge` does, into a clean level without tombstones. Return its number of pairs, 8 bytes."""
         launcher = self._launcher
         cuts, tiles = self._cut(levels, counts)
-        memory, found = launcher.allocate(_COUNTERS + _STATE * tiles, fill=0), launcher.allocate(8)
-        args = (levels, cuts, tiles, memory, target.codes, target.values, found)
-        launcher.launch(_entry("merge_visible", self._width), self._merge_shape(min(tiles, max_blocks)), args)
+        states, found = launcher.allocate(8 * (tiles + 1), fill=0), launcher.allocate(8)
+        args = (levels, cuts, tiles, states, target.codes, target.values, found)
+        launcher.launch(_entry("merge_visible", self._width), self._merge_shape(tiles), args)
         return found
 
     def _cut(self, levels: bytes, counts: Sequence[int]) -> tuple[DeviceBuffer, int]:

@@ -14,7 +14,7 @@
 // Bytes moved per item of width w: 2 w, and 8 * levels for each cut.
 #include "gpu/block/block.cuh"
 #include "gpu/block/dependent_launch.cuh"
-#include "gpu/block/look_back.cuh"
+#include "gpu/block/memory_access.cuh"
 #include "index/sorted_map/gpu/samples.cuh"
 
 using namespace headrace;
@@ -24,7 +24,6 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 thread_items = HR_ITEMS;
 constexpr u32 tile_items = threads * thread_items;
 constexpr u32 offset_bits = 11;
-using TileTotals = tile::Totals<u32, Sum<u64>, 8>;
 static_assert(tile_items <= 1 << offset_bits);
 
 // Writes the place of each sample in the result. A block has a warp for each level, and a lane for each of 32 samples.
@@ -292,44 +291,67 @@ static __device__ __forceinline__ u32 keep_visible(LevelTile& tile, u32 count, C
     return warps.total;
 }
 
+// Marks of the state of a tile, which is one word with a number of pairs: 0 before the tile is merged.
+constexpr u64 total_mark = 1;  // the number is that of the tile
+constexpr u64 whole_mark = 2;  // the number is that of the tile and of all tiles before it
+constexpr u32 mark_bits = 2;
+
+// Returns the number of pairs of all tiles before one, by a look-back over their states. Posts the tile's own `pairs`
+// first, then the sum. (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back".) All
+// lanes of the first warp call it.
+static __device__ __forceinline__ u64 pairs_before(u64* states, u32 number, u32 pairs) {
+    if (number != 0 && tile::lane() == 0) {
+        tile::store_relaxed(states + number, static_cast<u64>(pairs) << mark_bits | total_mark);
+    }
+    u64 before = 0;
+    for (u32 end = number; end > 0; end -= tile::lanes) {
+        const u32 lane = tile::lane();
+        u64 state = lane < end ? 0 : whole_mark;
+        while (__any_sync(tile::all_lanes, state == 0)) {
+            if (state == 0) state = tile::load_relaxed(states + end - 1 - lane);
+        }
+        const u32 wholes = __ballot_sync(tile::all_lanes, (state & whole_mark) != 0);
+        const u32 last = wholes != 0 ? static_cast<u32>(trailing_zeros(wholes)) : tile::lanes;
+        before += joined<Sum<u64>>(lane <= last ? state >> mark_bits : 0);
+        if (wholes != 0) break;
+    }
+    if (tile::lane() == 0) tile::store_relaxed(states + number, (before + pairs) << mark_bits | whole_mark);
+    return before;
+}
+
+// Blocks of a multiprocessor that run at once: the most whose registers hold all variables.
+constexpr u32 cleanup_blocks = sizeof(Code) == 4 ? 8 : 6;
+
 // Merges the levels as merge_tiles does, and writes the visible pairs alone, those of all tiles one after another, by a
-// look-back. `memory`: zero; it has the totals of tiles. `found`: number of pairs.
-extern "C" __global__ void __launch_bounds__(threads)
-    merge_visible(const __grid_constant__ MapLevels levels, const u64* cuts, u32 tiles, tile::Counters* memory,
-                  Code* codes, void* values, u64* found) {
+// look-back. Blocks take their tiles in turn, so that all tiles before one are on their way. `states`: zero; the number
+// of tiles that are taken, and the state of each tile. `found`: number of pairs.
+extern "C" __global__ void __launch_bounds__(threads, cleanup_blocks)
+    merge_visible(const __grid_constant__ MapLevels levels, const u64* cuts, u32 tiles, u64* states, Code* codes,
+                  void* values, u64* found) {
     __shared__ LevelTile tile;
     __shared__ u32 totals[threads / tile::lanes];
-    __shared__ u32 ticket;
+    __shared__ u32 number;
     __shared__ Code previous;
     __shared__ u64 place;
     tile::wait_for_launch_before();
-    TileTotals all(memory, 1);
-    u64 before = 0;  // pairs of all tiles before `next`, in the first warp
-    u32 next = 0;
-    while (true) {
-        if (threadIdx.x == 0) ticket = all.take_tile();
-        __syncthreads();
-        const u32 number = ticket;
-        if (number >= tiles) return;
-        const u64* const cut = cuts + static_cast<u64>(number) * levels.count;
-        if (tile::warp() == 0) {
-            const u32 of = tile::lane();
-            const bool has_items = of < levels.count && cut[of] > 0;
-            const Code last = joined<Max<Code>>(has_items ? codes_of<Code>(levels.level[of])[cut[of] - 1] : Code{0});
-            if (of == 0) previous = last;
-        }
-        const u32 count = merge_tile(levels, cut, tile);
-        const u32 pairs = keep_visible(tile, count, previous, totals);
-        if (threadIdx.x == 0) all.post(number, pairs);
-        if (tile::warp() == 0) {
-            before += all.between(next, number);
-            if (tile::lane() == 0) place = before;
-            before += pairs;
-            next = number + 1;
-            if (next == tiles && tile::lane() == 0) *found = before;
-        }
-        __syncthreads();
-        store_tile(tile, pairs, levels.value_width, place, codes, values);
-        __syncthreads();
+    if (threadIdx.x == 0) number = atomicAdd(reinterpret_cast<u32*>(states), 1u);
+    __syncthreads();
+    const u64* const cut = cuts + static_cast<u64>(number) * levels.count;
+    if (tile::warp() == 0) {
+        const u32 of = tile::lane();
+        const bool has_items = of < levels.count && cut[of] > 0;
+        const Code last = joined<Max<Code>>(has_items ? codes_of<Code>(levels.level[of])[cut[of] - 1] : Code{0});
+        if (of == 0) previous = last;
     }
+    const u32 count = merge_tile(levels, cut, tile);
+    const u32 pairs = keep_visible(tile, count, previous, totals);
+    if (tile::warp() == 0) {
+        const u64 before = pairs_before(states + 1, number, pairs);
+        if (tile::lane() == 0) {
+            place = before;
+            if (number == tiles - 1) *found = before + pairs;
+        }
+    }
+    __syncthreads();
+    store_tile(tile, pairs, levels.value_width, place, codes, values);
 }

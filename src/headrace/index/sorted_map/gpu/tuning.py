@@ -24,7 +24,6 @@ TURNS = {"batch": 4, "guide": 4}  # items per thread of the kernels of a file; o
 MERGE = MergeTuning(256, 7)
 """An odd number of items per thread, so that the threads of a warp write to different banks of shared memory."""
 MERGED_LEVELS = 32  # maximum number of levels that are merged at once
-MERGED_BLOCKS = 5  # blocks of a cleanup for each multiprocessor: about as many as run at once
 GATHERED_SHARE = 256  # batches that are sorted at once have the memory of the GPU divided by this number, at most
 MERGED_PER_SEARCH = 2.0
 """Number of items that are merged in the time of a search of a key in one level. On an H100 these are 0.026 and 0.05 ns."""

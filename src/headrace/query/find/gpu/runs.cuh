@@ -11,42 +11,26 @@ namespace headrace {
 
 constexpr u32 max_pairs = 4096;  // of a pattern
 
-// Words of a text at any address, of which each aligned word is read once.
-class WordStream {
-public:
-    __device__ __forceinline__ explicit WordStream(const u8* from)
-        : shift_(static_cast<u32>(reinterpret_cast<u64>(from) & 3) * 8),
-          at_(reinterpret_cast<const u32*>(from - shift_ / 8)),
-          word_(*at_) {}
-
-    __device__ __forceinline__ u32 next() {
-        const u32 before = word_;
-        word_ = *++at_;
-        return __funnelshift_r(before, word_, shift_);
-    }
-
-private:
-    u32 shift_;
-    const u32* at_;
-    u32 word_;
-};
-
 // Pairs of a warp's part of the text, and of `max_pairs` positions after it.
 template <u32 rows>
 class Runs {
 public:
-    // `begin`: position of bit 0. All lanes of a warp call it.
+    // `begin`: position of the part's first bit. Bit 0 is that of the aligned vector in which this position lies. All
+    // lanes of a warp call it.
     __device__ __forceinline__ void fill(const FindTask& task, i64 begin) {
+        const u32 odd = odd_of(task);
         u32 last_broken = 0;
-        const u32 count = (rows * tile::lanes * 16 + pairs_of(task) + 31) / 32;
+        const u32 count = (odd + rows * tile::lanes * 16 + pairs_of(task) + 31) / 32;
+        u16* const halves = reinterpret_cast<u16*>(equal_);
         for (u32 first = 0; first < count; first += tile::lanes) {
-            const u32 word = first + tile::lane();
-            u32 bits = 0;
-            if (word < count) {
-                bits = equal_pairs(task, begin + word * 32);
-                equal_[word] = bits;
+#pragma unroll
+            for (u32 half = 0; half < 2; ++half) {
+                const u32 vector = first * 2 + half * tile::lanes + tile::lane();
+                if (vector < count * 2) halves[vector] = static_cast<u16>(equal_pairs(task, begin - odd + vector * 16));
             }
-            const u32 broken = tile::scan_warp<Max<u32>>(word < count && bits != ~0u ? word + 1 : 0);
+            __syncwarp();
+            const u32 word = first + tile::lane();
+            const u32 broken = tile::scan_warp<Max<u32>>(word < count && equal_[word] != ~0u ? word + 1 : 0);
             const u32 upto = Max<u32>::join(last_broken, broken);
             if (word < count) broken_[word] = static_cast<u16>(upto);
             last_broken = tile::shuffle(upto, tile::lanes - 1);
@@ -56,7 +40,7 @@ public:
 
     // Whether one run has the pattern's pairs at each of 16 positions from bit `first` on.
     __device__ __forceinline__ bool are_in_one_run(u32 first, const FindTask& task) const {
-        return is_run(first, first + 15 + pairs_of(task) - 1);
+        return is_run(first + odd_of(task), 15 + pairs_of(task));
     }
 
     // Returns those of 16 positions, from bit `first` on, at which runs begin that are long enough.
@@ -64,45 +48,37 @@ public:
         u32 found = hits;
         for (u32 left = hits; left != 0; left &= left - 1) {
             const u32 bit = static_cast<u32>(trailing_zeros(left));
-            if (!is_run(first + bit, first + bit + pairs_of(task) - 1)) found &= ~(1u << bit);
+            if (!is_run(first + odd_of(task) + bit, pairs_of(task))) found &= ~(1u << bit);
         }
         __syncwarp();
         return found;
     }
 
 private:
-    static constexpr u32 words = (rows * tile::lanes * 16 + max_pairs) / 32;
+    static constexpr u32 words = (rows * tile::lanes * 16 + max_pairs) / 32 + 1;
 
     static __device__ __forceinline__ u32 pairs_of(const FindTask& task) {
         return static_cast<u32>(task.length - task.period);
     }
 
-    static __device__ __forceinline__ u32 word_at(const FindTask& task, i64 at) {
-        if (at >= 0) return static_cast<u64>(at) < task.size ? text_word(task, static_cast<u64>(at)) : 0;
-        return partial_vector(task.text, static_cast<i64>(task.size), at).x;
-    }
+    // Number of the part's first bit.
+    static __device__ __forceinline__ u32 odd_of(const FindTask& task) { return (0 - task.lead) % 16; }
 
-    // Returns a bit for each of the 32 pairs from position `at` on.
+    // Returns a bit for each of the 16 pairs from position `at` on, whose vector is aligned.
     static __device__ __forceinline__ u32 equal_pairs(const FindTask& task, i64 at) {
-        const i64 other = at + static_cast<i64>(task.period);
-        u32 equal = 0;
-        if (at >= 4 && static_cast<u64>(other) + 40 <= task.size) {
-            WordStream ones(task.text + at), others(task.text + other);
-#pragma unroll
-            for (u32 i = 0; i < 32; i += 4) equal |= equal_bytes(task, ones.next(), others.next()) << i;
-        } else {
-            for (u32 i = 0; i < 32; i += 4)
-                equal |= equal_bytes(task, word_at(task, at + i), word_at(task, other + i)) << i;
-        }
-        return equal;
+        const i64 other = at + static_cast<i64>(task.period), size = static_cast<i64>(task.size);
+        const bool is_inside = at >= 0 && other + 16 <= size;
+        const uint4 one = folded(
+            task, is_inside ? *reinterpret_cast<const uint4*>(task.text + at) : partial_vector(task.text, size, at));
+        const uint4 next = folded(
+            task, is_inside ? text_vector(task, static_cast<u64>(other)) : partial_vector(task.text, size, other));
+        return tile::gather({{tile::equals(one.x ^ next.x, 0), tile::equals(one.y ^ next.y, 0),
+                              tile::equals(one.z ^ next.z, 0), tile::equals(one.w ^ next.w, 0)}});
     }
 
-    static __device__ __forceinline__ u32 equal_bytes(const FindTask& task, u32 one, u32 other) {
-        return tile::gathered(tile::equals(folded(task, one) ^ folded(task, other), 0));
-    }
-
-    // Whether all bits from `first` to `last` are set.
-    __device__ __forceinline__ bool is_run(u32 first, u32 last) const {
+    // Whether all of `count` bits from `first` on are set.
+    __device__ __forceinline__ bool is_run(u32 first, u32 count) const {
+        const u32 last = first + count - 1;
         const u32 begin = first / 32, end = last / 32;
         const u32 from = ~0u << first % 32, upto = ~0u >> (31 - last % 32);
         if (begin == end) return (~equal_[begin] & from & upto) == 0;

@@ -34,21 +34,57 @@ HR_FN u32 text_word(const FindTask& task, u64 at) {
     return word;
 }
 
-// Reads the 16 bytes of the text from `at` on, as five aligned words where those are inside the text.
-HR_FN uint4 text_vector(const FindTask& task, u64 at) {
-    const u8* const p = task.text + at;
-    const u32 odd = static_cast<u32>(reinterpret_cast<u64>(p) & 3), shift = odd * 8;
-    if (at >= odd && at - odd + 20 <= task.size) {
-        const u32* const words = reinterpret_cast<const u32*>(p - odd);
-        const u32 a = words[0], b = words[1], c = words[2], d = words[3], e = words[4];
-        return {__funnelshift_r(a, b, shift), __funnelshift_r(b, c, shift), __funnelshift_r(c, d, shift),
-                __funnelshift_r(d, e, shift)};
+// Returns the bytes from `odd` on of two vectors that follow each other.
+HR_FN uint4 vector_from(uint4 first, uint4 second, u32 odd) {
+    const u32 words[8] = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
+    u32 pairs[6], part[5];
+#pragma unroll
+    for (u32 i = 0; i < 6; ++i) pairs[i] = (odd & 8) != 0 ? words[i + 2] : words[i];
+#pragma unroll
+    for (u32 i = 0; i < 5; ++i) part[i] = (odd & 4) != 0 ? pairs[i + 1] : pairs[i];
+    const u32 shift = odd % 4 * 8;
+    return {__funnelshift_r(part[0], part[1], shift), __funnelshift_r(part[1], part[2], shift),
+            __funnelshift_r(part[2], part[3], shift), __funnelshift_r(part[3], part[4], shift)};
+}
+
+// Vectors of a text from any address on. Each aligned vector is read once: lanes that read far from each other take as
+// long for a word as for a vector.
+class VectorStream {
+public:
+    __device__ __forceinline__ explicit VectorStream(const u8* from)
+        : odd_(shift_of(from)), at_(reinterpret_cast<const uint4*>(from - odd_)), vector_(*at_) {}
+
+    // Whether the aligned vectors that `count` bytes from `at` on take, and the one after them, lie in the text.
+    static __device__ __forceinline__ bool has(const FindTask& task, u64 at, u64 count) {
+        const u32 odd = shift_of(task.text + at);
+        return at >= odd && at - odd + (count + 31) / 16 * 16 <= task.size;
     }
+
+    __device__ __forceinline__ uint4 next() {
+        const uint4 before = vector_;
+        vector_ = *++at_;
+        return vector_from(before, vector_, odd_);
+    }
+
+private:
+    u32 odd_;  // bytes of the first aligned vector before the text's
+    const uint4* at_;
+    uint4 vector_;
+};
+
+// Reads the 16 bytes of the text from `at` on.
+HR_FN uint4 text_vector(const FindTask& task, u64 at) {
+    if (VectorStream::has(task, at, 16)) return VectorStream(task.text + at).next();
     return {text_word(task, at), text_word(task, at + 4), text_word(task, at + 8), text_word(task, at + 12)};
 }
 
 HR_FN u32 folded(const FindTask& task, u32 word) {
     return task.ignore_case != 0 ? static_cast<u32>(fold_word(word)) : word;
+}
+
+HR_FN uint4 folded(const FindTask& task, uint4 v) {
+    if (task.ignore_case == 0) return v;
+    return {folded(task, v.x), folded(task, v.y), folded(task, v.z), folded(task, v.w)};
 }
 
 // Bits of the bytes before `left` of a word that begins at byte `begin`.
@@ -63,15 +99,14 @@ HR_FN u32 unlike_word(const FindTask& task, u64 at, u64 offset, u64 end) {
     return (word ^ *reinterpret_cast<const u32*>(task.pattern + offset)) & bits_before(end - offset, 0);
 }
 
-// The same for the first 16 bytes. `offset` is a multiple of 16.
-HR_FN u32 unlike_vector(const FindTask& task, u64 at, u64 offset, u64 end) {
-    const uint4 text = text_vector(task, at + offset);
-    const uint4 pattern = *reinterpret_cast<const uint4*>(task.pattern + offset);
+// The same for a vector of the text, which is compared with that of the pattern at `offset`, a multiple of 16.
+HR_FN u32 unlike_vector(const FindTask& task, uint4 text, u64 offset, u64 end) {
+    const uint4 own = folded(task, text), pattern = *reinterpret_cast<const uint4*>(task.pattern + offset);
+    const uint4 unlike = {own.x ^ pattern.x, own.y ^ pattern.y, own.z ^ pattern.z, own.w ^ pattern.w};
     const u64 left = end - offset;
-    return ((folded(task, text.x) ^ pattern.x) & bits_before(left, 0)) |
-           ((folded(task, text.y) ^ pattern.y) & bits_before(left, 4)) |
-           ((folded(task, text.z) ^ pattern.z) & bits_before(left, 8)) |
-           ((folded(task, text.w) ^ pattern.w) & bits_before(left, 12));
+    if (left >= 16) return unlike.x | unlike.y | unlike.z | unlike.w;
+    return (unlike.x & bits_before(left, 0)) | (unlike.y & bits_before(left, 4)) | (unlike.z & bits_before(left, 8)) |
+           (unlike.w & bits_before(left, 12));
 }
 
 }  // namespace headrace

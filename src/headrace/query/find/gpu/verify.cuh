@@ -81,8 +81,15 @@ private:
 
     __device__ __forceinline__ bool is_head_equal(u64 at, u64 end) const {
         if (end <= 4) return unlike_word(task_, at, 0, end) == 0;
+        if (!VectorStream::has(task_, at, end)) {
+            for (u64 offset = 0; offset < end; offset += 16) {
+                if (unlike_vector(task_, text_vector(task_, at + offset), offset, end) != 0) return false;
+            }
+            return true;
+        }
+        VectorStream text(task_.text + at);
         for (u64 offset = 0; offset < end; offset += 16) {
-            if (unlike_vector(task_, at, offset, end) != 0) return false;
+            if (unlike_vector(task_, text.next(), offset, end) != 0) return false;
         }
         return true;
     }
@@ -126,9 +133,10 @@ private:
         constexpr u32 step = tile::lanes * 16;
         for (u64 begin = head_bytes; begin < length_; begin += step) {
             const u64 offset = begin + tile::lane() * 16;
-            const u32 some = offset < length_ ? unlike_vector(task_, at, offset, length_) : 0;
+            const bool some =
+                offset < length_ && unlike_vector(task_, text_vector(task_, at + offset), offset, length_) != 0;
             spend(1);
-            if (__any_sync(tile::all_lanes, some != 0)) return false;
+            if (__any_sync(tile::all_lanes, some)) return false;
         }
         return true;
     }

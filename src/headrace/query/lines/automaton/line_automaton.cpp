@@ -4,26 +4,6 @@
 #include <stdexcept>
 
 namespace headrace {
-namespace {
-
-// Replaces each edge that reads nothing and leads to a node with one edge, which reads, by that edge. So a state has
-// one node for a set of characters, not one for each range of bytes.
-void join_readers(std::vector<LineEdge>& edges, u32 nodes) {
-    std::vector<u32> counts(nodes);
-    std::vector<LineEdge> last(nodes);
-    for (const LineEdge& edge : edges) {
-        ++counts[edge.source];
-        last[edge.source] = edge;
-    }
-    for (LineEdge& edge : edges) {
-        const u32 target = edge.target;
-        const bool is_reader = target != 0 && counts[target] == 1 && last[target].first < EDGE_ALWAYS;
-        if (edge.first != EDGE_ALWAYS || !is_reader) continue;
-        edge = {edge.source, last[target].first, last[target].last, last[target].target};
-    }
-}
-
-}  // namespace
 
 LineAutomaton::LineAutomaton(std::vector<LineEdge> edges, u32 begin, u32 line_begin)
     : edges_(std::move(edges)), begin_(begin), line_begin_(line_begin) {
@@ -44,7 +24,6 @@ LineAutomaton::LineAutomaton(std::vector<LineEdge> edges, u32 begin, u32 line_be
         class_of_[byte] = static_cast<u8>(group);
     }
     classes_ = class_of_[255] + 1u;
-    join_readers(edges_, last_node + 1);
     is_state_node_.resize(last_node + 1);
     is_state_node_[0] = true;
     begins_.resize(last_node + 2);

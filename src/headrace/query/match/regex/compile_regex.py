@@ -47,7 +47,7 @@ def compile_regex(pattern: Any, *, ignore_case: bool = False) -> Dfa:
     True
     """
     node, is_text = syntax_of(pattern, ignore_case=flag("ignore_case", ignore_case))
-    nfa = Nfa(is_text)
+    nfa = Nfa(is_text, 0)
     dfa = determinize(nfa, nfa.add(node, 0))
     tables_of(dfa)
     respecting = syntax_of(pattern)[0] if ignore_case else node

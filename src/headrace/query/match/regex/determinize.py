@@ -47,9 +47,9 @@ def determinize(nfa: Nfa, start: int) -> Dfa:
 def _classes(nfa: Nfa) -> tuple[bytes, list[int]]:
     """Return the class of each byte, and a byte of each class. Bytes with the same edges share a class."""
     begins = {0, LINE_FEED, LINE_FEED + 1}
-    for edge in nfa.ranges:
-        if edge is not None:
-            begins |= {edge[0], edge[1] + 1}
+    for edges in nfa.ranges:
+        for first, last, _ in edges:
+            begins |= {first, last + 1}
     samples = sorted(begins - {256})
     class_of, number = bytearray(), -1
     for byte in range(256):
@@ -91,7 +91,7 @@ class _Subsets:
             self._spend(1 + len(targets))
             frontier += targets - found
             found |= targets
-        left = frozenset(n for n in found if n == _ACCEPTS or nfa.ranges[n] is not None or nfa.line_end[n])
+        left = frozenset(n for n in found if n == _ACCEPTS or nfa.ranges[n] or nfa.line_end[n])
         return left, at_line_start and any(nfa.line_end[n] for n in left)
 
     def steps(self, state: _State) -> list[_State]:
@@ -101,15 +101,14 @@ class _Subsets:
         targets: list[set[int]] = [set() for _ in range(self._class_of[-1] + 1)]
         self._spend(len(targets) + len(nodes))
         for node in nodes:
-            if (edge := ranges[node]) is not None:
-                first, last = self._class_of[edge[0]], self._class_of[edge[1]]
-                self._spend(last - first)
-                for group in range(first, last + 1):
-                    targets[group].add(edge[2])
+            for first, last, target in ranges[node]:
+                groups = range(self._class_of[first], self._class_of[last] + 1)
+                self._spend(len(groups))
+                for group in groups:
+                    targets[group].add(target)
         if any(self._nfa.line_end[node] for node in nodes):
             for node in self.closure(nodes, at_line_start, at_line_end=True)[0]:
-                if (edge := ranges[node]) is not None and edge[0] <= LINE_FEED <= edge[1]:
-                    targets[line_feed].add(edge[2])
+                targets[line_feed].update(target for first, last, target in ranges[node] if first <= LINE_FEED <= last)
         return [self._closure_once(frozenset(after), group == line_feed) for group, after in enumerate(targets)]
 
     def _closure_once(self, nodes: frozenset[int], at_line_start: bool) -> _State:

@@ -20,34 +20,39 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headrace.query.match.regex.syntax import Node
 
-_MAX_NODES = 50_000
+_REPEATED_NODES = 50_000
+"""Nodes beyond those of the characters that a pattern has. It needs them for repetitions and classes."""
+_NODES_PER_CHARACTER = 16
+_MAX_NODES = 1 << 24
 
 
 class Nfa:
     """A nondeterministic automaton over bytes. Nodes are numbers; node 0 accepts.
 
     `is_text`: whether characters are those of Unicode, in UTF-8, not bytes.
+    `size`: number of characters of the patterns, for which more nodes are allowed.
     """
 
-    __slots__ = ("empty", "is_text", "line_end", "line_start", "ranges")
+    __slots__ = ("_max_nodes", "empty", "is_text", "line_end", "line_start", "ranges")
 
-    def __init__(self, is_text: bool) -> None:
+    def __init__(self, is_text: bool, size: int) -> None:
         self.is_text = is_text
+        self._max_nodes = min(_REPEATED_NODES + _NODES_PER_CHARACTER * size, _MAX_NODES)
         self.empty: list[list[int]] = [[]]  # targets of the edges of each node that read nothing
         self.line_start: list[list[int]] = [[]]
         """Targets of the edges of each node that read nothing, and may be taken at the start of a line."""
         self.line_end: list[list[int]] = [[]]  # the same for the end of a line
-        self.ranges: list[tuple[int, int, int] | None] = [None]
-        """First and last byte and target of the edge of each node that reads a byte."""
+        self.ranges: list[tuple[tuple[int, int, int], ...]] = [()]
+        """First and last byte and target of the edges of each node that read a byte."""
 
     def node(self) -> int:
         """Add a node without edges. Raise OptionError if there are too many."""
-        if len(self.empty) == _MAX_NODES:
-            raise OptionError(f"pattern needs more than {_MAX_NODES} nodes; use fewer repetitions")
+        if len(self.empty) == self._max_nodes:
+            raise OptionError(f"pattern needs more than {self._max_nodes} nodes; use fewer repetitions or patterns")
         self.empty.append([])
         self.line_start.append([])
         self.line_end.append([])
-        self.ranges.append(None)
+        self.ranges.append(())
         return len(self.empty) - 1
 
     def add(self, node: Node, after: int) -> int:
@@ -60,9 +65,7 @@ class Nfa:
                     after = self.add(part, after)
                 return after
             case Alternatives():
-                begin = self.node()
-                self.empty[begin] = [self.add(part, after) for part in node.parts]
-                return begin
+                return self._alternatives(node, after)
             case Repeat():
                 return self._repeat(node, after)
             case LineEdge():
@@ -74,10 +77,7 @@ class Nfa:
         """Return a node from which any bytes of a line, and then the bytes that are read from `begin`, are read."""
         loop = self.node()
         self.empty[loop].append(begin)
-        for first, last in ((0, LINE_FEED - 1), (LINE_FEED + 1, 255)):
-            reader = self.node()
-            self.ranges[reader] = (first, last, loop)
-            self.empty[loop].append(reader)
+        self.ranges[loop] = ((0, LINE_FEED - 1, loop), (LINE_FEED + 1, 255, loop))
         return loop
 
     def add_word_edge(self, after: int, *, is_end: bool, without: tuple[int, int] = (LINE_FEED, LINE_FEED)) -> int:
@@ -87,10 +87,8 @@ class Nfa:
         """
         begin = self.node()
         (self.line_end if is_end else self.line_start)[begin].append(after)
-        for first, last in complement(union([*WORD, (LINE_FEED, LINE_FEED), without]), 255):
-            reader = self.node()
-            self.ranges[reader] = (first, last, after)
-            self.empty[begin].append(reader)
+        others = complement(union([*WORD, (LINE_FEED, LINE_FEED), without]), 255)
+        self.ranges[begin] = tuple((first, last, after) for first, last in others)
         return begin
 
     def reads_nothing(self, begin: int, end: int) -> bool:
@@ -104,25 +102,36 @@ class Nfa:
 
     def edges(self) -> list[tuple[int, int, int, int]]:
         """Return all edges as source, first and last byte, and target. The first byte of one that reads nothing is beyond 255."""
-        found = [(source, *edge) for source, edge in enumerate(self.ranges) if edge is not None]
+        found = [(source, *edge) for source, edges in enumerate(self.ranges) for edge in edges]
         for kind, targets_of in enumerate((self.empty, self.line_start, self.line_end), 256):
             found += [(source, kind, kind, target) for source, targets in enumerate(targets_of) for target in targets]
         return found
 
     def _characters(self, node: Characters, after: int) -> int:
-        targets = []
+        edges = []
         for low, high in node.ranges:
-            for ranges in byte_ranges(low, high) if self.is_text else (((low, high),),):
+            for first, *others in byte_ranges(low, high) if self.is_text else (((low, high),),):
                 target = after
-                for first, last in reversed(ranges):
-                    reader = self.node()
-                    self.ranges[reader] = (first, last, target)
-                    target = reader
-                targets.append(target)
-        if len(targets) == 1:
-            return targets[0]
-        begin = self.node()
-        self.empty[begin] = targets
+                for ranges in reversed(others):
+                    target = self._reader(((*ranges, target),))
+                edges.append((*first, target))
+        return self._reader(tuple(edges))
+
+    def _reader(self, edges: tuple[tuple[int, int, int], ...]) -> int:
+        reader = self.node()
+        self.ranges[reader] = edges
+        return reader
+
+    def _alternatives(self, node: Alternatives, after: int) -> int:
+        """Return a node with the edges of those parts that begin with a character, so that it is one node for all of them."""
+        begin, edges = self.node(), list[tuple[int, int, int]]()
+        for part in node.parts:
+            target = self.add(part, after)
+            if self.ranges[target] and not (self.empty[target] or self.line_start[target] or self.line_end[target]):
+                edges += self.ranges[target]
+            else:
+                self.empty[begin].append(target)
+        self.ranges[begin] = tuple(edges)
         return begin
 
     def _repeat(self, node: Repeat, after: int) -> int:

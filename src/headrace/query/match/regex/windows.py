@@ -160,11 +160,21 @@ class _Search:
                 self._add_repeat(part, least)
             case Alternatives(parts):
                 self.flush()
-                best = [self._best(part) for part in parts]
-                if all(best):
-                    self.found.append([run for runs in best for run in runs])
+                self._add_alternatives(parts)
             case _:
                 self.flush()
+
+    def _add_alternatives(self, parts: tuple[Node, ...]) -> None:
+        """Add the best runs of all parts, if each has some. Runs that are too frequent together are left out early."""
+        runs: dict[_Run, None] = {}
+        share = 0.0
+        for part in parts:
+            best = self._best(part)
+            share += sum(_share_of_run(run) for run in best if run not in runs)
+            if not best or share > MAX_SHARE:
+                return
+            runs |= dict.fromkeys(best)
+        self.found.append(list(runs))
 
     def _best(self, node: Node) -> list[_Run]:
         """Return the runs of a part that occur least often; no runs if there are none."""

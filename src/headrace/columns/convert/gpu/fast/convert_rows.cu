@@ -25,13 +25,14 @@ struct LeftOutput {
 // Results of the search, and whether the DFA variant read the text.
 struct RowsFound {
     u32 flags;
-    bool blanks;  // the text has blank lines
+    bool is_read;  // false if the search has given up and no other one was launched: `entries` are not written
+    bool blanks;   // the text has blank lines
     bool by_dfa;
 };
 HR_FN RowsFound rows_found(const FindTotals* totals, const RowTask& task) {
     u32 variant = 0, flags = totals[0].flags;
     while (variant < task.mask_variants && (flags & FIND_REDO) != 0) flags = totals[++variant].flags;
-    return {flags, totals[variant].blank_lines != 0, variant == task.mask_variants};
+    return {flags, totals[variant].bytes != 0, totals[variant].blank_lines != 0, variant == task.mask_variants};
 }
 
 HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTask& task, const RowsFound& found) {
@@ -55,7 +56,8 @@ HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTas
     tile.returns = !by_dfa && (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_dfa || (found.flags & FIND_RETURN));
     tile.blanks = !by_dfa && found.blanks && !tile.returns;
     tile.line_end = task.dialect.line_end;
-    tile.inside = (found.by_dfa ? task.quoted_states >> tile.entry.state & 1 : tile.entry.state) != 0;
+    const u32 state = tile.entry.state & 63;
+    tile.inside = (found.by_dfa ? task.quoted_states >> state & 1 : state) != 0;
     tile.quotes = !may_quote && (task.flags & ROW_TASK_QUOTED) && (found.flags & FIND_QUOTES);
     tile.watches = found.by_dfa && (task.dialect.flags & PLAIN_WATCHES);
     tile.text_quotes = may_quote && !by_dfa && found.by_dfa;
@@ -282,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
-    const bool fine = measure_tile(*memory, text, task, columns, tile, found, tile_sizes);
+    const bool fine = found.is_read && measure_tile(*memory, text, task, columns, tile, found, tile_sizes);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine) put_sums(*memory, task, sums);
 }

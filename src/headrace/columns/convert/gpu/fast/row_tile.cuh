@@ -258,10 +258,11 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
 }
 
 // Returns whether the tile's entries allow the fast path. A tile of few long records would leave most lanes idle; there
-// the general path reads columns side by side.
+// the general path reads columns side by side. The last of several tiles is not worth its launch.
 HR_FN bool is_readable(const RowTask& task, const RowTile& tile) {
     const bool staged = !tile.entry.open || static_cast<i64>(tile.entry.record_begin) >= tile.origin + window_reach;
-    const bool wide = tile.records < few_rows && task.columns >= declined_columns;
+    const bool is_rest = blockIdx.x != 0 && blockIdx.x + 1 == task.tiles;
+    const bool wide = tile.records < few_rows && task.columns >= declined_columns && !is_rest;
     return tile.records <= max_records && staged && !wide && (may_quote || !tile.inside);
 }
 

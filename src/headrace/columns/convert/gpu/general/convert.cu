@@ -281,11 +281,11 @@ HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 tiles_per_
 
 template <bool writes>
 HR_FN void convert_wanted(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
-                          const ConvertColumn* columns, u64* string_bytes, u32 wanted, u32 tiles_per_block,
-                          const u32* marks) {
+                          const ConvertColumn* columns, u64* string_bytes, u32 sums_span, u32 wanted,
+                          u32 tiles_per_block, const u32* marks) {
     for (; wanted != 0; wanted &= wanted - 1) {
         const u32 number = blockIdx.x * tiles_per_block + static_cast<u32>(__ffs(static_cast<int>(wanted))) - 1;
-        u64* const own = string_bytes + u64{number} * span * task.strings;
+        u64* const own = string_bytes + u64{number} * sums_span * task.strings;
         if constexpr (!writes) {
             for (u32 i = threadIdx.x; i < task.strings; i += threads)
                 own[i] = 0;  // warps add to the word after a barrier
@@ -299,11 +299,12 @@ HR_FN void convert_wanted(ConvertMemory& memory, const u8* text, const ConvertTa
 #if HR_WRITES
 // Writes the columns of declined tiles and the fields that the fast path has left, or the columns of all tiles.
 // `string_begins`: sums of measure_strings, scanned over the tiles for each column; on return, each holds the next
-// tile's value. `validated_rows`: null, or the row count that validate_estimate publishes.
+// tile's value. `validated_rows`: null, or the row count that validate_estimate publishes. `sums_span`: rows of these
+// sums that a tile has.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_tiles(const u8* text, const TileStart* entries, const ConvertColumn* columns, u64* string_begins,
                   FieldFault* faults, ConvertTotals* totals, const u64* validated_rows, const u32* marks,
-                  u32 tiles_per_block, const __grid_constant__ ConvertTask task) {
+                  u32 tiles_per_block, u32 sums_span, const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(ConvertMemory, memory);
     const u32 wanted = wanted_tiles(task, marks, tiles_per_block, false);
     const u64 left = marks != nullptr ? tile::load_relaxed(&totals->left) % LEFT_TILES : 0;
@@ -317,27 +318,22 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         __syncthreads();
         convert_left_fields(*memory, text, task, entries, columns, marks);
     }
-    convert_wanted<true>(*memory, text, task, entries, columns, string_begins, wanted, tiles_per_block, marks);
+    convert_wanted<true>(*memory, text, task, entries, columns, string_begins, sums_span, wanted, tiles_per_block,
+                         marks);
 }
 #else
 // Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column. `totals`:
-// of the search variants by masks, `variants` of them; null if the text is known to be read by this program's variant.
-// If they are given, a text that this program cannot read is not measured, for its tiles have no begin in `entries`. If
-// some quotes are malformed, this kernel measures all tiles, since a rejected record may reach into tiles that have no
-// fault.
+// of the search variant that this program reads texts by; null if it is known to have read the text. If it has given
+// up, nothing is measured, for its tiles have no begin in `entries`. If some quotes are malformed, this kernel measures
+// all tiles, since a rejected record may reach into tiles that have no fault.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_strings(const u8* text, const TileStart* entries, const ConvertColumn* columns, u64* sums,
-                    const FindTotals* totals, u32 variants, const u32* marks, u32 tiles_per_block,
+                    const FindTotals* totals, const u32* marks, u32 tiles_per_block,
                     const __grid_constant__ ConvertTask task) {
     HR_DYNAMIC_SHARED(ConvertMemory, memory);
-    u32 flags = 0;
-    if (totals != nullptr) {
-        u32 variant = 0;
-        while (variant < variants && ((flags = tile::load_relaxed(&totals[variant].flags)) & FIND_REDO) != 0) ++variant;
-        const bool is_read = variant < variants && totals[variant].bytes != 0;
-        if (by_dfa ? variant < variants : !is_read) return;
-    }
+    const u32 flags = totals != nullptr ? tile::load_relaxed(&totals->flags) : 0;
+    if ((flags & FIND_REDO) != 0) return;
     const u32 wanted = wanted_tiles(task, marks, tiles_per_block, (flags & (FIND_STRAY | FIND_UNCLOSED)) != 0);
-    convert_wanted<false>(*memory, text, task, entries, columns, sums, wanted, tiles_per_block, marks);
+    convert_wanted<false>(*memory, text, task, entries, columns, sums, 1, wanted, tiles_per_block, marks);
 }
 #endif

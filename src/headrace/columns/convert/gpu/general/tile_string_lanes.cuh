@@ -2,12 +2,15 @@
 // tile has few rows, and needs a scan to add up sizes. Here a warp takes up to 32 columns. Each lane goes through the
 // rows of its column, so neighbouring lanes read neighbouring fields, and a lane adds up the sizes of its own.
 //
+// In texts without quotes most fields are plain: their ends delimit their text. A lane reads all of its fields so, or
+// all by the rules.
+//
 // If there are fewer rows than lanes, a lane copies its strings as well. Otherwise units of one column and 32 rows copy
 // them later (tile_copy.cuh). So that every warp has a unit, a column may have two lanes then, each with half of the
 // rows.
 #pragma once
 
-#include "columns/convert/gpu/general/tile_copy.cuh"
+#include "columns/convert/gpu/general/tile_lane_streams.cuh"
 #include "columns/convert/gpu/general/tile_units.cuh"
 #include "columns/convert/gpu/wide_tiles.cuh"
 
@@ -28,145 +31,151 @@ HR_FN bool lanes_copy(const ConvertMemory& memory, const ConvertTask& task, cons
     return memory.tile.regular && task.strings >= threads && rows.end - rows.first < span * few_rows;
 }
 
-// Stores a lane's consecutive bytes by aligned words. Other lanes store to other places, so each store costs as much as
-// one of 32 bytes.
-struct LaneStream {
-    u8* to;      // of the word, aligned
-    u32 held;    // its bytes
-    u32 count;   // their number
-    u32 others;  // how many of these belong to the column's strings before
-
-    HR_MEMBER static LaneStream at(u8* to) {
-        const u32 others = static_cast<u32>(reinterpret_cast<u64>(to) & 3);
-        return {to - others, 0, others, others};
-    }
-    HR_MEMBER void store_part() const {
-        for (u32 i = others; i < count; ++i) to[i] = static_cast<u8>(held >> (8 * i));
-    }
-    // Appends the lowest 1 to 4 bytes of a word.
-    HR_MEMBER void append(u32 bytes, u32 size) {
-        const u64 all = held | u64{bytes & (~0u >> (32 - 8 * size))} << (8 * count);
-        held = static_cast<u32>(all);
-        count += size;
-        if (count < 4) return;
-        const u32 more = count - 4;
-        count = 4;
-        if (others == 0) {
-            *reinterpret_cast<u32*>(to) = held;
-        } else {
-            store_part();
-        }
-        *this = {to + 4, static_cast<u32>(all >> 32), more, 0};
-    }
-};
-
 // Appends a string that other warps do not copy.
-HR_FN void append_string(const ConvertMemory& memory, LaneStream& stream, const StringField& field) {
+HR_FN void append_string(const ConvertMemory& memory, LaneStream<u32>& stream, const StringField& field) {
     const u32 end = field.begin + field.size;
-    if (field.doubled) {
-        const u8* const text = staged_text(memory);
-        for (u32 at = field.begin; at < end; ++at) {
-            if (!(memory.dropped[at / 32] >> (at % 32) & 1)) stream.append(text[at], 1);
-        }
-        return;
-    }
-    for (u32 at = field.begin; at < end; at += 4) {
-        u32 word[1];
-        load_from(reinterpret_cast<const u32*>(memory.text), at, word);
-        stream.append(word[0], min(end - at, 4u));
+    if (!field.doubled) return stream.append(memory, field.begin, end);
+    const u8* const text = staged_text(memory);
+    for (u32 at = field.begin; at < end; ++at) {
+        if (!(memory.dropped[at / 32] >> (at % 32) & 1)) stream.append(text[at], 1);
     }
 }
 
-// Stores a lane's consecutive offsets, two of 4 bytes at a time.
-struct OffsetStream {
-    u32 held;
-    bool has_held;
-
-    HR_MEMBER void append(const StringColumn& column, u64 index, u64 value) {
-        u32* const to = reinterpret_cast<u32*>(column.offsets) + index;
-        if (column.has_long_offsets) {
-            store_offset(column.offsets, true, index, value);
-        } else if (has_held) {
-            *reinterpret_cast<u64*>(to - 1) = value << 32 | held;
-            has_held = false;
-        } else if (reinterpret_cast<u64>(to) % 8 == 0) {
-            *this = {static_cast<u32>(value), true};
-        } else {
-            *to = static_cast<u32>(value);
-        }
-    }
-    // Call after the last one, whose index is `index`.
-    HR_MEMBER void end(const StringColumn& column, u64 index) const {
-        if (has_held) reinterpret_cast<u32*>(column.offsets)[index] = held;
-    }
+// The rows of a window in which a lane's column has a field.
+struct ColumnRows {
+    u64 first;
+    u32 count;
+    u32 slot;  // of the field in the first row
 };
 
-// Returns the slot of a column's field in a row of a regular tile.
-HR_FN i32 slot_of_row(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column, u64 row) {
+// Returns those of `rows`. The first and the last of these may lack the field. `fields`: those of the window, or 0 in
+// lanes without a column.
+HR_FN ColumnRows column_rows(const ConvertMemory& memory, const ConvertTask& task, const ConvertColumn& column,
+                             const RowSpan& rows, u32 fields) {
     const TileStart& entry = memory.tile.entry;
-    return static_cast<i32>(row - entry.record) * static_cast<i32>(task.width) + static_cast<i32>(column.position) -
-           static_cast<i32>(entry.column + memory.window.first);
+    const i32 slot = static_cast<i32>(rows.first - entry.record) * static_cast<i32>(task.width) +
+                     static_cast<i32>(column.position) - static_cast<i32>(entry.column + memory.window.first);
+    const u32 before = slot < 0 ? 1 : 0;
+    ColumnRows own{rows.first + before, 0, static_cast<u32>(slot) + before * task.width};
+    if (own.slot < fields && own.first < rows.end) {
+        own.count = static_cast<u32>(rows.end - own.first);
+        own.count -= own.slot + (own.count - 1) * task.width < fields ? 0 : 1;
+    }
+    return own;
 }
 
-// Reads the fields of a lane's column in rows of a regular tile. Returns the number of their bytes. `fields`: those of
-// the window, or 0 in lanes without a column. `base`: offset of the column's next byte.
+// Staged bytes of a field that its ends delimit. If it began before them, the size is that of no field.
+struct PlainField {
+    u32 begin, size;
+};
+
+HR_FN PlainField plain_field(const ConvertMemory& memory, const ConvertTask& task, const StringColumn& column,
+                             u32 slot) {
+    u32 begin = memory.places[slot] + 1u;
+    if (column.first) begin = skip_line_ends(memory, task.dialect, memory.tile, begin);
+    return {begin, memory.places[slot + 1] - begin};
+}
+
+constexpr u32 odd_lane = ~0u;
+
+// Returns whether fields of a column are not plain: their type is not known, or some texts mean null.
+HR_FN bool has_rules(const ConvertColumn& column) {
+    return ((column.flags & CONVERT_INFERRED) && !has_type(column.guess)) || (column.flags & CONVERT_NULL_WORDS);
+}
+
+// Reads the sizes of a lane's plain fields. Returns the number of their bytes. Returns odd_lane if a field began before
+// the staged bytes or is copied by all warps.
 template <LaneWork work>
-HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const RowSpan& rows,
-                              const ConvertColumn& column, u32 fields, u64 base) {
+HR_FN u32 size_plain_lane(ConvertMemory& memory, const ConvertTask& task, const ColumnRows& rows,
+                          const ConvertColumn& column) {
+    const StringColumn own = string_column(column);
+    const bool keeps_empty = !(own.flags & CONVERT_EMPTY_IS_NULL);
+    const BitsBefore before = validity_before(memory.tile);
+    ValidityStream validity = ValidityStream::at(own, rows.first);
+    u32 done = 0, slot = rows.slot, row = static_cast<u32>(rows.first);
+    bool is_plain = true;
+    for (u32 left = rows.count; left != 0; --left, ++row, slot += task.width) {
+        const PlainField field = plain_field(memory, task, own, slot);
+        is_plain &= field.size < long_piece;
+        if (work == LaneWork::place) {
+            memory.targets[slot] = static_cast<u16>(done);
+            validity.append(row, field.size != 0 || keeps_empty, before);
+        }
+        done += field.size;
+    }
+    if (work == LaneWork::place) validity.end(before);
+    return is_plain ? done : odd_lane;
+}
+
+// Copies the strings of a lane for which size_plain_lane suffices. `base`: offset of the column's next byte.
+HR_FN void copy_plain_lane(const ConvertMemory& memory, const ConvertTask& task, const ColumnRows& rows,
+                           const ConvertColumn& column, u64 base) {
+    const StringColumn own = string_column(column);
+    const bool keeps_empty = !(own.flags & CONVERT_EMPTY_IS_NULL);
+    const BitsBefore before = validity_before(memory.tile);
+    LaneStream<u64> stream = LaneStream<u64>::at(own.values + base);
+    OffsetStream offsets = OffsetStream::at(own, rows.first);
+    ValidityStream validity = ValidityStream::at(own, rows.first);
+    u32 slot = rows.slot, row = static_cast<u32>(rows.first);
+    for (u32 left = rows.count; left != 0; --left, ++row, slot += task.width) {
+        const PlainField field = plain_field(memory, task, own, slot);
+        stream.append(memory, field.begin, field.begin + field.size);
+        offsets.append(base += field.size);
+        validity.append(row, field.size != 0 || keeps_empty, before);
+    }
+    stream.store_part();
+    offsets.end();
+    validity.end(before);
+}
+
+// Reads the fields of a lane's column by the rules. Returns the number of their bytes. `base`: as before.
+template <LaneWork work>
+HR_FN u32 convert_string_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ColumnRows& rows,
+                              const ConvertColumn& column, u64 base) {
     constexpr bool writes = work != LaneWork::measure;
     const ConvertTile& tile = memory.tile;
     const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
     const StringColumn own = string_column(column);
-    i32 slot = slot_of_row(memory, task, column, rows.first);
-    u32 done = 0, here = 0, present = 0;
-    LaneStream stream = LaneStream::at(own.values + base);
-    OffsetStream offsets{};
-    u64 row = rows.first, last = 0;
-    for (; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
-        const u32 bit = 1u << (row % 32);
-        if (static_cast<u32>(slot) < fields) {
-            here |= bit;
-            FieldString found{};
-            if (!classifies) {
-                found = string_of(memory, text, task, column, own, slot, row, writes);
-            } else if (writes && row != tile.unclosed) {
-                const FieldPlace place =
-                    place_of(memory, task, tile, memory.window, column.position, static_cast<u32>(slot));
-                classify_row(memory, text, task, column, place, row);
-            }
-            if (found.present) present |= bit;
-            if (work == LaneWork::place) memory.targets[slot] = static_cast<u16>(done);
-            if (work == LaneWork::copy && found.size != 0) {
-                u8* const to = own.values + base + done;
-                if (leave_to_block(memory, to, found.field.begin, found.field.size, 0, !found.field.doubled) != 0) {
-                    append_string(memory, stream, found.field);
-                } else {
-                    stream.store_part();
-                    stream = LaneStream::at(to + found.size);
-                }
-            }
-            done += found.size;
-            if (work == LaneWork::copy) offsets.append(own, last = row + 1, base + done);
+    const BitsBefore before = validity_before(tile);
+    LaneStream<u32> stream = LaneStream<u32>::at(own.values + base);
+    OffsetStream offsets = OffsetStream::at(own, rows.first);
+    ValidityStream validity = ValidityStream::at(own, rows.first);
+    u32 done = 0, slot = rows.slot;
+    for (u64 row = rows.first; row < rows.first + rows.count; ++row, slot += task.width) {
+        FieldString found{};
+        if (!classifies) {
+            found = string_of(memory, text, task, column, own, static_cast<i32>(slot), row, writes);
+        } else if (writes && row != tile.unclosed) {
+            const FieldPlace place = place_of(memory, task, tile, memory.window, column.position, slot);
+            classify_row(memory, text, task, column, place, row);
         }
-        if (writes && here != 0 && (row % 32 == 31 || row + 1 == rows.end)) {
-            store_bits(own.validity + row / 32, here, present, validity_before(tile));
-            here = present = 0;
+        if (writes) validity.append(static_cast<u32>(row), found.present, before);
+        if (work == LaneWork::place) memory.targets[slot] = static_cast<u16>(done);
+        if (work == LaneWork::copy && found.size != 0) {
+            u8* const to = own.values + base + done;
+            if (leave_to_block(memory, to, found.field.begin, found.field.size, 0, !found.field.doubled) != 0) {
+                append_string(memory, stream, found.field);
+            } else {
+                stream.store_part();
+                stream = LaneStream<u32>::at(to + found.size);
+            }
         }
+        done += found.size;
+        if (work == LaneWork::copy) offsets.append(base + done);
     }
+    if (writes) validity.end(before);
     if (work == LaneWork::copy) {
         stream.store_part();
-        offsets.end(own, last);
+        offsets.end();
     }
     return done;
 }
 
-// Adds the bytes of a column's first half to the targets of the second one.
-HR_FN void move_targets(ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows,
-                        const ConvertColumn& column, u32 fields, u32 before) {
-    i32 slot = slot_of_row(memory, task, column, rows.first);
-    for (u64 row = rows.first; row < rows.end; ++row, slot += static_cast<i32>(task.width)) {
-        if (static_cast<u32>(slot) < fields) memory.targets[slot] = static_cast<u16>(memory.targets[slot] + before);
-    }
+// The same as a function that is called, so that its registers do not displace those of lanes with plain fields.
+template <LaneWork work>
+HR_COLD u32 convert_odd_lane(ConvertMemory& memory, const u8* text, const ConvertTask& task, const ColumnRows& rows,
+                             const ConvertColumn& column, u64 base) {
+    return convert_string_lane<work>(memory, text, task, rows, column, base);
 }
 
 struct LaneUnits {
@@ -201,11 +210,24 @@ HR_FN u32 convert_string_lanes(ConvertMemory& memory, const u8* text, const Conv
         const bool classifies = (column.flags & CONVERT_INFERRED) && !has_type(column.guess);
         const bool reads = has_column && (classifies || !memory.tile.only_kinds);
         const u64 base = has_column ? string_bytes[number] : 0;
-        const u32 fields = reads ? memory.window.count : 0;
-        u32 added = convert_string_lane<work>(memory, text, task, half, column, fields, base);
+        const ColumnRows own = column_rows(memory, task, column, half, reads ? memory.window.count : 0);
+        u32 added = 0;
+        if (may_quote || memory.tile.has_errors || __any_sync(tile::all_lanes, has_column && has_rules(column))) {
+            added = convert_string_lane<work>(memory, text, task, own, column, base);
+        } else {
+            added = size_plain_lane<work>(memory, task, own, column);
+            if (added == odd_lane) {
+                added = convert_odd_lane<work>(memory, text, task, own, column, base);
+            } else if (work == LaneWork::copy) {
+                copy_plain_lane(memory, task, own, column, base);
+            }
+        }
         if (units.parts == 2) {
             const u32 other = tile::shuffle(added, tile::lane() ^ units.columns);
-            if (work == LaneWork::place && part == 1) move_targets(memory, task, half, column, fields, other);
+            for (u32 i = 0; work == LaneWork::place && part == 1 && i < own.count; ++i) {
+                u16& target = memory.targets[own.slot + i * task.width];
+                target = static_cast<u16>(target + other);  // bytes of the column's first half
+            }
             added += other;
         }
         if (work == LaneWork::place && has_column) memory.sized[number] = added;
