@@ -40,7 +40,7 @@ class Nfa:
         self._max_nodes = min(_REPEATED_NODES + _NODES_PER_CHARACTER * size, _MAX_NODES)
         self.empty: dict[int, list[int]] = {}  # by node: targets of its edges that read nothing; most nodes have none
         self.line_start: dict[int, list[int]] = {}
-        """By node: targets of its edges that read nothing, and may be taken at the start of a line."""
+        """Targets of a node's edges that read nothing, and may be taken at the start of a line."""
         self.line_end: dict[int, list[int]] = {}  # the same for the end of a line
         self.ranges: list[tuple[tuple[int, int, int], ...]] = [()]
         """First and last byte and target of the edges of each node that read a byte."""
