@@ -58,6 +58,7 @@ class RowForm(IntFlag):
     MARKS = 1 << 16
     FORMATS = 1 << 17
     WORDS = 1 << 18
+    ESCAPES = 1 << 19
 
 
 class _ColumnFlag(IntFlag):
@@ -181,6 +182,8 @@ def row_forms(table: NDArray[np.void], packed: bytes) -> RowForm:
     `packed`: the rules of its columns.
     """
     forms = RowForm.WORDS if (table["flags"] & ConvertFlag.RESERVED).any() else RowForm(0)
+    if ((table["family"] == ConvertFamily.TEXT) & (table["largest"] != 0)).any():
+        forms |= RowForm.ESCAPES
     for at in np.unique(table["rules"]).tolist():
         rules = np.frombuffer(packed, FIELD_RULES, 1, at)[0]
         families = set(table["family"][table["rules"] == at].tolist())

@@ -19,6 +19,7 @@ from headrace.columns.convert.gpu.fast.launches import (
     MeasuredStrings,
     RowLaunches,
     halves_of,
+    kinds_of,
     strings_of_search,
     suits_dfa_rows,
 )
@@ -195,7 +196,7 @@ def conversion_programs(
         found.append(NeededProgram(_CONVERT.file, program[0]))
     else:
         rows = tuning.of_rows(variant, strings=columns.strings > 0, width=columns.width)
-        found.append(NeededProgram(CONVERT_ROWS.file, row_program(rows, columns.strings > 0, columns.kinds)[0]))
+        found.append(NeededProgram(CONVERT_ROWS.file, row_program(rows, columns.strings > 0, kinds_of(columns, dialect))[0]))
     if group.strings:
         measured = group.fast_columns(quotes=variant != "unquoted", measures=True) if is_read else None
         is_general = is_wide and measures and measured is None and variant == "unquoted"

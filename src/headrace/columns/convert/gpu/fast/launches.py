@@ -7,7 +7,7 @@ from typing import Any
 
 from headrace.columns.convert.gpu.column_group import ColumnGroup
 from headrace.columns.convert.gpu.layouts import dfa_dialect, pack_dfa
-from headrace.columns.convert.gpu.row_columns import MEASURED_COLUMNS, ROW_TASK, RowColumns, RowReading, RowsFlag
+from headrace.columns.convert.gpu.row_columns import MEASURED_COLUMNS, ROW_TASK, RowColumns, RowForm, RowReading, RowsFlag
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning
 from headrace.columns.convert.gpu.tuning import Program, RowTuning, measure_program, row_program, summary_program
 from headrace.core.identity_cache import IdentityCache
@@ -60,6 +60,11 @@ def suits_dfa_rows(dialect: Dialect) -> bool:
     has_bytes = len(dialect.sep) == len(dialect.lineterminator or b"\n") == 1
     is_unusual = dialect.lenient_quotes and not has_bytes
     return is_usual and not is_unusual and dialect.escape_char in (None, b"\\")
+
+
+def kinds_of(columns: RowColumns, dialect: Dialect) -> int:
+    """Return the mask of kinds of the program that reads the columns of a text of this dialect."""
+    return columns.kinds | RowForm.ESCAPES * dialect.escape_sequences
 
 
 def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSummary | None:
@@ -117,6 +122,7 @@ class RowLaunches:
         self._marks = halves_of(marks, structure.tiles)
         if structure.measured_strings:
             self._marks.pop()
+        self._dialect = dialect
         self._reading = _readings.get_or_create(lambda: _reading(dialect, structure.variants), dialect, key=structure.variants)
         self._variant = "dfa" if structure.variants == _ONLY_DFA else "quoted" if quoted else "unquoted"
         self._dialect, self._tuning = dialect, target.tuning
@@ -201,7 +207,9 @@ class RowLaunches:
         ]
         args = [*head, validated_rows, left_count, left_fields, capacity, self._task(columns, utf8=False)]
         entry, more = (CONVERT_ROWS_BY_DFA, [faults]) if self.by_dfa else (CONVERT_ROWS, [])
-        self._launch(entry, row_program(self._row_tuning(columns), columns.strings > 0, columns.kinds), [*args, *more])
+        self._launch(
+            entry, row_program(self._row_tuning(columns), columns.strings > 0, kinds_of(columns, self._dialect)), [*args, *more]
+        )
         return marks
 
     def _new_marks(self, place: int) -> DeviceBuffer:

@@ -53,7 +53,7 @@ HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end, bool enclosed)
 // It begins with an escape. So only texts that the DFA reads have it, and no field in quotes is equal to it.
 HR_FN bool is_null_text(const RowMemory& memory, const RowTask& task, const RowTile& tile, u32 null_text, u32 begin,
                         u32 end) {
-    if (!by_dfa || null_text == 0) return false;
+    if (!has_escapes || null_text == 0) return false;
     while (skips_spaces(task) && begin != end && byte_at(memory, tile, begin) == ' ') ++begin;
     if (end - begin - 1 >= sizeof(null_text)) return false;
     u32 text = 0;

@@ -55,7 +55,7 @@ struct Copied {
 
 // Returns whether a staged byte is an escape that stands for another byte together with the letter after it.
 HR_FN bool begins_sequence(const RowMemory& memory, const RowTask& task, u32 at) {
-    return by_dfa && (task.dfa.flags & DFA_SEQUENCES) && staged_text(memory)[at] == task.dfa.escape &&
+    return has_escapes && (task.dfa.flags & DFA_SEQUENCES) && staged_text(memory)[at] == task.dfa.escape &&
            is_dropped(memory, at);
 }
 

@@ -33,6 +33,7 @@ enum class RowKind : u8 {
 constexpr u32 ROW_MARKS = 1u << 16;    // numbers have other marks than a decimal point
 constexpr u32 ROW_FORMATS = 1u << 17;  // dates and timestamps have formats
 constexpr u32 ROW_WORDS = 1u << 18;    // some word looks like a value, such as a null text -999
+constexpr u32 ROW_ESCAPES = 1u << 19;  // letters after escapes are decoded, or a null text of strings begins with one
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,

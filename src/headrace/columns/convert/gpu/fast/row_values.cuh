@@ -10,17 +10,6 @@
 
 namespace headrace {
 
-// What the columns of the program have: bits of RowKind, and those after them.
-#if HR_WRITES
-constexpr u32 row_kinds = HR_KINDS;
-#else
-constexpr u32 row_kinds = 0;
-#endif
-constexpr bool has_marks = (row_kinds & ROW_MARKS) != 0, has_formats = (row_kinds & ROW_FORMATS) != 0;
-constexpr bool has_words = (row_kinds & ROW_WORDS) != 0;
-
-HR_FN constexpr bool has_kind(RowKind kind) { return (row_kinds >> static_cast<u32>(kind) & 1) != 0; }
-
 HR_FN const FieldRules& rules_of(const RowColumn& column) {
     return *reinterpret_cast<const FieldRules*>(column.offsets_or_rules);
 }
