@@ -87,7 +87,8 @@ u64 count_line_ends(const u8* text, usize size) {
 
 std::vector<u64> line_numbers(const Source& source, std::vector<u64> positions, unsigned threads, u64 first) {
     if (positions.empty()) return {};
-    const usize chunks = (positions.back() - first) / LINE_CHUNK + 1;
+    const u64 last = positions.back();
+    const usize chunks = (last - first) / LINE_CHUNK + 1;
     // Each line replaces its position, so the positions of every chunk are found before.
     std::vector<usize> bounds(chunks + 1, positions.size());
     for (usize chunk = 0; chunk < chunks; ++chunk) {
@@ -100,7 +101,9 @@ std::vector<u64> line_numbers(const Source& source, std::vector<u64> positions, 
     run_parallel(static_cast<unsigned>(std::min<usize>(threads, chunks)), [&](unsigned) {
         Window window(source);
         for (usize chunk = next++; chunk < chunks; chunk = next++) {
-            window.open(first + chunk * LINE_CHUNK, LINE_CHUNK, ONE_CHARACTER);
+            const bool is_last = chunk + 1 == chunks;  // what follows the last position is not read
+            const u64 begin = first + chunk * LINE_CHUNK, end = is_last ? last + 1 : begin + LINE_CHUNK;
+            window.open(begin, end - begin, ONE_CHARACTER);
             u64 counted = 0;
             usize from = 0;
             for (usize i = bounds[chunk]; i < bounds[chunk + 1]; ++i) {
@@ -109,7 +112,6 @@ std::vector<u64> line_numbers(const Source& source, std::vector<u64> positions, 
                 from = place;
                 positions[i] = counted;
             }
-            const bool is_last = chunk + 1 == chunks;
             ends[chunk + 1] = is_last ? 0 : counted + count_line_ends(window.data() + from, window.owned() - from);
         }
     });

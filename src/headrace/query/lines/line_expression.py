@@ -67,7 +67,7 @@ class LineExpression:
         respecting = _tree(several, is_line, is_literal=is_literal, ignore_case=False)[0] if ignore_case else node
         literal, windows = required_part(node, respecting, is_text=is_text, is_of_line=True).native()
         if max_items is None:
-            max_items = max(MAX_ITEMS, min(_ITEMS_A_NODE * len(nfa.empty), _MAX_ITEMS_OF_MANY))
+            max_items = max(MAX_ITEMS, min(_ITEMS_A_NODE * len(nfa.ranges), _MAX_ITEMS_OF_MANY))
         self.selector = _native.LineSelector(literal, windows, automaton, max_items, is_word)
 
 

@@ -70,13 +70,21 @@ class FaultyRecords:
         """True if `gather` can copy the texts of all records, and they have at most `BATCH_BYTES`."""
         return not self.summary.ungathered and self.summary.bytes <= BATCH_BYTES and self._located.whole is not None
 
-    def gather(self, launcher: Launcher, first_line: int) -> GatheredRecords:
-        """Copy the texts of the records, which are then independent of the text; `first_line`: of the data. The host waits."""
+    @property
+    def are_lines(self) -> bool:
+        """True if each record is known to be a line of the text, so that its number gives its line."""
+        return self._located.are_lines
+
+    def gather(self, launcher: Launcher, first_line: int | None) -> GatheredRecords:
+        """Copy the texts of the records, which are then independent of the text. The host waits.
+
+        `first_line`: line of the data's first record; None unless `are_lines`.
+        """
         count, places = self.summary.records, self._places
         begins, offsets = BufferSlice(self._begins, 0, 8 * count), BufferSlice(places.offsets, 0, 8 * count + 8)
         copied = self._located.gather(launcher, begins, offsets, self.summary.bytes)
         launcher.fetch(places.size)
-        return GatheredRecords(self.faults, places, copied, count, self._records, first_line if self._located.are_lines else None)
+        return GatheredRecords(self.faults, places, copied, count, self._records, first_line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,10 +74,8 @@ class RejectsBuilder:
         self, launcher: Launcher, faults: FaultyRecords, ranks: Sequence[int], types: Sequence[DataType | None]
     ) -> RejectsTable:
         """Return the table of faults on the GPU, which is built when it is looked at; `ranks` as for `sort_faults`."""
-        # The bytes before the data are few and on the host. `line_numbers` would copy a part of the text.
-        before = bytes(self.source.native.read(0, self.begin))
-        line_ends = before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
-        gathered = faults.gather(launcher, line_ends + 1)
+        first_line = _native.line_numbers(self.source.native, [self.begin], 1)[0] if faults.are_lines else None
+        gathered = faults.gather(launcher, first_line)
         parts = _LaterRejects(launcher.lasting(), gathered, self.dialect, self.plan, self.begin, types)
         return RejectsTable(parts.table(ranks), faults.summary.own + faults.summary.of_fields, 0)
 

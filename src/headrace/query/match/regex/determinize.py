@@ -83,16 +83,16 @@ class _Subsets:
         frontier = list(found)
         while frontier:
             node = frontier.pop()
-            targets = set(nfa.empty[node])
+            targets = set(nfa.empty.get(node, ()))
             if at_line_start:
-                targets.update(nfa.line_start[node])
+                targets.update(nfa.line_start.get(node, ()))
             if at_line_end:
-                targets.update(nfa.line_end[node])
+                targets.update(nfa.line_end.get(node, ()))
             self._spend(1 + len(targets))
             frontier += targets - found
             found |= targets
-        left = frozenset(n for n in found if n == _ACCEPTS or nfa.ranges[n] or nfa.line_end[n])
-        return left, at_line_start and any(nfa.line_end[n] for n in left)
+        left = frozenset(n for n in found if n == _ACCEPTS or nfa.ranges[n] or n in nfa.line_end)
+        return left, at_line_start and any(n in nfa.line_end for n in left)
 
     def steps(self, state: _State) -> list[_State]:
         """Return the state after a byte of each class."""
@@ -106,7 +106,7 @@ class _Subsets:
                 self._spend(len(groups))
                 for group in groups:
                     targets[group].add(target)
-        if any(self._nfa.line_end[node] for node in nodes):
+        if any(node in self._nfa.line_end for node in nodes):
             for node in self.closure(nodes, at_line_start, at_line_end=True)[0]:
                 targets[line_feed].update(target for first, last, target in ranges[node] if first <= LINE_FEED <= last)
         return [self._closure_once(frozenset(after), group == line_feed) for group, after in enumerate(targets)]

@@ -38,22 +38,16 @@ class Nfa:
     def __init__(self, is_text: bool, size: int) -> None:
         self.is_text = is_text
         self._max_nodes = min(_REPEATED_NODES + _NODES_PER_CHARACTER * size, _MAX_NODES)
-        self.empty: list[list[int]] = [[]]  # targets of the edges of each node that read nothing
-        self.line_start: list[list[int]] = [[]]
-        """Targets of the edges of each node that read nothing, and may be taken at the start of a line."""
-        self.line_end: list[list[int]] = [[]]  # the same for the end of a line
+        self.empty: dict[int, list[int]] = {}  # by node: targets of its edges that read nothing; most nodes have none
+        self.line_start: dict[int, list[int]] = {}
+        """Targets of a node's edges that read nothing, and may be taken at the start of a line."""
+        self.line_end: dict[int, list[int]] = {}  # the same for the end of a line
         self.ranges: list[tuple[tuple[int, int, int], ...]] = [()]
         """First and last byte and target of the edges of each node that read a byte."""
 
     def node(self) -> int:
         """Add a node without edges. Raise OptionError if there are too many."""
-        if len(self.empty) == self._max_nodes:
-            raise OptionError(f"pattern needs more than {self._max_nodes} nodes; use fewer repetitions or patterns")
-        self.empty.append([])
-        self.line_start.append([])
-        self.line_end.append([])
-        self.ranges.append(())
-        return len(self.empty) - 1
+        return self._reader(())
 
     def add(self, node: Node, after: int) -> int:
         """Return a node from which the tree, and then `after`, is read."""
@@ -70,13 +64,13 @@ class Nfa:
                 return self._repeat(node, after)
             case LineEdge():
                 begin = self.node()
-                (self.line_end if node.is_end else self.line_start)[begin].append(after)
+                (self.line_end if node.is_end else self.line_start)[begin] = [after]
                 return begin
 
     def add_in_line(self, begin: int) -> int:
         """Return a node from which any bytes of a line, and then the bytes that are read from `begin`, are read."""
         loop = self.node()
-        self.empty[loop].append(begin)
+        self.empty[loop] = [begin]
         self.ranges[loop] = ((0, LINE_FEED - 1, loop), (LINE_FEED + 1, 255, loop))
         return loop
 
@@ -86,7 +80,7 @@ class Nfa:
         `without`: first and last of further bytes that do not lead there.
         """
         begin = self.node()
-        (self.line_end if is_end else self.line_start)[begin].append(after)
+        (self.line_end if is_end else self.line_start)[begin] = [after]
         others = complement(union([*WORD, (LINE_FEED, LINE_FEED), without]), 255)
         self.ranges[begin] = tuple((first, last, after) for first, last in others)
         return begin
@@ -95,7 +89,7 @@ class Nfa:
         """Return whether edges that read nothing lead from one node to the other, inside of a line."""
         left, seen = [begin], {begin}
         while left:
-            new = set(self.empty[left.pop()]) - seen
+            new = set(self.empty.get(left.pop(), ())) - seen
             seen |= new
             left += new
         return end in seen
@@ -104,7 +98,7 @@ class Nfa:
         """Return all edges as source, first and last byte, and target. The first byte of one that reads nothing is beyond 255."""
         found = [(source, *edge) for source, edges in enumerate(self.ranges) for edge in edges]
         for kind, targets_of in enumerate((self.empty, self.line_start, self.line_end), 256):
-            found += [(source, kind, kind, target) for source, targets in enumerate(targets_of) for target in targets]
+            found += [(source, kind, kind, target) for source, targets in targets_of.items() for target in targets]
         return found
 
     def _characters(self, node: Characters, after: int) -> int:
@@ -118,20 +112,21 @@ class Nfa:
         return self._reader(tuple(edges))
 
     def _reader(self, edges: tuple[tuple[int, int, int], ...]) -> int:
-        reader = self.node()
-        self.ranges[reader] = edges
-        return reader
+        if len(self.ranges) == self._max_nodes:
+            raise OptionError(f"pattern needs more than {self._max_nodes} nodes; use fewer repetitions or patterns")
+        self.ranges.append(edges)
+        return len(self.ranges) - 1
 
     def _alternatives(self, node: Alternatives, after: int) -> int:
         """Return a node with the edges of those parts that begin with a character, so that it is one node for all of them."""
-        begin, edges = self.node(), list[tuple[int, int, int]]()
+        begin, edges, targets = self.node(), list[tuple[int, int, int]](), list[int]()
         for part in node.parts:
             target = self.add(part, after)
-            if self.ranges[target] and not (self.empty[target] or self.line_start[target] or self.line_end[target]):
+            if self.ranges[target] and not any(target in each for each in (self.empty, self.line_start, self.line_end)):
                 edges += self.ranges[target]
             else:
-                self.empty[begin].append(target)
-        self.ranges[begin] = tuple(edges)
+                targets.append(target)
+        self.ranges[begin], self.empty[begin] = tuple(edges), targets
         return begin
 
     def _repeat(self, node: Repeat, after: int) -> int:
