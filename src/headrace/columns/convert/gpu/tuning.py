@@ -23,7 +23,7 @@ _LONG_STRINGS, _LONG_BYTES = 4096, 200
 (LongStrings of fast/row_strings.cuh) has 200 bytes."""
 _MAX_MALFORMED = 256
 """Malformed quotes in a tile that the fast conversion lists (`max_malformed` of fast/row_tile.cuh)."""
-_MAX_LEFT = 120
+_MAX_LEFT = 108
 """Fields of a tile that the fast conversion leaves to the rules at most (`max_left` of fast/row_tile.cuh)."""
 _LONG_PIECE, _SIZED_STRINGS = 96, 512
 _HEAD_BYTES = 64
@@ -125,7 +125,7 @@ class RowTuning:
         size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + max(starts, lines)
         size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
         size += 4 * chunks + 4 + 2 * _MAX_MALFORMED if self.dfa else 8 + 4
-        size += 8 + 8 * (_MAX_LEFT if writes and not self.dfa else 1) + 16
+        size += 8 + 6 * (_MAX_LEFT if writes and not self.dfa else 1) + 16
         size = _aligned(size, 16) + 16
         if strings:
             streams = _aligned(warps * (_STREAM_BYTES[self.quotes] + 4), 8)

@@ -193,8 +193,9 @@ HR_FN bool put_left(RowMemory& memory, const RowTask& task, const TileStart* ent
         u32 begin = memory.starts[record];  // blank lines may follow
         while (skips_blank && begin < place.begin && staged_text(memory)[begin] == task.dialect.line_end) ++begin;
         const auto from_tile = [](u32 staged) { return static_cast<i16>(static_cast<i32>(staged) - i32{halo_bytes}); };
-        output.fields[first + i] = {blockIdx.x,           record,           from_tile(place.begin),
-                                    from_tile(place.end), from_tile(begin), fits ? place.column : NO_LEFT};
+        const u32 end = find_end(memory, place.begin);
+        output.fields[first + i] = {blockIdx.x,     record,           from_tile(place.begin),
+                                    from_tile(end), from_tile(begin), fits ? place.column : NO_LEFT};
     }
     return fits;
 }

@@ -49,16 +49,22 @@ HR_FN u32 kept_bytes(const RowMemory& memory, u32 begin, u32 end, bool enclosed)
     return end - begin - (dropped_until(memory, end) - dropped_until(memory, begin));
 }
 
+// Returns whether staged bytes [begin, end), after spaces that the dialect skips, are a text of up to four bytes.
+HR_COLD bool equals_text(const RowMemory& memory, const RowTask& task, const RowTile& tile, u32 text, u32 begin,
+                         u32 end) {
+    while (skips_spaces(task) && begin != end && byte_at(memory, tile, begin) == ' ') ++begin;
+    if (end - begin - 1 >= sizeof(text)) return false;
+    for (; begin != end; ++begin, text >>= 8) {
+        if (byte_at(memory, tile, begin) != static_cast<u8>(text)) return false;
+    }
+    return text == 0;
+}
+
 // Returns whether the field of staged bytes [begin, end) is the null text of a column of strings (RowColumn::largest).
 // It begins with an escape. So only texts that the DFA reads have it, and no field in quotes is equal to it.
 HR_FN bool is_null_text(const RowMemory& memory, const RowTask& task, const RowTile& tile, u32 null_text, u32 begin,
                         u32 end) {
-    if (!has_escapes || null_text == 0) return false;
-    while (skips_spaces(task) && begin != end && byte_at(memory, tile, begin) == ' ') ++begin;
-    if (end - begin - 1 >= sizeof(null_text)) return false;
-    u32 text = 0;
-    for (u32 at = end; at != begin; --at) text = text << 8 | byte_at(memory, tile, at - 1);
-    return text == null_text;
+    return has_escapes && null_text != 0 && equals_text(memory, task, tile, null_text, begin, end);
 }
 
 // A field's staged bytes [begin, end), and the last byte of the separator or line end after it.

@@ -53,22 +53,30 @@ struct Copied {
     u32 to;  // byte of the stream
 };
 
-// Returns whether a staged byte is an escape that stands for another byte together with the letter after it.
-HR_FN bool begins_sequence(const RowMemory& memory, const RowTask& task, u32 at) {
-    return has_escapes && (task.dfa.flags & DFA_SEQUENCES) && staged_text(memory)[at] == task.dfa.escape &&
-           is_dropped(memory, at);
+// Returns a staged byte of a string's text, decoded if an escape before it stands for another byte together with it.
+HR_FN u8 byte_of_text(const RowMemory& memory, const RowTask& task, u32 at, bool is_first) {
+    const u8* const text = staged_text(memory);
+    const bool decodes = has_escapes && (task.dfa.flags & DFA_SEQUENCES) && !is_first &&
+                         text[at - 1] == task.dfa.escape && is_dropped(memory, at - 1);
+    return decodes ? escaped_byte(text[at]) : text[at];
 }
 
 // Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped.
 HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
+    if (has_escapes && (task.dfa.flags & DFA_SEQUENCES)) {
+        for (bool escaped = false; copied.from < copied.end && copied.to < until; ++copied.from) {
+            const u8 byte = text[copied.from];
+            const bool gone = is_dropped(memory, copied.from);
+            if (!gone) stream[copied.to++] = escaped ? escaped_byte(byte) : byte;
+            escaped = gone && byte == task.dfa.escape;
+        }
+        return;
+    }
     while (copied.from < copied.end && copied.to < until) {
         const u8 byte = text[copied.from];
         if constexpr (by_dfa) {
-            const bool decodes = begins_sequence(memory, task, copied.from);
-            if (decodes) stream[copied.to++] = escaped_byte(text[copied.from + 1]);
-            if (!decodes && !is_dropped(memory, copied.from)) stream[copied.to++] = byte;
-            copied.from += decodes ? 2 : 1;
+            if (!is_dropped(memory, copied.from++)) stream[copied.to++] = byte;
             continue;
         }
         stream[copied.to++] = byte;
@@ -157,16 +165,13 @@ HR_FN void copy_whole(const RowMemory& memory, u8* to, u32 from, u32 n) {
 
 // Copies a string with dropped bytes by a warp, four bytes per lane.
 HR_FN void copy_kept(const RowMemory& memory, const RowTask& task, u8* to, u32 from, u32 n) {
-    const u8* const text = staged_text(memory);
     for (u32 i = 4 * tile::lane(); i < n; i += 4 * tile::lanes) {
         const u32 count = min(n - i, 4u), at = from + i;
         const u32* const dropped = memory.dropped + at / 32;
         const u32 gone = __funnelshift_r(dropped[0], dropped[1], at) & low_mask(count);
         u8* place = to + i - (dropped_until(memory, at) - dropped_until(memory, from));
         for (u32 k = 0; k < count; ++k) {
-            if (gone >> k & 1) continue;
-            const bool escaped = at + k != from && begins_sequence(memory, task, at + k - 1);
-            *tile::in_global(place++) = escaped ? escaped_byte(text[at + k]) : text[at + k];
+            if (!(gone >> k & 1)) *tile::in_global(place++) = byte_of_text(memory, task, at + k, at + k == from);
         }
     }
 }

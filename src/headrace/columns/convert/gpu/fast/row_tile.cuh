@@ -47,14 +47,16 @@ constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings; from th
 constexpr u32 string_head = 64;
 constexpr u32 max_malformed = 256;  // tiles with more malformed quotes are declined
 constexpr bool leaves_fields = HR_WRITES && !by_dfa;
-// Tiles with more fields that are left to the rules are declined. With more places, fewer blocks would be resident.
-constexpr u32 max_left = 120;
+// Tiles with more fields that are left to the rules are declined. With more places, eight blocks of numbers would need
+// more than 196 KB of shared memory, and the L1 cache would lose half of its own.
+constexpr u32 max_left = 108;
 static_assert(tile_bytes % 32 == 0 && halo_bytes >= string_head && staged_bytes < 0xFF00);
 static_assert(head_chunks <= threads);
 
-// A field that is left to the rules: its staged bytes, the lowest bits of its row, and its column (RowColumn::number).
+// A field that is left to the rules: its first staged byte, the lowest bits of its row, and its column
+// (RowColumn::number).
 struct LeftPlace {
-    u16 begin, end, row, column;
+    u16 begin, row, column;
 };
 
 struct RowMemory {

@@ -73,7 +73,7 @@ HR_FN bool leave_field(RowMemory& memory, const RowColumn& column, u64 row, cons
     if (size > 31 || end > cursor.end) return false;
     const u32 slot = atomicAdd(&memory.left_count, 1u);
     if (slot >= max_left) return false;
-    memory.left[slot] = {static_cast<u16>(cursor.at), static_cast<u16>(end), static_cast<u16>(row), column.number};
+    memory.left[slot] = {static_cast<u16>(cursor.at), static_cast<u16>(row), column.number};
     return true;
 }
 
