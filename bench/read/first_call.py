@@ -52,8 +52,8 @@ def timed(owner, name, told):
 
     setattr(owner, name, call)
 
-timed(card, "driver", "bindings")
-timed(card, "gpu_count", "driver")
+timed(device, "driver", "bindings")
+timed(device, "gpu_count", "driver")
 timed(device.Gpu, "__init__", "context")
 timed(pool.DevicePool, "__init__", "pool")
 timed(pool.DevicePool, "take", "memory")
