@@ -6,6 +6,7 @@
 // Keys are the same if their bits are. For example, the keys 7 3 7 7 leave 7 and 3 in the table, and the count 2.
 //
 // Bytes moved per key of width w: w from memory, and a sector of 32 bytes from a cache.
+#include "core/hash.hpp"
 #include "gpu/block/block.cuh"
 #include "gpu/block/tile_rows.cuh"
 
@@ -27,13 +28,11 @@ struct TableState {
     u32 unused;
 };
 
-// Mixes all bits of a key (Appleby, MurmurHash3's finalizer).
+// Returns a hash of 32 bits. It costs half of mix_bits for 64 bits.
 static __device__ __forceinline__ u32 hash_of(Key key) {
-    u32 hash = static_cast<u32>(key);
-    if constexpr (sizeof(Key) == 8) hash ^= static_cast<u32>(u64{key} >> 32) * 0x9E3779B1u;
-    hash = (hash ^ hash >> 16) * 0x85EBCA6Bu;
-    hash = (hash ^ hash >> 13) * 0xC2B2AE35u;
-    return hash ^ hash >> 16;
+    u32 folded = static_cast<u32>(key);
+    if constexpr (sizeof(Key) == 8) folded ^= static_cast<u32>(u64{key} >> 32) * 0x9E3779B1u;
+    return mix_bits(folded);
 }
 
 // Inserts a key, given the key that its slot had. Returns the number of keys that are new: 1 or 0.

@@ -56,7 +56,7 @@ HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTas
     tile.returns = !by_dfa && (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_dfa || (found.flags & FIND_RETURN));
     tile.blanks = !by_dfa && found.blanks && !tile.returns;
     tile.line_end = task.dialect.line_end;
-    const u32 state = tile.entry.state & 63;
+    const u32 state = tile.entry.state & 63;  // that of an entry that is not written is any number
     tile.inside = (found.by_dfa ? task.quoted_states >> state & 1 : state) != 0;
     tile.quotes = !may_quote && (task.flags & ROW_TASK_QUOTED) && (found.flags & FIND_QUOTES);
     tile.watches = found.by_dfa && (task.dialect.flags & PLAIN_WATCHES);

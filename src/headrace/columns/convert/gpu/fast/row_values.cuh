@@ -196,19 +196,28 @@ HR_FN void read_integers(RowMemory& memory, const RowTask& task, const RowColumn
     read_column<T>(memory, task, column, group, cursors, FieldForms{common, negative, other});
 }
 
+// A number of up to eight bytes without its decimal mark, and how many of its digits follow the mark.
+struct ShortNumber {
+    u32 digits, fraction;
+    bool fine;
+};
+HR_FN ShortNumber short_number(const u32* text, const RowColumn& column, const FieldSpan& field, u32 point) {
+    const LeadingBytes window = open_window(text, field.begin);
+    Digits digits = align(window, field.n);
+    const u32 after_point = close_point(digits, point);
+    const bool has_point = after_point != no_point;
+    const bool fine = fits_window(column, window, field.n, digits) && field.n - (has_point ? 1 : 0) != 0;
+    return {number_of(digits), has_point ? after_point / 8 : 0, fine};
+}
+
 template <class T>
 HR_FN void read_reals(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                       Cursor (&cursors)[per_lane]) {
     const u32* const text = staged_words(memory);
     const u32 point = point_of(column);
     const auto common = [&](const FieldSpan& field) {
-        const LeadingBytes window = open_window(text, field.begin);
-        Digits digits = align(window, field.n);
-        const u32 after_point = close_point(digits, point);
-        const bool fine =
-            fits_window(column, window, field.n, digits) && field.n - (after_point != no_point ? 1 : 0) != 0;
-        const u32 fraction = after_point != no_point ? after_point / 8 : 0;
-        return Number<T>{divide_by_power(static_cast<T>(number_of(digits)), fraction), fine};
+        const ShortNumber found = short_number(text, column, field, point);
+        return Number<T>{divide_by_power(static_cast<T>(found.digits), found.fraction), found.fine};
     };
     const auto negative = [&](const FieldSpan& field) {
         const Number<T> found = common(field);
@@ -231,14 +240,10 @@ HR_FN void read_decimals(RowMemory& memory, const RowTask& task, const RowColumn
     const u32* const text = staged_words(memory);
     const u32 point = point_of(column);
     const auto common = [&](const FieldSpan& field) {
-        const LeadingBytes window = open_window(text, field.begin);
-        Digits digits = align(window, field.n);
-        const u32 after_point = close_point(digits, point);
-        const bool has_point = after_point != no_point;
-        const i32 fraction = has_point ? static_cast<i32>(after_point / 8) : 0;
+        const ShortNumber found = short_number(text, column, field, point);
+        const i32 exponent = -static_cast<i32>(found.fraction);
         Int128 value{};
-        bool fine = fits_window(column, window, field.n, digits) && field.n != (has_point ? 1 : 0);
-        fine = to_fixed_decimal(number_of(digits), -fraction, precision, scale, value) && fine;
+        const bool fine = to_fixed_decimal(found.digits, exponent, precision, scale, value) && found.fine;
         return Number<Int128>{value, fine};
     };
     const auto negative = [&](const FieldSpan& field) {
@@ -316,13 +321,13 @@ HR_FN void read_times(RowMemory& memory, const RowTask& task, const RowColumn& c
         const bool fine = fast_clock(words[0], words[1], seconds) && field.n == 8;
         return Number<T>{static_cast<T>(seconds * units), fine};
     };
-    const auto negative = [](const FieldSpan&) { return Number<T>{0, false}; };
+    const auto none = [](const FieldSpan&) { return Number<T>{0, false}; };
     const auto other = [&](const FieldSpan& field) {
         i64 value = 0;
         const bool fine = read_time(text, field.begin, field.begin + field.n, units, false, value);
         return Number<T>{static_cast<T>(value), fine};
     };
-    read_column<T>(memory, task, column, group, cursors, FieldForms{common, negative, other});
+    read_column<T>(memory, task, column, group, cursors, FieldForms{common, none, other});
 }
 
 HR_FN void read_durations(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
