@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np  # a dependency of cuda-core
 
 from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
 from headrace.query.find.gpu.plan import FilterPlan
 from headrace.query.find.gpu.tuning import THREADS, TUNING, FindTuning
@@ -36,7 +36,6 @@ _REPLACE_HITS = Entry("query/find/gpu/replace.cu", "replace_hits", f"{_REPLACE.a
 _REPLACED_BYTES = 4  # bytes of the result per thread (replace.cu)
 _NONE = 2**64 - 1
 _NO_HITS = _RESULT.packer().pack(0, _NONE, 0)
-_PATTERN_BEGIN = 32  # byte after the first result at which the pattern begins; a multiple of 16 (text.cuh)
 _COMPARED_AT_ONCE = 512  # bytes that a unit of verification compares (verify.cuh)
 _UNITS_PER_ROW, _PATTERNS = 16, 64  # budget: units for each 512 bytes of text, and full comparisons of the pattern in addition
 _MAX_PAIRS = 4096  # maximum length of a run (runs.cuh)
@@ -51,9 +50,7 @@ class DeviceSearch:
         self._pattern = pattern
         self._tuning = tuning
         self._plan = plan = FilterPlan.of(pattern)
-        sent = launcher.put(_NO_HITS + bytes(_PATTERN_BEGIN - len(_NO_HITS)) + pattern.folded + bytes(-len(pattern) % 16))
-        self._bytes = BufferSlice(sent, _PATTERN_BEGIN)
-        self._result: DeviceBuffer | None = sent  # of the first search
+        self._bytes = launcher.put(pattern.folded + bytes(-len(pattern) % 16))
         self._budget = _UNITS_PER_ROW * -(-text.nbytes // _COMPARED_AT_ONCE)
         self._budget += _PATTERNS * (len(pattern) // _COMPARED_AT_ONCE + 1)
         period = pattern.native.period
@@ -130,7 +127,7 @@ class DeviceSearch:
         """Return the result of a search, None if verification exceeds its budget."""
         result = self._new_result()
         self._launcher.launch(entry, self._shape, (self._task, result, *more))
-        found = self._fetched(result)
+        found = self._launcher.fetch(result).view(_RESULT.dtype)[0]
         return None if found["spent"] > self._budget else found
 
     def _linearly(self, entry: Entry, more: tuple[Any, ...]) -> Any:
@@ -140,14 +137,10 @@ class DeviceSearch:
         blocks = -(-(self._text.nbytes - len(self._pattern) + 1) // (chunk * THREADS))
         automaton = _AUTOMATON.packer().pack(borders.address, chunk)
         self._launcher.launch(entry, Shape({"HR_THREADS": THREADS}, blocks, THREADS), (self._task, automaton, result, *more))
-        return self._fetched(result)
-
-    def _fetched(self, result: DeviceBuffer) -> Any:
-        return self._launcher.fetch(BufferSlice(result, 0, len(_NO_HITS))).view(_RESULT.dtype)[0]
+        return self._launcher.fetch(result).view(_RESULT.dtype)[0]
 
     def _new_result(self) -> DeviceBuffer:
-        result, self._result = self._result, None
-        return self._launcher.put(_NO_HITS) if result is None else result
+        return self._launcher.put(_NO_HITS)
 
 
 def _shape_of(hits: int) -> Shape:
