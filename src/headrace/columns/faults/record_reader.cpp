@@ -83,7 +83,7 @@ void RecordReader::read_tile(const Source& source, u64 begin, usize bytes) {
 
 RecordView RecordReader::record(usize number, u64 begin) {
     number *= records_apart_;
-    const BlockVector<TileFault>& faults = finder_.faults();
+    const std::vector<TileFault>& faults = finder_.faults();
     while (next_row_ < rows_->rows && finder_.record_of(next_row_) < number) ++next_row_;
     while (next_fault_ < faults.size() && faults[next_fault_].record < number) ++next_fault_;
     usize end = next_fault_;

@@ -11,7 +11,7 @@ namespace {
 bool has_bit(const std::vector<u64>& bits, usize i) { return bits[i / 64] >> (i % 64) & 1; }
 
 // Return the first `count` faults with positions in the source.
-FaultBlock block_of(const BlockVector<TileFault>& faults, usize count, const Tile& tile, u64 record_base) {
+FaultBlock block_of(const std::vector<TileFault>& faults, usize count, const Tile& tile, u64 record_base) {
     FaultBlock block;
     block.tile = tile.number;
     block.faults.reserve(count);

@@ -40,7 +40,7 @@ private:
 
     const TileRowsFinder& finder_;
     const Outcome outcome_of_fields_;
-    BlockVector<TileFault> faults_;  // of fields
+    std::vector<TileFault> faults_;  // of fields
     std::vector<u64> rejected_, removed_;
     usize removed_rows_ = 0;
     u64 removed_short_rows_ = 0;

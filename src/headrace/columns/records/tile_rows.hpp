@@ -46,7 +46,7 @@ public:
     const TileRows& choose(const std::vector<u64>& chosen, u64 first);
 
     const LoadCounts& counts() const { return counts_; }
-    const BlockVector<TileFault>& faults() const { return faults_; }
+    const std::vector<TileFault>& faults() const { return faults_; }
     // Return the index of a row's data record in the tile.
     u32 record_of(usize row) const { return has_records_ ? records_of_rows_[row] : static_cast<u32>(row); }
     // Return the bytes of a row's record, without the line end.
@@ -91,7 +91,7 @@ private:
     usize data_at_ = 0;  // in the tile
     TileRows rows_{};
     LoadCounts counts_;
-    BlockVector<TileFault> faults_;
+    std::vector<TileFault> faults_;
     // The tile's index without marked records.
     std::vector<u32> data_starts_, data_last_, data_ends_;
     // Rows that are indexed one by one or chosen: their records, and the fields of these. The first `rows_taken_` items
