@@ -141,15 +141,24 @@ void number_lines(const Source& source, std::span<u64> positions, unsigned threa
 
 BlockVector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, const LoadResult& result) {
     const std::vector<FaultBlock>& blocks = result.faults;
+    const bool are_lines = result.records_are_lines;
     std::vector<usize> places(blocks.size() + 1, 0);
     for (usize i = 0; i < blocks.size(); ++i) places[i + 1] = places[i] + blocks[i].faults.size();
     BlockVector<u64> lines(places.back());
+    if (lines.empty()) return lines;
     run_each(blocks.size(), plan.threads, [&](usize i) {
         const BlockVector<FaultRow>& faults = blocks[i].faults;
         std::transform(faults.begin(), faults.end(), lines.data() + places[i],
-                       [](const FaultRow& fault) { return fault.record_begin; });
+                       [&](const FaultRow& fault) { return are_lines ? fault.record : fault.record_begin; });
     });
-    number_lines(source, lines, plan.threads, plan.before.line_begin);
+    if (are_lines) {
+        u64 line = blocks[0].faults[0].record_begin;
+        number_lines(source, {&line, 1}, plan.threads, plan.before.line_begin);
+        const u64 before = line - lines[0];  // line less record
+        for (u64& one : lines) one += before;
+    } else {
+        number_lines(source, lines, plan.threads, plan.before.line_begin);
+    }
     if (plan.before.lines != 0) {
         for (u64& line : lines) line += plan.before.lines;
     }

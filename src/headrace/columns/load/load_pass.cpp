@@ -242,6 +242,7 @@ void LoadPass::note_end(const Tile& tile) {
     const std::lock_guard lock(end_mutex_);
     result_.end = std::max<u64>(result_.end, end);
     result_.is_cut |= tile.is_cut;
+    result_.has_quotes |= tile.has_quotes || tile.has_escapes;
 }
 
 }  // namespace headrace
