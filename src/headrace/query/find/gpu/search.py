@@ -7,7 +7,7 @@ repeated by a linear algorithm. Positions are written by a second launch, from t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np  # a dependency of cuda-core
 
@@ -35,12 +35,21 @@ _DROP = Entry(_SPACED, "drop_hits", "PQPQPPQP")
 _REPLACE_HITS = Entry("query/find/gpu/replace.cu", "replace_hits", f"{_REPLACE.argument}P")
 _REPLACED_BYTES = 4  # bytes of the result per thread (replace.cu)
 _NONE = 2**64 - 1
+_UNPACK_RESULT = _RESULT.packer().unpack
 _NO_HITS = _RESULT.packer().pack(0, _NONE, 0)
 _PATTERN_BEGIN = 32  # byte after a result at which the pattern begins; a multiple of 16 (text.cuh)
 _PER_HIT = {"HR_THREADS": THREADS}  # macros of the other kernels
 _COMPARED_AT_ONCE = 512  # bytes that a unit of verification compares (verify.cuh)
 _UNITS_PER_ROW, _PATTERNS = 16, 64  # budget: units for each 512 bytes of text, and full comparisons of the pattern in addition
 _MAX_PAIRS = 4096  # maximum length of a run (runs.cuh)
+
+
+class _Found(NamedTuple):
+    """``FindResult``."""
+
+    hits: int
+    first: int
+    spent: int
 
 
 class DeviceSearch:
@@ -65,11 +74,11 @@ class DeviceSearch:
 
     def count(self) -> int:
         """Return the number of hits, which may overlap."""
-        return int(self._searched(_COUNT, _COUNT_LINEARLY)["count"])
+        return self._searched(_COUNT, _COUNT_LINEARLY).hits
 
     def first(self) -> int | None:
         """Return the first position, None if there is none."""
-        found = int(self._searched(_FIRST, _FIRST_LINEARLY)["first"])
+        found = self._searched(_FIRST, _FIRST_LINEARLY).first
         return None if found == _NONE else found
 
     def hits(self, *, overlapping: bool = True) -> Hits:
@@ -96,7 +105,7 @@ class DeviceSearch:
             self._launcher.fill(marks, 0)
             self._launcher.fill(counts, 0)
             found = self._linearly(_MARK_LINEARLY, (marks, counts, self._tuning.tile_marks))
-        return Hits(marks, counts, sums, int(found["count"]), -self._origin)
+        return Hits(marks, counts, sums, found.hits, -self._origin)
 
     def without_overlaps(self, hits: Hits) -> Hits:
         """Return hits that have no lists without those that overlap the previous one that is left."""
@@ -117,29 +126,29 @@ class DeviceSearch:
         self._launcher.launch(_DROP, _shape_of(hits.total), args)
         return replace(hits, total=int(self._launcher.fetch(selected).view(np.uint64)[0]))
 
-    def _searched(self, entry: Entry, linear: Entry) -> Any:
+    def _searched(self, entry: Entry, linear: Entry) -> _Found:
         found = self._found(entry, ())
         return self._linearly(linear, ()) if found is None else found
 
-    def _found(self, entry: Entry, more: tuple[Any, ...]) -> Any | None:
+    def _found(self, entry: Entry, more: tuple[Any, ...]) -> _Found | None:
         """Return the result of a search, None if verification exceeds its budget."""
         found = self._result_of(entry, self._shape, (), more)
-        return None if found["spent"] > self._budget else found
+        return None if found.spent > self._budget else found
 
-    def _linearly(self, entry: Entry, more: tuple[Any, ...]) -> Any:
+    def _linearly(self, entry: Entry, more: tuple[Any, ...]) -> _Found:
         """Return the result of a search by the automaton."""
         borders = self._launcher.put(self._pattern.native.borders())
         chunk = max(self._tuning.tile_marks // self._tuning.threads * 8, 2 * len(self._pattern))
         blocks = -(-(self._text.nbytes - len(self._pattern) + 1) // (chunk * THREADS))
         return self._result_of(entry, Shape(_PER_HIT, blocks, THREADS), (_PACK_AUTOMATON(borders.address, chunk),), more)
 
-    def _result_of(self, entry: Entry, shape: Shape, given: tuple[bytes, ...], more: tuple[Any, ...]) -> Any:
+    def _result_of(self, entry: Entry, shape: Shape, given: tuple[bytes, ...], more: tuple[Any, ...]) -> _Found:
         """Return the result of one launch. The pattern and an empty result are sent in one copy."""
         launcher, text = self._launcher, self._text
         sent = launcher.put(self._sent)
         task = _PACK_TASK(text.address, text.nbytes, sent.address + _PATTERN_BEGIN, *self._fields)
         launcher.launch(entry, shape, (task, *given, sent, *more))
-        return launcher.fetch(BufferSlice(sent, 0, len(_NO_HITS))).view(_RESULT.dtype)[0]
+        return _Found(*_UNPACK_RESULT(launcher.fetch(BufferSlice(sent, 0, len(_NO_HITS)))))
 
 
 def _shape_of(hits: int) -> Shape:
