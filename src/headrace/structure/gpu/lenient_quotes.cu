@@ -191,8 +191,8 @@ __device__ __forceinline__ u32 share_first(u32 kind, u32 (&firsts)[warps]) {
     return some;
 }
 
-// A tile stores for mark_last_quotes: the kind of its first decisive run, whether runs of it ask later tiles, and the
-// first thread with such runs.
+// A tile stores for mark_last_quotes the kind of its first decisive run. Then whether some of its runs ask later tiles,
+// and the first thread with such runs.
 constexpr u32 asks_later = 4, thread_shift = 3;
 
 // `marks`: bit i is set if byte i is a quote that begins a run and opens no field. Bytes count from the 16-byte
