@@ -218,6 +218,7 @@ __device__ __forceinline__ u32 add_rare(DfaCounts& counts, const Tables& tables,
             if ((emit & EMIT_STRAY) != 0) malformed |= 1u << k;
             counts.blanks += (emit & EMIT_BLANK) != 0;
             counts.comments += (emit & EMIT_COMMENT) != 0;
+            if ((emit & EMIT_BREAK) != 0) counts.flags |= FIND_BREAK;
         }
     }
     return malformed;
