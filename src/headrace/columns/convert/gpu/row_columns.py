@@ -59,6 +59,7 @@ class RowForm(IntFlag):
     FORMATS = 1 << 17
     WORDS = 1 << 18
     ESCAPES = 1 << 19
+    SHORT = 1 << 20
 
 
 class _ColumnFlag(IntFlag):
@@ -78,6 +79,7 @@ class RowsFlag(IntFlag):
     UTF8 = 1
     QUOTED = 2
     DFA = 4
+    FILLS = 8
 
 
 _INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}  # kinds of integers by bytes of a value
@@ -128,6 +130,7 @@ class RowColumns:
         self.kinds: int = sum(1 << kind for kind in set(kinds.tolist())) + forms
         """Bit mask of the columns' RowKind, and RowForm."""
         self.strings, self._sums = int((kinds == RowKind.TEXT).sum()), sums
+        self._flags = RowsFlag.FILLS * (RowForm.SHORT in forms)
         self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
         """The argument `measured` of ``summarize_rows``; empty if there are too many columns for it."""
 
@@ -162,7 +165,7 @@ class RowColumns:
 
     def shared_task(self, reading: RowReading, tile: int) -> bytes:
         """Return the fields of RowTask after `TEXT_SIZES`, which do not depend on the text."""
-        fields = reading.flags, reading.mask_variants, reading.dialect, reading.inside
+        fields = reading.flags + self._flags, reading.mask_variants, reading.dialect, reading.inside
         return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), self._sums) + reading.dfa
 
     def sizes_bytes(self, tiles: int, tile: int) -> int:

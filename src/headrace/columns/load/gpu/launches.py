@@ -354,7 +354,7 @@ class ConversionLaunches:
             columns,
             table,
             self._strings,
-            left_count=BufferSlice(results, 8 * _LEFT_WORD, 8),
+            counts=BufferSlice(results, 0, COUNTS_BEGIN),
             left_fields=BufferSlice(output.faults, capacity * FAULT.itemsize, capacity * LEFT_FIELD.size),
             capacity=capacity,
             faults=self._fault_output(output) if self._fast.by_dfa else b"",

@@ -167,7 +167,7 @@ class RowLaunches:
         table: DeviceBuffer,
         strings: MeasuredStrings,
         *,
-        left_count: DeviceBuffer,
+        counts: DeviceBuffer,
         left_fields: DeviceBuffer,
         capacity: int,
         faults: bytes,
@@ -181,8 +181,8 @@ class RowLaunches:
             The columns, and their table in device memory.
         strings
             Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
-        left_count, left_fields, capacity
-            The word ConvertTotals::left, zeroed, and the list of LeftField that the kernel writes, with its capacity.
+        counts, left_fields, capacity
+            ConvertTotals, zeroed, and the list of LeftField that the kernel writes, with its capacity.
         faults
             A FaultOutput as bytes, for malformed quotes that the DFA finds.
         validated_rows
@@ -205,7 +205,7 @@ class RowLaunches:
             marks,
             self._structure.totals,
         ]
-        args = [*head, validated_rows, left_count, left_fields, capacity, self._task(columns, utf8=False)]
+        args = [*head, validated_rows, counts, left_fields, capacity, self._task(columns, utf8=False)]
         entry, more = (CONVERT_ROWS_BY_DFA, [faults]) if self.by_dfa else (CONVERT_ROWS, [])
         self._launch(
             entry, row_program(self._row_tuning(columns), columns.strings > 0, kinds_of(columns, self._dialect)), [*args, *more]

@@ -28,7 +28,7 @@ HR_FN u32 record_begin(const RowMemory& memory, const RowTile& tile, u32 record)
 
 // Returns the cursor of a lane's record; without one, a cursor that is not live.
 HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record) {
-    Cursor cursor{halo_bytes, halo_bytes, record < tile.records};
+    Cursor cursor{halo_bytes, halo_bytes, record < tile.records, false};
     if (!cursor.live) return cursor;
     cursor.at = record_begin(memory, tile, record);
     cursor.end = memory.starts[record + 1] - 1u;
@@ -82,8 +82,8 @@ HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, const FieldE
                : 0;
 }
 
-// Skips `count` fields, at least one.
-HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
+// Skips `count` fields, at least one. `fills`: missing ones are skipped, too.
+HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count, bool fills) {
     u32 at = cursor.at, left = count;
     while (at <= cursor.end) {
         const u32* const from = memory.ends + at / 32;
@@ -98,8 +98,10 @@ HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
         left -= here;
         at += 32;
     }
-    cursor.live = cursor.live && left == 0;
-    if (cursor.live) cursor.at = at;
+    const bool is_short = left != 0 || at > cursor.end + 1;
+    cursor.live = cursor.live && (left == 0 || fills);
+    if (cursor.live) cursor.at = fills && is_short ? cursor.end + 1 : at;
+    cursor.is_short |= is_short;
 }
 
 // Returns the number of bytes that the tile owns of a column's field, in a complete record or in the part of an open
@@ -110,15 +112,15 @@ HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowT
     const bool ends = end <= cursor.end;
     const FieldExtent field{begin, end - delimiter_more(task, end, open ? ~0u : cursor.end), end};
     const bool there = cursor.live && begin <= cursor.end;
-    cursor.live = cursor.live && (ends || open);
+    cursor.live = cursor.live && (ends || open || ((task.flags & ROW_TASK_FILLS) && begin > cursor.end));
     cursor.at = ends ? end + 1 : cursor.end + 1;
     const bool null = there && ends && is_null_text(memory, task, tile, null_text, begin, field.end);
     return there && !null ? owned_bytes(memory, tile, field, !ends) : 0;
 }
 
 // Skips fields of such a record. An open record that ends among them has nothing left.
-HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u32 count) {
-    skip_fields(memory, cursor, count);
+HR_FN void measure_skipped(const RowMemory& memory, const RowTask& task, Cursor& cursor, bool open, u32 count) {
+    skip_fields(memory, cursor, count, task.flags & ROW_TASK_FILLS);
     if (!open || cursor.live) return;
     cursor.live = true;
     cursor.at = cursor.end + 1;
@@ -166,11 +168,11 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
         const u32 record = first + tile::lane();
         const bool open = has_open && record == tile.records;
         Cursor cursor = cursor_at(memory, tile, record);
-        if (open) cursor = {record_begin(memory, tile, record), tile.end - 1, true};
+        if (open) cursor = {record_begin(memory, tile, record), tile.end - 1, true, false};
         for (u32 number = 0; number < task.columns; ++number) {
             const auto column = column_of(number);
             if (column.kind != RowKind::text) {
-                measure_skipped(memory, cursor, open, column.largest);
+                measure_skipped(memory, task, cursor, open, column.largest);
                 continue;
             }
             const u32 size = measure_field(memory, task, tile, column.largest, cursor, open);

@@ -34,6 +34,7 @@ constexpr u32 ROW_MARKS = 1u << 16;    // numbers have other marks than a decima
 constexpr u32 ROW_FORMATS = 1u << 17;  // dates and timestamps have formats
 constexpr u32 ROW_WORDS = 1u << 18;    // some word looks like a value, such as a null text -999
 constexpr u32 ROW_ESCAPES = 1u << 19;  // letters after escapes are decoded, or a null text of strings begins with one
+constexpr u32 ROW_SHORT = 1u << 20;    // the missing fields of short records are null
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
@@ -63,7 +64,8 @@ static_assert(sizeof(RowColumn) == 32);
 enum RowTaskFlag : u16 {
     ROW_TASK_UTF8 = 1,    // some column must be UTF-8: tiles with errors are not measured
     ROW_TASK_QUOTED = 2,  // the dialect has quotes
-    ROW_TASK_DFA = 4      // tiles that the DFA search read are converted here too, if they have no watched byte
+    ROW_TASK_DFA = 4,     // tiles that the DFA search read are converted here too, if they have no watched byte
+    ROW_TASK_FILLS = 8    // the missing fields of short records are null
 };
 
 // Arguments that all tiles share.
@@ -82,10 +84,12 @@ struct RowTask {
 };
 static_assert(sizeof(RowTask) == 80);
 
-// Bits of a tile's mark, which select the columns that the general path converts.
+// Bits of a tile's mark. The first two select the columns that the general path converts.
 enum RowMark : u32 {
-    ROW_MARK_ALL = 1,    // the fast path declined the tile
-    ROW_MARK_KINDS = 2,  // columns of kind `empty` have values
+    ROW_MARK_ALL = 1,      // the fast path declined the tile
+    ROW_MARK_KINDS = 2,    // columns of kind `empty` have values
+    ROW_MARK_WANTED = 3,   // any of these
+    ROW_MARK_COUNTED = 4,  // the fast path has counted the tile's short records
 };
 
 // Columns of strings in a table, at most: one lane of a warp keeps the offsets of each.

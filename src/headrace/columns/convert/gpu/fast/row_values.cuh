@@ -79,15 +79,16 @@ HR_FN bool leave_field(RowMemory& memory, const RowColumn& column, u64 row, cons
 
 // Makes empty fields null. Returns whether a record of some lane has a field that is neither null nor converted.
 template <class T>
-HR_FN bool take_empty(const RowColumn& column, const RowGroup& group, const Cursor (&cursors)[per_lane],
-                      const FieldSpan (&fields)[per_lane], Number<T> (&values)[per_lane]) {
+HR_FN bool take_empty(const RowTask& task, const RowColumn& column, const RowGroup& group,
+                      const Cursor (&cursors)[per_lane], const FieldSpan (&fields)[per_lane],
+                      Number<T> (&values)[per_lane]) {
     bool asks = false;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const bool open = cursors[i].live && !values[i].fine;
         // After the record's end every field is empty but does not belong to the record.
-        const bool null = open && fields[i].n == 0 && !fields[i].quoted && cursors[i].at <= cursors[i].end &&
-                          (column.flags & ROW_EMPTY_IS_NULL);
+        const bool is_empty = fields[i].n == 0 && !fields[i].quoted && cursors[i].at <= cursors[i].end;
+        const bool null = open && ((is_empty && (column.flags & ROW_EMPTY_IS_NULL)) || is_missing(task, cursors[i]));
         if (null) values[i] = {T{}, true};
         asks |= open && !null;
         const u32 nulls = __ballot_sync(tile::all_lanes, null);
@@ -116,7 +117,7 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
         has_empty |= fields[i].n == 0;
     }
     asks = __any_sync(tile::all_lanes, asks);
-    if (asks && __any_sync(tile::all_lanes, has_empty)) asks = take_empty(column, group, cursors, fields, values);
+    if (asks && __any_sync(tile::all_lanes, has_empty)) asks = take_empty(task, column, group, cursors, fields, values);
     if (asks) {
         // One copy of the code for all records of a lane.
 #pragma unroll 1
@@ -355,7 +356,7 @@ HR_FN void read_booleans(RowMemory& memory, const RowTask& task, const RowColumn
         u32 meaning = 0;
         if (open) meaning = meaning_of_field(memory, task, column, field);
         const bool is_empty = open && field.n == 0 && !field.quoted && (column.flags & ROW_EMPTY_IS_NULL);
-        bool null = is_empty || meaning == NULL_WORD;
+        bool null = is_empty || meaning == NULL_WORD || is_missing(task, cursors[i]);
         bool fine = null || meaning == TRUE_WORD || meaning == FALSE_WORD;
         if (cursors[i].live && !fine) {
             fine = null = leave_field(memory, column, group.row + i * tile::lanes, cursors[i]);
