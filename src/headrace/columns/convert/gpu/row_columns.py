@@ -60,6 +60,7 @@ class RowForm(IntFlag):
     WORDS = 1 << 18
     ESCAPES = 1 << 19
     SHORT = 1 << 20
+    ZONES = 1 << 21
 
 
 class _ColumnFlag(IntFlag):
@@ -71,6 +72,8 @@ class _ColumnFlag(IntFlag):
     LONG_OFFSETS = 8
     UTC = 16
     RESERVED = 32
+    HEX = 64
+    ZONE = 128
 
 
 class RowsFlag(IntFlag):
@@ -185,6 +188,7 @@ def row_forms(table: NDArray[np.void], packed: bytes) -> RowForm:
     `packed`: the rules of its columns.
     """
     forms = RowForm.WORDS if (table["flags"] & ConvertFlag.RESERVED).any() else RowForm(0)
+    forms |= RowForm.ZONES * bool(table["zone"].any())
     if ((table["family"] == ConvertFamily.TEXT) & (table["largest"] != 0)).any():
         forms |= RowForm.ESCAPES
     for at in np.unique(table["rules"]).tolist():
@@ -249,6 +253,7 @@ def _largest(column: np.void, kind: RowKind) -> int:
 def _flags(column: np.void) -> int:
     """Return the column's RowColumnFlag."""
     flags, is_text = int(column["flags"]), column["family"] == ConvertFamily.TEXT
+    is_hex = flags & ConvertFlag.INFERRED and int(column["guess"]) in HEX_KINDS
     result = _ColumnFlag.EMPTY_IS_NULL * bool(flags & ConvertFlag.EMPTY_IS_NULL)
     result += _ColumnFlag.CANONICAL * (bool(flags & ConvertFlag.INFERRED) and not is_text)
     return (
@@ -257,6 +262,8 @@ def _flags(column: np.void) -> int:
         + _ColumnFlag.LONG_OFFSETS * bool(is_text and column["width"] == 8)
         + _ColumnFlag.UTC * bool(flags & ConvertFlag.UTC)
         + _ColumnFlag.RESERVED * bool(flags & ConvertFlag.RESERVED and not is_text)
+        + _ColumnFlag.HEX * bool(is_hex)
+        + _ColumnFlag.ZONE * bool(column["zone"])
     )
 
 
@@ -270,8 +277,6 @@ def _kind(column: np.void, *, quotes: bool) -> RowKind:
         unusual = ConvertFlag.RAW | ConvertFlag.QUOTED_NULL if quotes else 0
         has_other_nulls = flags & ConvertFlag.NULL_WORDS and not column["largest"]
         return RowKind.SKIP if flags & unusual or has_other_nulls else RowKind.TEXT
-    if column["zone"] or (inferred and int(column["guess"]) in HEX_KINDS):
-        return RowKind.SKIP
     if family == ConvertFamily.INTEGER:
         return _INTEGERS[int(column["width"])]
     if family == ConvertFamily.TIME:

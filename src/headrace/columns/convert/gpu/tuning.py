@@ -34,7 +34,7 @@ OFFSETS_THREADS = 256
 """Threads of a block of string_offsets.cu."""
 PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [OFFSETS_THREADS]}),)
 
-ALL_KINDS = (1 << 21) - 1
+ALL_KINDS = (1 << 22) - 1
 """All bits of a program's mask of RowKind, and those after them (fast/row_task.hpp)."""
 INFERS_BIT = 10
 """The bit of a mask of families that is set if types are inferred."""

@@ -353,6 +353,7 @@ class ConversionLaunches:
         return self._fast.convert(
             columns,
             table,
+            arguments.table,
             self._strings,
             counts=BufferSlice(results, 0, COUNTS_BEGIN),
             left_fields=BufferSlice(output.faults, capacity * FAULT.itemsize, capacity * LEFT_FIELD.size),

@@ -227,7 +227,7 @@ HR_FN bool put_left(RowMemory& memory, const RowTask& task, const TileStart* ent
 // Converts the tile. Returns whether all rows were read. `string_begins`, `sizes`: those of this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes,
-                        const TileStart* entries, const RowOutput& output) {
+                        const TileStart* entries, const ConvertColumn* all_columns, const RowOutput& output) {
     StringTargets places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
     if (threadIdx.x == 0) memory.has_kinds = memory.left_count = 0;
     if (task.strings != 0) {
@@ -239,7 +239,7 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     u32 short_records = 0;
     for (u32 own = tile::warp() * per_warp; own < tile.records; own += per_round) {
         const u32 record = own + tile::lane();
-        const RowGroup group{tile.entry.record + own, tile.entry.record + record};
+        const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns};
         Cursor cursors[per_lane];
 #pragma unroll
         for (u32 i = 0; i < per_lane; ++i) cursors[i] = cursor_at(memory, tile, record + i * tile::lanes);
@@ -258,13 +258,13 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
 // Converts tiles and marks those that the general path converts after it. `string_begins`: for each tile and column of
 // strings, the scanned sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `unmeasured`: if
 // there are strings, tiles with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark
-// per tile, 0 before. `validated_rows`: null, or the row count that validate_estimate publishes. `faults`: where the
-// DFA's malformed quotes are listed.
+// per tile, 0 before. `all_columns`: the table of the general conversion. `validated_rows`: null, or the row count that
+// validate_estimate publishes. `faults`: where the DFA's malformed quotes are listed.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* unmeasured, u32* marks,
                  const FindTotals* totals, const u64* validated_rows, ConvertTotals* counts, LeftField* left_fields,
-                 u32 left_capacity, const __grid_constant__ RowTask task
+                 u32 left_capacity, const ConvertColumn* all_columns, const __grid_constant__ RowTask task
 #if HR_QUOTES == 2
                  ,
                  const __grid_constant__ FaultOutput faults
@@ -279,8 +279,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
     const bool is_left = task.strings != 0 && (unmeasured == nullptr || unmeasured[blockIdx.x] != 0);
     const RowOutput output{left_fields, left_capacity, counts, marks};
-    const bool fine =
-        !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, entries, output);
+    const bool fine = !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, entries,
+                                               all_columns, output);
 #if HR_QUOTES == 2
     if (fine && memory->malformed_count != 0) report_malformed(*memory, tile, faults);
 #endif

@@ -22,7 +22,7 @@ _TASK, _DIALECT, _MEASURED = ROW_TASK.argument, PLAIN_DIALECT.argument, MEASURED
 SUMMARIZE_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "summarize_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
 MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPP{_TASK}")
 FAULT_OUTPUT = layout("FaultOutput")
-CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPPPPI{_TASK}")
+CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPPPPIP{_TASK}")
 CONVERT_ROWS_BY_DFA = Entry(CONVERT_ROWS.file, CONVERT_ROWS.name, CONVERT_ROWS.signature + FAULT_OUTPUT.argument)
 
 _Readings = tuple[RowReading, RowReading] | None
@@ -165,6 +165,7 @@ class RowLaunches:
         self,
         columns: RowColumns,
         table: DeviceBuffer,
+        all_columns: DeviceBuffer,
         strings: MeasuredStrings,
         *,
         counts: DeviceBuffer,
@@ -177,8 +178,8 @@ class RowLaunches:
 
         Parameters
         ----------
-        columns, table
-            The columns, and their table in device memory.
+        columns, table, all_columns
+            The columns, and their tables in device memory for this conversion and the general one.
         strings
             Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
         counts, left_fields, capacity
@@ -205,7 +206,7 @@ class RowLaunches:
             marks,
             self._structure.totals,
         ]
-        args = [*head, validated_rows, counts, left_fields, capacity, self._task(columns, utf8=False)]
+        args = [*head, validated_rows, counts, left_fields, capacity, all_columns, self._task(columns, utf8=False)]
         entry, more = (CONVERT_ROWS_BY_DFA, [faults]) if self.by_dfa else (CONVERT_ROWS, [])
         self._launch(
             entry, row_program(self._row_tuning(columns), columns.strings > 0, kinds_of(columns, self._dialect)), [*args, *more]

@@ -6,6 +6,7 @@
 // point.
 #pragma once
 
+#include "columns/convert/gpu/convert_task.hpp"
 #include "columns/convert/gpu/fast/row_quotes.cuh"
 
 namespace headrace {
@@ -18,6 +19,7 @@ constexpr u32 row_kinds = 0;
 #endif
 constexpr bool has_marks = (row_kinds & ROW_MARKS) != 0, has_formats = (row_kinds & ROW_FORMATS) != 0;
 constexpr bool has_words = (row_kinds & ROW_WORDS) != 0, has_short = (row_kinds & ROW_SHORT) != 0;
+constexpr bool has_zones = (row_kinds & ROW_ZONES) != 0;
 // Kernels that measure strings have one program for texts with and without them.
 constexpr bool has_escapes = by_dfa && (!HR_WRITES || (row_kinds & ROW_ESCAPES) != 0);
 
@@ -42,7 +44,8 @@ HR_FN bool is_missing(const RowTask& task, const Cursor& cursor) {
 // Records that a warp reads: cursor i of lane k has row `first + 32 * i + k`.
 struct RowGroup {
     u64 first;
-    u64 row;  // row of this lane's first cursor
+    u64 row;                       // row of this lane's first cursor
+    const ConvertColumn* columns;  // the table of the general conversion
 };
 
 // A field: its text without enclosing quotes.

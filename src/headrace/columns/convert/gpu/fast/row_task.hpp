@@ -35,6 +35,7 @@ constexpr u32 ROW_FORMATS = 1u << 17;  // dates and timestamps have formats
 constexpr u32 ROW_WORDS = 1u << 18;    // some word looks like a value, such as a null text -999
 constexpr u32 ROW_ESCAPES = 1u << 19;  // letters after escapes are decoded, or a null text of strings begins with one
 constexpr u32 ROW_SHORT = 1u << 20;    // the missing fields of short records are null
+constexpr u32 ROW_ZONES = 1u << 21;    // timestamps without an offset are local times of a zone
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
@@ -42,7 +43,9 @@ enum RowColumnFlag : u8 {
     ROW_SIGNED = 4,        // integers
     ROW_LONG_OFFSETS = 8,  // strings: offsets have 64 bits
     ROW_UTC = 16,          // timestamps: instants
-    ROW_RESERVED = 32      // some word looks like a value, so words are looked up first
+    ROW_RESERVED = 32,     // some word looks like a value, so words are looked up first
+    ROW_HEX = 64,          // inferred hexadecimal numbers: a decimal one is no number
+    ROW_ZONE = 128         // timestamps: ConvertColumn::zone is not null
 };
 
 // A column of the table, or a run of skipped fields. Row r of the result is record r of the text. `validity` is all
