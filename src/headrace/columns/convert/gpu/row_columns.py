@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.gpu.layouts import EMPTY, FIELD_RULES, HEX_KINDS, TYPE_IDS, ConvertFamily, ConvertFlag
+from headrace.columns.convert.gpu.layouts import EMPTY, FIELD_RULES, HEX_KINDS, NULL_WORDS, TYPE_IDS, ConvertFamily, ConvertFlag
 from headrace.columns.convert.gpu.tuning import MAX_STRINGS
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.trace_expressions import packed
@@ -61,6 +61,7 @@ class RowForm(IntFlag):
     ESCAPES = 1 << 19
     SHORT = 1 << 20
     ZONES = 1 << 21
+    NULLS = 1 << 22
 
 
 class _ColumnFlag(IntFlag):
@@ -133,7 +134,7 @@ class RowColumns:
         self.kinds: int = sum(1 << kind for kind in set(kinds.tolist())) + forms
         """Bit mask of the columns' RowKind, and RowForm."""
         self.strings, self._sums = int((kinds == RowKind.TEXT).sum()), sums
-        self._flags = RowsFlag.FILLS * (RowForm.SHORT in forms)
+        self._flags, self.has_null_words = RowsFlag.FILLS * (RowForm.SHORT in forms), RowForm.NULLS in forms
         self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
         """The argument `measured` of ``summarize_rows``; empty if there are too many columns for it."""
 
@@ -189,8 +190,8 @@ def row_forms(table: NDArray[np.void], packed: bytes) -> RowForm:
     """
     forms = RowForm.WORDS if (table["flags"] & ConvertFlag.RESERVED).any() else RowForm(0)
     forms |= RowForm.ZONES * bool(table["zone"].any())
-    if ((table["family"] == ConvertFamily.TEXT) & (table["largest"] != 0)).any():
-        forms |= RowForm.ESCAPES
+    nulls = set(table["largest"][table["family"] == ConvertFamily.TEXT].tolist()) - {0}
+    forms |= RowForm.NULLS * (NULL_WORDS in nulls) | RowForm.ESCAPES * bool(nulls - {NULL_WORDS})
     for at in np.unique(table["rules"]).tolist():
         rules = np.frombuffer(packed, FIELD_RULES, 1, at)[0]
         families = set(table["family"][table["rules"] == at].tolist())

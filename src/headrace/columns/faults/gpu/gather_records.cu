@@ -2,9 +2,8 @@
 //
 // size_records finds their ends: one thread per record runs the dialect's automaton from its first byte. Records with
 // listed faults are few and short, so this costs less than to store the end of every record in the conversion. A byte
-// costs a lookup that depends on the one before, about 60 clock cycles. If the automaton has read the text, the search
-// has stored the roles of all bytes, and size_records_by_roles looks for the next record end there. gather_records
-// copies: one warp per record.
+// costs a lookup that depends on the one before, about 60 clock cycles. Texts that the automaton has read have roles:
+// there, size_records_by_roles looks for the next record end. gather_records copies: one warp per record.
 //
 // Bytes moved: the records, twice in and once out.
 #include "gpu/block/warp.cuh"

@@ -293,27 +293,28 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
 }
 #else
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
-                        const RowTile& tile, const RowsFound& found, u16* sizes) {
+                        const ConvertColumn* all_columns, const RowTile& tile, const RowsFound& found, u16* sizes) {
     if (threadIdx.x < MAX_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
     if (tile.records == 0 || !has_sizes(task, tile)) return false;
     if (!open_tile(memory, text, task, tile, found)) return false;
     const auto column_of = [&](u32 number) { return load_column(columns, number); };
-    const bool whole = measure_records(memory, task, tile, column_of, sizes);
+    const bool whole = measure_records(memory, task, tile, column_of, all_columns, sizes);
     const bool must_check = (task.flags & ROW_TASK_UTF8) && (found.flags & FIND_HIGH);
     return __syncthreads_and(whole && (!must_check || is_valid_text(text, task, tile.origin, first_checked(tile))));
 }
 
 // Measures strings: `sums[tile * task.sums + column]` is the number of bytes that the tile copies for the column.
 // `sizes[(tile * groups + group) * strings + column]` is the number in each group of 32 records. `marks`: one per tile,
-// 0 before; measure_strings measures the tiles that become 1.
+// 0 before; measure_strings measures the tiles that become 1. `all_columns`: the table of the general conversion.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns, u64* sums, u16* sizes,
-                 u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
+                 u32* marks, const FindTotals* totals, const ConvertColumn* all_columns,
+                 const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
-    const bool fine = found.is_read && measure_tile(*memory, text, task, columns, tile, found, tile_sizes);
+    const bool fine = found.is_read && measure_tile(*memory, text, task, columns, all_columns, tile, found, tile_sizes);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine) put_sums(*memory, task, sums);
 }

@@ -20,7 +20,7 @@ from headrace.structure.gpu.launches import FusedSummary
 
 _TASK, _DIALECT, _MEASURED = ROW_TASK.argument, PLAIN_DIALECT.argument, MEASURED_COLUMNS.argument
 SUMMARIZE_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "summarize_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
-MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPP{_TASK}")
+MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPPP{_TASK}")
 FAULT_OUTPUT = layout("FaultOutput")
 CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPPPPIP{_TASK}")
 CONVERT_ROWS_BY_DFA = Entry(CONVERT_ROWS.file, CONVERT_ROWS.name, CONVERT_ROWS.signature + FAULT_OUTPUT.argument)
@@ -73,7 +73,7 @@ def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSu
     `quoted`: whether the text is expected to have quotes.
     """
     columns = group.fast_columns(quotes=quoted, measures=True) if group.strings else None
-    if columns is None or not columns.strings:
+    if columns is None or not columns.strings or columns.has_null_words:  # the search has no rules
         return None
     tile = tuning.find.tile
     program = summary_program(tuning.of_rows("quoted" if quoted else "unquoted", strings=True), tuning.find.threads)
@@ -140,13 +140,15 @@ class RowLaunches:
         """Return the group's columns for the fast kernel, or None if it cannot read them."""
         return None if self._reading is None else group.fast_columns(quotes=self._variant != "unquoted", measures=not writes)
 
-    def measure(self, columns: RowColumns, table: DeviceBuffer, sums: DeviceBuffer, *, utf8: bool) -> MeasuredStrings:
+    def measure(
+        self, columns: RowColumns, table: DeviceBuffer, all_columns: DeviceBuffer, sums: DeviceBuffer, *, utf8: bool
+    ) -> MeasuredStrings:
         """Launch ``measure_rows``, which writes the bytes of each tile and string column to `sums`.
 
         `utf8`: whether tiles with invalid UTF-8 are declined. The other parameters are those of `convert`.
         """
         tile, tiles = self._tuning.find.tile, self._structure.tiles
-        program = measure_program(self._row_tuning(columns), self._tuning.find.threads)
+        program = measure_program(self._row_tuning(columns), self._tuning.find.threads, columns.has_null_words)
         marks, sizes = self._new_marks(-1), self._launcher.allocate(columns.sizes_bytes(tiles, tile))
         args = [
             self._text,
@@ -156,6 +158,7 @@ class RowLaunches:
             sizes,
             marks,
             self._structure.totals,
+            all_columns,
             self._task(columns, utf8),
         ]
         self._launch(MEASURE_ROWS, program, args)

@@ -14,12 +14,14 @@ namespace headrace {
 // What the columns of the program have: bits of RowKind, and those after them.
 #if HR_WRITES
 constexpr u32 row_kinds = HR_KINDS;
+#elif HR_NULLS
+constexpr u32 row_kinds = ROW_NULLS;
 #else
 constexpr u32 row_kinds = 0;
 #endif
 constexpr bool has_marks = (row_kinds & ROW_MARKS) != 0, has_formats = (row_kinds & ROW_FORMATS) != 0;
 constexpr bool has_words = (row_kinds & ROW_WORDS) != 0, has_short = (row_kinds & ROW_SHORT) != 0;
-constexpr bool has_zones = (row_kinds & ROW_ZONES) != 0;
+constexpr bool has_zones = (row_kinds & ROW_ZONES) != 0, has_null_words = (row_kinds & ROW_NULLS) != 0;
 // Kernels that measure strings have one program for texts with and without them.
 constexpr bool has_escapes = by_dfa && (!HR_WRITES || (row_kinds & ROW_ESCAPES) != 0);
 

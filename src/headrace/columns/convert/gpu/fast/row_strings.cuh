@@ -254,8 +254,8 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const bool missing = is_missing(task, cursors[i]);
         FieldSpan field = next_field(memory, task, cursors[i]);
         const u32 last = cursors[i].at - 1, end = last - delimiter_more(task, last, cursors[i].end);
-        const bool is_null =
-            cursors[i].live && !missing && is_null_text(memory, task, tile, column.largest, begin, end);
+        const bool is_null = cursors[i].live && !missing &&
+                             is_null_text(memory, task, tile, column, group.columns, begin, end, cursors[i].live);
         if (is_null) field.n = 0;
         const u32 n = kept_bytes(memory, field.begin, field.begin + field.n, field.quoted);
         const u32 until = tile::scan_warp<Sum<u32>>(n);

@@ -36,6 +36,7 @@ constexpr u32 ROW_WORDS = 1u << 18;    // some word looks like a value, such as 
 constexpr u32 ROW_ESCAPES = 1u << 19;  // letters after escapes are decoded, or a null text of strings begins with one
 constexpr u32 ROW_SHORT = 1u << 20;    // the missing fields of short records are null
 constexpr u32 ROW_ZONES = 1u << 21;    // timestamps without an offset are local times of a zone
+constexpr u32 ROW_NULLS = 1u << 22;    // words of the rules are null among strings
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
@@ -56,13 +57,15 @@ struct RowColumn {
     u64 offsets_or_rules;  // strings: address of the offsets; others: of FieldRules
     // Integers: 99'999'999, or the type's maximum if that is less. Timestamps, times and durations: units per second.
     // Decimals: precision + 256 * scale. Strings: the null text, an escape and up to three bytes as written, before
-    // zeros; 0 if there is none. `skip`: number of fields.
+    // zeros; 0 if there is none; ROW_NULL_WORDS. `skip`: number of fields.
     u32 largest;
     RowKind kind;
     u8 flags;    // RowColumnFlag
     u16 number;  // index in the table of ConvertColumn, where strings come first
 };
 static_assert(sizeof(RowColumn) == 32);
+
+constexpr u32 ROW_NULL_WORDS = ~u32{0};  // RowColumn::largest of strings of which the rules' words are null
 
 enum RowTaskFlag : u16 {
     ROW_TASK_UTF8 = 1,    // some column must be UTF-8: tiles with errors are not measured
