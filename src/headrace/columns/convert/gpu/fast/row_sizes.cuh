@@ -62,8 +62,8 @@ HR_COLD bool equals_text(const RowMemory& memory, const RowTask& task, const Row
     return text == 0;
 }
 
-// Returns whether the field of staged bytes [begin, end) is a null word. If only the rules know, the record is no longer
-// live. So it is if the word may be long, or some bytes of the field are dropped.
+// Returns whether the field of staged bytes [begin, end) is a null word. If only the rules know, the record is no
+// longer live. So it is if the word may be long, or some bytes of the field are dropped.
 HR_COLD bool is_null_word(const RowMemory& memory, const RowTask& task, const RowTile& tile, const FieldRules& rules,
                           u32 begin, u32 end, bool& live) {
     const u32 n = end - begin, size = n - (dropped_until(memory, end) - dropped_until(memory, begin));
