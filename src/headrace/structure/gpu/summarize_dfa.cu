@@ -15,8 +15,8 @@
 // left, inside and outside quotes (dfa_runs.cuh).
 //
 // Bytes moved: the text twice; half as many bytes of masks; 4 or 8 bytes a chunk written and read; 2 or 4 KiB of tables
-// a tile, from the cache. Operations a byte with 8 states: 5 for the map if two states are left, else 11; 7 for the
-// second reading.
+// a tile, from the cache. Operations a byte with 8 states: 5 for the map if two states are left, 6 if three are, else
+// 11; 7 for the second reading.
 #include "gpu/block/block.cuh"
 #include "structure/emit.hpp"
 #include "structure/gpu/dfa_runs.cuh"
