@@ -143,7 +143,8 @@ class GpuPlan:
         columns.sort(key=kernel_order)
         width = len(self._plan.columns) - self._plan.rows.collect_long
         table = pack_columns(self._plan, columns, 0, self.packed)
-        return ColumnGroup(key, columns, table, width, row_forms(table, self.packed))
+        fills = self._plan.rows.fill_short and self._plan.rows.base_columns == width
+        return ColumnGroup(key, columns, table, width, row_forms(table, self.packed) | RowForm.SHORT * fills)
 
 
 def _require_short_nulls(plan: LoadPlan, wanted: tuple[int, ...]) -> None:

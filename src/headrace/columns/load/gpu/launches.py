@@ -202,8 +202,8 @@ def conversion_programs(
         is_general = is_wide and measures and measured is None and variant == "unquoted"
         found.append(NeededProgram(_MEASURE.file, convert_program(tuning, variant, None, is_wide=is_general)[0]))
     if group.strings and measures and is_read:
-        rows = tuning.of_rows(variant, strings=True)
-        found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads)[0]))
+        rows, has_null_words = tuning.of_rows(variant, strings=True), measured is not None and measured.has_null_words
+        found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads, has_null_words)[0]))
     return found
 
 
@@ -312,7 +312,7 @@ class ConversionLaunches:
         if columns is None:
             self._strings = MeasuredStrings(sums)
         else:
-            self._strings = self._fast.measure(columns, table, sums, utf8=group.has_text)
+            self._strings = self._fast.measure(columns, table, arguments.table, sums, utf8=group.has_text)
         read_by = variant or self._structure.variants[0]
         first = None if variant or read_by == "dfa" else BufferSlice(self._structure.totals, 0, TOTALS.itemsize)
         self._measure_general(group, arguments, read_by, first)
@@ -353,8 +353,9 @@ class ConversionLaunches:
         return self._fast.convert(
             columns,
             table,
+            arguments.table,
             self._strings,
-            left_count=BufferSlice(results, 8 * _LEFT_WORD, 8),
+            counts=BufferSlice(results, 0, COUNTS_BEGIN),
             left_fields=BufferSlice(output.faults, capacity * FAULT.itemsize, capacity * LEFT_FIELD.size),
             capacity=capacity,
             faults=self._fault_output(output) if self._fast.by_dfa else b"",

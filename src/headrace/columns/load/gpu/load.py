@@ -319,11 +319,11 @@ class _Load:
         if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & _UNENDED:
             raise CutRecordError
         dfa = self._structure.dfa
-        marks = dfa.marks if dfa is not None and self._variant == "dfa" else None
-        # A text without quotes, CR, blank lines and comments has no other line ends than those of records.
-        has_others = counts["flags"] & FindFlag.RETURN or counts["blank_lines"] or counts["comments"]
-        are_lines = self._variant == "unquoted" and self._dialect.lineterminator is None and not has_others
-        self._result.located = LocatedRecords(self._whole, self._begin, self._text, self._dialect, marks, are_lines)
+        roles = dfa.roles if dfa is not None and self._variant == "dfa" else None
+        # Masks find records outside quotes, and CR with LF counts as two line ends. The automaton finds lines inside fields.
+        has_others = counts["flags"] & (FindFlag.RETURN | FindFlag.BREAK) or counts["blank_lines"] or counts["comments"]
+        are_lines = self._variant in ("unquoted", "dfa") and self._dialect.lineterminator is None and not has_others
+        self._result.located = LocatedRecords(self._whole, self._begin, self._text, self._dialect, roles, are_lines)
         total = self._result.counts
         self._rows = total["records"] = counts["records"]
         total["blank"] += counts["blank_lines"]

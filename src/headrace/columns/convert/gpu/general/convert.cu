@@ -222,7 +222,7 @@ template <bool writes>
 HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
                       u32 number, u32 mark) {
     ConvertTile tile = tile_of(entries, text, task, number);
-    tile.only_kinds = mark == ROW_MARK_KINDS;
+    tile.only_kinds = (mark & ROW_MARK_WANTED) == ROW_MARK_KINDS;
     tile.untouched = mark == 0;
     ThreadMasks own;
     stage_tile(memory, text, task, tile);
@@ -255,11 +255,12 @@ HR_FN void convert_tile(ConvertMemory& memory, const u8* text, const ConvertTask
     const u32 ends_before = find_fields<writes>(memory, text, task, entries, number, mark);
     while (true) {
         list_window(memory, task, ends_before);
-        if (writes && !memory.tile.regular && !(task.record_flags & RECORDS_KNOWN)) report_records(memory, task);
+        if (writes && !memory.tile.regular && !(task.record_flags & RECORDS_KNOWN))
+            report_records(memory, task, (mark & ROW_MARK_COUNTED) == 0);
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
         if (writes && memory.left_count != 0) convert_left(memory, text, task, columns);
-        if (writes && has_strings && task.strings != 0 && mark != ROW_MARK_KINDS) {
+        if (writes && has_strings && task.strings != 0 && !memory.tile.only_kinds) {
             copy_window(memory, task, columns, string_bytes);
         }
         if (memory.window.first + memory.window.count == memory.tile.fields) return;
@@ -270,13 +271,13 @@ HR_FN void convert_tile(ConvertMemory& memory, const u8* text, const ConvertTask
 }
 
 // Returns the tiles that this block converts, as a bit mask. If `marks` is null, each block has one tile. Otherwise a
-// block has `tiles_per_block` tiles, up to 32, and converts those that the fast path declined (marks not 0), or all of
-// them. Usually none is declined, so few blocks keep that case cheap.
+// block has `tiles_per_block` tiles, up to 32, and converts those that the fast path declined (ROW_MARK_WANTED), or all
+// of them. Usually none is declined, so few blocks keep that case cheap.
 HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 tiles_per_block, bool all) {
     if (marks == nullptr) return 1;
     const u64 own = u64{blockIdx.x} * tiles_per_block + tile::lane();
-    return __ballot_sync(tile::all_lanes,
-                         tile::lane() < tiles_per_block && own < task.tiles && (all || marks[own] != 0));
+    return __ballot_sync(tile::all_lanes, tile::lane() < tiles_per_block && own < task.tiles &&
+                                              (all || (marks[own] & ROW_MARK_WANTED) != 0));
 }
 
 template <bool writes>
