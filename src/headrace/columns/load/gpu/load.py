@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_of_search
+from headrace.columns.convert.gpu.general.listed_strings import UNLISTED_BYTES
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, with_dfa
 from headrace.columns.faults.gpu.gather_records import LocatedRecords
 from headrace.columns.infer.infer_gpu import Inference
@@ -221,7 +222,9 @@ class _Load:
             setup.is_prepared, measures = True, measuring is None
             expected = self._tuning, self._dialect, self._first_group
             variant = "dfa" if by_dfa else "quoted" if quoted else "unquoted"
-            self._launcher.prepare(conversion_programs(*expected, variant=variant, measures=measures, is_wide=is_wide))
+            lists = variant == "unquoted" and self._lists(self._first_group)
+            flags = {"measures": measures, "is_wide": is_wide, "lists": lists}
+            self._launcher.prepare(conversion_programs(*expected, variant=variant, **flags))
         sizes = setup.buffer_sizes(tiles, measuring, 0 if measuring is None else self._first_group.strings)
         self._measuring = measuring
         structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)
@@ -231,6 +234,10 @@ class _Load:
         has_sums = measuring is not None or setup.has_sums(tiles)
         self._searched = _searched(structure, strings, marks, arguments, faults, setup.layout, quoted, has_sums, is_wide)
         self._first_buffers: tuple[DeviceBuffer, DeviceBuffer] | None = arguments, faults
+
+    def _lists(self, group: ColumnGroup) -> bool:
+        """Return whether the fields of a text without quotes are listed."""
+        return group.is_listable and self._setup.lists_fields and not self._result.faults.listing.skips_records
 
     def _measuring_search(self, *, quoted: bool) -> FusedSummary | None:
         """Return the search that also measures strings, or None. It needs the types, so inferred ones are sampled before it."""
@@ -278,7 +285,11 @@ class _Load:
         string_bytes = self._take_counts(fetched, strings)
         if is_mispredicted(int.from_bytes(fetched[layout.word : layout.word + 8].data, "little")):
             del launched  # releases its buffers before others are allocated
+            lists = self._conversion is not None and self._conversion.lists
             self._conversion = None  # a later text may be estimated as badly
+            if lists:
+                self._setup.lists_fields = string_bytes[0] < UNLISTED_BYTES
+                return self._convert(group, self._measured(group))
             return self._convert_counted(group, string_bytes)
         launched.columns.trim(self._rows, string_bytes)
         return self._collect(group, launched, fetched[layout.results :])
@@ -295,9 +306,10 @@ class _Load:
             return None
         searched, structure = self._searched, self._structure
         is_fast = not self._setup.expects_declined
-        key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums, is_fast, searched.is_wide
+        lists = self._lists(group) and structure.variants[0] == "unquoted"
+        key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums, is_fast, searched.is_wide, lists
         conversion = self._setup.conversions.get_or_create(
-            lambda: self._new_launches().speculative(group, is_fast=is_fast), group, key=key
+            lambda: self._new_launches().speculative(group, is_fast=is_fast, lists=lists), group, key=key
         )
         self._conversion = conversion
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
