@@ -38,6 +38,10 @@ _CODES = Entry("encode/dictionary.cu", "put_codes", f"{_DISTINCT}PP")
 _GATHER = Entry("encode/dictionary.cu", "gather_texts", f"{_PLAIN}PPQQPP")
 _INITIAL_SLOTS, _SLOT_GROWTH = 1 << 16, 16
 """Slots of the first hash table, and the factor of each larger table."""
+_MANY_ROWS, _MANY_SLOTS = 1 << 20, 1 << 18
+"""Rows from which on the first table has more slots."""
+_KEY_BYTES, _MAX_KEYS = 16, 1 << 20
+"""Bytes of a TextKey, and the largest table that has them."""
 _MAX_INT32 = 0x7FFFFFFF
 _SEED = int.from_bytes(os.urandom(8), "little") | 1
 _MAX_TOGETHER = 4
@@ -221,6 +225,8 @@ def text_dictionary(
     """
     if not texts.rows:
         return launcher.allocate(0), StringColumnBuffers(launcher.put(np.zeros(1, np.int32)), launcher.allocate(0), None, 0, 4), 0
+    if texts.rows >= _MANY_ROWS:
+        shape = replace(shape, slots=max(shape.slots, _MANY_SLOTS))
     where, codes = launcher.allocate(texts.rows * 4), launcher.allocate(texts.rows * 4)
     while True:
         distinct = _DistinctTexts.find(launcher, texts, shape, where, codes)
@@ -255,10 +261,13 @@ class _DistinctTexts(NamedTuple):
     ) -> _DistinctTexts:
         """Launch the kernels that find and number the texts. `where` and `codes` have a word for each row."""
         blocks, slots, most = -(-texts.rows // shape.rows), shape.slots, shape.slots // 2
-        zeroed = [slots * 8, 16, most * 8, scan_memory_bytes(blocks, 1), scan_memory_bytes(most, 1), blocks * 8]
-        buffers = launcher.allocate_group(zeroed, [8, most * 8, slots * 4], ones=1)
-        table, found, begins, block_memory, text_memory, block_begins, block_total, rows, codes_of = buffers
-        task = _DISTINCT_TASK.pack(texts.packed(), table.address, slots - 1, where.address, _SEED, found.address)
+        keys = slots * _KEY_BYTES if slots <= _MAX_KEYS else 0
+        zeroed = [slots * 8, keys, 16, most * 8, scan_memory_bytes(blocks, 1), scan_memory_bytes(most, 1), blocks * 8]
+        buffers = launcher.allocate_group(zeroed, [8, most * 8, slots * 4], ones=2)
+        table, key_table, found, begins, block_memory, text_memory, block_begins, block_total, rows, codes_of = buffers
+        task = _DISTINCT_TASK.pack(
+            texts.packed(), table.address, keys and key_table.address, slots - 1, where.address, _SEED, found.address
+        )
         defines = _defines(shape.threads)
         grid = Shape(defines, blocks, shape.threads)
         with launcher.together():
