@@ -23,7 +23,7 @@ from headrace.columns.convert.gpu.fast.launches import (
     strings_of_search,
     suits_dfa_rows,
 )
-from headrace.columns.convert.gpu.general.listed_strings import CONVERT_LISTED, LIST_FIELDS, convert_listed, list_strings
+from headrace.columns.convert.gpu.general.listed_strings import CONVERT_LISTED, LIST_FIELDS, ListedStrings
 from headrace.columns.convert.gpu.layouts import CONVERT_TASK, FAULT, LEFT_FIELD, SIGHTINGS, TOTALS_WORDS, pack_dfa
 from headrace.columns.convert.gpu.row_columns import NO_DFA, RowColumns
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
@@ -294,16 +294,14 @@ class ConversionLaunches:
     def _convert_listed(
         self, group: ColumnGroup, arguments: ArgumentBuffers, totals: DeviceBuffer, output: ConversionOutput
     ) -> None:
-        """List the fields of a text of strings, measure them, validate the estimate, and convert them."""
-        launcher, structure, columns = self._launcher, self._structure, (group, arguments.table)
+        """Convert strings by a list of their fields, if the estimate is right; parameters as for `measure`."""
         assert output.validated is not None
-        shape, _ = self._shape(structure.variants[0], None, None)
-        listed = list_strings(
-            launcher, (self._text, structure), columns, shape, self._task(group, structure.variants[0]), output.rows
-        )
-        scan_string_sizes(launcher, listed.sums, (listed.groups, group.strings), totals)
-        validate_estimate(launcher, structure.totals, arguments.ranges, totals, output.validated)
-        convert_listed(launcher, self._text, listed, columns, output.validated)
+        structure, variant = self._structure, self._structure.variants[0]
+        listed = ListedStrings(self._launcher, self._text, group, arguments.table, output.rows)
+        listed.find(structure, self._shape(variant, None, None)[0], self._task(group, variant), totals)
+        validate_estimate(self._launcher, structure.totals, arguments.ranges, totals, output.validated)
+        self._clear_first_seen(group, output.results)
+        listed.convert(output.validated)
         self.count_values(group, arguments.table, output)
 
     def fast_columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
@@ -372,8 +370,7 @@ class ConversionLaunches:
         """
         columns, table = arguments.fast[-1]
         results = output.results
-        if group.infers:
-            self._launcher.fill(BufferSlice(results, counts_bytes(len(group.columns))), 0xFF)
+        self._clear_first_seen(group, results)
         if columns is None:
             return None
         capacity = self._faults.listing.capacity
@@ -387,6 +384,10 @@ class ConversionLaunches:
             faults=self._fault_output(output) if self._fast.by_dfa else b"",
             validated_rows=output.validated,
         )
+
+    def _clear_first_seen(self, group: ColumnGroup, results: DeviceBuffer) -> None:
+        if group.infers:
+            self._launcher.fill(BufferSlice(results, counts_bytes(len(group.columns))), 0xFF)
 
     def _fault_output(self, output: ConversionOutput) -> bytes:
         listing = self._faults.listing

@@ -1,6 +1,6 @@
 // Reads the records of a tile of numbers most of which are absent. First all warps store nulls for the whole tile. Then
-// each lane takes a record and reads the fields that are not empty, of which it finds the next one by the bits of field
-// ends. So the stores of nulls are all that an empty field costs.
+// each lane takes a record and reads the fields that are not empty. It finds the next one by the bits of field ends. So
+// the stores of nulls are all that an empty field costs.
 #pragma once
 
 #include "columns/convert/gpu/fast/row_values.cuh"

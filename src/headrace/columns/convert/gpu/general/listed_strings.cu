@@ -17,13 +17,13 @@ constexpr u32 batch = 4;             // records whose ends and first bytes are l
 static_assert(group_rows % 32 == 0 && 32 % batch == 0);
 
 // A thread's column, and its records [first, end).
-struct ColumnRows {
+struct ThreadRows {
     u32 number;
     u64 first, end;
     u64 sum;  // index of its sum of bytes
 };
 
-HR_FN ColumnRows own_rows(u32 strings, u64 rows) {
+HR_FN ThreadRows rows_of_thread(u32 strings, u64 rows) {
     const u64 index = u64{blockIdx.x} * threads + threadIdx.x, group = index / strings;
     const u64 first = group * group_rows;
     return {static_cast<u32>(index - group * strings), first, min(rows, first + group_rows), index};
@@ -44,7 +44,7 @@ HR_FN ListedField listed_field(const u16* ends, u64 record, u32 width, u32 posit
 extern "C" __global__ void __launch_bounds__(threads)
     measure_listed(const u16* ends, const FindTotals* totals, const u32* declined, const ConvertColumn* columns,
                    u64* sums, u64 groups, u32 width, u32 strings) {
-    const ColumnRows own = own_rows(strings, groups * group_rows);
+    const ThreadRows own = rows_of_thread(strings, groups * group_rows);
     if (own.first >= own.end) return;
     const bool is_listed = tile::load_relaxed(declined) == 0;
     const u64 end = is_listed ? min(own.end, totals->records) : 0;
@@ -59,13 +59,13 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // The text in device memory.
-struct Text {
+struct WholeText {
     const u8* bytes;
     u64 size;
 };
 
 // Loads up to eight bytes of the text; those after them are any.
-HR_FN u64 load_bytes(const Text& text, u64 begin, u32 count) {
+HR_FN u64 load_bytes(const WholeText& text, u64 begin, u32 count) {
     const u8* const from = text.bytes + begin;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(from) % 8);
     if (count == 0) return 0;
@@ -81,13 +81,13 @@ HR_FN u64 load_bytes(const Text& text, u64 begin, u32 count) {
 }
 
 // Stores consecutive bytes by aligned vectors of 16.
-struct VectorStream {
+struct ByteStream {
     u8* to;         // of the vector, aligned
     u64 low, high;  // its bytes
     u32 count;      // their number
     u32 others;     // how many of these precede the stream
 
-    HR_MEMBER static VectorStream at(u8* to) {
+    HR_MEMBER static ByteStream at(u8* to) {
         const u32 others = static_cast<u32>(reinterpret_cast<u64>(to) % 16);
         return {to - others, 0, 0, others, others};
     }
@@ -150,14 +150,14 @@ extern "C" __global__ void __launch_bounds__(threads)
     convert_listed(const u8* bytes, const u16* __restrict__ ends, const u64* __restrict__ begins,
                    const ConvertColumn* __restrict__ columns, const u64* __restrict__ sums, const u64* validated_rows,
                    u64 size, u32 width, u32 strings) {
-    const ColumnRows own = own_rows(strings, is_mispredicted(validated_rows) ? 0 : *validated_rows);
+    const ThreadRows own = rows_of_thread(strings, is_mispredicted(validated_rows) ? 0 : *validated_rows);
     if (own.first >= own.end) return;
-    const Text text{bytes, size};
+    const WholeText text{bytes, size};
     const ConvertColumn& column = columns[own.number];
     const u32 position = column.position;
     const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL);
     u64 offset = sums[own.sum];
-    VectorStream stream = VectorStream::at(column.values + offset);
+    ByteStream stream = ByteStream::at(column.values + offset);
     u32 present = 0;
 #pragma unroll 1
     for (u64 row = own.first; row < own.end; row += batch) {

@@ -2,70 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from headrace.columns.convert.gpu.column_group import ColumnGroup
 from headrace.columns.convert.gpu.layouts import CONVERT_TASK
+from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.convert.gpu.tuning import LISTED_DEFINES
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.structure.gpu.find import TileStructure
 
 LIST_FIELDS = Entry("columns/convert/gpu/general/convert.cu", "list_fields", f"PPPPPPQ{CONVERT_TASK.argument}")
-MEASURE_LISTED = Entry("columns/convert/gpu/general/listed_strings.cu", "measure_listed", "PPPPPQII")
-CONVERT_LISTED = Entry(MEASURE_LISTED.file, "convert_listed", "PPPPPPQII")
+_MEASURE = Entry("columns/convert/gpu/general/listed_strings.cu", "measure_listed", "PPPPPQII")
+CONVERT_LISTED = Entry(_MEASURE.file, "convert_listed", "PPPPPPQII")
 UNLISTED_BYTES = 1 << 40
 """Bytes of the first column if some fields could not be listed, at least."""
 
 
-@dataclass(frozen=True, slots=True)
 class ListedStrings:
-    """The fields of a text, and the bytes of its strings."""
+    """The list of a text's fields: 2 bytes for each, and 8 for each record and each column of 64 records.
 
-    ends: DeviceBuffer
-    """The end of each field, counted from its record's begin: 2 bytes for each."""
-    begins: DeviceBuffer
-    """The first byte of each record."""
-    sums: DeviceBuffer
-    """Bytes for each group of records and column; replaced by their offsets once they are scanned."""
-    groups: Any
-    """Number of groups of records."""
+    `launcher`, `text`: execution context of the kernels, and the text.
+    `group`, `table`: the columns, and their table on the device.
+    `rows`: the number of records, or an upper bound.
+    """
 
+    def __init__(self, launcher: Launcher, text: DeviceBuffer, group: ColumnGroup, table: DeviceBuffer, rows: Any) -> None:
+        self._launcher, self._text, self._table, self._rows = launcher, text, table, rows
+        self._numbers = group.width, group.strings
+        self._groups = -(-rows // LISTED_DEFINES["HR_ROWS"])
+        self._sums_shape = self._groups, group.strings
+        sizes = 2 * rows * group.width, 8 * (rows + 1), 8 * self._groups * group.strings
+        self._declined, self._ends, self._begins, self._sums = launcher.allocate_group([16], sizes)
 
-def list_strings(
-    launcher: Launcher,
-    searched: tuple[DeviceBuffer, TileStructure],
-    columns: tuple[ColumnGroup, DeviceBuffer],
-    shape: Shape,
-    task: bytes,
-    rows: Any,
-) -> ListedStrings:
-    """List the fields of a text of up to `rows` records, and measure its strings."""
-    (text, structure), (group, table) = searched, columns
-    groups = -(-rows // LISTED_DEFINES["HR_ROWS"])
-    declined = launcher.allocate(16, fill=0)
-    sizes = 2 * rows * group.width, 8 * (rows + 1), 8 * groups * group.strings
-    ends, begins, sums = launcher.allocate_group([], sizes)
-    launcher.launch(LIST_FIELDS, shape, [text, structure.entries, structure.totals, ends, begins, declined, rows, task])
-    launcher.launch(
-        MEASURE_LISTED, _shape(groups, group), [ends, structure.totals, declined, table, sums, groups, group.width, group.strings]
-    )
-    return ListedStrings(ends, begins, sums, groups)
+    def find(self, structure: TileStructure, shape: Shape, task: bytes, totals: DeviceBuffer) -> None:
+        """List the fields, measure the strings, and scan their sizes.
 
+        `structure`: the tiles of the text.
+        `shape`, `task`: launch configuration and ConvertTask of ``list_fields``.
+        `totals`: a word for each column: receives its bytes.
+        """
+        launch = self._launcher.launch
+        head = [self._text, structure.entries, structure.totals]
+        launch(LIST_FIELDS, shape, [*head, self._ends, self._begins, self._declined, self._rows, task])
+        found = [self._ends, structure.totals, self._declined, self._table, self._sums]
+        launch(_MEASURE, self._shape, [*found, self._groups, *self._numbers])
+        scan_string_sizes(self._launcher, self._sums, self._sums_shape, totals)
 
-def convert_listed(
-    launcher: Launcher,
-    text: DeviceBuffer,
-    listed: ListedStrings,
-    columns: tuple[ColumnGroup, DeviceBuffer],
-    validated: DeviceBuffer,
-) -> None:
-    """Convert listed strings."""
-    group, table = columns
-    args = [text, listed.ends, listed.begins, table, listed.sums, validated, text.nbytes, group.width, group.strings]
-    launcher.launch(CONVERT_LISTED, _shape(listed.groups, group), args)
+    def convert(self, validated: DeviceBuffer) -> None:
+        """Convert the strings; `validated`: the word of `headrace.columns.load.gpu.estimate.validate_estimate`."""
+        args = [self._text, self._ends, self._begins, self._table, self._sums, validated, self._text.nbytes, *self._numbers]
+        self._launcher.launch(CONVERT_LISTED, self._shape, args)
 
-
-def _shape(groups: Any, group: ColumnGroup) -> Shape:
-    threads = LISTED_DEFINES["HR_THREADS"]
-    return Shape(LISTED_DEFINES, -(-groups * group.strings // threads), threads)
+    @property
+    def _shape(self) -> Shape:
+        groups, strings = self._sums_shape
+        threads = LISTED_DEFINES["HR_THREADS"]
+        return Shape(LISTED_DEFINES, -(-groups * strings // threads), threads)
