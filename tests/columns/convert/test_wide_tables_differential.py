@@ -93,8 +93,9 @@ def test_tiles_of_several_tiles_of_the_search(quoted, type_, monkeypatch):
     types = [rng.choice(TYPES) if type_ == "mixed" else type_ for _ in range(90)]
     data = text_of(rng, types, 70, 0.02)
     data = data if quoted else data.replace(b'"a,b"', b"ab").replace(b'"', b"")
+    options = {"header": False, "schema": types, "shape": LARGER_SHAPE, "on_error": "null", "null_values": ["", "NA"]}
     for skew in (0, 7):
-        check(data, header=False, schema=types, shape=LARGER_SHAPE, skew=skew, on_error="null")
+        check(data, skew=skew, **options)  # fields of strings are not listed, since some text is null
     assert set(spans) == {3}
 
 
@@ -161,8 +162,9 @@ def test_strings_of_records_longer_than_a_tile(columns):
 
 
 @pytest.mark.parametrize("inferred", [False, True])
-def test_a_quote_far_from_the_begin_of_many_columns_of_strings(inferred, monkeypatch):
-    """The search without quotes gives up, so it measures no strings. They are measured after the one with quotes is counted."""
+@pytest.mark.parametrize("lists", [False, True])
+def test_a_quote_far_from_the_begin_of_many_columns_of_strings(inferred, lists, monkeypatch):
+    """The search without quotes gives up, so no strings are measured. They are measured after the one with quotes is counted."""
     measured: list[tuple[int, bool]] = []
     launch = FiberLauncher.launch
 
@@ -177,8 +179,9 @@ def test_a_quote_far_from_the_begin_of_many_columns_of_strings(inferred, monkeyp
     rows = text_of(rng, ["letters"] * 70, 200, 0.0).split(b"\n")
     rows[150] = b'"a,""b"' + rows[150][rows[150].index(b",") :]
     schema = {} if inferred else {"schema": ["string"] * 70}
-    check(b"\n".join(rows), header=False, shape=LARGER_SHAPE, **schema)
-    assert measured == [(0, False), (1, True)]
+    null_values = [""] if lists else ["", "NA"]  # with another null text, fields are not listed
+    check(b"\n".join(rows), header=False, null_values=null_values, shape=LARGER_SHAPE, **schema)
+    assert measured == [(0, False), (1, True)][lists:]
 
 
 @pytest.mark.parametrize("quoted", [0.0, 0.05])

@@ -65,7 +65,8 @@ def load_on_gpu(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: L
     """Load all records of a text in device memory into columns there.
 
     Memory: the result, and up to a quarter more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
-    and column of strings. If only the automaton reads the dialect, also half as many bytes as the text.
+    and column of strings. If all columns are strings, and more than 16, two bytes for each field instead of the last. If only the
+    automaton reads the dialect, also half as many bytes as the text.
 
     Parameters
     ----------
@@ -287,8 +288,8 @@ class _Load:
             del launched  # releases its buffers before others are allocated
             lists = self._conversion is not None and self._conversion.lists
             self._conversion = None  # a later text may be estimated as badly
-            if lists:
-                self._setup.lists_fields = string_bytes[0] < UNLISTED_BYTES
+            if lists:  # the sums are those of groups of records
+                self._setup.lists_fields = self._variant != "unquoted" or string_bytes[0] < UNLISTED_BYTES
                 return self._convert(group, self._measured(group))
             return self._convert_counted(group, string_bytes)
         launched.columns.trim(self._rows, string_bytes)
