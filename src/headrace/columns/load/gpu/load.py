@@ -220,12 +220,11 @@ class _Load:
         line_end, columns = self._dialect.lineterminator, len(setup.positions)
         is_wide = not by_dfa and self._tuning.is_wide(self._prefix, line_end, columns, tiles)
         if not setup.is_prepared:
-            setup.is_prepared, measures = True, measuring is None
-            expected = self._tuning, self._dialect, self._first_group
-            variant = "dfa" if by_dfa else "quoted" if quoted else "unquoted"
-            lists = variant == "unquoted" and self._lists(self._first_group)
-            flags = {"measures": measures, "is_wide": is_wide, "lists": lists}
-            self._launcher.prepare(conversion_programs(*expected, variant=variant, **flags))
+            setup.is_prepared, group = True, self._first_group
+            kind = "dfa" if by_dfa else "quoted" if quoted else "unquoted"
+            lists = kind == "unquoted" and self._lists(group)
+            flags = {"measures": measuring is None, "is_wide": is_wide, "lists": lists}
+            self._launcher.prepare(conversion_programs(self._tuning, self._dialect, group, variant=kind, **flags))
         sizes = setup.buffer_sizes(tiles, measuring, 0 if measuring is None else self._first_group.strings)
         self._measuring = measuring
         structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)
