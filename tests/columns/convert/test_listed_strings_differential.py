@@ -53,10 +53,15 @@ def test_many_columns_of_strings(rows: int, columns: int, skew: int, shape: GpuT
 @pytest.mark.parametrize(
     "options", [{"dtypes": {"c3": "large_string"}}, {"columns": ["c19", "c2", "c7", *(f"c{i}" for i in range(20, 40))]}, {}]
 )
-@pytest.mark.parametrize("null_values", [[""], []])
+@pytest.mark.parametrize("null_values", [[""], [], ["bc", "a"], ["", "NA", "a longer text", "y" * 31]])
 def test_some_columns_and_other_offsets(options: dict[str, Any], null_values: list[str], kernels: list[str]) -> None:
     names = ",".join(f"c{number}" for number in range(40)) + "\n"
-    check(names.encode() + _text(0, 90, 40, ["a", "bc", "", "d e f"]), null_values=null_values, shape=LARGER_SHAPE, **options)
+    check(
+        names.encode() + _text(0, 90, 40, ["a", "bc", "", "d e f", "NA", "a longer text", "a longer test", "y" * 31]),
+        null_values=null_values,
+        shape=LARGER_SHAPE,
+        **options,
+    )
     assert set(kernels) == {"convert_listed"}
 
 

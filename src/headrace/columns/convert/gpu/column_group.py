@@ -22,7 +22,6 @@ from headrace.columns.convert.gpu.layouts import (
     CONVERT_COLUMN,
     CONVERT_TASK,
     EMPTY,
-    ConvertFlag,
     FaultListing,
     dfa_dialect,
     kernel_order,
@@ -222,9 +221,8 @@ class ColumnGroup:
         self.string_positions = [column.position for column in columns[: self.strings]]
         self.has_text = any(type_.is_string for type_ in self.types)
         self.infers = any(column.guess is not None for column in columns)
-        has_rules = (table["flags"] & ConvertFlag.NULL_WORDS).any() or any(column.guess == EMPTY for column in columns)
-        self.is_listable = MAX_STRINGS < self.strings == len(columns) and not has_rules
-        """True if the columns can be converted by a list of their fields: strings of which no text but the empty one is null."""
+        self.is_listable = MAX_STRINGS < self.strings == len(columns) and EMPTY not in [column.guess for column in columns]
+        """True if the columns can be converted by a list of their fields: all are strings."""
         self.families = sum(1 << family for family in set(table["family"].tolist())) | self.infers << INFERS_BIT
         """Bit mask of the columns' ConvertFamily, and `INFERS_BIT`."""
         self.inferred_kinds = bytes(kind for kind in self.kinds if kind != GIVEN)

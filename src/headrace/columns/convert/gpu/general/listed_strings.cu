@@ -6,6 +6,8 @@
 #include "columns/convert/gpu/convert_task.hpp"
 #include "columns/convert/gpu/size_estimate.hpp"
 #include "columns/convert/gpu/text_bits.cuh"
+#include "columns/rules/special_words.hpp"
+#include "columns/rules/word_table.hpp"
 #include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"
 
@@ -29,43 +31,28 @@ HR_FN ThreadRows rows_of_thread(u32 strings, u64 rows) {
     return {static_cast<u32>(index - group * strings), first, min(rows, first + group_rows), index};
 }
 
-// A field's bytes, counted from its record's begin.
-struct ListedField {
-    u32 begin, end;
-};
-
-HR_FN ListedField listed_field(const u16* ends, u64 record, u32 width, u32 position) {
-    const u16* const own = ends + record * width + position;
-    return {position == 0 ? 0u : own[-1] + 1u, own[0]};
-}
-
-// Measures strings: sums[group * strings + column] is the number of bytes of a column in a group of records. If fields
-// are not listed, column 0 has more bytes than any estimate allows.
-extern "C" __global__ void __launch_bounds__(threads)
-    measure_listed(const u16* ends, const FindTotals* totals, const u32* declined, const ConvertColumn* columns,
-                   u64* sums, u64 groups, u32 width, u32 strings) {
-    const ThreadRows own = rows_of_thread(strings, groups * group_rows);
-    if (own.first >= own.end) return;
-    const bool is_listed = tile::load_relaxed(declined) == 0;
-    const u64 end = is_listed ? min(own.end, totals->records) : 0;
-    const u32 position = columns[own.number].position;
-    u64 bytes = is_listed ? 0 : u64{1} << 40;
-#pragma unroll 8
-    for (u64 record = own.first; record < end; ++record) {
-        const ListedField field = listed_field(ends, record, width, position);
-        bytes += field.end - field.begin;
-    }
-    sums[own.sum] = bytes;
-}
-
-// The text in device memory.
-struct WholeText {
+// A text, and the list of its fields (ListedFields of convert.cu).
+struct ListedText {
     const u8* bytes;
     u64 size;
+    const u16* ends;
+    const u64* begins;
+    u32 width;  // fields of a record
 };
 
+struct ListedField {
+    u64 begin;
+    u32 n;
+};
+
+HR_FN ListedField field_at(const ListedText& text, u64 record, u32 position) {
+    const u16* const own = text.ends + record * text.width + position;
+    const u32 before = position == 0 ? 0u : own[-1] + 1u;
+    return {text.begins[record] + before, own[0] - before};
+}
+
 // Loads up to eight bytes of the text; those after them are any.
-HR_FN u64 load_bytes(const WholeText& text, u64 begin, u32 count) {
+HR_FN u64 load_bytes(const ListedText& text, u64 begin, u32 count) {
     const u8* const from = text.bytes + begin;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(from) % 8);
     if (count == 0) return 0;
@@ -78,6 +65,50 @@ HR_FN u64 load_bytes(const WholeText& text, u64 begin, u32 count) {
     u64 result = 0;
     for (u32 i = 0; i < min(count, 8u); ++i) result |= u64{from[i]} << (8 * i);
     return result;
+}
+
+// Texts of a column that mean null, beside the empty one.
+struct NullTexts {
+    const FieldRules* rules;
+    u64 sizes;  // bit n: one of them has n bytes; bit 63: 63 bytes or more
+};
+
+HR_FN NullTexts null_texts(const ConvertColumn& column) {
+    return {column.rules, column.flags & CONVERT_NULL_WORDS ? column.rules->words.null_sizes & ~u64{1} : 0};
+}
+
+HR_FN bool may_be_null(const NullTexts& nulls, u32 n) { return (nulls.sizes >> min(n, 63u) & 1) != 0; }
+
+// Returns whether a field is such a text. `first`: its first bytes, up to eight.
+HR_FN bool is_null(const NullTexts& nulls, const ListedText& text, const ListedField& field, u64 first) {
+    if (!may_be_null(nulls, field.n)) return false;
+    if (field.n > 8) return is_one_of(nulls.rules->nulls, text.bytes + field.begin, field.n);
+    return (meaning_of_word(nulls.rules->words, first, field.n) & NULL_WORD) != 0;
+}
+
+// Measures strings: sums[group * strings + column] is the number of bytes of a column in a group of records. If fields
+// are not listed, column 0 has more bytes than any estimate allows.
+extern "C" __global__ void __launch_bounds__(threads)
+    measure_listed(const u8* bytes, u64 size, const u16* __restrict__ ends, const u64* __restrict__ begins,
+                   const ConvertColumn* __restrict__ columns, const FindTotals* totals, const u32* declined, u64* sums,
+                   u64 groups, u32 width, u32 strings) {
+    const ThreadRows own = rows_of_thread(strings, groups * group_rows);
+    if (own.first >= own.end) return;
+    const bool is_listed = tile::load_relaxed(declined) == 0;
+    const u64 end = is_listed ? min(own.end, totals->records) : 0;
+    const ListedText text{bytes, size, ends, begins, width};
+    const ConvertColumn& column = columns[own.number];
+    const NullTexts nulls = null_texts(column);
+    u64 sum = is_listed ? 0 : u64{1} << 40;
+#pragma unroll 4
+    for (u64 record = own.first; record < end; ++record) {
+        const ListedField field = field_at(text, record, column.position);
+        sum += field.n;
+        if (may_be_null(nulls, field.n) && is_null(nulls, text, field, load_bytes(text, field.begin, field.n))) {
+            sum -= field.n;
+        }
+    }
+    sums[own.sum] = sum;
 }
 
 // Stores consecutive bytes by aligned vectors of 16.
@@ -144,45 +175,36 @@ HR_FN void store_offsets(const ConvertColumn& column, u64 row, u32 count, const 
     }
 }
 
-// Converts listed strings. `begins`: the first byte of each record. `sums`: those of measure_listed, scanned over the
-// groups for each column. `validated_rows`: as validate_estimate publishes them.
-extern "C" __global__ void __launch_bounds__(threads)
-    convert_listed(const u8* bytes, const u16* __restrict__ ends, const u64* __restrict__ begins,
-                   const ConvertColumn* __restrict__ columns, const u64* __restrict__ sums, const u64* validated_rows,
-                   u64 size, u32 width, u32 strings) {
-    const ThreadRows own = rows_of_thread(strings, is_mispredicted(validated_rows) ? 0 : *validated_rows);
-    if (own.first >= own.end) return;
-    const WholeText text{bytes, size};
-    const ConvertColumn& column = columns[own.number];
+// Converts a thread's strings. `offset`: of the first one.
+template <bool has_nulls>
+HR_FN void convert_strings(const ListedText& text, const ConvertColumn& column, const ThreadRows& own, u64 offset) {
     const u32 position = column.position;
     const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL);
-    u64 offset = sums[own.sum];
     ByteStream stream = ByteStream::at(column.values + offset);
     u32 present = 0;
 #pragma unroll 1
     for (u64 row = own.first; row < own.end; row += batch) {
         const u32 count = static_cast<u32>(min(own.end - row, u64{batch}));
-        u64 begin[batch], first[batch], offsets[batch];
-        u32 n[batch];
+        ListedField fields[batch];
+        u64 first[batch], offsets[batch];
 #pragma unroll
         for (u32 k = 0; k < batch; ++k) {
-            begin[k] = n[k] = 0;
-            if (k >= count) continue;
-            const ListedField field = listed_field(ends, row + k, width, position);
-            begin[k] = begins[row + k] + field.begin;
-            n[k] = field.end - field.begin;
+            fields[k] = k < count ? field_at(text, row + k, position) : ListedField{0, 0};
         }
 #pragma unroll
-        for (u32 k = 0; k < batch; ++k) first[k] = load_bytes(text, begin[k], n[k]);
+        for (u32 k = 0; k < batch; ++k) first[k] = load_bytes(text, fields[k].begin, fields[k].n);
 #pragma unroll
         for (u32 k = 0; k < batch; ++k) {
-            if (n[k] != 0) stream.append(first[k], min(n[k], 8u));
-            for (u32 done = 8; done < n[k]; done += 8) {
-                stream.append(load_bytes(text, begin[k] + done, n[k] - done), min(n[k] - done, 8u));
-            }
+            const auto [begin, n] = fields[k];
             offsets[k] = offset;
-            offset += n[k];
-            present |= k < count && (n[k] != 0 || keeps_empty) ? 1u << (row + k) % 32 : 0;
+            if (k >= count || (n == 0 && !keeps_empty)) continue;
+            if (has_nulls && n != 0 && is_null(null_texts(column), text, fields[k], first[k])) continue;
+            present |= 1u << (row + k) % 32;
+            if (n != 0) stream.append(first[k], min(n, 8u));
+            for (u32 done = 8; done < n; done += 8) {
+                stream.append(load_bytes(text, begin + done, n - done), min(n - done, 8u));
+            }
+            offset += n;
         }
         store_offsets(column, row, count, offsets);
         if ((row + batch) % 32 != 0 && row + batch < own.end) continue;
@@ -191,4 +213,21 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     store_offset(column.offsets, column.width == 8, own.end, offset);
     stream.store();
+}
+
+// Converts listed strings. `sums`: those of measure_listed, scanned over the groups for each column. `validated_rows`:
+// as validate_estimate publishes them.
+extern "C" __global__ void __launch_bounds__(threads)
+    convert_listed(const u8* bytes, u64 size, const u16* __restrict__ ends, const u64* __restrict__ begins,
+                   const ConvertColumn* __restrict__ columns, const u64* __restrict__ sums, const u64* validated_rows,
+                   u32 width, u32 strings) {
+    const ThreadRows own = rows_of_thread(strings, is_mispredicted(validated_rows) ? 0 : *validated_rows);
+    if (own.first >= own.end) return;
+    const ListedText text{bytes, size, ends, begins, width};
+    const ConvertColumn& column = columns[own.number];
+    if (column.flags & CONVERT_NULL_WORDS) {
+        convert_strings<true>(text, column, own, sums[own.sum]);
+    } else {
+        convert_strings<false>(text, column, own, sums[own.sum]);
+    }
 }

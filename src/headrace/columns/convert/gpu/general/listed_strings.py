@@ -12,8 +12,8 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.structure.gpu.find import TileStructure
 
 LIST_FIELDS = Entry("columns/convert/gpu/general/convert.cu", "list_fields", f"PPPPPPQ{CONVERT_TASK.argument}")
-_MEASURE = Entry("columns/convert/gpu/general/listed_strings.cu", "measure_listed", "PPPPPQII")
-CONVERT_LISTED = Entry(_MEASURE.file, "convert_listed", "PPPPPPQII")
+_MEASURE = Entry("columns/convert/gpu/general/listed_strings.cu", "measure_listed", "PQPPPPPPQII")
+CONVERT_LISTED = Entry(_MEASURE.file, "convert_listed", "PQPPPPPII")
 UNLISTED_BYTES = 1 << 40
 """Bytes of the first column if some fields could not be listed, at least."""
 
@@ -44,14 +44,17 @@ class ListedStrings:
         launch = self._launcher.launch
         head = [self._text, structure.entries, structure.totals]
         launch(LIST_FIELDS, shape, [*head, self._ends, self._begins, self._declined, self._rows, task])
-        found = [self._ends, structure.totals, self._declined, self._table, self._sums]
-        launch(_MEASURE, self._shape, [*found, self._groups, *self._numbers])
+        found = [structure.totals, self._declined, self._sums]
+        launch(_MEASURE, self._shape, [*self._listed, *found, self._groups, *self._numbers])
         scan_string_sizes(self._launcher, self._sums, self._sums_shape, totals)
 
     def convert(self, validated: DeviceBuffer) -> None:
         """Convert the strings; `validated`: the word of `headrace.columns.load.gpu.estimate.validate_estimate`."""
-        args = [self._text, self._ends, self._begins, self._table, self._sums, validated, self._text.nbytes, *self._numbers]
-        self._launcher.launch(CONVERT_LISTED, self._shape, args)
+        self._launcher.launch(CONVERT_LISTED, self._shape, [*self._listed, self._sums, validated, *self._numbers])
+
+    @property
+    def _listed(self) -> list[Any]:
+        return [self._text, self._text.nbytes, self._ends, self._begins, self._table]
 
     @property
     def _shape(self) -> Shape:
