@@ -32,7 +32,7 @@ HR_FN ThreadRows rows_of_thread(u32 strings, u64 rows) {
 }
 
 // A text, and the list of its fields (ListedFields of convert.cu).
-struct ListedText {
+struct FieldTexts {
     const u8* bytes;
     u64 size;
     const u16* ends;
@@ -45,14 +45,14 @@ struct ListedField {
     u32 n;
 };
 
-HR_FN ListedField field_at(const ListedText& text, u64 record, u32 position) {
+HR_FN ListedField field_at(const FieldTexts& text, u64 record, u32 position) {
     const u16* const own = text.ends + record * text.width + position;
     const u32 before = position == 0 ? 0u : own[-1] + 1u;
     return {text.begins[record] + before, own[0] - before};
 }
 
 // Loads up to eight bytes of the text; those after them are any.
-HR_FN u64 load_bytes(const ListedText& text, u64 begin, u32 count) {
+HR_FN u64 load_bytes(const FieldTexts& text, u64 begin, u32 count) {
     const u8* const from = text.bytes + begin;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(from) % 8);
     if (count == 0) return 0;
@@ -80,7 +80,7 @@ HR_FN NullTexts null_texts(const ConvertColumn& column) {
 HR_FN bool may_be_null(const NullTexts& nulls, u32 n) { return (nulls.sizes >> min(n, 63u) & 1) != 0; }
 
 // Returns whether a field is such a text. `first`: its first bytes, up to eight.
-HR_FN bool is_null(const NullTexts& nulls, const ListedText& text, const ListedField& field, u64 first) {
+HR_FN bool is_null(const NullTexts& nulls, const FieldTexts& text, const ListedField& field, u64 first) {
     if (!may_be_null(nulls, field.n)) return false;
     if (field.n > 8) return is_one_of(nulls.rules->nulls, text.bytes + field.begin, field.n);
     return (meaning_of_word(nulls.rules->words, first, field.n) & NULL_WORD) != 0;
@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (own.first >= own.end) return;
     const bool is_listed = tile::load_relaxed(declined) == 0;
     const u64 end = is_listed ? min(own.end, totals->records) : 0;
-    const ListedText text{bytes, size, ends, begins, width};
+    const FieldTexts text{bytes, size, ends, begins, width};
     const ConvertColumn& column = columns[own.number];
     const NullTexts nulls = null_texts(column);
     u64 sum = is_listed ? 0 : u64{1} << 40;
@@ -177,7 +177,7 @@ HR_FN void store_offsets(const ConvertColumn& column, u64 row, u32 count, const 
 
 // Converts a thread's strings. `offset`: of the first one.
 template <bool has_nulls>
-HR_FN void convert_strings(const ListedText& text, const ConvertColumn& column, const ThreadRows& own, u64 offset) {
+HR_FN void convert_strings(const FieldTexts& text, const ConvertColumn& column, const ThreadRows& own, u64 offset) {
     const u32 position = column.position;
     const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL);
     ByteStream stream = ByteStream::at(column.values + offset);
@@ -223,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                    u32 width, u32 strings) {
     const ThreadRows own = rows_of_thread(strings, is_mispredicted(validated_rows) ? 0 : *validated_rows);
     if (own.first >= own.end) return;
-    const ListedText text{bytes, size, ends, begins, width};
+    const FieldTexts text{bytes, size, ends, begins, width};
     const ConvertColumn& column = columns[own.number];
     if (column.flags & CONVERT_NULL_WORDS) {
         convert_strings<true>(text, column, own, sums[own.sum]);
