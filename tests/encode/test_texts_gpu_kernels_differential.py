@@ -11,7 +11,6 @@ import pytest
 import headrace
 from headrace.columns.column import Column
 from headrace.core.buffer import copy_of
-from headrace.encode import texts_gpu
 from headrace.encode.texts import as_dictionary, as_views
 from headrace.encode.texts_gpu import StringColumnBuffers, TextShape, run_together, string_views, text_dictionary
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -84,9 +83,7 @@ def test_views_in_several_buffers(most):
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("few", [False, True])
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize("max_keys", [0, 1 << 10])
-def test_dictionaries(rows, large, few, seed, max_keys, monkeypatch):
-    monkeypatch.setattr(texts_gpu, "MAX_KEYS", max_keys)
+def test_dictionaries(rows, large, few, seed):
     launcher = FiberLauncher("random", rows + seed)
     column = column_of(random.Random(rows), rows, large, few)
     expected = as_dictionary(column, 2)

@@ -4,7 +4,7 @@
 // text, so the result does not depend on the order of insertion. The rows in the slots are then numbered in their
 // order.
 //
-// Bytes moved: each text once, and if it is long that of the row in its slot; 12 bytes per row for codes and slots.
+// Bytes moved: each text once, and the text of the row in its slot once; 12 bytes per row for codes and slots.
 #include "core/hash.hpp"
 #include "encode/text_bytes.cuh"
 #include "gpu/block/block.cuh"
@@ -16,55 +16,31 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 block_rows = threads * TURNS;
 constexpr u64 empty = ~u64{0};
 
-// A row's text, with the key that starts as TextKey of a short text.
+// A row's text. `head`: its bytes, if they are fewer than eight.
 struct TextOfRow {
-    u64 begin, size;
-    TextKey key;
+    u64 begin, size, head;
 };
-constexpr u64 short_text = 15;  // bytes of which a key has all
+constexpr u64 head_bytes = 8;
 
 HR_FN TextOfRow text_of(const PlainTexts& texts, u64 row, u64 end) {
-    const u64 begin = text_begin(texts, row), size = text_begin(texts, row + 1) - begin;
-    if (size > short_text) return {begin, size, {0, LONG_TEXT << 56}};
-    u32 words[4];
-    load_first(texts, begin, static_cast<u32>(size), end, words);
-    return {begin, size, {u64{words[1]} << 32 | words[0], size << 56 | u64{words[3]} << 32 | words[2]}};
+    TextOfRow text{text_begin(texts, row), 0, 0};
+    text.size = text_begin(texts, row + 1) - text.begin;
+    if (text.size >= head_bytes) return text;
+    u32 words[2];
+    load_first(texts, text.begin, static_cast<u32>(text.size), end, words);
+    text.head = u64{words[1]} << 32 | words[0];
+    return text;
 }
 
-// Returns the hash of a text: of a short one by its key, whose bytes are loaded already.
+// Returns the hash of the text: hash_head of a short one, whose bytes are loaded already.
 HR_FN u64 hash_of(const PlainTexts& texts, const TextOfRow& text, u64 seed) {
-    if (text.size > short_text) return hash_text(texts.bytes + text.begin, text.size, seed);
-    return fold_product(fold_product(text.key.low ^ golden_ratio ^ seed, text.key.high ^ seed),
-                        seed * golden_ratio | 1);
+    return text.size < head_bytes ? hash_head(text.head, text.size, seed)
+                                  : hash_text(texts.bytes + text.begin, text.size, seed);
 }
 
-HR_FN bool are_equal(const TextKey& a, const TextKey& b) { return a.low == b.low && a.high == b.high; }
-
-// Returns whether a text is that of another row.
-HR_FN bool is_text_of(const PlainTexts& texts, const TextOfRow& text, u64 row, u64 end) {
-    const TextOfRow other = text_of(texts, row, end);
-    if (text.size <= short_text) return are_equal(text.key, other.key);
-    return text.size == other.size && are_bytes_equal(texts.bytes + other.begin, texts.bytes + text.begin, text.size);
-}
-
-// A key is loaded and stored as a whole. A load from the nearest cache may find the ones before it.
-HR_FN TextKey load_key(const TextKey* key) {
-    const tile::WordPair found = tile::load_cached(reinterpret_cast<const tile::WordPair*>(key));
-    return {found.low, found.high};
-}
-HR_FN void store_key(TextKey* to, const TextKey& key) {
-    tile::store_relaxed(reinterpret_cast<tile::WordPair*>(to), tile::WordPair{key.low, key.high});
-}
-
-constexpr TextKey no_key{~u64{0}, ~u64{0}};
-
-// Returns whether a text is that of a slot, whose row is known. Usually the slot's key decides.
-HR_FN bool is_in_slot(const DistinctTexts& task, const TextOfRow& text, u64 slot, u64 row, u64 end) {
-    const TextKey key = task.keys == nullptr ? no_key : load_key(&task.keys[slot]);
-    if (!are_equal(key, no_key) && (text.size <= short_text || !are_equal(key, text.key))) {
-        return are_equal(key, text.key);
-    }
-    return is_text_of(task.texts, text, row, end);
+HR_FN bool are_equal(const PlainTexts& texts, const TextOfRow& a, const TextOfRow& b) {
+    if (a.size != b.size || a.head != b.head) return false;
+    return a.size < head_bytes || are_bytes_equal(texts.bytes + a.begin, texts.bytes + b.begin, a.size);
 }
 
 HR_FN bool is_too_small(const DistinctTexts& task) { return 2 * tile::load_cached(task.used_slots) >= task.mask; }
@@ -78,10 +54,8 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         if (row >= texts.rows || !has_text(texts, row)) continue;
         if (is_too_small(task)) return;
-        TextOfRow text = text_of(texts, row, end);
-        const u64 hash = hash_of(texts, text, task.seed);
-        if (text.size > short_text) text.key.low = hash;
-        u64 slot = hash & task.mask;
+        const TextOfRow text = text_of(texts, row, end);
+        u64 slot = hash_of(texts, text, task.seed) & task.mask;
         for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
             // Threads that started when half of the slots were free may take all of them.
             if (probes % 32 == 0 && 2 * tile::load_relaxed(task.used_slots) >= task.mask) return;
@@ -89,12 +63,11 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
             if (known == empty) {
                 known = atomicCAS(&task.slots[slot], empty, row);
                 if (known == empty) {
-                    if (task.keys != nullptr) store_key(&task.keys[slot], text.key);
                     atomicAdd(task.used_slots, u64{1});
                     break;
                 }
             }
-            if (known == row || is_in_slot(task, text, slot, known, end)) {
+            if (known == row || are_equal(texts, text_of(texts, known, end), text)) {
                 if (row < known) atomicMin(&task.slots[slot], row);
                 break;
             }

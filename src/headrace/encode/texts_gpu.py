@@ -39,9 +39,7 @@ _GATHER = Entry("encode/dictionary.cu", "gather_texts", f"{_PLAIN}PPQQPP")
 _INITIAL_SLOTS, _SLOT_GROWTH = 1 << 16, 16
 """Slots of the first hash table, and the factor of each larger table."""
 _MANY_ROWS, _MANY_SLOTS = 1 << 20, 1 << 18
-"""Rows from which on the first table has more slots."""
-_KEY_BYTES, MAX_KEYS = 16, 1 << 20
-"""Bytes of a TextKey, and the largest table that has them."""
+"""Rows from which on the first table has more slots: a table that is too small costs a pass over all rows."""
 _MAX_INT32 = 0x7FFFFFFF
 _SEED = int.from_bytes(os.urandom(8), "little") | 1
 _MAX_TOGETHER = 4
@@ -218,8 +216,8 @@ def text_dictionary(
 ) -> Steps[tuple[DeviceBuffer, StringColumnBuffers, int]]:
     """Return codes, the distinct texts in the order of their first rows, and their number.
 
-    There is one step, and one more for each hash table that was too small. Memory: 8 bytes per row, and 72 to 1,152 bytes
-    per distinct text, or 40 to 640 for each of more than half a million.
+    There is one step, and one more for each hash table that was too small. Memory: 8 bytes per row, and 40 to 640 bytes
+    per distinct text.
 
     Raise HeadraceError if the dictionary has too many texts or bytes.
     """
@@ -261,13 +259,10 @@ class _DistinctTexts(NamedTuple):
     ) -> _DistinctTexts:
         """Launch the kernels that find and number the texts. `where` and `codes` have a word for each row."""
         blocks, slots, most = -(-texts.rows // shape.rows), shape.slots, shape.slots // 2
-        keys = slots * _KEY_BYTES if slots <= MAX_KEYS else 0
-        zeroed = [slots * 8, keys, 16, most * 8, scan_memory_bytes(blocks, 1), scan_memory_bytes(most, 1), blocks * 8]
-        buffers = launcher.allocate_group(zeroed, [8, most * 8, slots * 4], ones=2)
-        table, key_table, found, begins, block_memory, text_memory, block_begins, block_total, rows, codes_of = buffers
-        task = _DISTINCT_TASK.pack(
-            texts.packed(), table.address, keys and key_table.address, slots - 1, where.address, _SEED, found.address
-        )
+        zeroed = [slots * 8, 16, most * 8, scan_memory_bytes(blocks, 1), scan_memory_bytes(most, 1), blocks * 8]
+        buffers = launcher.allocate_group(zeroed, [8, most * 8, slots * 4], ones=1)
+        table, found, begins, block_memory, text_memory, block_begins, block_total, rows, codes_of = buffers
+        task = _DISTINCT_TASK.pack(texts.packed(), table.address, slots - 1, where.address, _SEED, found.address)
         defines = _defines(shape.threads)
         grid = Shape(defines, blocks, shape.threads)
         with launcher.together():

@@ -27,19 +27,11 @@ HR_FN bool has_text(const PlainTexts& texts, u64 row) {
 // Rows per thread, one in each turn of the block.
 constexpr u32 TURNS = 8;
 
-// 16 bytes that identify a text of up to 15: the bytes, and in the last one their number. The key of a longer text has
-// its hash, and LONG_TEXT in the last byte.
-struct alignas(16) TextKey {
-    u64 low, high;
-};
-constexpr u64 LONG_TEXT = 16;
-
 // Hash table of distinct texts with linear probing. A slot has the smallest row number of its text among the inserted
 // rows, or ~0 if it is empty.
 struct DistinctTexts {
     PlainTexts texts;
     u64* slots;
-    TextKey* keys;    // of each slot, ones until it is written; null in a large table
     u64 mask;         // number of slots minus 1; at most 2^32 slots
     u32* where;       // slot of each row that is not null
     u64 seed;         // differs from process to process, so that colliding texts cannot be prepared

@@ -153,15 +153,6 @@ __device__ __forceinline__ u32 load_cached(const u32* p) {
     return load_relaxed(p);
 #endif
 }
-__device__ __forceinline__ WordPair load_cached(const WordPair* p) {
-#if defined(__CUDACC__)
-    WordPair value;
-    asm volatile("ld.global.ca.v2.u64 {%0, %1}, [%2];" : "=l"(value.low), "=l"(value.high) : "l"(p) : "memory");
-    return value;
-#else
-    return load_relaxed(p);
-#endif
-}
 
 // Loads 16 bytes that are read once, without an L1 allocation. The memory must not change while the kernel runs.
 __device__ __forceinline__ uint4 load_streaming(const uint4* p) {

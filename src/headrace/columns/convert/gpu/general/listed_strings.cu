@@ -15,20 +15,19 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 group_rows = HR_ROWS;  // records of a column that a thread converts
-constexpr u32 batch = 4;             // records whose ends and first bytes are loaded together
-static_assert(group_rows % 32 == 0 && 32 % batch == 0);
+static_assert(group_rows % 32 == 0);
 
 // A thread's column, and its records [first, end).
 struct ThreadRows {
     u32 number;
     u64 first, end;
-    u64 sum;  // index of its sum of bytes
+    u32 sum;  // index of its sum of bytes
 };
 
 HR_FN ThreadRows rows_of_thread(u32 strings, u64 rows) {
-    const u64 index = u64{blockIdx.x} * threads + threadIdx.x, group = index / strings;
-    const u64 first = group * group_rows;
-    return {static_cast<u32>(index - group * strings), first, min(rows, first + group_rows), index};
+    const u32 index = blockIdx.x * threads + threadIdx.x, group = index / strings;
+    const u64 first = u64{group} * group_rows;
+    return {index - group * strings, first, min(rows, first + group_rows), index};
 }
 
 // A text, and the list of its fields (ListedFields of convert.cu).
@@ -45,25 +44,48 @@ struct ListedField {
     u32 n;
 };
 
-HR_FN ListedField field_at(const FieldTexts& text, u64 record, u32 position) {
+// Words from which the bounds of a field follow. They are computed later, so that no thread waits for the words before.
+struct FieldWords {
+    u64 record_begin;
+    u32 before, end;  // the end of the field before it, and its own
+
+    HR_MEMBER ListedField bounds(bool is_first) const {
+        const u32 first = is_first ? 0 : before + 1;
+        return {record_begin + first, end - first};
+    }
+};
+
+HR_FN FieldWords load_field(const FieldTexts& text, u64 record, u32 position) {
     const u16* const own = text.ends + record * text.width + position;
-    const u32 before = position == 0 ? 0u : own[-1] + 1u;
-    return {text.begins[record] + before, own[0] - before};
+    return {text.begins[record], own[position == 0 ? 0 : -1], own[0]};
 }
 
-// Loads up to eight bytes of the text; those after them are any.
-HR_FN u64 load_bytes(const FieldTexts& text, u64 begin, u32 count) {
+// Words with the first bytes of a field.
+struct FieldStart {
+    u64 low, high;
+};
+
+// Returns whether the words of a field are loaded; bytes at the edges of the text are loaded one by one.
+HR_FN bool has_words(const FieldTexts& text, u64 begin) { return begin >= 8 && begin + 16 <= text.size; }
+
+HR_FN FieldStart load_start(const FieldTexts& text, u64 begin, u32 n) {
     const u8* const from = text.bytes + begin;
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(from) % 8);
-    if (count == 0) return 0;
-    if (begin >= 8 && begin + 16 <= text.size) {
-        const u64* const aligned = reinterpret_cast<const u64*>(from - skew);
-        const u64 low = aligned[0];
-        const u64 high = skew + count > 8 ? aligned[1] : 0;
-        return skew == 0 ? low : low >> (8 * skew) | high << (64 - 8 * skew);
+    const u64* const words = reinterpret_cast<const u64*>(from - skew);
+    const bool loads = n != 0 && has_words(text, begin);
+    return {loads ? words[0] : 0, loads && skew + n > 8 ? words[1] : 0};
+}
+
+// Returns up to eight bytes of the text; those after them are any.
+HR_FN u64 bytes_of(const FieldTexts& text, const FieldStart& words, u64 begin, u32 n) {
+    const u8* const from = text.bytes + begin;
+    if (has_words(text, begin)) {
+        const u32 shift = static_cast<u32>(8 * (reinterpret_cast<u64>(from) % 8));
+        return words.low >> shift | words.high << 1 << (63 - shift);
     }
     u64 result = 0;
-    for (u32 i = 0; i < min(count, 8u); ++i) result |= u64{from[i]} << (8 * i);
+#pragma unroll 1
+    for (u32 i = 0; i < min(n, 8u); ++i) result |= u64{from[i]} << (8 * i);
     return result;
 }
 
@@ -79,11 +101,13 @@ HR_FN NullTexts null_texts(const ConvertColumn& column) {
 
 HR_FN bool may_be_null(const NullTexts& nulls, u32 n) { return (nulls.sizes >> min(n, 63u) & 1) != 0; }
 
-// Returns whether a field is such a text. `first`: its first bytes, up to eight.
-HR_FN bool is_null(const NullTexts& nulls, const FieldTexts& text, const ListedField& field, u64 first) {
-    if (!may_be_null(nulls, field.n)) return false;
-    if (field.n > 8) return is_one_of(nulls.rules->nulls, text.bytes + field.begin, field.n);
-    return (meaning_of_word(nulls.rules->words, first, field.n) & NULL_WORD) != 0;
+// Returns whether a field is such a text.
+HR_COLD bool is_null(const NullTexts& nulls, const FieldTexts& text, const ListedField& field) {
+    const auto [begin, n] = field;
+    if (!may_be_null(nulls, n)) return false;
+    if (n > 8) return is_one_of(nulls.rules->nulls, text.bytes + begin, n);
+    return (meaning_of_word(nulls.rules->words, bytes_of(text, load_start(text, begin, n), begin, n), n) & NULL_WORD) !=
+           0;
 }
 
 // Measures strings: sums[group * strings + column] is the number of bytes of a column in a group of records. If fields
@@ -100,13 +124,12 @@ extern "C" __global__ void __launch_bounds__(threads)
     const ConvertColumn& column = columns[own.number];
     const NullTexts nulls = null_texts(column);
     u64 sum = is_listed ? 0 : u64{1} << 40;
-#pragma unroll 4
+    const bool is_first = column.position == 0;
+#pragma unroll 8
     for (u64 record = own.first; record < end; ++record) {
-        const ListedField field = field_at(text, record, column.position);
+        const ListedField field = load_field(text, record, column.position).bounds(is_first);
         sum += field.n;
-        if (may_be_null(nulls, field.n) && is_null(nulls, text, field, load_bytes(text, field.begin, field.n))) {
-            sum -= field.n;
-        }
+        if (may_be_null(nulls, field.n) && is_null(nulls, text, field)) sum -= field.n;
     }
     sums[own.sum] = sum;
 }
@@ -143,6 +166,7 @@ struct ByteStream {
                                                               static_cast<u32>(high), static_cast<u32>(high >> 32)};
             return;
         }
+#pragma unroll 1
         for (u32 at = others; at < count;) {
             const u64 rest = (at < 8 ? low : high) >> (8 * at % 64);
             if (at % 8 == 0 && at + 8 <= count) {
@@ -161,57 +185,72 @@ struct ByteStream {
     }
 };
 
-// Stores the offsets of `count` rows from `row` on.
-HR_FN void store_offsets(const ConvertColumn& column, u64 row, u32 count, const u64 (&offsets)[batch]) {
-    if (column.width == 4 && count == batch) {
-        uint4* const to = reinterpret_cast<uint4*>(column.offsets) + row / batch;
-        *tile::in_global(to) = {static_cast<u32>(offsets[0]), static_cast<u32>(offsets[1]),
-                                static_cast<u32>(offsets[2]), static_cast<u32>(offsets[3])};
-        return;
-    }
-#pragma unroll
-    for (u32 k = 0; k < batch; ++k) {
-        if (k < count) store_offset(column.offsets, column.width == 8, row + k, offsets[k]);
-    }
-}
+// Stores consecutive offsets, four of 4 bytes at a time. The first one's index is a multiple of four.
+struct OffsetVector {
+    u8* to;  // of the next offset
+    u32 before[3];
+    bool is_long;
 
-// Converts a thread's strings. `offset`: of the first one.
+    HR_MEMBER void append(u64 row, u64 value) {
+        if (is_long) {
+            *tile::in_global(reinterpret_cast<u64*>(to) + row) = value;
+            return;
+        }
+        const u32 own = static_cast<u32>(value);
+        if (row % 4 == 3) {
+            *tile::in_global(reinterpret_cast<uint4*>(to) + row / 4) = {before[0], before[1], before[2], own};
+        }
+        before[0] = before[1];
+        before[1] = before[2];
+        before[2] = own;
+    }
+    // Stores the last offset, of index `row`, and those before it that share its vector.
+    HR_MEMBER void end(u64 row, u64 value) const {
+        store_offset(to, is_long, row, value);
+        const u32 held = is_long ? 0 : row % 4;
+#pragma unroll
+        for (u32 k = 1; k <= 3; ++k) {
+            if (k <= held) store_offset(to, false, row - k, before[3 - k]);
+        }
+    }
+};
+
+// Converts a thread's strings. `offset`: of the first one. The ends of a field are loaded two records ahead, and its
+// first bytes one.
 template <bool has_nulls>
 HR_FN void convert_strings(const FieldTexts& text, const ConvertColumn& column, const ThreadRows& own, u64 offset) {
     const u32 position = column.position;
-    const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL);
+    const bool is_first = position == 0, keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL);
+    const auto load = [&](u64 row) { return load_field(text, min(row, own.end - 1), position); };
     ByteStream stream = ByteStream::at(column.values + offset);
+    OffsetVector offsets{column.offsets, {}, column.width == 8};
+    ListedField next = load(own.first).bounds(is_first);
+    FieldStart next_start = load_start(text, next.begin, next.n);
+    FieldWords second = load(own.first + 1);
     u32 present = 0;
 #pragma unroll 1
-    for (u64 row = own.first; row < own.end; row += batch) {
-        const u32 count = static_cast<u32>(min(own.end - row, u64{batch}));
-        ListedField fields[batch];
-        u64 first[batch], offsets[batch];
-#pragma unroll
-        for (u32 k = 0; k < batch; ++k) {
-            fields[k] = k < count ? field_at(text, row + k, position) : ListedField{0, 0};
+    for (u64 row = own.first; row < own.end; ++row) {
+        const ListedField field = next;
+        FieldStart start = next_start;
+        next = second.bounds(is_first);
+        next_start = load_start(text, next.begin, next.n);
+        second = load(row + 2);
+        const bool is_value = field.n == 0 ? keeps_empty : !has_nulls || !is_null(null_texts(column), text, field);
+        present |= is_value ? 1u << row % 32 : 0;
+        offsets.append(row, offset);
+        const u32 n = is_value ? field.n : 0;
+#pragma unroll 1
+        for (u32 done = 0; done < n; done += 8) {
+            const u64 begin = field.begin + done;
+            if (done != 0) start = load_start(text, begin, n - done);
+            stream.append(bytes_of(text, start, begin, n - done), min(n - done, 8u));
         }
-#pragma unroll
-        for (u32 k = 0; k < batch; ++k) first[k] = load_bytes(text, fields[k].begin, fields[k].n);
-#pragma unroll
-        for (u32 k = 0; k < batch; ++k) {
-            const auto [begin, n] = fields[k];
-            offsets[k] = offset;
-            if (k >= count || (n == 0 && !keeps_empty)) continue;
-            if (has_nulls && n != 0 && is_null(null_texts(column), text, fields[k], first[k])) continue;
-            present |= 1u << (row + k) % 32;
-            if (n != 0) stream.append(first[k], min(n, 8u));
-            for (u32 done = 8; done < n; done += 8) {
-                stream.append(load_bytes(text, begin + done, n - done), min(n - done, 8u));
-            }
-            offset += n;
-        }
-        store_offsets(column, row, count, offsets);
-        if ((row + batch) % 32 != 0 && row + batch < own.end) continue;
+        offset += n;
+        if (row % 32 != 31 && row + 1 != own.end) continue;
         *tile::in_global(column.validity + row / 32) = present;
         present = 0;
     }
-    store_offset(column.offsets, column.width == 8, own.end, offset);
+    offsets.end(own.end, offset);
     stream.store();
 }
 
