@@ -198,6 +198,7 @@ void bind_load(nb::module_& m) {
     m.def("record_outcomes", &record_outcomes, nb::arg().none(), nb::arg().none(), nb::arg());
     m.def("fault_outcomes", &fault_outcomes);
     m.def("estimate_sizes", &estimate_from);
+    m.def("scale_sizes", &scale_sizes);
     m.def("pack_rules", &rules_of);
     nb::class_<LoadShare>(m, "LoadShare")
         .def(nb::init<usize, usize>())
