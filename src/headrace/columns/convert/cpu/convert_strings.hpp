@@ -39,7 +39,7 @@ HR_FN bool has_usual_quotes(const Dialect& dialect) {
 }
 
 // How fields of a column are read. Those with usual quotes call nothing, unless they are long or have quotes inside.
-struct PlainTexts {
+struct UnquotedTexts {
     FieldBytes field(const u8* p, usize n) const { return {p, n, false}; }
     usize copy(const FieldBytes& field, u8* to) const { return copy_blocks(field.text, field.size, to); }
     bool may_be_null(const FieldBytes&) const { return true; }
@@ -99,7 +99,7 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);
     const bool has_written = !Plain && rules.written_nulls.count != 0;
     if (!words && !may_be_invalid && !has_written && (Plain || !rules.quoted_may_be_null)) {
-        if (Plain) return copy_strings(rows, job, PlainTexts{});
+        if (Plain) return copy_strings(rows, job, UnquotedTexts{});
         const Dialect& dialect = *rows.dialect;
         return has_usual_quotes(dialect) ? copy_strings(rows, job, UsualQuotes{dialect})
                                          : copy_strings(rows, job, AnyQuotes{dialect});
