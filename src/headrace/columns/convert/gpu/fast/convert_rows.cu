@@ -10,16 +10,18 @@
 // Bytes moved: the text once, the result once.
 #include "columns/convert/gpu/fast/fault_list.cuh"
 #include "columns/convert/gpu/fast/row_sizes.cuh"
+#include "columns/convert/gpu/fast/row_sparse.cuh"
 #include "columns/convert/gpu/fast/row_strings.cuh"
 #include "columns/convert/gpu/size_estimate.hpp"
 
 using namespace headrace;
 
-// The list of fields that are left to the rules, and their number (ConvertTotals::left).
-struct LeftOutput {
-    LeftField* fields;
-    u64* count;
+// The list of fields that are left to the rules, the totals with their number, and a RowMark for each tile.
+struct RowOutput {
+    LeftField* left;
     u32 capacity;
+    ConvertTotals* totals;
+    u32* marks;
 };
 
 // Results of the search, and whether the DFA variant read the text.
@@ -79,21 +81,16 @@ HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, con
     return list_records(memory, task, tile);
 }
 
-// Loads a column's entry as two vectors of 16 bytes.
-HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
-    struct ColumnHalves {
-        uint4 low, high;
-    };
-    const uint4* const from = reinterpret_cast<const uint4*>(columns + number);
-    return bits_as<RowColumn>(ColumnHalves{__ldg(from), __ldg(from + 1)});
-}
-
 #if HR_WRITES
 // Reads the fields of a warp's records.
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
                         const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
     for (u32 number = 0; number < task.columns; ++number) {
         const RowColumn column = load_column(columns, number);
+        if constexpr (has_short) {
+#pragma unroll
+            for (u32 i = 0; i < per_lane; ++i) cursors[i].is_short |= is_missing(task, cursors[i]);
+        }
         switch (column.kind) {
             case RowKind::int4:
                 if constexpr (has_kind(RowKind::int4)) read_integers<u32>(memory, task, column, group, cursors);
@@ -142,7 +139,9 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
                 break;
             default:
 #pragma unroll
-                for (u32 i = 0; i < per_lane; ++i) skip_fields(memory, cursors[i], column.largest);
+                for (u32 i = 0; i < per_lane; ++i) {
+                    skip_fields(memory, cursors[i], column.largest, has_short && (task.flags & ROW_TASK_FILLS));
+                }
         }
     }
 }
@@ -178,10 +177,27 @@ HR_COLD void report_malformed(const RowMemory& memory, const RowTile& tile, cons
     }
 }
 
+// Returns how many of a lane's complete records are short.
+HR_FN u32 count_short(const Cursor (&cursors)[per_lane]) {
+    u32 count = 0;
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) count += cursors[i].live && cursors[i].is_short ? 1 : 0;
+    return count;
+}
+
+// Adds the tile's short records to the totals. `count`: those of this thread.
+HR_FN void add_short(RowMemory& memory, u32 count, const RowOutput& output) {
+    auto& sums = reinterpret_cast<u32(&)[warps]>(memory.totals);
+    const u32 all = tile::reduce_block<Sum<u32>, threads>(count, sums);
+    if (threadIdx.x != 0 || all == 0) return;
+    atomicAdd(&output.totals->filled, u64{all});
+    atomicOr(&output.marks[blockIdx.x], u32{ROW_MARK_COUNTED});
+}
+
 // Appends the fields that the tile leaves to the list of all. Returns false if it has no place for them.
-HR_FN bool put_left(RowMemory& memory, const RowTask& task, const TileStart* entries, const LeftOutput& output) {
+HR_FN bool put_left(RowMemory& memory, const RowTask& task, const TileStart* entries, const RowOutput& output) {
     const u32 count = memory.left_count;
-    if (threadIdx.x == 0) memory.left_first = static_cast<u32>(atomicAdd(output.count, u64{count}));
+    if (threadIdx.x == 0) memory.left_first = static_cast<u32>(atomicAdd(&output.totals->left, u64{count}));
     __syncthreads();
     const u32 first = memory.left_first;
     const bool skips_blank = task.dialect.flags & PLAIN_SKIP_BLANK;
@@ -194,8 +210,8 @@ HR_FN bool put_left(RowMemory& memory, const RowTask& task, const TileStart* ent
         while (skips_blank && begin < place.begin && staged_text(memory)[begin] == task.dialect.line_end) ++begin;
         const auto from_tile = [](u32 staged) { return static_cast<i16>(static_cast<i32>(staged) - i32{halo_bytes}); };
         const u32 end = find_end(memory, place.begin);
-        output.fields[first + i] = {blockIdx.x,     record,           from_tile(place.begin),
-                                    from_tile(end), from_tile(begin), fits ? place.column : NO_LEFT};
+        output.left[first + i] = {blockIdx.x,     record,           from_tile(place.begin),
+                                  from_tile(end), from_tile(begin), fits ? place.column : NO_LEFT};
     }
     return fits;
 }
@@ -203,7 +219,7 @@ HR_FN bool put_left(RowMemory& memory, const RowTask& task, const TileStart* ent
 // Converts the tile. Returns whether all rows were read. `string_begins`, `sizes`: those of this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes,
-                        const TileStart* entries, const LeftOutput& left) {
+                        const TileStart* entries, const ConvertColumn* all_columns, const RowOutput& output) {
     StringTargets places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
     if (threadIdx.x == 0) memory.has_kinds = memory.left_count = 0;
     if (task.strings != 0) {
@@ -211,32 +227,37 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
         move_to(places, task, sizes, min(tile::warp() * per_lane, tile.records / tile::lanes));
     }
     if (!open_tile(memory, text, task, tile, found)) return false;
-    bool whole = true;
-    for (u32 own = tile::warp() * per_warp; own < tile.records; own += per_round) {
+    const bool sparse = is_sparse(task, columns, tile);
+    bool whole = !sparse || read_sparse(memory, task, columns, tile);
+    u32 short_records = 0;
+    for (u32 own = tile::warp() * per_warp; !sparse && own < tile.records; own += per_round) {
         const u32 record = own + tile::lane();
-        const RowGroup group{tile.entry.record + own, tile.entry.record + record};
+        const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns};
         Cursor cursors[per_lane];
 #pragma unroll
         for (u32 i = 0; i < per_lane; ++i) cursors[i] = cursor_at(memory, tile, record + i * tile::lanes);
         if (task.strings != 0) move_to(places, task, sizes, own / tile::lanes);
         read_records(memory, task, columns, tile, group, cursors, places);
         whole &= are_whole(cursors, record, tile.records);
+        if constexpr (has_short) short_records += count_short(cursors);
     }
     if (!__syncthreads_and(whole)) return false;
     if (task.strings != 0) copy_long(memory, task, row_strings(memory));
-    return memory.left_count == 0 || put_left(memory, task, entries, left);
+    if (memory.left_count != 0 && !put_left(memory, task, entries, output)) return false;
+    if constexpr (has_short) add_short(memory, short_records, output);
+    return true;
 }
 
 // Converts tiles and marks those that the general path converts after it. `string_begins`: for each tile and column of
 // strings, the scanned sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `unmeasured`: if
 // there are strings, tiles with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark
-// per tile, 0 before. `left_count`: ConvertTotals::left. `validated_rows`: null, or the row count that
+// per tile, 0 before. `all_columns`: the table of the general conversion. `validated_rows`: null, or the row count that
 // validate_estimate publishes. `faults`: where the DFA's malformed quotes are listed.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* unmeasured, u32* marks,
-                 const FindTotals* totals, const u64* validated_rows, u64* left_count, LeftField* left_fields,
-                 u32 left_capacity, const __grid_constant__ RowTask task
+                 const FindTotals* totals, const u64* validated_rows, ConvertTotals* counts, LeftField* left_fields,
+                 u32 left_capacity, const ConvertColumn* all_columns, const __grid_constant__ RowTask task
 #if HR_QUOTES == 2
                  ,
                  const __grid_constant__ FaultOutput faults
@@ -250,9 +271,9 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u64* const begins = string_begins + u64{blockIdx.x} * task.sums;
     const u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
     const bool is_left = task.strings != 0 && (unmeasured == nullptr || unmeasured[blockIdx.x] != 0);
-    const LeftOutput output{left_fields, left_count, left_capacity};
-    const bool fine =
-        !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, entries, output);
+    const RowOutput output{left_fields, left_capacity, counts, marks};
+    const bool fine = !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, entries,
+                                               all_columns, output);
 #if HR_QUOTES == 2
     if (fine && memory->malformed_count != 0) report_malformed(*memory, tile, faults);
 #endif
@@ -261,31 +282,32 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
     for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i)
         atomicOr(&marks[i], u32{fine ? ROW_MARK_KINDS : ROW_MARK_ALL});
-    if (tile::load_relaxed(left_count) < LEFT_TILES) atomicOr(left_count, LEFT_TILES);
+    if (tile::load_relaxed(&counts->left) < LEFT_TILES) atomicOr(&counts->left, LEFT_TILES);
 }
 #else
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
-                        const RowTile& tile, const RowsFound& found, u16* sizes) {
+                        const ConvertColumn* all_columns, const RowTile& tile, const RowsFound& found, u16* sizes) {
     if (threadIdx.x < MAX_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
     if (tile.records == 0 || !has_sizes(task, tile)) return false;
     if (!open_tile(memory, text, task, tile, found)) return false;
     const auto column_of = [&](u32 number) { return load_column(columns, number); };
-    const bool whole = measure_records(memory, task, tile, column_of, sizes);
+    const bool whole = measure_records(memory, task, tile, column_of, all_columns, sizes);
     const bool must_check = (task.flags & ROW_TASK_UTF8) && (found.flags & FIND_HIGH);
     return __syncthreads_and(whole && (!must_check || is_valid_text(text, task, tile.origin, first_checked(tile))));
 }
 
 // Measures strings: `sums[tile * task.sums + column]` is the number of bytes that the tile copies for the column.
 // `sizes[(tile * groups + group) * strings + column]` is the number in each group of 32 records. `marks`: one per tile,
-// 0 before; measure_strings measures the tiles that become 1.
+// 0 before; measure_strings measures the tiles that become 1. `all_columns`: the table of the general conversion.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns, u64* sums, u16* sizes,
-                 u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
+                 u32* marks, const FindTotals* totals, const ConvertColumn* all_columns,
+                 const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
-    const bool fine = found.is_read && measure_tile(*memory, text, task, columns, tile, found, tile_sizes);
+    const bool fine = found.is_read && measure_tile(*memory, text, task, columns, all_columns, tile, found, tile_sizes);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine) put_sums(*memory, task, sums);
 }

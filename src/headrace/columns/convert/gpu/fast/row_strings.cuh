@@ -8,9 +8,10 @@
 
 namespace headrace {
 
-// Returns the next field, of any length, and moves past it. If the record has no further field, it is no longer live,
-// and the field is empty.
+// Returns the next field, of any length, and moves past it. If the record has no further field, the field is empty. If
+// it is not null then, the record is no longer live.
 HR_FN FieldSpan next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
+    if (is_missing(task, cursor)) return {cursor.at, 0, cursor.at, false};
     const u32 end = find_end(memory, cursor.at);
     cursor.live = cursor.live && end <= cursor.end;
     if (!cursor.live) return {cursor.at, 0, cursor.at, true};
@@ -250,16 +251,18 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const u32 begin = cursors[i].at;
+        const bool missing = is_missing(task, cursors[i]);
         FieldSpan field = next_field(memory, task, cursors[i]);
         const u32 last = cursors[i].at - 1, end = last - delimiter_more(task, last, cursors[i].end);
-        const bool is_null = cursors[i].live && is_null_text(memory, task, tile, column.largest, begin, end);
+        const bool is_null = cursors[i].live && !missing &&
+                             is_null_text(memory, task, tile, column, group.columns, begin, end, cursors[i].live);
         if (is_null) field.n = 0;
         const u32 n = kept_bytes(memory, field.begin, field.begin + field.n, field.quoted);
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 total = tile::shuffle(until, tile::lanes - 1);
         if (i == 0 && group.first == tile.entry.record) {
             u32 others = 0;  // bytes of the tile's first string that other tiles own
-            if (cursors[0].live && !is_null) {
+            if (cursors[0].live && !is_null && !missing) {
                 const FieldExtent whole{begin, end, last};
                 others = kept_bytes(memory, begin, end, true) - owned_bytes(memory, tile, whole, false);
             }
@@ -279,7 +282,8 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
             copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
         }
         place += total;
-        const bool is_empty = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);
+        const bool is_empty =
+            field.n == 0 && !field.quoted && cursors[i].live && ((column.flags & ROW_EMPTY_IS_NULL) || missing);
         const u32 nulls = __ballot_sync(tile::all_lanes, is_null || is_empty);
         if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
     }
