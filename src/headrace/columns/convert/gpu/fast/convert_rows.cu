@@ -10,6 +10,7 @@
 // Bytes moved: the text once, the result once.
 #include "columns/convert/gpu/fast/fault_list.cuh"
 #include "columns/convert/gpu/fast/row_sizes.cuh"
+#include "columns/convert/gpu/fast/row_sparse.cuh"
 #include "columns/convert/gpu/fast/row_strings.cuh"
 #include "columns/convert/gpu/size_estimate.hpp"
 
@@ -78,15 +79,6 @@ HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, con
     }
     if (!stage_rows(memory, text, task, tile)) return false;
     return list_records(memory, task, tile);
-}
-
-// Loads a column's entry as two vectors of 16 bytes.
-HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
-    struct ColumnHalves {
-        uint4 low, high;
-    };
-    const uint4* const from = reinterpret_cast<const uint4*>(columns + number);
-    return bits_as<RowColumn>(ColumnHalves{__ldg(from), __ldg(from + 1)});
 }
 
 #if HR_WRITES
@@ -235,9 +227,10 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
         move_to(places, task, sizes, min(tile::warp() * per_lane, tile.records / tile::lanes));
     }
     if (!open_tile(memory, text, task, tile, found)) return false;
-    bool whole = true;
+    const bool sparse = is_sparse(task, columns, tile);
+    bool whole = !sparse || read_sparse(memory, task, columns, tile);
     u32 short_records = 0;
-    for (u32 own = tile::warp() * per_warp; own < tile.records; own += per_round) {
+    for (u32 own = tile::warp() * per_warp; !sparse && own < tile.records; own += per_round) {
         const u32 record = own + tile::lane();
         const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns};
         Cursor cursors[per_lane];

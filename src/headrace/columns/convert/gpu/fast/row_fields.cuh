@@ -57,6 +57,15 @@ struct FieldSpan {
     bool quoted;
 };
 
+// Loads a column's entry as two vectors of 16 bytes.
+HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
+    struct ColumnHalves {
+        uint4 low, high;
+    };
+    const uint4* const from = reinterpret_cast<const uint4*>(columns + number);
+    return bits_as<RowColumn>(ColumnHalves{__ldg(from), __ldg(from + 1)});
+}
+
 // Returns the distance to the end of the field at `at`: up to 31, or a number above.
 HR_FN u32 to_end(const RowMemory& memory, u32 at) {
     const u32* const from = memory.ends + at / 32;

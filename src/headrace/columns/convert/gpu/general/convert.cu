@@ -323,6 +323,64 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                          marks);
 }
 #else
+// The fields of a text whose records all have `width` fields.
+struct ListedFields {
+    u16* ends;    // of each field, counted from its record's begin
+    u64* begins;  // first byte of each record, and of the one that would follow
+};
+
+// Lists the fields of a window. `begin`: staged byte of the record that is open at the window's begin.
+// Returns that of the next window. `longest`: of this thread's ends.
+HR_FN i64 list_fields_of(const ConvertMemory& memory, const ConvertTask& task, const ListedFields& listed, i64 begin,
+                         i64& longest) {
+    const ConvertTile& tile = memory.tile;
+    const u32 before = tile.entry.column + memory.window.first, count = memory.window.count;
+    u16* const ends = listed.ends + tile.entry.record * task.width + before;
+    // Returns where the record of a field begins; `column`: the field's.
+    const auto begin_of = [&](u32 slot, u32 column) {
+        return column <= slot && before + slot != column ? i64{memory.places[slot - column]} + 1 : begin;
+    };
+    for (u32 slot = threadIdx.x; slot < count; slot += threads) {
+        const u32 record = (before + slot) / task.width, column = before + slot - record * task.width;
+        const u32 place = memory.places[slot + 1];
+        const i64 end = place - begin_of(slot, column);
+        longest = max(longest, end);
+        ends[slot] = static_cast<u16>(end);
+        if (column + 1 == task.width) listed.begins[tile.entry.record + record + 1] = tile_position(tile, place + 1);
+    }
+    return begin_of(count, (before + count) % task.width);
+}
+
+// Lists the fields of a text without quotes. Tiles with irregular records, invalid UTF-8, or records of 64 KB and more
+// set `declined`, and so do texts with blank lines or carriage returns. `ends`, `begins`: ListedFields of `capacity`
+// records.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    list_fields(const u8* text, const TileStart* entries, const FindTotals* totals, u16* ends, u64* begins,
+                u32* declined, u64 capacity, const __grid_constant__ ConvertTask task) {
+    HR_DYNAMIC_SHARED(ConvertMemory, memory);
+    const u32 flags = tile::load_relaxed(&totals->flags);
+    bool fits = (flags & (FIND_REDO | FIND_STRAY | FIND_UNCLOSED | FIND_RETURN)) == 0 && totals->blank_lines == 0 &&
+                totals->records <= capacity;
+    i64 longest = 0;
+    if (fits) {
+        const u32 ends_before = find_fields<false>(*memory, text, task, entries, blockIdx.x, 0);
+        const ConvertTile& tile = memory->tile;
+        i64 begin = tile.entry.open ? static_cast<i64>(tile.entry.record_begin) - tile.origin : i64{tile.begin};
+        if (tile.number == 0 && threadIdx.x == 0) begins[0] = tile_position(tile, tile.begin);
+        while (true) {
+            list_window(*memory, task, ends_before);
+            fits &= tile.regular && !tile.has_errors;
+            if (!fits) break;
+            begin = list_fields_of(*memory, task, {ends, begins}, begin, longest);
+            if (memory->window.first + memory->window.count == tile.fields) break;
+            __syncthreads();
+            if (threadIdx.x == 0) advance(*memory);
+            __syncthreads();
+        }
+    }
+    if (!fits || longest > 0xFFFF) *declined = 1;
+}
+
 // Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column. `totals`:
 // of the search variant that this program reads texts by; null if it is known to have read the text. If it has given
 // up, nothing is measured, for its tiles have no begin in `entries`. If some quotes are malformed, this kernel measures
