@@ -236,8 +236,9 @@ class _Load:
         self._first_buffers: tuple[DeviceBuffer, DeviceBuffer] | None = arguments, faults
 
     def _lists(self, group: ColumnGroup) -> bool:
-        """Return whether the fields of a text without quotes are listed."""
-        return group.is_listable and self._setup.lists_fields and not self._result.faults.listing.skips_records
+        """Return whether the fields of a text without quotes are listed. The list may not fit a memory limit."""
+        is_limited = self._plan.memory_limit or self._result.faults.listing.skips_records
+        return group.is_listable and self._setup.lists_fields and not is_limited
 
     def _measuring_search(self, *, quoted: bool) -> FusedSummary | None:
         """Return the search that also measures strings, or None. It needs the types, so inferred ones are sampled before it."""
