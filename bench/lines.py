@@ -1,6 +1,6 @@
 """Plots rates by the number of threads, of items, of bytes or of batches, as lines.
 
-usage: python -m bench.lines threads|files|sorts|primitives|lsm RESULTS.json OUT.svg
+usage: python -m bench.lines threads|files|sorts|primitives|lsm|string-matching RESULTS.json OUT.svg
 """
 
 from __future__ import annotations
@@ -85,13 +85,27 @@ def lsm(results: Mapping[str, Any]) -> Plot:
     return Plot("G items/s: batches of pairs of 32 bits, up to batch r", "r", {row["r"]: str(row["r"]) for row in rows}, lines)
 
 
+def string_matching(results: Mapping[str, Any]) -> Plot:
+    """Return the rates in bytes of any value by the length of the pattern, beside those of the paper (table 2.3)."""
+    rows = [row for row in results["rows"] if row["experiment"] == "table-2.3"]
+    lines = {}
+    for method, colour in (("default", COLOURS["headrace"]), ("drk-2s", PEER), ("drk", "#7a9a3a")):
+        found = [row for row in rows if row["method"] == method]
+        lines[method] = Line({row["m"]: row["ours"] for row in found}, colour)
+        if method != "default":
+            lines[f"{method}, paper"] = Line({row["m"]: row["paper"] for row in found}, colour, "5 3")
+    ticks = {row["m"]: str(row["m"]) for row in rows}
+    return Plot("GB/s: searches for one pattern in 2^25 bytes", "bytes of the pattern", ticks, lines)
+
+
 def main(arguments: Sequence[str]) -> None:
     """Write the plot of a result."""
     kind, name, target = arguments
     results = json.loads(Path(name).read_text())
     machine = results["machine"]
-    where = machine["gpu"] if kind in ("sorts", "primitives", "lsm") else f"{machine['cores']} cores"
+    where = f"{machine['cores']} cores" if kind in ("threads", "files") else machine["gpu"]
     plots = {"threads": threads, "files": files, "sorts": sorts, "primitives": primitives, "lsm": lsm}
+    plots["string-matching"] = string_matching
     Path(target).write_text(picture(plots[kind](results), where))
 
 

@@ -42,6 +42,7 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "hash maps": structures.hash_maps,
     "sorted maps": structures.sorted_maps,
     "paper lsm": structures.paper_lsm,
+    "paper string matching": structures.paper_string_matching,
     "searches": structures.searches,
     "dictionaries": structures.dictionaries,
 }
@@ -58,6 +59,7 @@ TAKEN_GPU = {
     "hash_map": "gpu-hash-map",
     "sorted_map": "gpu-sorted-map",
     "lsm": "paper-lsm",
+    "string_matching": "paper-string-matching",
     "find": "gpu-find",
     "dictionaries": "gpu-dictionaries",
 }

@@ -56,6 +56,31 @@ def paper_lsm(results: Results) -> str:
     return "\n\n".join([*parts, results.source("paper-lsm")])
 
 
+def paper_string_matching(results: Results) -> str:
+    """Return the tables of the paper on string matching that were measured: our rates or times beside those of the paper."""
+    parts, found = [], results.rows("paper-string-matching")
+    for name, title in _TABLES_OF_STRINGS.items():
+        rows = [row for row in found if row["experiment"] == name]
+        if not rows:  # an interrupted run
+            continue
+        across = "bits" if "bits" in rows[0] else "method"
+        cells = {(row["m"], row[across]): _beside_paper(row) for row in rows}
+        cases, lengths = dict.fromkeys(row[across] for row in rows), dict.fromkeys(row["m"] for row in rows)
+        head = [f"{title}; m", *map(str, cases)]
+        parts.append(table(head, [[f"{m:,}", *(cells.get((m, case), "") for case in cases)] for m in lengths]))
+    return "\n\n".join([*parts, results.source("paper-string-matching")])
+
+
+_TABLES_OF_STRINGS = {
+    "table-2.2": "2 symbols, GB/s",
+    "table-2.3": "256 symbols, GB/s",
+    "table-2.4": "DRK-2S by bits of a symbol, GB/s",
+    "table-2.5": "27 letters, 10^8, ms",
+    "table-2.6": "4 letters, 4.6 million, ms",
+    "table-2.7": "19 letters, 3.3 million, ms",
+}
+
+
 def _case(row: Row) -> str:
     return ", ".join(str(row[name]) for name in _CASE if name in row)
 

@@ -126,7 +126,7 @@ def test_files_that_are_read_and_mapped(size: int, tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/version").exists(), reason="needs files below /proc")
 def test_files_that_cannot_be_mapped(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     text = Path("/proc/version").read_bytes()
-    assert b"".join(map(bytes, blocks_of("/proc/version", 1))) == text
+    assert b"".join(map(bytes, blocks_of("/proc/version"))) == text
     assert run(capfdbinary, "Linux", "/proc/version") == text.splitlines()
 
 

@@ -173,7 +173,7 @@ std::string picture(const Source& source, const LoadPlan& plan, LoadResult& resu
         append(shown, column.validity);
         if (column.evidence) shown += std::to_string(column.evidence->record) + column.evidence->text;
     }
-    const std::vector<u64> lines = lines_of_faults(source, plan, result);
+    const BlockVector<u64> lines = lines_of_faults(source, plan, result);
     for (const NamedColumn& column : rejects_table(plan, result, lines)) {
         append(shown, column.column.values);
         append(shown, column.column.offsets);

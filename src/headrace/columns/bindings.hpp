@@ -48,8 +48,15 @@ inline ColumnType column_type(nanobind::handle given) {
     return type;
 }
 
-// (type name, null count, values, validity or None, offsets or None)
+// (type name, null count, values, validity or None, offsets or None), and a buffer of long texts for views
 inline nanobind::tuple column_tuple(LoadedColumn& column) {
+    if (column.views) {
+        const nanobind::object views = make_buffer(std::move(column.offsets));
+        const nanobind::object validity = buffer_or_none(std::move(column.validity));
+        const auto tuple = nanobind::make_tuple("string_view", column.null_count, views, validity, nanobind::none());
+        if (column.values.size() == 0) return tuple;
+        return nanobind::tuple(tuple + nanobind::make_tuple(make_buffer(std::move(column.values))));
+    }
     nanobind::object offsets = nanobind::none();
     if (is_string(column.type)) offsets = make_buffer(std::move(column.offsets));
     return nanobind::make_tuple(type_name(column.type), column.null_count, make_buffer(std::move(column.values)),

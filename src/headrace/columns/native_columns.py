@@ -13,7 +13,13 @@ type_named = cache(parse_type)  # cached, since there are few types and may be a
 
 
 def column_of(parts: Sequence[Any], length: int) -> Column:
-    """Return a column of `length` rows from native code's tuple: type name, number of nulls, values, validity and offsets."""
-    name, nulls, values, validity, offsets = parts
+    """Return a column of `length` rows from native code's tuple: type name, number of nulls, values, validity, offsets.
+
+    A view column may have a buffer of long texts in addition.
+    """
+    name, nulls, values, validity, offsets, *data = parts
     type_ = type_named(name)
-    return new_column(type=type_, length=length, null_count=nulls, values=values, validity=validity, offsets=offsets)
+    buffers = tuple(data)
+    return new_column(
+        type=type_, length=length, null_count=nulls, values=values, validity=validity, offsets=offsets, data=buffers
+    )

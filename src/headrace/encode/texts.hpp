@@ -1,28 +1,18 @@
 // Reads text columns with offsets of 32 or 64 bits or with views, and converts them to views, codes or plain strings.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "columns/buffers/text_views.hpp"
 #include "core/cpu/memory.hpp"
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
 
 enum class TextForm : u8 { small, large, view };  // Arrow's string, large_string, string_view
-
-// Arrow's view: the size, then up to 12 bytes of text; or 4 bytes of text, the number of a buffer and an offset in it.
-struct View {
-    static constexpr u32 INLINE_BYTES = 12;
-    u32 size = 0;
-    u32 prefix = 0;
-    u32 buffer = 0;
-    u32 offset = 0;
-};
 
 // `places`: offsets or views, from the first row of the buffers; the column starts `offset` rows later.
 struct TextColumn {
@@ -65,33 +55,6 @@ private:
 
     std::string_view between(i64 begin, i64 end) const {
         return {reinterpret_cast<const char*>(bytes[0]) + begin, static_cast<usize>(end - begin)};
-    }
-};
-
-// The first 16 bytes of a text as two words, with zeros after its end. 16 bytes from any text on are readable, because
-// every region has slack. One mask is selected for both words: sizes are unpredictable.
-struct TextStart {
-    static constexpr usize BYTES = 16;
-    u64 low = 0, high = 0;
-
-    explicit TextStart(std::string_view text) {
-        if (text.empty()) return;
-        const u8* const mask = FIRST_BYTES.data() + BYTES - std::min(text.size(), BYTES);
-        low = word_at(text.data()) & word_at(mask);
-        high = word_at(text.data() + 8) & word_at(mask + 8);
-    }
-
-private:
-    static constexpr std::array<u8, 2 * BYTES> FIRST_BYTES = [] {
-        std::array<u8, 2 * BYTES> bytes{};
-        std::fill_n(bytes.begin(), BYTES, u8{0xFF});
-        return bytes;
-    }();
-
-    static u64 word_at(const void* bytes) {
-        u64 word;
-        std::memcpy(&word, bytes, sizeof(word));
-        return word;
     }
 };
 

@@ -24,6 +24,8 @@ def encoded(column: Column, given: DataType | None, inferred: DataType | None, t
     MemoryLimitError if both forms together exceed the memory limit.
     """
     form = wanted_form(column, given, inferred)
+    if form == column.type.name:
+        return column
     if form == "string_view":
         return as_views(column, threads)
     return as_dictionary(column, threads) if form == "dictionary" else column

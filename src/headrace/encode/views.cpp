@@ -11,9 +11,6 @@ struct ViewPiece {
     u64 offset = 0;
 };
 
-// All bits for a text that is not inline, else none: whether one is long is unpredictable.
-u64 long_mask(usize size) { return u64{0} - static_cast<u64>(size > View::INLINE_BYTES); }
-
 u64 long_bytes(const TextColumn& texts, u64 row) {
     const usize size = texts.is_null(row) ? 0 : texts.text(row).size();
     return size & long_mask(size);
@@ -61,30 +58,13 @@ std::vector<u64> place_pieces(std::vector<ViewPiece>& pieces, u64 max_bytes) {
     return sizes;
 }
 
-// Every text is copied to the piece's part of the buffer, and only a long one stays there. So nothing branches on which
-// texts are inline. The first 32 bytes are copied whole, unless they would pass the part's end.
 void write_piece(const TextColumn& texts, const ViewPiece& piece, EncodedTexts& result) {
-    constexpr usize COPIED = 32;
-    static constexpr std::array<char, COPIED> NOTHING{};
-    static_assert(COPIED <= Region::SLACK);
-    View* const views = result.values.as<View>();
+    static constexpr std::array<char, ViewWriter::COPIED> NOTHING{};
     u8* const buffer = piece.bytes != 0 ? result.data[piece.buffer].as<u8>() : nullptr;
-    const u64 end = piece.offset + piece.bytes;
-    u64 at = piece.offset;
+    ViewWriter writer(result.values.as<View>() + piece.rows.begin,
+                      {buffer, piece.buffer, piece.offset, piece.offset + piece.bytes});
     for (u64 row = piece.rows.begin; row < piece.rows.end; ++row) {
-        const std::string_view text = texts.is_null(row) ? std::string_view(NOTHING.data(), 0) : texts.text(row);
-        const TextStart start(text);
-        const u64 if_long = long_mask(text.size());
-        const u64 rest = start.low >> 32 | start.high << 32;
-        const u64 last = rest ^ ((rest ^ (piece.buffer | at << 32)) & if_long);
-        const u64 words[] = {static_cast<u32>(text.size()) | start.low << 32, last};
-        std::memcpy(&views[row], words, sizeof(View));
-        if (end - at >= COPIED && text.size() <= COPIED) {
-            std::memcpy(buffer + at, text.data(), COPIED);
-        } else if (if_long != 0) {
-            std::memcpy(buffer + at, text.data(), text.size());
-        }
-        at += text.size() & if_long;
+        writer.add(texts.is_null(row) ? std::string_view(NOTHING.data(), 0) : texts.text(row));
     }
 }
 

@@ -20,7 +20,8 @@ CSV = Dialect()
 CELLS = ["", "0", "7", "-12", "2.5", "x", '"q"', '""', '"a,b"', '"l\nm"', "é", "2024-02-29", "true"]
 
 ways = st.tuples(st.sampled_from(_native.isas()), st.sampled_from([1, 3, 7, 64, 4096]), st.sampled_from([1, 2, 3]))
-ragged = st.lists(st.lists(st.sampled_from(CELLS), min_size=1, max_size=6), max_size=30)
+any_row, whole_row = (st.lists(st.sampled_from(CELLS), min_size=least, max_size=most) for least, most in [(1, 6), (3, 3)])
+ragged = st.lists(any_row, max_size=30) | st.lists(st.one_of(any_row, whole_row, whole_row, whole_row), max_size=60)
 shorts = st.sampled_from(["null", "reject", "error", None])
 longs = st.sampled_from(["truncate", "collect", "widen", "reject", "error", None])
 
@@ -90,6 +91,26 @@ def test_ragged_records(rows: list[list[str]], short: str | None, long: str | No
     assert table.report.filled == (short_rows if short == "null" else 0)
     names = ["a", "b", "c"] + (["extra_fields"] if long == "collect" else [])
     assert table.column_names[: len(names)] == names
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"sep": "//"}, {"lineterminator": "\r\n"}, {"lineterminator": ";;"}, {"comment": "#"}], ids=str
+)
+@pytest.mark.parametrize("long", ["truncate", "widen"])
+def test_few_ragged_records(options: dict[str, str], long: str) -> None:
+    """Each tile has runs of records of the usual width, between others, blank lines and comments."""
+    sep, end = options.get("sep", ","), options.get("lineterminator", "\n")
+    widths = [2 if i % 17 == 3 else 4 if i % 29 == 5 else 3 for i in range(500)]
+    rows = [[f"{i}.{c}" for c in range(width)] for i, width in enumerate(widths)]
+    between = {11: end, 40: end + "#no record" + end if "comment" in options else end}
+    text = sep.join("abc") + end + "".join(sep.join(row) + end + between.get(i % 50, "") for i, row in enumerate(rows))
+    width = 4 if long == "widen" else 3
+    wanted = [(row + [None] * width)[:width] for row in rows]
+    for way in [("scalar", 1 << 18, 1), (_native.isas()[-1], 700, 3)]:
+        table = read(text.encode(), way, **policies("null", long), **options, dtypes="string", on_error="reject")
+        assert [list(row) for row in zip(*(column.to_pylist() for column in table.columns.values()), strict=True)] == wanted
+        assert table.report.filled == widths.count(2)
+        assert table.rejects.num_rows == (0 if long == "widen" else widths.count(4))
 
 
 @given(ragged, st.sampled_from(["truncate", "collect", "widen"]), ways)

@@ -132,6 +132,24 @@ ODD += [
     for offset in ("Z", "z", "+00", "-00", "+0530", "-05:30", "+23:59", "-23:59", "+24:00", "+05:60")
 ]
 ODD += [
+    f"2024-02-29T23:59:58{end}"
+    for end in (
+        "Z",
+        ".Z",
+        ".5x",
+        ".x5Z",
+        ".5ZZ",
+        ".12Z4",
+        ".123456Z",
+        ".123456z",
+        ".1234567Z",
+        ".12345678Z",
+        ".12:45",
+        ".1+23Z",
+        "Z.5",
+    )
+]
+ODD += [
     f"2024-02-29T23:59:58{offset}"
     for offset in ("+5", "+053", "+05:3", "+05:300", "+05-30", "ZZ", "Z ", " Z", "UTC", "+", "+ab", " +05:30")
 ]
@@ -183,7 +201,7 @@ ODD += [
 @pytest.mark.parametrize("quoting", ["bare", "quoted", "mixed"])
 @pytest.mark.parametrize("type_name", TYPES)
 def test_odd_texts_in_every_lane(type_name: str, isa: str, quoting: str) -> None:
-    for usual in (PLAIN, [text[:10] for text in PLAIN]):
+    for usual in (PLAIN, [text[:10] for text in PLAIN], [text + ".25" for text in PLAIN], [text + ".123456Z" for text in PLAIN]):
         texts = []
         for text in ODD:
             for lane in range(LANES):

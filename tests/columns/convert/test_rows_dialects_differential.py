@@ -9,18 +9,12 @@ from typing import Any
 
 import pytest
 
-from headrace.structure.gpu.launches import SearchTuning
-from tests.columns.load.load_gpu_cases import check, shape_of
+from tests.columns.convert.rows_cases import shape
+from tests.columns.load.load_gpu_cases import check
 
 pytestmark = pytest.mark.fibers
 
 TYPES = ["string", "int32", "string", "float64"]
-
-
-def shape(*, threads: int = 32, only_dfa: bool = False):
-    """Return the sizes of other tests of loads, so that these programs are compiled once."""
-    find = SearchTuning(threads=32, rows=2, blocks=1, scan_threads=32, only_dfa=only_dfa)
-    return shape_of(find, threads=threads, window=64, row_threads=threads)
 
 
 def records(rng: random.Random, count: int, quoted: float = 0) -> list[str]:

@@ -99,6 +99,19 @@ def test_faults_and_characters_of_several_bytes(seed: int) -> None:
     check(b"\n".join(lines), skew=rng.randrange(16), seed=seed, shape=rng.choice([SHAPE, LARGER_SHAPE]), **options)
 
 
+@pytest.mark.parametrize("seed", seeds(10))
+def test_null_texts_and_short_records(seed: int) -> None:
+    rng = random.Random(seed)
+    kinds = ["string", *rng.choices(["string", "int32"], k=3)]
+    lines = []
+    for line in text_of(rng, kinds, [0, 2, 60, 1500]).split(b"\n"):
+        fields = [rng.choice([b"NA", b"N/A", b"-"]) if rng.random() < 0.2 else field for field in line.split(b",")]
+        lines.append(b",".join(fields[: rng.randrange(1, 5)] if rng.random() < 0.1 else fields))
+    options = {"null_values": ["NA", "N/A", "-"]} if seed % 3 else {}
+    options |= {"short_records": rng.choice(["null", "reject"]), "on_error": "null", "header": False, "schema": kinds}
+    check(b"\n".join(lines), skew=rng.randrange(16), seed=seed, shape=rng.choice([SHAPE, LARGER_SHAPE]), **options)
+
+
 @pytest.mark.parametrize("skew", [0, 7])
 @pytest.mark.parametrize("shift", range(-70, 70, 9))
 def test_fields_that_begin_and_end_near_edges_of_tiles(left: list[int], shift: int, skew: int) -> None:

@@ -189,3 +189,40 @@ def test_words_that_look_like_values(left, word, quote, typed):
     if typed and not quote and word != "2020-01-01":
         assert left
     check(data, header=False, true_values=["yes", word], false_values=["no"], on_error="null")
+
+
+ZONED = [
+    "2024-01-31 12:00:00",
+    "2024-03-31 02:30",
+    "2024-10-27T02:30:00",
+    "2024-07-01",
+    "1890-01-01 00:00",
+    "2024-05-05T10:00:00.25+02:00",
+    "2024-05-05 10:00:00Z",
+    "1950-06-01 23:59:59.999999",
+    "2450-07-01 12:00",
+    "",
+    "noon",
+]
+
+
+@pytest.mark.long_except("*-types0")
+@pytest.mark.parametrize("types", [["Europe/Berlin", "UTC"], ["America/New_York", "+02:00"]])
+@pytest.mark.parametrize("options", [{}, {"date_format": "%d.%m.%Y %H:%M"}, {"comment": "#"}], ids=str)
+def test_local_times_of_zones(left, options, types):
+    """Skipped and repeated times are faults."""
+    rng = random.Random(str(options))
+    texts = [*ZONED, "31.03.2024 02:30", "01.02.2024 03:30"] if "date_format" in options else ZONED
+    data = "".join(f"{rng.choice(texts)},{rng.choice(texts)}\n" for _ in range(400))
+    schema = [f"timestamp[us, {types[0]}]", f"timestamp[ns, {types[1]}]"]
+    check(data.encode(), header=False, schema=schema, on_error="null", **options, shape=LARGER_SHAPE)
+    assert "comment" in options or left[-1][0] < left[-1][1]
+
+
+@pytest.mark.parametrize("odd", ["", "0xFFFFFFFFFFFFFFFF", "12", "-0x1", "0xG", "x"])
+def test_inferred_hexadecimal_numbers(left, odd):
+    """A decimal number, a sign or another text among them changes the type of the column. Others stay as fast."""
+    lines = [f"0x{i * 7919:x},0X{i:016X},{i}" for i in range(2000)]
+    lines[1900] = f"{odd},0x1,5"
+    check("\n".join(lines).encode(), header=False, shape=LARGER_SHAPE)
+    assert left[0][0] < left[0][1] / 2

@@ -38,3 +38,36 @@ def test_wide_tables(columns: int, skew: int, monkeypatch: pytest.MonkeyPatch) -
     assert len(data) > 2 * DEFAULT_TUNING.find.tile - 8192
     check(data, skew=skew, shape=DEFAULT_TUNING)
     assert set(threads) == {64 if columns >= 64 else 128}
+
+
+def _sparse(rng: random.Random, columns: int, rows: int, fields: list[str], present: float) -> bytes:
+    """Return a text of which few fields are not empty."""
+    return "".join(
+        ",".join(rng.choice(fields) if rng.random() < present else "" for _ in range(columns)) + "\n" for _ in range(rows)
+    ).encode()
+
+
+@pytest.mark.covering(default=2)
+@pytest.mark.parametrize("types", ["int64", "int8", "int32", "float32", "float64", "mixed"])
+@pytest.mark.parametrize("odd", [0.0, 0.1])
+@pytest.mark.parametrize("end", ["\n", "", "\r\n", ","])
+def test_sparse_tables(types: str, odd: float, end: str) -> None:
+    """Numbers most of which are absent. Some fields have other forms, and the last record may be too long."""
+    rng = random.Random(f"{types}{odd}{end}")
+    names = ["int8", "int16", "int32", "uint64", "float32", "float64"]
+    schema = [rng.choice(names) if types == "mixed" else types for _ in range(180)]
+    numbers = ["7", "12", "-4", "127", "0"] + ["3.5", "-0.25", "12345678"] * types.startswith("float")
+    data = _sparse(rng, 180, 230, numbers, 0.04)
+    if odd:
+        data = data.replace(b",12,", b",x,").replace(b",7,", b",1234567890123,")
+    data = data.replace(b"\n", b"\r\n") if end == "\r\n" else data[:-1] + end.encode()
+    check(data, header=False, schema=schema, skew=rng.randrange(16), shape=DEFAULT_TUNING, on_error="null")
+
+
+@pytest.mark.parametrize("empty_is_null", [True, False])
+def test_sparse_tables_of_inferred_types(empty_is_null: bool) -> None:
+    """Columns of which the first records have no value, and columns whose empty fields are no nulls."""
+    rng = random.Random(empty_is_null)
+    first = ",".join(str(number) for number in range(150)) + "\n"
+    data = first.encode() + _sparse(rng, 150, 300, ["7", "12", "345", "-9"], 0.04)
+    check(data, header=False, shape=DEFAULT_TUNING, null_values=[""] if empty_is_null else ["7"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import random
+import re
 
 import numpy as np
 import pytest
@@ -34,3 +36,14 @@ def test_positions_after_a_known_line() -> None:
     source = _native.Source.from_bytes(np.frombuffer(TEXT, np.uint8))
     found = _native.line_numbers(source, begins[1000::777].tolist(), 2, int(begins[500]))
     assert (np.array(found) == np.arange(len(begins))[1000::777] - 500 + 1).all()
+
+
+@pytest.mark.parametrize("letters", ["\n", "\r", "\r\n", "x\r\n"])
+def test_positions_lie_close_together(letters: str) -> None:
+    text = "".join(random.Random(letters).choices(letters, k=20_000))
+    source = _native.Source.from_bytes(text.encode())
+    for apart in (1, 7, 16, 17, 31, 33, 5000):
+        positions = list(range(0, len(text), apart))
+        inside = [at for at in positions if text[at - 1 : at + 1] != "\r\n"]  # no record begins between CR and LF
+        expected = [len(re.findall("\r\n|\r|\n", text[:at])) + 1 for at in inside[:: 1 + len(inside) // 500]]
+        assert list(_native.line_numbers(source, inside[:: 1 + len(inside) // 500], 1)) == expected

@@ -264,8 +264,8 @@ def test_columns_give_back_their_memory_group_by_group(monkeypatch):
         buffers.add(made)
         return made
 
-    def run(self: Any) -> None:
-        first(self)
+    def run(self: Any, valid: Any) -> None:
+        first(self, valid)
         held.append(sum(one.nbytes for one in buffers if one.nbytes >= 400))
 
     first = remove_rows._Removal.run

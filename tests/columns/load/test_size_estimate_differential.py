@@ -191,6 +191,7 @@ def test_the_device_validates_the_estimate(read_by, off):
         (Dialect(sep="\t"), b"a\tb\tc\td\n", (1, [8], [[1], [1]])),
         (Dialect(skip_initial_space=True), b'a,  bc ,  "d"\n', (1, [14], [[1], [3], [1]])),
         (Dialect(strip=True), b'  a ,  "b c" ,   ,\n', (1, [19], [[1], [3], [0], [0]])),
+        (Dialect(escape_char="\\"), b'\\N,"a\\"b\\\\",c\\,d\n', (1, [17], [[0], [4], [3]])),
     ],
 )
 @pytest.mark.parametrize("step", [1, 2, 3, 1000])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -131,6 +132,21 @@ def check_returns(data: bytes, dialect: Dialect, flags: int) -> None:
     """If line ends are universal, masks report carriage returns, and take some bytes outside ASCII for such."""
     if not flags & FindFlag.REDO:
         assert bool(flags & FindFlag.RETURN) == (dialect.lineterminator is None and any(byte & 0x7F == 13 for byte in data))
+
+
+def without_breaks(data: bytes, dialect: Dialect, totals: tuple[int, ...]) -> tuple[int, ...]:
+    """Check that the automaton reports texts whose lines are not records, and none without quotes and escapes.
+
+    `totals`: those of `Result`, which are returned without that flag.
+    """
+    records, _, blank_lines, comments, flags = totals
+    ended = records + blank_lines + comments - bool(flags & (FindFlag.OPEN | FindFlag.COMMENT))
+    special = (dialect.quote_char or b"") + (dialect.escape_char or b"")
+    if dialect.lineterminator is not None or not set(special) & set(data):
+        assert not flags & FindFlag.BREAK
+    elif len(re.findall(rb"\r\n|\r|\n", data)) != ended:
+        assert flags & FindFlag.BREAK
+    return (*totals[:-1], flags & ~FindFlag.BREAK)
 
 
 def without(data: bytes, dialect: Dialect) -> bytes:

@@ -26,6 +26,7 @@ from tests.structure.gpu.find_kernels_cases import (
     scanned,
     tile_count,
     without,
+    without_breaks,
 )
 
 pytestmark = pytest.mark.fibers
@@ -88,7 +89,9 @@ def with_dfa(data: bytes, dialect: Dialect, how: How) -> Result:
         program.launch("summarize_dfa", tiles, threads, args, order=order, seed=seed)
         assert np.array_equal(roles, word_roles(data, dialect, len(roles) // 2, how.skew))
     entries, found = scanned(data, how, tallies, totals, quoted=False, states=states)
-    return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], found
+    return [(*entry[:4], entry[4] in dialect.automaton.quoted, entry[5]) for entry in entries], without_breaks(
+        data, dialect, found
+    )
 
 
 def check_masks(data: bytes, dialect: Dialect, how: How) -> None:

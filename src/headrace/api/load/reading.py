@@ -111,6 +111,8 @@ def load_placed(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
 def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOptions) -> Loaded:
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
+        if may_encode_texts(prepared, options):
+            plan = replace(plan, views=_view_positions(prepared, options))
         return encode_texts(load(source, options.dialect, plan, LoadRun(options.progress)), prepared, options)
     from headrace.columns.load.gpu.load_text import launcher_for, load_text, loads_on  # imports the packages for GPUs
 
@@ -124,6 +126,12 @@ def may_encode_texts(prepared: Prepared, options: CsvOptions) -> bool:
     """Return whether columns of strings may become views or dictionaries."""
     given = prepared.columns.types
     return options.values.text_type is not None or any(type_ is not None and type_.name in ENCODED for type_ in given)
+
+
+def _view_positions(prepared: Prepared, options: CsvOptions) -> tuple[int, ...]:
+    """Return the positions of columns that become views if they are text."""
+    wanted = [given or options.values.text_type for given in prepared.columns.types]
+    return tuple(position for position, type_ in enumerate(wanted) if type_ is not None and type_.name == "string_view")
 
 
 def encode_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:

@@ -212,7 +212,7 @@ class _Search:
         self._search.begin_file(b"")
         return any(self._search.count(block) for block in self._blocks(source, 1))
 
-    def _blocks(self, source: Any, max_count: int | None) -> Iterator[memoryview]:
+    def _blocks(self, source: Any, max_count: int | None) -> Iterator[Any]:
         return self._errors.reported(blocks_of(source, BLOCK_BYTES if max_count is None else FEW_BYTES))
 
     def _print(self, lines: bytes | memoryview) -> None:

@@ -1,5 +1,7 @@
 #include "columns/buffers/column_buffers.hpp"
 
+#include "columns/buffers/text_views.hpp"
+
 namespace headrace {
 
 usize value_bits(const ColumnType& type) {
@@ -10,6 +12,10 @@ usize value_bits(const ColumnType& type) {
 #include "core/types.def"
     }
     return 0;
+}
+
+usize offset_bytes(const LoadedColumn& column, usize rows) {
+    return column.views ? rows * sizeof(View) : (rows + 1) * value_bits(column.type) / 8;
 }
 
 bool is_string(const ColumnType& type) {

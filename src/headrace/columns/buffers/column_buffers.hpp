@@ -19,9 +19,10 @@ struct Evidence {
 
 struct LoadedColumn {
     ColumnType type;
-    Region values;    // for strings, their bytes
-    Region offsets;   // strings only
-    Region validity;  // bit 1: valid; empty if there are no nulls
+    bool views = false;  // strings as Arrow's views
+    Region values;       // for strings, their bytes; for views, those of texts that are not inline
+    Region offsets;      // strings only; for views, these
+    Region validity;     // bit 1: valid; empty if there are no nulls
     u64 null_count = 0;
     u64 replaced = 0;                  // strings mended with U+FFFD, including those of rejected rows
     std::optional<Evidence> evidence;  // inferred columns: the record that decided the type
@@ -30,6 +31,9 @@ struct LoadedColumn {
 
 // Return the bits of one value, or of one offset if the column has offsets.
 usize value_bits(const ColumnType& type);
+
+// Return the bytes of a column's offsets or views.
+usize offset_bytes(const LoadedColumn& column, usize rows);
 
 // Return whether the column has offsets: text or bytes.
 bool is_string(const ColumnType& type);

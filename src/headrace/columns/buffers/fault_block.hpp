@@ -8,6 +8,7 @@
 
 #include "columns/buffers/fault_texts.hpp"
 #include "columns/plan/row_policy.hpp"
+#include "core/cpu/block_cache.hpp"
 
 namespace headrace {
 
@@ -42,7 +43,7 @@ inline void set_unclosed_field(FaultRow& fault, u32 begin) {
 // Faults of one tile, ordered by record, then column.
 struct FaultBlock {
     u64 tile = 0;
-    std::vector<FaultRow> faults;
+    BlockVector<FaultRow> faults;
     FaultTexts texts;
 
     // Append a fault of a record. `record_text`: the raw record, which is stored unless the preceding fault has it.

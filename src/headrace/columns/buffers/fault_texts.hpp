@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/cpu/block_cache.hpp"
 #include "core/cpu/portable.hpp"
 
 namespace headrace {
@@ -50,12 +50,12 @@ private:
     }
 
     void add_chunk(usize bytes) {
-        chunks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
-        next_ = chunks_.back().get();
+        chunks_.emplace_back().resize(bytes);
+        next_ = chunks_.back().as<char>();
         left_ = bytes;
     }
 
-    std::vector<std::unique_ptr<char[]>> chunks_;
+    std::vector<WorkMemory> chunks_;
     char* next_ = nullptr;
     usize left_ = 0, size_ = 0, bytes_ = 0;
 };

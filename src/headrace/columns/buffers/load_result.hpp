@@ -30,11 +30,13 @@ struct LoadResult {
     LoadCounts counts;
     u64 rejected = 0;
     // If the load stops before the end of its source:
-    u64 end = 0;          // one past the last record and its line end; the begin of the load if there is no record
-    u8 state = 0;         // the automaton's, at the stop
-    bool is_cut = false;  // the source ended inside the last record
-    bool raised = false;  // the outcome of some fault is `raise`; the columns are not finished
-    u64 fault_count = 0;  // of all faults; `faults` has at most LoadPlan::max_rejects
+    u64 end = 0;              // one past the last record and its line end; the begin of the load if there is no record
+    u8 state = 0;             // the automaton's, at the stop
+    bool is_cut = false;      // the source ended inside the last record
+    bool has_quotes = false;  // or escapes
+    bool records_are_lines = false;  // each line is one data record, from the first of them on
+    bool raised = false;             // the outcome of some fault is `raise`; the columns are not finished
+    u64 fault_count = 0;             // of all faults; `faults` has at most LoadPlan::max_rejects
     std::vector<FaultBlock> faults;  // the first ones, by tile; if the outcome of one is `raise`, that one alone
     std::vector<RejectedRecords> rejected_records;  // by tile
     StageSeconds seconds;

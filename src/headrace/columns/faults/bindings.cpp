@@ -126,7 +126,9 @@ nb::list header_reject(const PythonSource& source, u64 begin, u64 at, u8 kind, n
     fault.outcome = Outcome::keep;
     if (fault.kind == Fault::unclosed_quote) set_unclosed_field(fault, 0);
     const LoadPlan plan;
-    std::vector<NamedColumn> table = rejects_table(plan, result, line_numbers(*source.source, {begin}, 1, 0));
+    u64 line = begin;
+    number_lines(*source.source, {&line, 1}, 1);
+    std::vector<NamedColumn> table = rejects_table(plan, result, {&line, 1});
     return columns_list(table);
 }
 

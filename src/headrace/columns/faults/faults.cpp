@@ -66,27 +66,45 @@ Bytes16 load16(const u8* p) {
     return bytes;
 }
 
+constexpr Bytes16 LANES16 = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+// Return -1 in the lanes of bytes that end a line.
+auto line_ends16(const u8* text) {
+    const Bytes16 bytes = load16(text);
+    return (bytes == '\n') | ((bytes == '\r') & (load16(text + 1) != '\n'));
+}
+
+u64 sum16(Bytes16 bytes) {
+    constexpr u64 EVEN = 0x00FF00FF00FF00FF, TO_TOP = 0x0001000100010001;
+    u64 words[2];
+    std::memcpy(words, &bytes, sizeof words);
+    u64 sums = 0;
+    for (const u64 word : words) sums += (word & EVEN) + (word >> 8 & EVEN);
+    return sums * TO_TOP >> 48;
+}
+
 }  // namespace
 
 u64 count_line_ends(const u8* text, usize size) {
-    constexpr usize MAX_STEPS = 255;  // a lane counts in one byte
+    constexpr usize MAX_STEPS = 254;  // a lane counts in one byte, and the last bytes once more
     u64 count = 0;
     usize at = 0;
     while (at + 16 <= size) {
         const usize steps = std::min((size - at) / 16, MAX_STEPS);
         Bytes16 counts{};
-        for (usize step = 0; step < steps; ++step, at += 16) {
-            const Bytes16 bytes = load16(text + at);
-            counts -= (bytes == '\n') | ((bytes == '\r') & (load16(text + at + 1) != '\n'));
+        for (usize step = 0; step < steps; ++step, at += 16) counts -= line_ends16(text + at);
+        if (size - at < 16) {  // faults lie close together, so the last bytes are not counted one by one
+            counts -= line_ends16(text + size - 16) & (LANES16 >= static_cast<u8>(16 - (size - at)));
+            at = size;
         }
-        for (usize lane = 0; lane < 16; ++lane) count += counts[lane];
+        count += sum16(counts);
     }
     for (; at < size; ++at) count += (text[at] == '\n') | ((text[at] == '\r') & (text[at + 1] != '\n'));
     return count;
 }
 
-std::vector<u64> line_numbers(const Source& source, std::vector<u64> positions, unsigned threads, u64 first) {
-    if (positions.empty()) return {};
+void number_lines(const Source& source, std::span<u64> positions, unsigned threads, u64 first) {
+    if (positions.empty()) return;
     const u64 last = positions.back();
     const usize chunks = (last - first) / LINE_CHUNK + 1;
     // Each line replaces its position, so the positions of every chunk are found before.
@@ -119,20 +137,28 @@ std::vector<u64> line_numbers(const Source& source, std::vector<u64> positions, 
     run_each(chunks, threads, [&](usize chunk) {
         for (usize i = bounds[chunk]; i < bounds[chunk + 1]; ++i) positions[i] += ends[chunk] + 1;
     });
-    return positions;
 }
 
-std::vector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, const LoadResult& result) {
+BlockVector<u64> lines_of_faults(const Source& source, const LoadPlan& plan, const LoadResult& result) {
     const std::vector<FaultBlock>& blocks = result.faults;
+    const bool are_lines = result.records_are_lines;
     std::vector<usize> places(blocks.size() + 1, 0);
     for (usize i = 0; i < blocks.size(); ++i) places[i + 1] = places[i] + blocks[i].faults.size();
-    std::vector<u64> begins(places.back());
+    BlockVector<u64> lines(places.back());
+    if (lines.empty()) return lines;
     run_each(blocks.size(), plan.threads, [&](usize i) {
-        const std::vector<FaultRow>& faults = blocks[i].faults;
-        std::transform(faults.begin(), faults.end(), begins.data() + places[i],
-                       [](const FaultRow& fault) { return fault.record_begin; });
+        const BlockVector<FaultRow>& faults = blocks[i].faults;
+        std::transform(faults.begin(), faults.end(), lines.data() + places[i],
+                       [&](const FaultRow& fault) { return are_lines ? fault.record : fault.record_begin; });
     });
-    std::vector<u64> lines = line_numbers(source, std::move(begins), plan.threads, plan.before.line_begin);
+    if (are_lines) {
+        u64 line = blocks[0].faults[0].record_begin;
+        number_lines(source, {&line, 1}, plan.threads, plan.before.line_begin);
+        const u64 before = line - lines[0];  // line less record
+        for (u64& one : lines) one += before;
+    } else {
+        number_lines(source, lines, plan.threads, plan.before.line_begin);
+    }
     if (plan.before.lines != 0) {
         for (u64& line : lines) line += plan.before.lines;
     }

@@ -95,7 +95,7 @@ struct BlockPosition {
 
 class RejectsTable {
 public:
-    RejectsTable(const LoadPlan& plan, LoadResult& result, const std::vector<u64>& lines)
+    RejectsTable(const LoadPlan& plan, LoadResult& result, std::span<const u64> lines)
         : plan_(plan),
           budget_(result.budget),
           blocks_(std::exchange(result.faults, {})),
@@ -130,7 +130,7 @@ private:
     // Only the last record of a text has an unclosed quoted field.
     void find_unclosed() {
         if (blocks_.empty()) return;
-        const std::vector<FaultRow>& faults = blocks_.back().faults;
+        const BlockVector<FaultRow>& faults = blocks_.back().faults;
         const auto found = std::find_if(faults.rbegin(), faults.rend(), is_unclosed);
         if (found == faults.rend()) return;
         const auto after = static_cast<usize>(found - faults.rbegin());
@@ -219,7 +219,7 @@ private:
         __atomic_fetch_or(bits.as<u64>() + row / 64, u64{1} << (row % 64), __ATOMIC_RELAXED);
     }
 
-    void write_words(const std::vector<FaultRow>& faults, u64 row) const {
+    void write_words(const BlockVector<FaultRow>& faults, u64 row) const {
         for (const FaultRow& fault : faults) {
             record_.values.as<u64>()[row] = plan_.before.records + fault.record;
             line_.values.as<u64>()[row] = lines_[row];
@@ -230,7 +230,7 @@ private:
         }
     }
 
-    void write_texts(const std::vector<FaultRow>& faults, const BlockPosition& place, RejectsText number,
+    void write_texts(const BlockVector<FaultRow>& faults, const BlockPosition& place, RejectsText number,
                      bool has_invalid) const {
         const LoadedColumn& column = texts_[number];
         char* const begin = column.values.as<char>();
@@ -271,7 +271,7 @@ private:
     const LoadPlan& plan_;
     const std::shared_ptr<Budget> budget_;
     std::vector<FaultBlock> blocks_;
-    const std::vector<u64>& lines_;
+    const std::span<const u64> lines_;
     std::vector<BlockPosition> places_;  // of each block, and of the end
     std::vector<std::string> types_;
     u32 regions_ = 0;
@@ -282,7 +282,7 @@ private:
 
 }  // namespace
 
-std::vector<NamedColumn> rejects_table(const LoadPlan& plan, LoadResult& result, const std::vector<u64>& lines) {
+std::vector<NamedColumn> rejects_table(const LoadPlan& plan, LoadResult& result, std::span<const u64> lines) {
     return RejectsTable(plan, result, lines).build();
 }
 

@@ -142,9 +142,10 @@ nb::list fault_outcomes(nb::handle rules, const std::string& on_error, bool leni
     return outcomes;
 }
 
-std::vector<u64> lines_of(const PythonSource& source, const std::vector<u64>& positions, unsigned threads, u64 first) {
+std::vector<u64> lines_of(const PythonSource& source, std::vector<u64> positions, unsigned threads, u64 first) {
     const GilRelease release;
-    return line_numbers(*source.source, positions, threads, first);
+    number_lines(*source.source, positions, threads, first);
+    return positions;
 }
 
 // Copies the kinds seen in all earlier files to the ledger of the next load. `places`: index of each of its columns
@@ -197,6 +198,7 @@ void bind_load(nb::module_& m) {
     m.def("record_outcomes", &record_outcomes, nb::arg().none(), nb::arg().none(), nb::arg());
     m.def("fault_outcomes", &fault_outcomes);
     m.def("estimate_sizes", &estimate_from);
+    m.def("scale_sizes", &scale_sizes);
     m.def("pack_rules", &rules_of);
     nb::class_<LoadShare>(m, "LoadShare")
         .def(nb::init<usize, usize>())

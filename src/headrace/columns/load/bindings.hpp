@@ -155,6 +155,9 @@ inline LoadPlan plan_from(nanobind::handle plan) {
     }
     visit_values(result, reader_of(plan.attr("values")));
     plan_forms(plan, result);
+    for (const nanobind::handle position : plan.attr("views")) {
+        result.columns[nanobind::cast<usize>(position)].views = true;
+    }
     usize column = 0;
     for (const nanobind::handle share_column : plan.attr("share_columns")) {
         result.columns[column++].share_column = nanobind::cast<usize>(share_column);

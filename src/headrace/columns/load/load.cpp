@@ -97,6 +97,8 @@ public:
             result_.columns[c].evidence = ledger_.evidence(c);
             result_.columns[c].rounded = ledger_.rounded(c);
         }
+        const bool has_others = result_.has_quotes || result_.counts.blank != 0 || result_.counts.comment != 0;
+        result_.records_are_lines = input_.dialect.universal_line_end && !has_others;
         result_.raised = faults_.has_raised();
         result_.fault_count = result_.raised ? 1 : faults_.count();
         result_.faults = faults_.take();

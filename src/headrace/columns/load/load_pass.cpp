@@ -54,7 +54,7 @@ void LoadPass::run(std::uint64_t last) {
         LoadedColumn& column = result_.columns[c];
         const usize rows = counts_.rows;
         column.values.trim(is_string(column.type) ? string_bytes_[c] : (rows * value_bits(column.type) + 7) / 8);
-        if (is_string(column.type)) column.offsets.trim((rows + 1) * value_bits(column.type) / 8);
+        if (is_string(column.type)) column.offsets.trim(offset_bytes(column, rows));
         null_bits_[c].trim(column.null_count == 0 ? 0 : (rows + 7) / 8);
         column.validity = std::move(null_bits_[c]);
     }
@@ -159,10 +159,11 @@ void LoadPass::allocate(bool exact) {
         column.type = guesses_[c].type;
         if (large) column.type.id = large_form(column.type.id);
         const usize bits = value_bits(column.type);
+        column.views = plan_.columns[c].views && column.type.id == TypeId::string && text <= MAX_SMALL_TEXT;
         if (is_string(column.type)) {
-            column.offsets = Region((rows + 1) * bits / 8, result_.budget, Region::Content::any, use(1));
-            column.offsets.ensure(bits / 8);
-            std::fill_n(column.offsets.as<u8>(), bits / 8, u8{0});
+            column.offsets = Region(offset_bytes(column, rows), result_.budget, Region::Content::any, use(1));
+            column.offsets.ensure(offset_bytes(column, 0));
+            std::fill_n(column.offsets.as<u8>(), offset_bytes(column, 0), u8{0});
             const usize bound = exact ? string_bytes_[c] : text_capacity(column.type);
             column.values = Region(bound, result_.budget, Region::Content::any, use(0));
         } else {
@@ -191,7 +192,7 @@ void LoadPass::ensure_rows(usize counted, std::uint64_t tile) {
         LoadedColumn& column = result_.columns[c];
         const usize bits = value_bits(column.type);
         if (is_string(column.type)) {
-            column.offsets.ensure((rows + 1) * bits / 8);
+            column.offsets.ensure(offset_bytes(column, rows));
         } else {
             column.values.ensure((rows * bits + 63) / 64 * 8);
         }
@@ -241,6 +242,7 @@ void LoadPass::note_end(const Tile& tile) {
     const std::lock_guard lock(end_mutex_);
     result_.end = std::max<u64>(result_.end, end);
     result_.is_cut |= tile.is_cut;
+    result_.has_quotes |= tile.has_quotes || tile.has_escapes;
 }
 
 }  // namespace headrace

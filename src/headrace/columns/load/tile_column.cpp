@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "columns/buffers/text_views.hpp"
 #include "columns/faults/rejected_records.hpp"
 
 namespace headrace {
@@ -25,10 +26,24 @@ void put_strings(const TileColumn& part, const StoredRows& stored, std::byte* va
     });
 }
 
+void put_views(const TileColumn& part, const StoredRows& stored, const LoadedColumn& column) {
+    const u64 end = part.string_base + part.stored_string_bytes;
+    ViewWriter writer(column.offsets.as<View>() + stored.row_base, {column.values.as<u8>(), 0, part.string_base, end});
+    for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
+        u32 begin = part.string_begin(from);
+        for (usize row = from; row < from + count; begin = part.string_ends[row++]) {
+            const auto* const text = reinterpret_cast<const char*>(part.string_bytes) + begin;
+            writer.add({text, part.string_ends[row] - begin});
+        }
+    });
+}
+
 }  // namespace
 
 void store_strings(const TileColumn& part, const StoredRows& stored, LoadedColumn& column) {
-    if (value_bits(column.type) == 64) {
+    if (column.views) {
+        put_views(part, stored, column);
+    } else if (value_bits(column.type) == 64) {
         put_strings(part, stored, column.values.data(), column.offsets.as<i64>() + stored.row_base + 1);
     } else {
         put_strings(part, stored, column.values.data(), column.offsets.as<i32>() + stored.row_base + 1);

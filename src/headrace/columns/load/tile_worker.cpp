@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "columns/buffers/text_views.hpp"
 #include "columns/faults/rejected_records.hpp"
 #include "columns/load/shared_load.hpp"
 
@@ -279,8 +280,13 @@ void TileWorker::reserve_rows() {
 }
 
 usize TileWorker::stored_string_bytes(const TileColumn& part) const {
-    usize bytes = part.counts.string_bytes;
-    for_each_bit(faults_.removed(), [&](usize row) { bytes -= part.string_ends[row] - part.string_begin(row); });
+    const bool views = pass_.mode_ == LoadPass::Mode::convert && pass_.result_.columns[part.column].views;
+    const auto stored = [&](usize row) {
+        const u32 size = part.string_ends[row] - part.string_begin(row);
+        return views ? size & long_mask(size) : size;
+    };
+    usize bytes = views ? long_bytes(part.string_ends, rows_->rows) : part.counts.string_bytes;
+    for_each_bit(faults_.removed(), [&](usize row) { bytes -= stored(row); });
     return bytes;
 }
 

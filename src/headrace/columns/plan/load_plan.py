@@ -98,6 +98,8 @@ class LoadPlan:
     """For each column, its index among the columns of all files."""
     forms: PlannedForms = field(default_factory=PlannedForms)
     """Null texts and date formats of each column."""
+    views: tuple[int, ...] = ()
+    """Positions of columns whose text is loaded as views. Text of 2^31 bytes and more is loaded as ``large_string``."""
     zones: tuple[tuple[LocalTimes, tuple[int, ...]], ...] = ()
     """Local times, each with the positions of the columns that contain them."""
     part: TextPart | None = None

@@ -1,6 +1,7 @@
 #include "columns/records/estimate.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace headrace {
@@ -60,6 +61,15 @@ std::optional<SizeEstimate> estimate_sizes(const Dialect& dialect, std::string_v
         const std::optional<SizeEstimate> found = estimate_from(reader.read(sample), size, strings, rule, is_enough);
         if (is_enough || sample >= prefix.size()) return found;
     }
+}
+
+std::vector<u64> scale_sizes(std::vector<u64> sizes, double times, u64 spare, u64 limit) {
+    for (u64& size : sizes) {
+        const u64 scaled = static_cast<u64>(static_cast<double>(size) * times) + spare;
+        const u64 grain = std::max(std::bit_floor(scaled) / 64, u64{1});
+        size = std::min((scaled + grain - 1) / grain * grain, limit);
+    }
+    return sizes;
 }
 
 }  // namespace headrace

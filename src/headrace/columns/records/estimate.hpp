@@ -30,4 +30,8 @@ struct SizeEstimate {
 std::optional<SizeEstimate> estimate_sizes(const Dialect& dialect, std::string_view prefix, u64 size,
                                            const std::vector<usize>& strings, const SpareRule& rule);
 
+// Multiply sizes by `times`, add a spare, and round up by a 64th at most, so that texts of about one size have equal
+// ones. None exceeds `limit`.
+std::vector<u64> scale_sizes(std::vector<u64> sizes, double times, u64 spare, u64 limit);
+
 }  // namespace headrace

@@ -185,6 +185,39 @@ void TileRowsFinder::take(const Fields& fields, bool unclosed, const u32* stray)
     ++counts_.records;
 }
 
+// Return the number of data records from `record` on that have one field for each column, and end before `stop`.
+usize TileRowsFinder::whole_records(const Tile& tile, usize record, usize first_end, u32 stop) const {
+    if (rules_.collect_long || tile.starts[record] < data_at_) return 0;
+    const usize end = tile.records - (tile.unclosed_quote ? 1 : 0);
+    usize count = 0, last = first_end + columns_ - 1;
+    while (record + count < end && tile.last[record + count] == last && tile.ends[last] < stop) {
+        ++count;
+        last += columns_;
+    }
+    return count;
+}
+
+// Add the rows of whole records. Their ends follow each other, as those of the rows do.
+void TileRowsFinder::add_rows(const Tile& tile, usize record, usize count, usize first_end) {
+    const usize columns = columns_, base = rows_taken_ * columns;
+    make_room(base + count * columns);
+    u32* const starts = field_starts_.data() + base;
+    u32* const ends = field_ends_.data() + base;
+    const u32* const own = tile.ends + first_end;
+    const u32 separator_back = dialect_.separator_length - 1, line_end_back = dialect_.line_end_length - 1;
+    for (usize i = 0; i < count * columns; ++i) ends[i] = own[i] - separator_back;
+    for (usize i = 1; i < count * columns; ++i) starts[i] = own[i - 1] + 1;
+    for (usize i = 0; i < count; ++i) {
+        const usize first = i * columns, last = first + columns - 1, row = rows_taken_ + i;
+        starts[first] = starts_[row] = tile.starts[record + i];
+        ends[last] = record_ends_[row] = own[last] - line_end_back;
+        widths_[row] = static_cast<u32>(columns);
+        records_of_rows_[row] = static_cast<u32>(counts_.records + i);
+    }
+    rows_taken_ += count;
+    counts_.records += count;
+}
+
 void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& strays) {
     rows_taken_ = 0;
     for (std::vector<u32>* one : {&starts_, &record_ends_, &records_of_rows_, &widths_}) {
@@ -193,6 +226,14 @@ void TileRowsFinder::take_one_by_one(const Tile& tile, const std::vector<u32>& s
     has_records_ = true;
     usize first_end = 0, next_stray = 0;
     for (usize record = 0; record < tile.records; ++record) {
+        const usize whole =
+            whole_records(tile, record, first_end, next_stray < strays.size() ? strays[next_stray] : ~0U);
+        if (whole != 0) {
+            add_rows(tile, record, whole, first_end);
+            record += whole;
+            first_end += whole * columns_;
+            if (record == tile.records) break;
+        }
         const usize last = tile.last[record];
         const u32* stray = nullptr;
         for (; next_stray < strays.size() && strays[next_stray] <= tile.ends[last]; ++next_stray) {

@@ -75,6 +75,8 @@ private:
     void add_repaired(const Tile& tile, usize first, const std::vector<u32>& strays);
     TileFault fault_at(usize number, const ByteRange& record) const;
     void take_one_by_one(const Tile& tile, const std::vector<u32>& strays);
+    usize whole_records(const Tile& tile, usize record, usize first_end, u32 stop) const;
+    void add_rows(const Tile& tile, usize record, usize count, usize first_end);
     void take(const Fields& fields, bool unclosed, const u32* stray);
     std::optional<TileFault> fault_of(const Fields& fields, bool unclosed, const u32* stray) const;
     void make_room(usize fields);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace headrace {
 
@@ -46,5 +47,25 @@ private:
     std::byte* data_ = nullptr;
     std::size_t size_ = 0;
 };
+
+// Allocates the items of a standard container as blocks.
+template <class T>
+struct BlockAllocator {
+    using value_type = T;
+
+    BlockAllocator() = default;
+    template <class U>
+    BlockAllocator(const BlockAllocator<U>&) {}
+
+    T* allocate(std::size_t count) { return reinterpret_cast<T*>(take_block(count * sizeof(T))); }
+    void deallocate(T* items, std::size_t count) noexcept {
+        give_block(reinterpret_cast<std::byte*>(items), count * sizeof(T));
+    }
+    bool operator==(const BlockAllocator&) const = default;
+};
+
+// A vector that takes and gives back cached blocks: for many items of a load.
+template <class T>
+using BlockVector = std::vector<T, BlockAllocator<T>>;
 
 }  // namespace headrace

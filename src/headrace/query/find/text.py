@@ -28,7 +28,8 @@ def text_of(text: Any, context: Context, budget: Budget) -> Array:
     source = take(_as_array(text), "text")
     if source.typestr != "|u1":
         raise OptionError(f"text has items of type {source.typestr!r}; pass bytes or an array of uint8, such as text.view('u1')")
-    return placed(source.owner, "text", context, budget)
+    wanted = context.device
+    return source if wanted.kind == "cpu" or source.device == wanted else placed(source.owner, "text", context, budget)
 
 
 def _as_array(text: Any) -> Any:

@@ -60,20 +60,24 @@ nb::list write_files(SmallFiles& files, nb::handle paths, nb::handle names) {
 
 // Calls use(search, block) without the GIL.
 template <class Use>
-auto with_block(LineSearch& search, const nb::handle& block, const Use& use) {
+auto with_block(const nb::handle& block, const Use& use) {
     const BorrowedBytes bytes(block);
     const LongCall call;
-    return use(search, std::string_view(static_cast<const char*>(bytes.data()), bytes.size()));
+    return use(std::string_view(static_cast<const char*>(bytes.data()), bytes.size()));
 }
 
-// Returns the end of the line that has byte `at`. The bytes are read by several threads, and ahead.
-u64 line_end(nb::handle text, u64 at, unsigned threads) {
+// Returns the end of the block that begins at `begin`. It is that of the last line that ends in the first `wanted`
+// bytes. If none does, the block is one line, whose end is looked for by several threads.
+u64 block_end(nb::handle text, u64 begin, u64 wanted, unsigned threads) {
     const BorrowedBytes bytes(text);
-    if (at >= bytes.size()) return bytes.size();
+    const u8* const data = static_cast<const u8*>(bytes.data());
+    if (bytes.size() - begin <= wanted) return bytes.size();
     const LongCall call;
+    const void* const last = memrchr(data + begin, '\n', wanted);
+    if (last != nullptr) return static_cast<u64>(static_cast<const u8*>(last) - data) + 1;
+    const u64 at = begin + wanted;
     const FindPattern feed("\n", false);
-    const auto found =
-        first_pattern(feed, {static_cast<const u8*>(bytes.data()) + at, bytes.size() - at}, {choose_isa(""), threads});
+    const auto found = first_pattern(feed, {data + at, bytes.size() - at}, {choose_isa(""), threads});
     return found ? at + *found + 1 : bytes.size();
 }
 
@@ -99,7 +103,7 @@ LineWindows line_windows(const Texts& sets, bool has_lead, bool has_tail) {
 }  // namespace
 
 void bind_lines(nb::module_& m) {
-    m.def("line_end", line_end, "text"_a, "at"_a, "threads"_a);
+    m.def("block_end", block_end, "text"_a, "begin"_a, "wanted"_a, "threads"_a);
     nb::class_<LineAutomaton>(m, "LineAutomaton")
         .def(
             "__init__",
@@ -145,21 +149,22 @@ void bind_lines(nb::module_& m) {
         .def(
             "begin_file", [](LineSearch& self, const nb::bytes& name) { self.begin_file({name.c_str(), name.size()}); },
             "name"_a)
-        .def("count",
-             [](LineSearch& self, const nb::handle& block) {
-                 return with_block(self, block,
-                                   [](LineSearch& search, std::string_view text) { return search.count(text); });
-             })
+        .def(
+            "count",
+            [](LineSearch& self, const nb::handle& block, bool is_line) {
+                return with_block(block, [&](std::string_view text) { return self.count(text, is_line); });
+            },
+            "block"_a, "is_line"_a)
         .def(
             "write",
-            [](LineSearch& self, const nb::handle& block) {
-                const std::string_view out = with_block(
-                    self, block, [](LineSearch& search, std::string_view text) { return search.write(text); });
+            [](LineSearch& self, const nb::handle& block, bool is_line) {
+                const std::string_view out =
+                    with_block(block, [&](std::string_view text) { return self.write(text, is_line); });
                 // A copy would take new pages for each block.
                 return nb::steal(PyMemoryView_FromMemory(const_cast<char*>(out.data()),
                                                          static_cast<Py_ssize_t>(out.size()), PyBUF_READ));
             },
-            nb::keep_alive<0, 1>())
+            nb::keep_alive<0, 1>(), "block"_a, "is_line"_a)
         .def_prop_ro("is_done", &LineSearch::is_done)
         .def_prop_ro("has_selected", &LineSearch::has_selected)
         .def_prop_ro("match_steps", &LineSearch::match_steps);

@@ -67,12 +67,6 @@ u64 LineSearch::line_ends(u64 begin, u64 end) const {
     return pattern_count(newline_, {reinterpret_cast<const u8*>(block_.data()) + begin, end - begin}, true, resources_);
 }
 
-// Returns whether the block is one line, of several pieces.
-bool LineSearch::is_long_line() const {
-    if (block_.size() <= piece_bytes || std::memchr(block_.data(), '\n', piece_bytes) != nullptr) return false;
-    return !first_pattern(newline_, text_of(block_.substr(0, block_.size() - 1)), resources_);
-}
-
 // Finds the pattern in a block that is one line.
 void LineSearch::find_in_line(bool is_counted) {
     found_.assign(1, {});
@@ -110,8 +104,8 @@ bool LineSearch::may_select(std::string_view text) {
 }
 
 // Finds the lines that have hits. A piece has the lines that begin in its range of bytes.
-void LineSearch::find_lines(bool is_counted) {
-    if (selector_.automaton == nullptr && is_long_line()) return find_in_line(is_counted);
+void LineSearch::find_lines(bool is_counted, bool is_line) {
+    if (selector_.automaton == nullptr && is_line) return find_in_line(is_counted);
     const Pieces pieces(block_.size(), 1);
     found_.resize(pieces.number());
     update_plan();
@@ -260,9 +254,9 @@ void LineSearch::begin_file(std::string name) {
     rest_ = {};
 }
 
-u64 LineSearch::count(std::string_view block) {
+u64 LineSearch::count(std::string_view block, bool is_line) {
     block_ = block;
-    find_lines(true);
+    find_lines(true, is_line);
     u64 selected = 0;
     for (const PieceLines& piece : found_) selected += piece.count;
     if (options_.is_inverted) {
@@ -274,11 +268,11 @@ u64 LineSearch::count(std::string_view block) {
     return selected;
 }
 
-std::string_view LineSearch::write(std::string_view block) {
+std::string_view LineSearch::write(std::string_view block, bool is_line) {
     block_ = block;
     out_.clear();
     rest_ = {};
-    find_lines(false);
+    find_lines(false, is_line);
     divide();
     keep_rest();
     return out_;

@@ -58,11 +58,11 @@ public:
     // Returns false if no line of a text can be selected, because it lacks the pattern.
     bool may_select(std::string_view text);
 
-    // Returns the number of selected lines of a block.
-    u64 count(std::string_view block);
+    // Returns the number of selected lines of a block. `is_line`: whether it is known to be one line.
+    u64 count(std::string_view block, bool is_line = false);
 
     // Returns the lines to write for a block: selected ones, and those near them. They are valid until the next call.
-    std::string_view write(std::string_view block);
+    std::string_view write(std::string_view block, bool is_line = false);
 
     // Whether a line was selected in the blocks that were written.
     bool has_selected() const { return has_selected_; }
@@ -89,9 +89,8 @@ private:
 
     bool shows_matches() const { return (options_.only_matching || !options_.mark.empty()) && !options_.is_inverted; }
     void prefetch(Lines lines) const;
-    bool is_long_line() const;
     void find_in_line(bool is_counted);
-    void find_lines(bool is_counted);
+    void find_lines(bool is_counted, bool is_line);
     void update_plan();
     void find_in_piece(Lines lines, bool is_counted, PieceLines& piece) const;
     void select_in_piece(LineStates& states, Lines lines, PieceLines& piece) const;

@@ -26,7 +26,16 @@ _READ_BYTES = 1 << 16  # bytes of a file up to which it is read, because a map t
 _MARKS = (*ALL_MARKS, *WIDE_MARKS)
 
 
-def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryview]:
+class LongLine:
+    """A block that is one line: `text`."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: memoryview) -> None:
+        self.text = text
+
+
+def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryview | LongLine]:
     """Yield a source in blocks of whole lines, decompressed and in UTF-8 if a byte-order mark names another encoding.
 
     Large files of UTF-8 that are not compressed are mapped and not copied.
@@ -77,12 +86,12 @@ def _content(path: str | os.PathLike[str]) -> mmap.mmap | bytes:
         os.close(descriptor)
 
 
-def _cut(whole: mmap.mmap | bytes, block_bytes: int) -> Iterator[memoryview]:
+def _cut(whole: mmap.mmap | bytes, block_bytes: int) -> Iterator[memoryview | LongLine]:
     view, begin = memoryview(whole), 0
     while begin < len(whole):
-        cut = whole.rfind(b"\n", begin, begin + block_bytes) + 1 if begin + block_bytes < len(whole) else len(whole)
-        cut = cut or _native.line_end(whole, begin + block_bytes, _native.hardware_threads())
-        yield view[begin:cut]
+        cut = _native.block_end(whole, begin, block_bytes, _native.hardware_threads())
+        block = view[begin:cut]
+        yield block if len(block) <= block_bytes else LongLine(block)
         begin = cut
 
 
@@ -156,16 +165,16 @@ class LineSearch:
         """
         self._native.begin_file(name)
 
-    def count(self, block: memoryview) -> int:
+    def count(self, block: memoryview | LongLine) -> int:
         """Return the number of selected lines of a block."""
-        return self._native.count(block)
+        return self._native.count(block.text, True) if isinstance(block, LongLine) else self._native.count(block, False)
 
-    def write(self, block: memoryview) -> memoryview:
+    def write(self, block: memoryview | LongLine) -> memoryview:
         """Return the lines to write for a block: selected ones and those near them, in order, and separators.
 
         They are valid until the next call.
         """
-        return self._native.write(block)
+        return self._native.write(block.text, True) if isinstance(block, LongLine) else self._native.write(block, False)
 
     @property
     def is_done(self) -> bool:

@@ -21,12 +21,14 @@ usize PrefixReader::without_padding(std::string_view field) const {
 
 void PrefixReader::end_field(usize end, usize delimiter) {
     if (column_ < record_.size()) {
-        const usize size = without_padding(text_.substr(begin_, end - begin_ - std::min(delimiter, end - begin_)));
-        record_[column_] = size > quotes_ ? size - quotes_ : 0;
+        const std::string_view field = text_.substr(begin_, end - begin_ - std::min(delimiter, end - begin_));
+        const usize size = without_padding(field);
+        const bool is_null = field.size() == 2 && static_cast<u8>(field[0]) == dialect_.escape;
+        record_[column_] = size > marks_ && !is_null ? size - marks_ : 0;
     }
     ++column_;
     begin_ = end;
-    quotes_ = 0;
+    marks_ = 0;
 }
 
 void PrefixReader::end_record(usize end, bool counts) {
@@ -48,15 +50,15 @@ const PrefixSample& PrefixReader::read(usize known) {
         const u8 byte = static_cast<u8>(text[at_]);
         const u8 group = automaton.class_of[byte], emit = automaton.emit[group][state_], before = state_;
         state_ = automaton.next[group][state_];
-        quotes_ += byte == dialect_.quote ? 1 : 0;
+        if (emit & EMIT_OPEN) {
+            begin_ = at_;
+            marks_ = 0;
+        }
+        count_mark(byte);
         if (emit == 0) {
             // Most bytes of a field change nothing. They are skipped without a table lookup each.
             if (group == other && state_ == before) at_ = behind_others(automaton, text, at_ + 1) - 1;
             continue;
-        }
-        if (emit & EMIT_OPEN) {
-            begin_ = at_;
-            quotes_ = byte == dialect_.quote ? 1 : 0;
         }
         if (emit & EMIT_FIELD) end_field(at_ + 1, dialect_.separator_length);
         if (emit & EMIT_RECORD) end_record(at_ + 1, !(emit & (EMIT_COMMENT | EMIT_BLANK)));

@@ -21,12 +21,12 @@ struct PrefixSample {
     u64 records = 0;            // complete data records
     u64 bytes = 0;              // bytes up to the end of the last one
     Sizes lengths;              // of records, including skipped lines before each
-    std::vector<Sizes> fields;  // for each position in a record, its fields without quotes and padding
+    std::vector<Sizes> fields;  // for each position in a record, its fields without quotes, escapes and padding
 };
 
 // Reads the first bytes of a text, which begins with a record, by the automaton. Each call continues where the last one
-// ended. Fields after the first `width` are ignored. Quotes are not counted, so the sizes estimate those of the fields'
-// texts.
+// ended. Fields after the first `width` are ignored. Quotes and escapes are not counted, so the sizes estimate those of
+// the fields' texts. An escape and one more byte, such as \N, usually is a null.
 class PrefixReader {
 public:
     PrefixReader(const Dialect& dialect, std::string_view text, usize width)
@@ -40,6 +40,11 @@ public:
 private:
     // Return the bytes of a field without the spaces around it that the dialect skips.
     usize without_padding(std::string_view field) const;
+    // Count a byte if it is a quote or an escape, and no escape precedes it.
+    void count_mark(u8 byte) {
+        marks_ += !escaped_ && (byte == dialect_.quote || byte == dialect_.escape) ? 1 : 0;
+        escaped_ = !escaped_ && byte == dialect_.escape;
+    }
     void end_field(usize end, usize delimiter);
     void end_record(usize end, bool counts);
 
@@ -47,8 +52,9 @@ private:
     std::string_view text_;
     PrefixSample found_;
     std::vector<u64> record_;  // bytes of each field of the current record, added when the record ends
-    usize at_ = 0, column_ = 0, begin_ = 0, quotes_ = 0;
+    usize at_ = 0, column_ = 0, begin_ = 0, marks_ = 0;
     u8 state_ = 0;
+    bool escaped_ = false;
 };
 
 // Return the number of fields of the first record; 0 if no record ends in `text`. `dialect` must not be lenient.

@@ -1,5 +1,5 @@
 // Runs a chunk from all states at once, which gives its state map (ParPaRaw, section 3.1). After 16 bytes the runs have
-// usually converged to at most count / 4 distinct states; from there on only those are stepped.
+// usually converged to at most count / 4 distinct states, or one more; from there on only those are stepped.
 #pragma once
 #include "structure/gpu/dfa_rows.cuh"
 
@@ -53,9 +53,8 @@ struct ComposeEight {
 };
 
 // The distinct states that a map leads to, if there are at most `most`, and the slot of each start state.
-template <u32 count>
+template <u32 count, u32 most>
 struct Few {
-    static constexpr u32 most = count / 4;
     u32 state[most];
     u32 which = 0;  // slot of each start state, two bits each
     bool enough;    // `most` slots suffice
@@ -88,6 +87,30 @@ struct Few {
     }
 };
 
+// Run the chunk's vectors after the first one from the distinct states of all lanes, if these are few. Return whether
+// that is so, and the state map.
+template <u32 most, bool whole, u32 rows, u32 count>
+__device__ __forceinline__ bool run_few(const uint4* chunk, const Steps<count>& steps, Extent extent, u64& map) {
+    Few<count, most> few(map);
+    if (!__all_sync(tile::all_lanes, few.enough)) return false;
+    const i32 begin = static_cast<i32>(threadIdx.x * rows * 16);
+#pragma unroll HR_UNROLL
+    for (u32 row = 1; row < rows; ++row) {
+        const uint4 vector = chunk[row];
+        const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
+        const i32 place = begin + static_cast<i32>(row * 16);
+#pragma unroll
+        for (u32 k = 0; k < 16; ++k) {
+            const i32 at = place + static_cast<i32>(k);
+            const Row<count> step = steps.template at<whole>(words[k / 4], k % 4, extent, at);
+#pragma unroll
+            for (u32 slot = 0; slot < most; ++slot) few.state[slot] = step.from(few.state[slot]);
+        }
+    }
+    map = few.nibbles();
+    return true;
+}
+
 // Return the state map of a chunk of `rows` vectors. The first vector runs from every state. If all lanes then have few
 // distinct states (usually inside quotes, outside, and in a comment), only those run through the rest.
 template <bool whole, u32 rows, u32 count>
@@ -103,22 +126,10 @@ __device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps<count>& st
             map.step(steps.template at<whole>(words[k / 4], k % 4, extent, place + static_cast<i32>(k)));
     };
     run_all(0);
-    Few<count> few(map.nibbles());
-    if (__all_sync(tile::all_lanes, few.enough)) {
-#pragma unroll HR_UNROLL
-        for (u32 row = 1; row < rows; ++row) {
-            const uint4 vector = chunk[row];
-            const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
-            const i32 place = begin + static_cast<i32>(row * 16);
-#pragma unroll
-            for (u32 k = 0; k < 16; ++k) {
-                const i32 at = place + static_cast<i32>(k);
-                const Row<count> step = steps.template at<whole>(words[k / 4], k % 4, extent, at);
-#pragma unroll
-                for (u32 slot = 0; slot < Few<count>::most; ++slot) few.state[slot] = step.from(few.state[slot]);
-            }
-        }
-        return few.nibbles();
+    u64 found = map.nibbles();
+    if (run_few<count / 4, whole, rows>(chunk, steps, extent, found)) return found;
+    if constexpr (count == 8) {
+        if (run_few<3, whole, rows>(chunk, steps, extent, found)) return found;
     }
 #pragma unroll 1
     for (u32 row = 1; row < rows; ++row) run_all(row);

@@ -21,6 +21,8 @@ MAX_STATES = (8, 16)
 DFA_TABLES = {count: layout(f"DfaTables<{count}>").dtype for count in (*MAX_STATES, 64)}
 """Layouts of the tables, by their capacity in states."""
 _WIDE_STATES, _NO_GROUP = 64, 32
+_BREAK, _ENDS_LINE = 64, int(Emit.REC | Emit.BLANK)
+"""EMIT_BREAK of emit.hpp, and what a line end emits that is not inside a field."""
 
 
 class FindFlag(IntFlag):
@@ -35,6 +37,7 @@ class FindFlag(IntFlag):
     COMMENT = 64
     UNFINISHED = 128
     RETURN = 256
+    BREAK = 512
 
 
 class _Step(IntFlag):
@@ -111,12 +114,14 @@ def dfa_tables(dialect: Dialect) -> np.void:
     # Unused states step as state 0 does, so their runs converge with its run after one byte.
     known = [state if state < states else 0 for state in range(count)]
     table["group_of"] = [*groups, *[_NO_GROUP] * 16]
+    line_groups = {groups[byte] for byte in b"\n\r"} if dialect.lineterminator is None else set()
     for group in range(len(automaton.groups)):
         for place, state in enumerate(known):
             emit, drop = automaton.emit[group][state], automaton.dropped[group][state]
-            after = automaton.next[group][state] << shift
+            after = automaton.next[group][state]
+            emit |= _BREAK * (group in line_groups and emit & _ENDS_LINE == 0 and after not in automaton.idle)
             table["emits"][group][place] = emit
-            table["steps"][group][place] = after | _step(emit) | _Step.DROP * drop
+            table["steps"][group][place] = after << shift | _step(emit) | _Step.DROP * drop
     if dialect.strip:
         table["padding"] = True, dialect.sep[0], (dialect.lineterminator or b"\n")[0], dialect.lineterminator is None
     for name in ("idle", "quoted", "comment", "unfinished", "escaped"):
@@ -150,5 +155,5 @@ def _step(emit: int) -> int:
     """Return the meaning bits of a step."""
     left_out = emit & (Emit.BLANK | Emit.COMMENT)
     step = _Step.FIELD * bool(emit & Emit.FLD) | _Step.START * bool(emit & Emit.OPEN)
-    step |= _Step.RECORD * bool(emit & Emit.REC and not left_out) | _Step.RARE * bool(emit & Emit.STRAY or left_out)
+    step |= _Step.RECORD * bool(emit & Emit.REC and not left_out) | _Step.RARE * bool(emit & (Emit.STRAY | _BREAK) or left_out)
     return int(step)

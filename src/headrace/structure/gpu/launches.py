@@ -20,8 +20,8 @@ _MAP_TILES = Entry("structure/gpu/summarize_dfa.cu", "map_tiles", "PQPPPPP")
 _SUMMARIZE_DFA = Entry("structure/gpu/summarize_dfa.cu", "summarize_dfa", "PQPPPPPPPP")
 _CHAIN_MAPS = Entry("structure/gpu/summarize_dfa.cu", "chain_maps", "PIPP")
 _START_CHUNKS = Entry("structure/gpu/summarize_dfa.cu", "start_chunks", "PQPPPPP")
-_FIND_RUNS = Entry("structure/gpu/lenient_quotes.cu", "find_runs", f"PQ{LENIENT_DIALECT.argument}PP")
 _MARK_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_quotes", f"PQ{LENIENT_DIALECT.argument}PPP")
+_MARK_LAST_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_last_quotes", f"PQ{LENIENT_DIALECT.argument}PIPP")
 _FALLBACK_BLOCKS = 2048
 """Blocks of a fallback variant: enough to fill any GPU, and cheap when the variant is not needed and they return at once."""
 _THREAD_BYTES = 64
@@ -191,10 +191,11 @@ class Search:
         self._marks = self._launcher.allocate(max(tiles * threads * _THREAD_BYTES, self.tiles * self._tuning.tile) // 8 + 8)
         if self._is_empty:
             return
-        kinds = self._launcher.allocate(tiles)
-        shape, packed_dialect = Shape(_scan_defines(threads), tiles, threads), dialect.tobytes()
-        self._launcher.launch(_FIND_RUNS, shape, [self._text, size, packed_dialect, kinds, self._before])
-        self._launcher.launch(_MARK_QUOTES, shape, [self._text, size, packed_dialect, kinds, self._marks, self._before])
+        runs = self._launcher.allocate(2 * tiles)
+        head, defines = [self._text, size, dialect.tobytes(), runs], _scan_defines(threads)
+        self._launcher.launch(_MARK_QUOTES, Shape(defines, tiles, threads), [*head, self._marks, self._before])
+        shape = Shape(defines, -(-tiles // (threads // 32)), threads)
+        self._launcher.launch(_MARK_LAST_QUOTES, shape, [*head, tiles, self._marks, self._before])
 
     def launch(self, variant: str, tables: Any, *, lenient: bool) -> None:
         """Enqueue a variant with its tables, after the preceding one, which decides on the device whether this one is needed."""

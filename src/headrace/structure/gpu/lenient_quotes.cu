@@ -1,15 +1,15 @@
 // Marks lenient quotes that open no field, because no later quote closes it (rules: structure/cpu/lenient.hpp).
 //
 // The kind of a run of quotes (opens, may close, neutral) depends only on the bytes around it. Whether an opening run
-// opens a field depends on the next run that is not neutral (the next decisive run). That run must be able to close. So
-// two kernels suffice. First, find_runs stores the kind of each tile's first decisive run. Then mark_quotes finds the
-// next decisive run of every run. It looks in the thread's own 64 bytes, in those of later threads, or in later tiles,
-// where it reads the stored kinds.
+// opens a field depends on the next run that is not neutral (the next decisive run). That run must be able to close.
+// mark_quotes looks for it in the thread's own 64 bytes, then in those of later threads of the tile. It also stores the
+// kind of the tile's first decisive run. mark_last_quotes then decides on the last runs of each tile, which ask later
+// tiles.
 // | text        ,"ab,cd⏎"ef",           the quote at byte 1 opens a field only if the next decisive run may close
 // | kinds        opens   opens close    the next one (byte 8) opens, so byte 1 is text and is marked; byte 8 is not
 //
-// Bytes moved: the text twice, and one bit a byte. A tile searches later tiles only if it has a decisive run itself, so
-// each stored kind is read at most twice.
+// Bytes moved: the text once, and one bit a byte; the bytes after the last decisive run of each tile once more. A tile
+// searches later tiles only if it has a decisive run itself, so each stored kind is read at most twice.
 #include "gpu/block/warp.cuh"
 #include "structure/gpu/dfa_rows.cuh"
 #include "structure/gpu/tile_text.cuh"
@@ -66,53 +66,121 @@ struct LookedAt {
         while (at < size && text[at] == dialect.quote) ++at;
         return at;
     }
-    __device__ Decides kind_of(u64 begin, u64 end) const {
-        const bool first_is_text = escaped(begin);
-        const u64 quotes = end - begin - (first_is_text ? 1 : 0);
-        if (quotes == 0 || (dialect.doubles && quotes % 2 == 0)) return neutral;
-        if (delimiter_at(end)) return may_close;
-        return !first_is_text && delimiter_before(begin) ? opens : neutral;
+    // Whether byte masks find all delimiters: they have one byte each, and nothing may stand around them.
+    __device__ bool has_plain_delimiters() const {
+        const u8 line_end = dialect.universal ? u8{'\n'} : dialect.line_end[0];
+        const bool are_bytes = dialect.separator_length == 1 && (dialect.universal || dialect.line_end_length == 1);
+        return are_bytes && (dialect.separator[0] | line_end) < 128 && !dialect.has_escape && !dialect.skips_spaces;
     }
 };
 
-// A thread's 64 bytes, and the runs of quotes that begin in them.
-struct OwnRuns {
-    u64 first;   // position of the thread's first byte in the text
-    u64 begins;  // bit i: a run begins at byte i
+// The bits of 64 bytes of text, 16 of which are in each vector.
+__device__ __forceinline__ u64 bits_of(const uint4 (&vectors)[4], u8 byte) {
+    const u32 pattern = tile::repeated(byte);
+    u64 result = 0;
+#pragma unroll
+    for (u32 v = 0; v < 4; ++v) {
+        const tile::Bits found = {{tile::equals(vectors[v].x, pattern), tile::equals(vectors[v].y, pattern),
+                                   tile::equals(vectors[v].z, pattern), tile::equals(vectors[v].w, pattern)}};
+        result |= static_cast<u64>(tile::gather(found)) << (v * 16);
+    }
+    return result;
+}
 
-    __device__ explicit OwnRuns(const LookedAt& all) : first(0), begins(0) {
+// A thread's 64 bytes, and the runs of quotes that begin in them: bit i stands for the run that begins at byte i.
+struct OwnRuns {
+    u64 first;             // position of the thread's first byte in the text
+    u64 begins;            // all runs
+    u64 odd;               // runs of which one quote is left if two in quotes mean one
+    u64 own;               // a field that consists of quotes alone, if the run begins it
+    u64 opening, closing;  // decisive runs: those that open a field, and those that may close one
+
+    __device__ OwnRuns(const LookedAt& all, u64 number) : first(0), begins(0), odd(0), own(0), opening(0), closing(0) {
         const i64 skew = static_cast<i64>(reinterpret_cast<u64>(all.text) & 15);
-        const i64 at = static_cast<i64>((u64{blockIdx.x} * threads + threadIdx.x) * thread_bytes) - skew;
+        const i64 at = static_cast<i64>(number * thread_bytes) - skew;
         first = static_cast<u64>(at);
-        const u32 pattern = tile::repeated(all.dialect.quote);
-        for (u32 v = 0; v < thread_bytes / 16; ++v) {
+        const u8 none = static_cast<u8>(all.dialect.quote ^ 1);
+        uint4 vectors[4];
+#pragma unroll
+        for (u32 v = 0; v < 4; ++v) {
             const i64 from = at + v * 16;
             const bool whole = from >= 0 && static_cast<u64>(from) + 16 <= all.size;
-            const u8 none = static_cast<u8>(all.dialect.quote ^ 1);
-            const uint4 vector = whole ? *reinterpret_cast<const uint4*>(all.text + from)
-                                       : edge_vector(all.text, all.size, from, none, none);
-            const tile::Bits found = {{tile::equals(vector.x, pattern), tile::equals(vector.y, pattern),
-                                       tile::equals(vector.z, pattern), tile::equals(vector.w, pattern)}};
-            begins |= static_cast<u64>(tile::gathered(found)) << (v * 16);
+            vectors[v] = whole ? *reinterpret_cast<const uint4*>(all.text + from)
+                               : edge_vector(all.text, all.size, from, none, none);
         }
-        const bool behind_quote = begins != 0 && at > 0 && all.text[at - 1] == all.dialect.quote;
-        begins &= ~(begins << 1 | (behind_quote ? 1 : 0));
+        const u64 quotes = bits_of(vectors, all.dialect.quote);
+        if (quotes == 0) return;
+        const bool behind_quote = at > 0 && all.text[at - 1] == all.dialect.quote;
+        begins = quotes & ~(quotes << 1 | (behind_quote ? 1 : 0));
+        const bool plain = all.has_plain_delimiters();
+        const u64 delimiters = plain ? delimiters_of(all, vectors, at) : 0;
+        for (u64 left = begins; left != 0; left &= left - 1)
+            classify(all, quotes, delimiters, plain, left & (0 - left));
+    }
+
+    __device__ u64 decisive() const { return opening | closing; }
+
+    // Return the odd runs that no decisive one follows, and the last decisive one.
+    __device__ u64 last_odd() const {
+        const u64 all = decisive();
+        return all == 0 ? odd : odd & ~u64{0} << (63 - leading_zeros(all));
+    }
+
+    // Return the runs that open a field if they begin it. `next`: kind of the next decisive run after the thread's
+    // bytes.
+    __device__ u64 real(u32 next) const {
+        u64 found = own | (next == may_close ? last_odd() : 0);
+        for (u64 left = closing; left != 0; left &= left - 1) {
+            const u64 before = (left & (0 - left)) - 1, others = decisive() & before;
+            const u64 from = others == 0 ? ~u64{0} : ~u64{0} << (63 - leading_zeros(others));
+            found |= odd & before & from;
+        }
+        return found;
+    }
+
+    // Return the kind of the first decisive run.
+    __device__ u32 first_kind() const {
+        const u64 all = decisive();
+        return all == 0 ? neutral : (closing & all & (0 - all)) != 0 ? may_close : opens;
+    }
+
+private:
+    // Return the delimiters, of one byte each. Bytes outside of the text are such, too.
+    static __device__ u64 delimiters_of(const LookedAt& all, const uint4 (&vectors)[4], i64 at) {
+        u64 found = bits_of(vectors, all.dialect.separator[0]);
+        found |= bits_of(vectors, all.dialect.universal ? u8{'\n'} : all.dialect.line_end[0]);
+        if (all.dialect.universal) found |= bits_of(vectors, u8{'\r'});
+        if (at < 0) found |= ~(~u64{0} << static_cast<u32>(-at));
+        const u64 left = all.size - static_cast<u64>(at);
+        return left < thread_bytes ? found | ~u64{0} << left : found;
+    }
+
+    // Add the run of quotes that begins at a bit.
+    __device__ void classify(const LookedAt& all, u64 quotes, u64 delimiters, bool plain, u64 run) {
+        const u32 bit = static_cast<u32>(trailing_zeros(run));
+        const u64 at = first + bit, others = ~(quotes >> bit);
+        u64 length = others == 0 ? thread_bytes : static_cast<u64>(trailing_zeros(others));
+        const bool is_inside = bit + length < thread_bytes;
+        if (!is_inside) length = all.run_end(first + thread_bytes) - at;
+        const bool ends = plain && is_inside ? (delimiters >> (bit + length) & 1) != 0 : all.delimiter_at(at + length);
+        const bool doubles = all.dialect.doubles, is_odd = !doubles || length % 2 != 0;
+        if (is_odd) odd |= run;
+        if (ends && (doubles ? length % 2 == 0 : length > 1)) own |= run;
+        const bool first_is_text = all.escaped(at);
+        const u64 counted = length - (first_is_text ? 1 : 0);
+        if (counted == 0 || (doubles && counted % 2 == 0)) return;
+        const bool begins_field = plain && bit != 0 ? (delimiters >> (bit - 1) & 1) != 0 : all.delimiter_before(at);
+        if (ends) {
+            closing |= run;
+        } else if (!first_is_text && begins_field) {
+            opening |= run;
+        }
     }
 };
 
 // Return whether the preceding variant could not read the text, or there was none.
 __device__ __forceinline__ bool is_asked(const FindTotals* other) {
     return other == nullptr || (tile::load_relaxed(&other->flags) & FIND_REDO) != 0;
-}
-
-// Return the kind of the thread's first decisive run.
-__device__ __forceinline__ u32 first_kind(const LookedAt& all, const OwnRuns& own) {
-    for (u64 left = own.begins; left != 0; left &= left - 1) {
-        const u64 at = own.first + static_cast<u64>(trailing_zeros(left));
-        const Decides kind = all.kind_of(at, all.run_end(at));
-        if (kind != neutral) return kind;
-    }
-    return neutral;
 }
 
 // Shares the kind of the warp's first decisive run. Returns which lanes have one.
@@ -123,78 +191,66 @@ __device__ __forceinline__ u32 share_first(u32 kind, u32 (&firsts)[warps]) {
     return some;
 }
 
+// A tile stores for mark_last_quotes the kind of its first decisive run. Then whether some of its runs ask later tiles,
+// and the first thread with such runs.
+constexpr u32 asks_later = 4, thread_shift = 3;
+
+// `marks`: bit i is set if byte i is a quote that begins a run and opens no field. Bytes count from the 16-byte
+// boundary at or before the text. Quotes of which mark_last_quotes decides are marked.
 extern "C" __global__ void __launch_bounds__(threads)
-    find_runs(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, u8* kinds,
-              const FindTotals* other) {
-    __shared__ u32 firsts[warps];
+    mark_quotes(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, u16* tiles, u64* marks,
+                const FindTotals* other) {
+    __shared__ u32 firsts[warps], last;
     if (!is_asked(other)) return;
     const LookedAt all = {text, bytes, dialect};
-    const OwnRuns own(all);
-    share_first(first_kind(all, own), firsts);
+    const u64 number = u64{blockIdx.x} * threads + threadIdx.x;
+    const OwnRuns own(all, number);
+    const u32 kind = own.first_kind();
+    if (threadIdx.x == 0) last = 0;
+    const u32 some = share_first(kind, firsts);
+    const bool has_runs = __syncthreads_or(own.begins != 0);
+    // An opening run depends on later runs. So may one after more spaces than `delimiter_before` inspects.
+    if (some != 0 && tile::lane() == 0)
+        atomicMax(&last, threadIdx.x + 31 - static_cast<u32>(__clz(static_cast<i32>(some))));
+    u32 next = neutral, of_tile = neutral;
+    for (u32 warp = warps; warp-- > 0;) {
+        if (firsts[warp] == neutral) continue;
+        of_tile = firsts[warp];
+        if (warp > tile::warp()) next = of_tile;
+    }
+    const u32 later = some & ~((2u << tile::lane()) - 1);
+    const u32 nearest = tile::shuffle(kind, later == 0 ? 0 : static_cast<u32>(__ffs(static_cast<i32>(later))) - 1);
+    if (later != 0) next = nearest;
+    marks[number] = own.begins & ~own.real(next);
     __syncthreads();
     if (threadIdx.x != 0) return;
-    u32 of_tile = neutral;
-    for (u32 warp = 0; warp < warps && of_tile == neutral; ++warp) of_tile = firsts[warp];
-    kinds[blockIdx.x] = static_cast<u8>(of_tile);
+    const bool asks = of_tile != neutral || (has_runs && dialect.skips_spaces);
+    tiles[blockIdx.x] = static_cast<u16>(of_tile | (asks ? asks_later | last << thread_shift : 0));
 }
 
-// Return whether a run at a field's start is a whole field of quotes alone; and whether it can open a field.
-__device__ __forceinline__ bool is_own_field(const LookedAt& all, u64 at, u64 end) {
-    const bool even = all.dialect.doubles ? (end - at) % 2 == 0 : end - at > 1;
-    return even && all.delimiter_at(end);
-}
-__device__ __forceinline__ bool is_odd(const LenientDialect& dialect, u64 at, u64 end) {
-    return !dialect.doubles || (end - at) % 2 != 0;
-}
-
-// All threads: return the kind of the first decisive run in later tiles.
-__device__ __forceinline__ u32 kind_behind(const u8* kinds, u32& shared) {
-    for (u64 tile = u64{blockIdx.x} + 1; tile < gridDim.x; tile += threads) {
-        if (threadIdx.x == 0) shared = ~0u;
-        __syncthreads();
-        const u64 mine = tile + threadIdx.x;
-        const u32 kind = mine < gridDim.x ? kinds[mine] : neutral;
-        if (kind != neutral) atomicMin(&shared, threadIdx.x << 2 | kind);
-        __syncthreads();
-        const u32 found = shared;
-        __syncthreads();
-        if (found != ~0u) return found & 3;
+// All lanes of a warp: return the kind of the first decisive run in later tiles than `tile`.
+__device__ __forceinline__ u32 kind_behind(const u16* tiles, u32 count, u32 tile) {
+    for (u32 first = tile + 1; first < count; first += tile::lanes) {
+        const u32 mine = first + tile::lane();
+        const u32 kind = mine < count ? tiles[mine] & 3 : u32{neutral};
+        const u32 some = __ballot_sync(tile::all_lanes, kind != neutral);
+        if (some != 0) return tile::shuffle(kind, static_cast<u32>(__ffs(static_cast<i32>(some))) - 1);
     }
     return neutral;
 }
 
-// `marks`: bit i is set if byte i is a quote that begins a run and opens no field. Bytes count from the 16-byte
-// boundary at or before the text. `kinds`: the output of find_runs.
+// Clears the marks of quotes after which a later tile has the quote that closes their field. One warp per tile.
+// `tiles`, `marks`: the output of mark_quotes for `count` tiles.
 extern "C" __global__ void __launch_bounds__(threads)
-    mark_quotes(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, const u8* kinds, u64* marks,
-                const FindTotals* other) {
-    __shared__ u32 firsts[warps], shared;
-    if (!is_asked(other)) return;
+    mark_last_quotes(const u8* text, u64 bytes, const __grid_constant__ LenientDialect dialect, const u16* tiles,
+                     u32 count, u64* marks, const FindTotals* other) {
+    const u32 tile = blockIdx.x * warps + tile::warp();
+    if (tile >= count || !is_asked(other)) return;
+    const u32 own = tiles[tile];
+    if ((own & asks_later) == 0 || kind_behind(tiles, count, tile) != may_close) return;
     const LookedAt all = {text, bytes, dialect};
-    const OwnRuns own(all);
-    const u32 kind = first_kind(all, own);
-    const u32 some = share_first(kind, firsts);
-    // An opening run depends on later runs. So may one after more spaces than `delimiter_before` inspects.
-    const bool asks = own.begins != 0 && (kind != neutral || dialect.skips_spaces);
-    u32 next = neutral;
-    if (__syncthreads_or(asks)) {
-        next = kind_behind(kinds, shared);
-        for (u32 warp = warps - 1; warp > tile::warp(); --warp) {
-            if (firsts[warp] != neutral) next = firsts[warp];
-        }
-        const u32 later = some & ~((2u << tile::lane()) - 1);
-        const u32 nearest = tile::shuffle(kind, later == 0 ? 0 : static_cast<u32>(__ffs(static_cast<i32>(later))) - 1);
-        if (later != 0) next = nearest;
+    for (u32 thread = (own >> thread_shift) + tile::lane(); thread < threads; thread += tile::lanes) {
+        const u64 number = u64{tile} * threads + thread;
+        marks[number] &= ~OwnRuns(all, number).last_odd();
     }
-    u64 found = 0;
-    for (u64 left = own.begins; left != 0;) {
-        const u32 bit = 63 - static_cast<u32>(leading_zeros(left));
-        left ^= u64{1} << bit;
-        const u64 at = own.first + bit, end = all.run_end(at);
-        const bool real = is_own_field(all, at, end) || (is_odd(dialect, at, end) && next == may_close);
-        if (!real) found |= u64{1} << bit;
-        const Decides mine = all.kind_of(at, end);
-        if (mine != neutral) next = mine;
-    }
-    marks[u64{blockIdx.x} * threads + threadIdx.x] = found;
 }

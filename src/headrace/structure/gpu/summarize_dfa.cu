@@ -15,8 +15,8 @@
 // left, inside and outside quotes (dfa_runs.cuh).
 //
 // Bytes moved: the text twice; half as many bytes of masks; 4 or 8 bytes a chunk written and read; 2 or 4 KiB of tables
-// a tile, from the cache. Operations a byte with 8 states: 5 for the map if two states are left, else 11; 7 for the
-// second reading.
+// a tile, from the cache. Operations a byte with 8 states: 5 for the map if two states are left, 6 if three are, else
+// 11; 7 for the second reading.
 #include "gpu/block/block.cuh"
 #include "structure/emit.hpp"
 #include "structure/gpu/dfa_runs.cuh"
@@ -218,6 +218,7 @@ __device__ __forceinline__ u32 add_rare(DfaCounts& counts, const Tables& tables,
             if ((emit & EMIT_STRAY) != 0) malformed |= 1u << k;
             counts.blanks += (emit & EMIT_BLANK) != 0;
             counts.comments += (emit & EMIT_COMMENT) != 0;
+            if ((emit & EMIT_BREAK) != 0) counts.flags |= FIND_BREAK;
         }
     }
     return malformed;

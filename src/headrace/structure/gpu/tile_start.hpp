@@ -38,8 +38,9 @@ enum FindFlag : u32 {
     FIND_UNCLOSED = 32,  // the text ends inside quotes
     FIND_COMMENT = 64,   // the text ends inside a comment line, which is no record
     FIND_UNFINISHED =
-        128,           // the text ends within a delimiter that follows closing quotes: a malformed quote at its end
-    FIND_RETURN = 256  // plain dialects with universal line ends: carriage returns
+        128,            // the text ends within a delimiter that follows closing quotes: a malformed quote at its end
+    FIND_RETURN = 256,  // plain dialects with universal line ends: carriage returns
+    FIND_BREAK = 512    // by the automaton, with universal line ends: a line ends inside a field
 };
 
 // Totals of a text. A last record without a line end counts, and so does its last field: the search adds them here. The

@@ -28,22 +28,62 @@ template <bool Plain>
     return copy_text(*rows.dialect, {job.scratch, size, field.quoted}, to);
 }
 
+// Returns whether a field is quoted if it begins with a quote, and is what it encloses if that has no quote.
+HR_FN bool has_usual_quotes(const Dialect& dialect) {
+    return dialect.quote >= 0 && dialect.escape < 0 && !dialect.lenient && !dialect.strip &&
+           !dialect.skip_initial_space;
+}
+
+[[gnu::noinline]] HR_FN usize copy_marked(const Dialect& dialect, const FieldBytes& field, u8* to) {
+    return copy_text(dialect, field, to);
+}
+
+// How fields of a column are read. Those with usual quotes call nothing, unless they are long or have quotes inside.
+struct UnquotedTexts {
+    FieldBytes field(const u8* p, usize n) const { return {p, n, false}; }
+    usize copy(const FieldBytes& field, u8* to) const { return copy_blocks(field.text, field.size, to); }
+    bool may_be_null(const FieldBytes&) const { return true; }
+};
+
+struct UsualQuotes {
+    const Dialect& dialect;
+    u8 quote = static_cast<u8>(dialect.quote);
+    FieldBytes field(const u8* p, usize n) const {
+        const bool quoted = n >= 2 && *p == quote;
+        return {p + (quoted ? 1 : 0), n - (quoted ? 2 : 0), quoted};
+    }
+    usize copy(const FieldBytes& field, u8* to) const {
+        const u64 quotes = Block(field.text).equals(quote) & low_bits(field.size);
+        if (field.size > BLOCK || quotes != 0) [[unlikely]]
+            return copy_marked(dialect, field, to);
+        __builtin_memcpy(to, field.text, BLOCK);
+        return field.size;
+    }
+    bool may_be_null(const FieldBytes& field) const { return !field.quoted; }
+};
+
+struct AnyQuotes {
+    const Dialect& dialect;
+    FieldBytes field(const u8* p, usize n) const { return strip(dialect, p, n); }
+    usize copy(const FieldBytes& field, u8* to) const { return copy_text(dialect, field, to); }
+    bool may_be_null(const FieldBytes& field) const { return !field.quoted; }
+};
+
 // Converts strings of which only empty ones may be null, and which need no validation.
-template <bool Plain>
-ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job) {
+template <class Texts>
+ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job, const Texts& texts) {
     const ColumnFields fields(rows, job.column);
     const bool empty_is_null = job.rules->empty_is_null;
     u8* out = job.string_bytes;
     usize nulls = 0;
     for (usize row = 0; row < rows.rows; ++row) {
         const u32 start = fields.start(row);
-        FieldBytes field = {rows.text + start, fields.end(row) - start, false};
-        if (!Plain) field = strip(*rows.dialect, field.text, field.size);
-        if (field.size == 0 && (Plain || !field.quoted) && (empty_is_null || fields.missing(row))) {
+        const FieldBytes field = texts.field(rows.text + start, fields.end(row) - start);
+        if (field.size == 0 && texts.may_be_null(field) && (empty_is_null || fields.missing(row))) {
             set_bit_if(true, job.nulls, row);
             ++nulls;
         } else {
-            out += Plain ? copy_blocks(field.text, field.size, out) : copy_text(*rows.dialect, field, out);
+            out += texts.copy(field, out);
         }
         job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
     }
@@ -59,7 +99,10 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);
     const bool has_written = !Plain && rules.written_nulls.count != 0;
     if (!words && !may_be_invalid && !has_written && (Plain || !rules.quoted_may_be_null)) {
-        return copy_strings<Plain>(rows, job);
+        if (Plain) return copy_strings(rows, job, UnquotedTexts{});
+        const Dialect& dialect = *rows.dialect;
+        return has_usual_quotes(dialect) ? copy_strings(rows, job, UsualQuotes{dialect})
+                                         : copy_strings(rows, job, AnyQuotes{dialect});
     }
     u8* out = job.string_bytes;
     usize nulls = 0, replaced = 0;

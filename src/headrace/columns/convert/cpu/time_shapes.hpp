@@ -3,7 +3,7 @@
 
 #include "columns/convert/cpu/convert_values.hpp"
 #include "columns/convert/cpu/fast_time.hpp"
-#include "columns/convert/cpu/lanes.hpp"
+#include "columns/convert/cpu/time_lanes.hpp"
 #include "columns/rules/dates/parse_duration.hpp"
 #include "columns/rules/dates/parse_time.hpp"
 
@@ -49,9 +49,10 @@ struct TimestampShape {
     }
 #if defined(HR_ISA_AVX512)
     [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, const LaneFields& lanes, i64* values) const {
-        const __mmask8 with_offset = utc ? _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(25)) : __mmask8{0};
-        __mmask8 fine = offset_needed ? __mmask8{0} : _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(19));
-        fine |= with_offset;
+        const u64 unit_digits = units == 1 ? 0 : units == 1'000 ? 3 : units == 1'000'000 ? 6 : 9;
+        const LaneTimeEnds ends = read_time_ends(rows, lanes, unit_digits);
+        const __mmask8 allowed = (utc ? ends.is_instant : 0) | (offset_needed ? 0 : ~ends.is_instant);
+        __mmask8 fine = ends.fine & allowed;
         if (fine == 0) return 0xFF;
         const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
         const Lane64 day_text = gather8(rows.text + 8, lanes.start);
@@ -60,16 +61,14 @@ struct TimestampShape {
             _mm512_cmpeq_epi64_mask(between, all_lanes(' ')) | _mm512_cmpeq_epi64_mask(between, all_lanes('T'));
         fine &= split;
         const Lane64 days = days_of_lanes(head, day_text, fine);
-        Lane64 time = time_of_lanes(gather8(rows.text + 11, lanes.start), fine);
-        if (with_offset != 0) {
-            const Lane64 offsets = offset_of_lanes(gather8(rows.text + 19, lanes.start), with_offset, fine);
-            time = _mm512_mask_sub_epi64(time, with_offset, time, offsets);
-        }
+        const Lane64 clock = time_of_lanes(gather8(rows.text + 11, lanes.start), fine);
+        const Lane64 time = _mm512_sub_epi64(clock, ends.offset);
         Lane64 value = _mm512_add_epi64(_mm512_mul_epi32(days, all_lanes(86400)), time);
         if (units != 1) {
             const Lane64 most = all_lanes(static_cast<u64>(INT64_LIMIT / units));
-            fine &= _mm512_cmple_epi64_mask(_mm512_abs_epi64(value), most);
+            fine &= _mm512_cmplt_epi64_mask(_mm512_abs_epi64(value), most);
             value = _mm512_mullo_epi64(value, all_lanes(static_cast<u64>(units)));
+            value = _mm512_add_epi64(value, ends.fraction);
         }
         _mm512_storeu_si512(values, value);
         return static_cast<__mmask8>(~fine);

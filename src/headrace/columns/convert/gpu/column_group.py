@@ -21,6 +21,7 @@ from headrace.columns.column import Column
 from headrace.columns.convert.gpu.layouts import (
     CONVERT_COLUMN,
     CONVERT_TASK,
+    EMPTY,
     FaultListing,
     dfa_dialect,
     kernel_order,
@@ -28,7 +29,7 @@ from headrace.columns.convert.gpu.layouts import (
     pack_task,
 )
 from headrace.columns.convert.gpu.row_columns import NO_DFA, RowColumns, RowForm, row_columns, row_forms
-from headrace.columns.convert.gpu.tuning import INFERS_BIT
+from headrace.columns.convert.gpu.tuning import INFERS_BIT, MAX_STRINGS
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, has_offsets
@@ -143,7 +144,8 @@ class GpuPlan:
         columns.sort(key=kernel_order)
         width = len(self._plan.columns) - self._plan.rows.collect_long
         table = pack_columns(self._plan, columns, 0, self.packed)
-        return ColumnGroup(key, columns, table, width, row_forms(table, self.packed))
+        fills = self._plan.rows.fill_short and self._plan.rows.base_columns == width
+        return ColumnGroup(key, columns, table, width, row_forms(table, self.packed) | RowForm.SHORT * fills)
 
 
 def _require_short_nulls(plan: LoadPlan, wanted: tuple[int, ...]) -> None:
@@ -212,7 +214,7 @@ class ColumnGroup:
         self.positions, self.kinds, self.large = key
         self.columns = columns
         words = table.view(np.uint64)
-        self._table, self._width, self._forms = table, width, forms
+        self._table, self.width, self._forms = table, width, forms
         self._rows: dict[tuple[bool, bool], RowColumns | None] = {}
         self.numbers = {column.position: number for number, column in enumerate(columns)}
         self.types = [column.type for column in columns]
@@ -220,6 +222,8 @@ class ColumnGroup:
         self.string_positions = [column.position for column in columns[: self.strings]]
         self.has_text = any(type_.is_string for type_ in self.types)
         self.infers = any(column.guess is not None for column in columns)
+        self.is_listable = MAX_STRINGS < self.strings == len(columns) and EMPTY not in [column.guess for column in columns]
+        """True if the columns can be converted by a list of their fields: all are strings."""
         self.families = sum(1 << family for family in set(table["family"].tolist())) | self.infers << INFERS_BIT
         """Bit mask of the columns' ConvertFamily, and `INFERS_BIT`."""
         self.inferred_kinds = bytes(kind for kind in self.kinds if kind != GIVEN)
@@ -263,7 +267,7 @@ class ColumnGroup:
         """Return the columns for the fast conversion, or None if it cannot read them; see `row_columns`."""
         key = quotes, measures
         if key not in self._rows:
-            self._rows[key] = row_columns(self._table, self._width, self._forms, quotes=quotes, measures=measures)
+            self._rows[key] = row_columns(self._table, self.width, self._forms, quotes=quotes, measures=measures)
         return self._rows[key]
 
     def allocate(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> ColumnGroupBuffers:

@@ -47,6 +47,8 @@ FIELD_RULES = layout("FieldRules").dtype
 _ZONE_BYTES = layout("Zone").size
 TYPE_IDS = {name: number for number, (name, *_) in enumerate(_native.type_list())}
 HEX_KINDS = 15, 16
+NULL_WORDS = 0xFFFFFFFF
+"""ROW_NULL_WORDS of fast/row_task.hpp."""
 _EIGHT_DIGITS = 99_999_999
 
 
@@ -145,14 +147,19 @@ def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int,
         row["width"] = column.type.bits // 8
         row["family"], row["is_signed"], row["largest"] = _family(column)
         if is_text and not column.raw:
-            row["largest"] = _written_null(plan.forms.of(column.position))
+            row["largest"] = _null_text(plan.forms.of(column.position))
         row["precision"], row["scale"] = column.type.precision or 0, column.type.scale or 0
     return table
 
 
-def _written_null(forms: ValueForms) -> int:
-    """Return the only null text, an escape and up to three bytes, as a word; 0 if it is another text, or there are several."""
+def _null_text(forms: ValueForms) -> int:
+    """Return the null text of strings as in RowColumn: an escape and up to three bytes as a word.
+
+    `NULL_WORDS` if the null texts have no escape. 0 if there are none, or others.
+    """
     texts = set(forms.null_texts) - {b""}
+    if texts and not any(forms.escape and forms.escape in text for text in texts):
+        return NULL_WORDS
     text = texts.pop() if len(texts) == 1 else b""
     is_short = bool(forms.escape) and text.startswith(forms.escape) and len(text) <= 4 and 0 not in text
     return int.from_bytes(text, "little") if is_short else 0

@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.columns.convert.gpu.layouts import EMPTY, FIELD_RULES, HEX_KINDS, TYPE_IDS, ConvertFamily, ConvertFlag
+from headrace.columns.convert.gpu.layouts import EMPTY, FIELD_RULES, HEX_KINDS, NULL_WORDS, TYPE_IDS, ConvertFamily, ConvertFlag
 from headrace.columns.convert.gpu.tuning import MAX_STRINGS
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.trace_expressions import packed
@@ -60,6 +60,9 @@ class RowForm(IntFlag):
     FORMATS = 1 << 17
     WORDS = 1 << 18
     ESCAPES = 1 << 19
+    SHORT = 1 << 20
+    ZONES = 1 << 21
+    NULLS = 1 << 22
 
 
 class _ColumnFlag(IntFlag):
@@ -71,6 +74,8 @@ class _ColumnFlag(IntFlag):
     LONG_OFFSETS = 8
     UTC = 16
     RESERVED = 32
+    HEX = 64
+    ZONE = 128
 
 
 class RowsFlag(IntFlag):
@@ -79,6 +84,7 @@ class RowsFlag(IntFlag):
     UTF8 = 1
     QUOTED = 2
     DFA = 4
+    FILLS = 8
 
 
 _INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}  # kinds of integers by bytes of a value
@@ -129,6 +135,7 @@ class RowColumns:
         self.kinds: int = sum(1 << kind for kind in set(kinds.tolist())) + forms
         """Bit mask of the columns' RowKind, and RowForm."""
         self.strings, self._sums = int((kinds == RowKind.TEXT).sum()), sums
+        self._flags, self.has_null_words = RowsFlag.FILLS * (RowForm.SHORT in forms), RowForm.NULLS in forms
         self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""
         """The argument `measured` of ``summarize_rows``; empty if there are too many columns for it."""
 
@@ -163,7 +170,7 @@ class RowColumns:
 
     def shared_task(self, reading: RowReading, tile: int) -> bytes:
         """Return the fields of RowTask after `TEXT_SIZES`, which do not depend on the text."""
-        fields = reading.flags, reading.mask_variants, reading.dialect, reading.inside
+        fields = reading.flags + self._flags, reading.mask_variants, reading.dialect, reading.inside
         return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), self._sums) + reading.dfa
 
     def sizes_bytes(self, tiles: int, tile: int) -> int:
@@ -183,8 +190,9 @@ def row_forms(table: NDArray[np.void], packed: bytes) -> RowForm:
     `packed`: the rules of its columns.
     """
     forms = RowForm.WORDS if (table["flags"] & ConvertFlag.RESERVED).any() else RowForm(0)
-    if ((table["family"] == ConvertFamily.TEXT) & (table["largest"] != 0)).any():
-        forms |= RowForm.ESCAPES
+    forms |= RowForm.ZONES * bool(table["zone"].any())
+    nulls = set(table["largest"][table["family"] == ConvertFamily.TEXT].tolist()) - {0}
+    forms |= RowForm.NULLS * (NULL_WORDS in nulls) | RowForm.ESCAPES * bool(nulls - {NULL_WORDS})
     for at in np.unique(table["rules"]).tolist():
         rules = np.frombuffer(packed, FIELD_RULES, 1, at)[0]
         families = set(table["family"][table["rules"] == at].tolist())
@@ -247,6 +255,7 @@ def _largest(column: np.void, kind: RowKind) -> int:
 def _flags(column: np.void) -> int:
     """Return the column's RowColumnFlag."""
     flags, is_text = int(column["flags"]), column["family"] == ConvertFamily.TEXT
+    is_hex = flags & ConvertFlag.INFERRED and int(column["guess"]) in HEX_KINDS
     result = _ColumnFlag.EMPTY_IS_NULL * bool(flags & ConvertFlag.EMPTY_IS_NULL)
     result += _ColumnFlag.CANONICAL * (bool(flags & ConvertFlag.INFERRED) and not is_text)
     return (
@@ -255,6 +264,8 @@ def _flags(column: np.void) -> int:
         + _ColumnFlag.LONG_OFFSETS * bool(is_text and column["width"] == 8)
         + _ColumnFlag.UTC * bool(flags & ConvertFlag.UTC)
         + _ColumnFlag.RESERVED * bool(flags & ConvertFlag.RESERVED and not is_text)
+        + _ColumnFlag.HEX * bool(is_hex)
+        + _ColumnFlag.ZONE * bool(column["zone"])
     )
 
 
@@ -268,8 +279,6 @@ def _kind(column: np.void, *, quotes: bool) -> RowKind:
         unusual = ConvertFlag.RAW | ConvertFlag.QUOTED_NULL if quotes else 0
         has_other_nulls = flags & ConvertFlag.NULL_WORDS and not column["largest"]
         return RowKind.SKIP if flags & unusual or has_other_nulls else RowKind.TEXT
-    if column["zone"] or (inferred and int(column["guess"]) in HEX_KINDS):
-        return RowKind.SKIP
     if family == ConvertFamily.INTEGER:
         return _INTEGERS[int(column["width"])]
     if family == ConvertFamily.TIME:

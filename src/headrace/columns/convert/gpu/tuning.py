@@ -34,7 +34,10 @@ OFFSETS_THREADS = 256
 """Threads of a block of string_offsets.cu."""
 PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [OFFSETS_THREADS]}),)
 
-ALL_KINDS = (1 << 20) - 1
+LISTED_DEFINES = {"HR_THREADS": 128, "HR_ROWS": 64}
+"""Macros of general/listed_strings.cu: threads of a block, and records of a column that a thread converts."""
+
+ALL_KINDS = (1 << 23) - 1
 """All bits of a program's mask of RowKind, and those after them (fast/row_task.hpp)."""
 INFERS_BIT = 10
 """The bit of a mask of families that is set if types are inferred."""
@@ -109,7 +112,7 @@ class RowTuning:
     """Resident blocks per multiprocessor that the compiler is asked for."""
 
     def defines(self, *, writes: bool, kinds: int = ALL_KINDS) -> dict[str, int]:
-        """Return the macros of ``convert_rows`` (`writes`), for columns of these kinds, or of ``measure_rows``."""
+        """Return the macros of ``convert_rows`` (`writes`), for columns of these kinds, or those of kernels that measure."""
         names = ("HR_QUOTES", "HR_THREADS", "HR_TILE", "HR_HEAD", "HR_RECORDS", "HR_RECORD_BYTES", "HR_BLOCKS", "HR_WRITES")
         sizes = self.threads, self.tile, self.head, self.records, self.record_bytes, self.blocks
         values = (2 if self.dfa else int(self.quotes), *sizes, int(writes))
@@ -140,13 +143,14 @@ def row_program(tuning: RowTuning, strings: bool, kinds: int) -> Program:
 
 
 @cache
-def measure_program(tuning: RowTuning, threads: int) -> Program:
+def measure_program(tuning: RowTuning, threads: int, has_null_words: bool) -> Program:
     """Return the program of ``measure_rows``, with the search's number of threads.
 
     A record costs little here, compared with the work per tile, so the search's configuration fits better.
     """
     measuring = replace(tuning, threads=threads, records=1, blocks=_MEASURE_BLOCKS)
-    return measuring.defines(writes=False), threads, measuring.shared_bytes(strings=False, writes=False)
+    defines = {**measuring.defines(writes=False), "HR_NULLS": int(has_null_words)}
+    return defines, threads, measuring.shared_bytes(strings=False, writes=False)
 
 
 @cache

@@ -4,6 +4,7 @@
 //
 // Bytes moved: the text once, the parts with faults once more, 16 bytes a part.
 #include "gpu/block/block.cuh"
+#include "gpu/block/partition_point.cuh"
 #include "structure/gpu/tile_text.cuh"
 
 using namespace headrace;
@@ -58,18 +59,9 @@ struct Positions {
     HR_MEMBER u64 operator[](u64 i) const { return of[i] + origin; }
 };
 
-// All lanes of a warp: returns the index of the first position that is not below `limit`. A step has 32 probes.
+// Returns the index of the first position that is not below `limit`.
 HR_FN u64 first_from(const Positions& positions, i64 limit) {
-    u64 low = 0, high = positions.count;
-    while (low < high) {
-        const u64 step = (high - low + tile::lanes - 1) / tile::lanes, probe = low + tile::lane() * step;
-        const bool is_before = probe < high && static_cast<i64>(positions[probe]) < limit;
-        const u64 before = static_cast<u64>(__popc(static_cast<int>(__ballot_sync(tile::all_lanes, is_before))));
-        if (before == 0) break;
-        high = min(high, low + before * step);
-        low += (before - 1) * step + 1;
-    }
-    return low;
+    return tile::partition_point(0, positions.count, [&](u64 i) { return static_cast<i64>(positions[i]) < limit; });
 }
 
 // Writes the line of each position, from 1, to lines[i]. `sums`: number of line ends before each part.
@@ -81,10 +73,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     __shared__ u16 ends[threads * vectors];
     __shared__ u32 before[threads], totals[threads / tile::lanes];
     const i64 begin = part_begin(text);
-    if (tile::warp() < 2) {
-        const u64 from = first_from(positions, begin + i64{tile::warp()} * part_bytes);
-        if (tile::lane() == 0) range[tile::warp()] = from;
-    }
+    if (threadIdx.x < 2) range[threadIdx.x] = first_from(positions, begin + i64{threadIdx.x} * part_bytes);
     __syncthreads();
     const u64 first = range[0], last = range[1];
     if (first == last) return;

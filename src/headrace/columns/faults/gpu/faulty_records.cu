@@ -32,16 +32,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     const u32 of_records = __reduce_or_sync(tile::all_lanes, record_kinds);
     const u32 of_fields = __reduce_or_sync(tile::all_lanes, field_kinds);
-    if (tile::lane() == 0) {  // most warps find the bits set
-        if ((of_records & ~tile::load_relaxed(&summary->record_kinds)) != 0)
-            atomicOr(&summary->record_kinds, of_records);
-        if ((of_fields & ~tile::load_relaxed(&summary->field_kinds)) != 0) atomicOr(&summary->field_kinds, of_fields);
-    }
-    const u32 fields = static_cast<u32>(__syncthreads_count(field_kinds != 0));
-    const u32 own = static_cast<u32>(__syncthreads_count(is_new));
-    if (threadIdx.x != 0) return;
-    if (fields != 0) atomicAdd(&summary->of_fields, u64{fields});
-    if (own != 0) atomicAdd(&summary->own, u64{own});
+    const u32 fields = __ballot_sync(tile::all_lanes, field_kinds != 0);
+    const u32 own = __ballot_sync(tile::all_lanes, is_new);
+    if (tile::lane() != 0) return;
+    if (of_records != 0) atomicOr(&summary->record_kinds, of_records);
+    if (of_fields != 0) atomicOr(&summary->field_kinds, of_fields);
+    if (fields != 0) atomicAdd(&summary->of_fields, static_cast<u64>(__popc(fields)));
+    if (own != 0) atomicAdd(&summary->own, static_cast<u64>(__popc(own)));
 }
 
 // Writes the number of marks of each word. A scan then gives the rank of each word's first mark.

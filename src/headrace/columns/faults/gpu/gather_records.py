@@ -13,15 +13,17 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Laun
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import known_dfa_tables
 
-_SIZE = {states: Entry("columns/faults/gpu/gather_records.cu", f"size_records_{states}", "PQQPPPQPP") for states in (8, 16, 64)}
+_SIZED = "PQQPPQPP"
+_SIZE = {states: Entry("columns/faults/gpu/gather_records.cu", f"size_records_{states}", _SIZED) for states in (8, 16, 64)}
 """Kernels by the greatest number of states of the dialect's automaton."""
+_SIZE_BY_ROLES = Entry("columns/faults/gpu/gather_records.cu", "size_records_by_roles", _SIZED)
 _GATHER = Entry("columns/faults/gpu/gather_records.cu", "gather_records", "PPPQP")
 _COUNT_LINES = Entry("columns/faults/gpu/count_lines.cu", "count_lines", "PQP")
 _NUMBER_LINES = Entry("columns/faults/gpu/count_lines.cu", "number_lines", "PQPPQQP")
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _LINES_BYTES = _THREADS * 64
-_BLOCK_RECORDS = _THREADS // 8  # eight lanes copy a record
+_BLOCK_RECORDS = _THREADS // 32
 MAX_RECORD_BYTES = 16 << 10
 BATCH_BYTES = 64 << 20
 
@@ -68,8 +70,8 @@ class LocatedRecords:
     """The data."""
     dialect: Dialect
     """The dialect of the text."""
-    marks: DeviceBuffer | None
-    """A bit for each byte, set for lenient quotes that open no field; None if no quote is malformed or quotes are strict."""
+    roles: DeviceBuffer | None
+    """The roles of its bytes if the automaton has read the text, else None."""
     are_lines: bool = False
     """True if each record is known to be a line of the text."""
 
@@ -82,11 +84,13 @@ class LocatedRecords:
         `ungathered`: a zeroed word, which receives the number of records whose texts are empty.
         """
         count = begins.nbytes // 8
-        tables = known_dfa_tables(self.dialect)
-        table = launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
+        entry, read_by = _SIZE_BY_ROLES, self.roles
+        if read_by is None:
+            tables = known_dfa_tables(self.dialect)
+            entry, read_by = _SIZE[tables["steps"].shape[1]], launcher.put(np.frombuffer(tables.tobytes(), np.uint8))
         shape = Shape(_DEFINES, -(-count // _THREADS), _THREADS)
-        args = [self.text, self.text.nbytes, MAX_RECORD_BYTES, table, self.marks, begins, count, places.offsets, ungathered]
-        launcher.launch(_SIZE[tables["steps"].shape[1]], shape, args)
+        args = [self.text, self.text.nbytes, MAX_RECORD_BYTES, read_by, begins, count, places.offsets, ungathered]
+        launcher.launch(entry, shape, args)
         scan_string_sizes(launcher, places.offsets, (count, 1), places.size)
 
     def number(self, launcher: Launcher, begins: DeviceBuffer, places: RecordPlaces) -> None:

@@ -11,7 +11,7 @@ from headrace.columns.buffers.column_buffers_gpu import ColumnBuffers
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.types import has_offsets
 from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 
 _TASK = layout("RemovalTask")
 REMOVAL_COLUMN, STORED_VALUE = layout("RemovalColumn").dtype, layout("StoredValue").dtype
@@ -38,20 +38,33 @@ def store_values(launcher: Launcher, table: DeviceBuffer, values: NDArray[np.voi
 def remove_rows(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int, removed: DeviceBuffer) -> None:
     """Remove rows from columns and count their nulls again.
 
-    Memory: a second copy of 64 MiB of the columns, or of the largest. The host waits twice for each such batch.
+    Memory: a second copy of 64 MiB of the columns, or of the largest. The host waits once, and once for each such batch with
+    strings.
 
     `launcher`: execution context of the kernels.
     `columns`: columns of `rows` rows.
     `removed`: the rows to remove, ascending, as unsigned 64-bit integers.
     """
+    count, valid = removed.nbytes // 8, launcher.allocate(8 * len(columns), fill=0)
+    moved: list[ColumnBuffers] = []
     for batch in _batches(columns):
         strings_first = sorted(batch, key=lambda one: not has_offsets(one.type))
-        _Removal(launcher, strings_first, rows, removed, removed.nbytes // 8).run()
+        _Removal(launcher, strings_first, rows, removed, count).run(BufferSlice(valid, 8 * len(moved), 8 * len(batch)))
+        moved += strings_first
+    _count_nulls(launcher, moved, rows - count, valid)
 
 
 def remove_texts(launcher: Launcher, column: ColumnBuffers, rows: int, null: NDArray[np.uint64]) -> None:
     """Remove the bytes of rows that are null, given ascending, from a string column. Memory and waits: as `remove_rows`."""
-    _Removal(launcher, [column], rows, launcher.put(null), len(null), keeps_rows=True).run()
+    valid = launcher.allocate(8, fill=0)
+    _Removal(launcher, [column], rows, launcher.put(null), len(null), keeps_rows=True).run(valid)
+    _count_nulls(launcher, [column], rows, valid)
+
+
+def _count_nulls(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int, valid: DeviceBuffer) -> None:
+    """Set the nulls of columns of `rows` rows. The host waits. `valid`: number of values of each."""
+    for one, count in zip(columns, launcher.fetch(valid).view(np.uint64).tolist(), strict=True):
+        one.nulls = rows - count
 
 
 def _batches(columns: Sequence[ColumnBuffers]) -> Iterator[list[ColumnBuffers]]:
@@ -92,7 +105,8 @@ class _Removal:
         task[0] = (removed.address, count, rows, self._removed_bytes.address, self._totals.address, strings, keeps_rows)
         self._task = task.tobytes()
 
-    def run(self) -> None:
+    def run(self, valid: DeviceBuffer) -> None:
+        """Replace the buffers of the columns; `valid`: zeroed words, which receive the number of values of each."""
         for row, one in zip(self._table, self._columns, strict=True):
             self._describe(row, one)
         retained_bytes = self._size_strings()
@@ -100,15 +114,14 @@ class _Removal:
             self._allocate(row, one, nbytes) for row, one, nbytes in zip(self._table, self._columns, retained_bytes, strict=True)
         ]
         launcher, task = self._launcher, self._task
-        table, valid = launcher.put(self._table), launcher.allocate(len(result) * 8, fill=0)
+        table = launcher.put(self._table)
         blocks = self._retained // _BLOCK_ROWS + 1
         launcher.launch(_ROWS, Shape(_DEFINES, (blocks, len(result), 1), _THREADS), [table, valid, task])
         if self._strings:
             blocks = min(max(retained_bytes) // (16 * _THREADS) + 1, _MAX_BLOCKS)
             launcher.launch(_BYTES, Shape(_DEFINES, (blocks, len(self._strings), 1), _THREADS), [table, task])
-        for one, buffers, count in zip(self._columns, result, launcher.fetch(valid).view(np.uint64).tolist(), strict=True):
+        for one, buffers in zip(self._columns, result, strict=True):
             one.buffers = buffers
-            one.nulls = self._retained - count
 
     def _describe(self, row: np.void, one: ColumnBuffers) -> None:
         buffers = one.buffers

@@ -37,7 +37,7 @@ _MIN_SAMPLE_BYTES, _MIN_LARGE_SAMPLE_BYTES, _SAMPLE_GROWTH = 1 << 10, 4 << 10, 2
 """Bytes of the first sample of a short text and of a longer one, and the factor if the sample is too small."""
 _MIN_RECORDS = 6
 """Minimum number of records in a sample. The deviations of fewer are unreliable: three may be alike by chance."""
-_MISPREDICTED = 2**64 - 1
+_MISPREDICTED = _NO_LIMIT = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,18 +183,10 @@ class SizeHistory:
         return None if last is None or not last.is_steady else self._scaled(last, size)
 
     def _scaled(self, last: TextSizes, size: int) -> SizeEstimate:
-        """Return sizes in proportion to those of the last text, with the spare of records of equal sizes.
-
-        They are rounded up by a 64th at most, so that texts of about one size have equal ones.
-        """
-
-        def scaled(part: int, spare: int) -> int:
-            found = int((part * size // last.nbytes) * (1 + _MIN_SPARE_PART)) + spare
-            grain = 1 << max(found.bit_length() - 7, 0)
-            return -(-found // grain) * grain
-
-        strings = [min(scaled(nbytes, SPARE_STRING_BYTES), size) for nbytes in last.strings]
-        return _size_estimate(scaled(last.rows, self._spare_rows), strings)
+        """Return sizes in proportion to those of the last text, with the spare of records of equal sizes."""
+        times = size / last.nbytes * (1 + _MIN_SPARE_PART)
+        (rows,) = _native.scale_sizes((last.rows,), times, self._spare_rows, _NO_LIMIT)
+        return _size_estimate(rows, _native.scale_sizes(last.strings, times, SPARE_STRING_BYTES, size))
 
 
 def validate_estimate(

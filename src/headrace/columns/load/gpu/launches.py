@@ -23,11 +23,12 @@ from headrace.columns.convert.gpu.fast.launches import (
     strings_of_search,
     suits_dfa_rows,
 )
+from headrace.columns.convert.gpu.general.listed_strings import CONVERT_LISTED, LIST_FIELDS, ListedStrings
 from headrace.columns.convert.gpu.layouts import CONVERT_TASK, FAULT, LEFT_FIELD, SIGHTINGS, TOTALS_WORDS, pack_dfa
 from headrace.columns.convert.gpu.row_columns import NO_DFA, RowColumns
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, convert_program
-from headrace.columns.convert.gpu.tuning import measure_program, row_program
+from headrace.columns.convert.gpu.tuning import LISTED_DEFINES, measure_program, row_program
 from headrace.columns.faults.gpu.fault_list import FaultList
 from headrace.columns.load.gpu.arguments import ArgumentBuffers, ArgumentTemplate, argument_template
 from headrace.columns.load.gpu.estimate import validate_estimate
@@ -89,6 +90,8 @@ class SpeculativeConversion:
     """True if the fast kernel measures strings."""
     is_fast: bool = False
     """True if the launches leave out the general conversion."""
+    lists: bool = False
+    """True if the launches convert a list of fields."""
     repeats_tiles: bool = False
     """True if the launches convert tiles again that the fast conversion declined."""
 
@@ -179,7 +182,7 @@ class SearchedText:
 
 
 def conversion_programs(
-    tuning: GpuTuning, dialect: Dialect, group: ColumnGroup, *, variant: str, measures: bool, is_wide: bool
+    tuning: GpuTuning, dialect: Dialect, group: ColumnGroup, *, variant: str, measures: bool, is_wide: bool, lists: bool
 ) -> list[NeededProgram]:
     """Return the programs that a group's first conversion needs, unless the text differs from the expectation.
 
@@ -187,8 +190,12 @@ def conversion_programs(
     `variant`: the search variant that is expected to read the text.
     `measures`: whether strings are measured after the search.
     `is_wide`: as in `SearchedText`.
+    `lists`: whether fields are listed.
     """
     found = [NeededProgram(_COUNT.file, _SMALL)]
+    if lists:
+        program = convert_program(tuning, variant, None, is_wide=is_wide)
+        return [*found, NeededProgram(LIST_FIELDS.file, program[0]), NeededProgram(CONVERT_LISTED.file, LISTED_DEFINES)]
     is_read = variant != "dfa" or suits_dfa_rows(dialect)
     columns = group.fast_columns(quotes=variant != "unquoted", measures=False) if is_read else None
     if columns is None or is_wide:
@@ -202,8 +209,8 @@ def conversion_programs(
         is_general = is_wide and measures and measured is None and variant == "unquoted"
         found.append(NeededProgram(_MEASURE.file, convert_program(tuning, variant, None, is_wide=is_general)[0]))
     if group.strings and measures and is_read:
-        rows = tuning.of_rows(variant, strings=True)
-        found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads)[0]))
+        rows, has_null_words = tuning.of_rows(variant, strings=True), measured is not None and measured.has_null_words
+        found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads, has_null_words)[0]))
     return found
 
 
@@ -223,10 +230,11 @@ class ConversionLaunches:
         self._scan_memory: DeviceBuffer | None = BufferSlice(searched.structure.totals, searched.layout.end)
         self._fast = RowLaunches(target, dialect, searched.structure, searched.marks, searched.quoted)
 
-    def speculative(self, group: ColumnGroup, *, is_fast: bool) -> SpeculativeConversion:
+    def speculative(self, group: ColumnGroup, *, is_fast: bool, lists: bool) -> SpeculativeConversion:
         """Return the conversion of a group with estimated sizes, for texts that the first search variant reads.
 
         `is_fast`: the launches leave out the general conversion, if the fast one can read the columns.
+        `lists`: fields are listed.
 
         The launches are recorded for texts that byte masks read, or that only the DFA reads without marks of lenient quotes.
         """
@@ -235,7 +243,8 @@ class ConversionLaunches:
         by_dfa = self._structure.variants == ("dfa",)
         tables = known_dfa_tables(self._dialect).tobytes() if by_dfa and suits_dfa_rows(self._dialect) else b""
         arguments = argument_template(self._gpu_plan, group, (measured, converted), tables)
-        flags = {"is_fast": is_fast and converted is not None, "repeats_tiles": not is_fast and converted is not None}
+        has_fast = converted is not None
+        flags = {"is_fast": is_fast and has_fast, "lists": lists, "repeats_tiles": not is_fast and has_fast}
         conversion = SpeculativeConversion(arguments, None, **flags)
         if by_dfa and (not tables or self._dialect.lenient_quotes):
             return conversion
@@ -267,14 +276,30 @@ class ConversionLaunches:
         searched, structure = self._searched, self._structure
         arguments = conversion.arguments.buffers(searched.arguments, 2 * (group.strings + 1))
         totals, word = searched.string_bytes(group), BufferSlice(structure.totals, searched.layout.word, 8)
+        output = ConversionOutput(searched.results(group), searched.faults, rows, word)
         with self._launcher.together():
+            if conversion.lists:
+                self._convert_listed(group, arguments, totals, output)
+                return
             self.measure(group, arguments, "", totals)
             validate_estimate(self._launcher, structure.totals, arguments.ranges, totals, word)
-            output = ConversionOutput(searched.results(group), searched.faults, rows, word)
             declined = self.convert_fast(group, arguments, output)
             if not conversion.is_fast:
                 self.convert_declined(group, arguments.table, structure.variants[0], output, declined)
             self.count_values(group, arguments.table, output)
+
+    def _convert_listed(
+        self, group: ColumnGroup, arguments: ArgumentBuffers, totals: DeviceBuffer, output: ConversionOutput
+    ) -> None:
+        """Convert strings by a list of their fields, if the estimate is right; parameters as for `measure`."""
+        assert output.validated is not None
+        structure, variant = self._structure, self._structure.variants[0]
+        listed = ListedStrings(self._launcher, self._text, group, arguments.table, output.rows)
+        listed.find(structure, self._shape(variant, None, None)[0], self._task(group, variant), totals)
+        validate_estimate(self._launcher, structure.totals, arguments.ranges, totals, output.validated)
+        self._clear_first_seen(group, output.results)
+        listed.convert(output.validated)
+        self.count_values(group, arguments.table, output)
 
     def fast_columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
         """Return the columns as a fast kernel reads them, or None if it cannot; `writes`: for converting, not measuring."""
@@ -312,7 +337,7 @@ class ConversionLaunches:
         if columns is None:
             self._strings = MeasuredStrings(sums)
         else:
-            self._strings = self._fast.measure(columns, table, sums, utf8=group.has_text)
+            self._strings = self._fast.measure(columns, table, arguments.table, sums, utf8=group.has_text)
         read_by = variant or self._structure.variants[0]
         first = None if variant or read_by == "dfa" else BufferSlice(self._structure.totals, 0, TOTALS.itemsize)
         self._measure_general(group, arguments, read_by, first)
@@ -346,21 +371,25 @@ class ConversionLaunches:
         """
         columns, table = arguments.fast[-1]
         results = output.results
-        if group.infers:
-            self._launcher.fill(BufferSlice(results, counts_bytes(len(group.columns))), 0xFF)
+        self._clear_first_seen(group, results)
         if columns is None:
             return None
         capacity = self._faults.listing.capacity
         return self._fast.convert(
             columns,
             table,
+            arguments.table,
             self._strings,
-            left_count=BufferSlice(results, 8 * _LEFT_WORD, 8),
+            counts=BufferSlice(results, 0, COUNTS_BEGIN),
             left_fields=BufferSlice(output.faults, capacity * FAULT.itemsize, capacity * LEFT_FIELD.size),
             capacity=capacity,
             faults=self._fault_output(output) if self._fast.by_dfa else b"",
             validated_rows=output.validated,
         )
+
+    def _clear_first_seen(self, group: ColumnGroup, results: DeviceBuffer) -> None:
+        if group.infers:
+            self._launcher.fill(BufferSlice(results, counts_bytes(len(group.columns))), 0xFF)
 
     def _fault_output(self, output: ConversionOutput) -> bytes:
         listing = self._faults.listing

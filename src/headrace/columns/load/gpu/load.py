@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from headrace.columns.buffers.load_result import CutRecordError, Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_of_search
+from headrace.columns.convert.gpu.general.listed_strings import UNLISTED_BYTES
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, with_dfa
 from headrace.columns.faults.gpu.gather_records import LocatedRecords
 from headrace.columns.infer.infer_gpu import Inference
@@ -64,7 +65,8 @@ def load_on_gpu(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: L
     """Load all records of a text in device memory into columns there.
 
     Memory: the result, and up to a quarter more; 32 bytes for each tile of text, 72 more during the search, and 8 for each tile
-    and column of strings. If only the automaton reads the dialect, also half as many bytes as the text.
+    and column of strings. If all columns are strings, and more than 16, two bytes for each field instead of the last. If only the
+    automaton reads the dialect, also half as many bytes as the text.
 
     Parameters
     ----------
@@ -218,10 +220,11 @@ class _Load:
         line_end, columns = self._dialect.lineterminator, len(setup.positions)
         is_wide = not by_dfa and self._tuning.is_wide(self._prefix, line_end, columns, tiles)
         if not setup.is_prepared:
-            setup.is_prepared, measures = True, measuring is None
-            expected = self._tuning, self._dialect, self._first_group
-            variant = "dfa" if by_dfa else "quoted" if quoted else "unquoted"
-            self._launcher.prepare(conversion_programs(*expected, variant=variant, measures=measures, is_wide=is_wide))
+            setup.is_prepared, group = True, self._first_group
+            kind = "dfa" if by_dfa else "quoted" if quoted else "unquoted"
+            lists = kind == "unquoted" and self._lists(group)
+            flags = {"measures": measuring is None, "is_wide": is_wide, "lists": lists}
+            self._launcher.prepare(conversion_programs(self._tuning, self._dialect, group, variant=kind, **flags))
         sizes = setup.buffer_sizes(tiles, measuring, 0 if measuring is None else self._first_group.strings)
         self._measuring = measuring
         structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)
@@ -231,6 +234,10 @@ class _Load:
         has_sums = measuring is not None or setup.has_sums(tiles)
         self._searched = _searched(structure, strings, marks, arguments, faults, setup.layout, quoted, has_sums, is_wide)
         self._first_buffers: tuple[DeviceBuffer, DeviceBuffer] | None = arguments, faults
+
+    def _lists(self, group: ColumnGroup) -> bool:
+        """Return whether the fields of a text without quotes are listed."""
+        return group.is_listable and self._setup.lists_fields and not self._result.faults.listing.skips_records
 
     def _measuring_search(self, *, quoted: bool) -> FusedSummary | None:
         """Return the search that also measures strings, or None. It needs the types, so inferred ones are sampled before it."""
@@ -279,7 +286,11 @@ class _Load:
         string_bytes = self._take_counts(group, fetched)
         if is_mispredicted(int.from_bytes(fetched[layout.word : layout.word + 8].data, "little")):
             del launched  # releases its buffers before others are allocated
+            lists = self._conversion is not None and self._conversion.lists
             self._conversion = None  # a later text may be estimated as badly
+            if lists:  # the sums are those of groups of records
+                self._setup.lists_fields = self._variant != "unquoted" or string_bytes[0] < UNLISTED_BYTES
+                return self._convert(group, self._measured(group))
             self._setup.was_mispredicted |= self._variant == self._structure.variants[0]
             return self._convert_counted(group, string_bytes)
         launched.columns.trim(self._rows, string_bytes)
@@ -297,9 +308,10 @@ class _Load:
             return None
         searched, structure = self._searched, self._structure
         is_fast = not self._setup.expects_declined
-        key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums, is_fast, searched.is_wide
+        lists = self._lists(group) and structure.variants[0] == "unquoted"
+        key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums, is_fast, searched.is_wide, lists
         conversion = self._setup.conversions.get_or_create(
-            lambda: self._new_launches().speculative(group, is_fast=is_fast), group, key=key
+            lambda: self._new_launches().speculative(group, is_fast=is_fast, lists=lists), group, key=key
         )
         self._conversion = conversion
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
@@ -321,17 +333,18 @@ class _Load:
         if self._plan.part is not None and self._plan.part.is_more and counts["flags"] & _UNENDED:
             raise CutRecordError
         dfa = self._structure.dfa
-        marks = dfa.marks if dfa is not None and self._variant == "dfa" else None
-        # A text without quotes, CR, blank lines and comments has no other line ends than those of records.
-        has_others = counts["flags"] & FindFlag.RETURN or counts["blank_lines"] or counts["comments"]
-        are_lines = self._variant == "unquoted" and self._dialect.lineterminator is None and not has_others
-        self._result.located = LocatedRecords(self._whole, self._begin, self._text, self._dialect, marks, are_lines)
+        roles = dfa.roles if dfa is not None and self._variant == "dfa" else None
+        # Masks find records outside quotes, and CR with LF counts as two line ends. The automaton finds lines inside fields.
+        has_others = counts["flags"] & (FindFlag.RETURN | FindFlag.BREAK) or counts["blank_lines"] or counts["comments"]
+        are_lines = self._variant in ("unquoted", "dfa") and self._dialect.lineterminator is None and not has_others
+        self._result.located = LocatedRecords(self._whole, self._begin, self._text, self._dialect, roles, are_lines)
         total = self._result.counts
         self._rows = total["records"] = counts["records"]
         total["blank"] += counts["blank_lines"]
         total["comment"] += counts["comments"]
         string_bytes = _numbers(fetched[VARIANTS_BYTES : VARIANTS_BYTES + 8 * group.strings])
-        if self._variant == self._structure.variants[0]:  # it has measured the strings
+        is_measured = self._variant == self._structure.variants[0] and max(string_bytes, default=0) <= self._size
+        if is_measured:
             self._setup.history(group).see(self._size, self._rows, string_bytes)
         return string_bytes
 

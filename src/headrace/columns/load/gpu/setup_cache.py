@@ -46,6 +46,8 @@ class LoadSetup:
         """True if the programs of the first conversion are loaded, or are being loaded."""
         self.expects_declined = False
         """True if the fast conversion declined tiles of the last text. Then the general one is launched without waiting."""
+        self.lists_fields = True
+        """False if the fields of the last text could not be listed."""
         self.expects_dfa = False
         """True if masks could not read the quotes of the last text. Then the automaton reads the next one at once."""
         self.expects_strings: bool | None = None
@@ -62,10 +64,11 @@ class LoadSetup:
         self.no_evidence: Sequence[Evidence | None] = (None,) * len(plan.columns)
         self.conversions: IdentityCache[SpeculativeConversion] = IdentityCache(_MAX_CONVERSIONS)
         """Conversions that are launched before the counts are known, by columns and search variants."""
-        # Inferred columns may all turn out to be strings. For a short text their sums are allocated with the search, for a
-        # longer one later.
+        # Inferred columns may all turn out to be strings, and sums of listed strings are others. For a short text the sums are
+        # allocated with the search, for a longer one later.
         self._strings = count if infers else gpu_plan.typed_strings
-        self._max_tiles = SMALL_BYTES // 8 // max(count, 1) if infers else _NO_LIMIT
+        may_need_none = infers or (self.typed_group is not None and self.typed_group.is_listable)
+        self._max_tiles = SMALL_BYTES // 8 // max(count, 1) if may_need_none else _NO_LIMIT
         self.fault_capacity = capacity
         self._others = argument_bytes(gpu_plan, count), capacity * LISTED_BYTES
 

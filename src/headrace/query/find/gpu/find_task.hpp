@@ -35,6 +35,7 @@ struct FindResult {
 struct FoundMarks {
     const u32* words;
     const u32* counts;  // hits of each tile, and `is_listed`
+    u64* sums;          // hits of each group of tiles
     u64 tiles;
     u64 first;  // position of the first mark, modulo 2^64
     u64* positions;

@@ -11,8 +11,9 @@ from headrace.query.find.gpu.tuning import TILES_PER_BLOCK, FindTuning
 
 _MARKS = layout("FoundMarks")
 _PACK_MARKS = _MARKS.packer().pack
-_WRITE = Entry("query/find/gpu/positions.cu", "write_positions", f"{_MARKS.argument}{_MARKS.argument}P")
-_STATE_BYTES = 16  # bytes of a tile's state (gpu/block/block_look_back.cuh)
+_FILE = "query/find/gpu/positions.cu"
+_SUM = Entry(_FILE, "sum_tiles", f"{_MARKS.argument}{_MARKS.argument}")
+_WRITE = Entry(_FILE, "write_positions", f"{_MARKS.argument}{_MARKS.argument}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +35,30 @@ class DeviceText:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """Hits of a search: their marks, the number of hits in each tile and in total, and the position of the first mark."""
+    """Hits of a search: buffers of `mark_bytes`, the number of hits, and the position of the first mark."""
 
     marks: DeviceBuffer
     counts: DeviceBuffer
+    sums: DeviceBuffer
     total: int
     first: int
 
 
+def mark_bytes(tiles: int, tuning: FindTuning) -> tuple[int, int, int]:
+    """Return the sizes of buffers for the marks of a text, the number of hits in each tile, and in each group of tiles."""
+    return tiles * tuning.tile_marks // 8, 4 * tiles, 8 * -(-tiles // tuning.threads)
+
+
 def write_positions(launcher: Launcher, found: Sequence[Hits], targets: Sequence[DeviceBuffer], tuning: FindTuning) -> None:
-    """Write the positions of one or two sets of marks of a text, ascending, as 64-bit numbers, in one launch."""
+    """Write the positions of one or two sets of marks of a text, ascending, as 64-bit numbers, in two launches."""
     if not any(hits.total for hits in found):
         return
     tiles = found[0].counts.nbytes // 4
-    blocks = -(-tiles // TILES_PER_BLOCK)
-    memory = launcher.allocate(len(found) * (blocks + 1) * _STATE_BYTES, fill=0)
+    groups, blocks = found[0].sums.nbytes // 8, -(-tiles // TILES_PER_BLOCK)
     packed = [
-        _PACK_MARKS(hits.marks.address, hits.counts.address, tiles, hits.first % 2**64, target.address)
+        _PACK_MARKS(hits.marks.address, hits.counts.address, hits.sums.address, tiles, hits.first % 2**64, target.address)
         for hits, target in zip(found, targets, strict=True)
     ]
-    shape = Shape(tuning.positions(), (blocks, len(found), 1), tuning.threads)
-    launcher.launch(_WRITE, shape, (packed[0], packed[-1], memory))
+    for entry, width in ((_SUM, groups), (_WRITE, blocks)):
+        shape = Shape(tuning.positions(), (width, len(found), 1), tuning.threads)
+        launcher.launch(entry, shape, (packed[0], packed[-1]))

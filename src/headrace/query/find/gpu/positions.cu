@@ -1,11 +1,11 @@
-// Writes the positions of marks and lists in ascending order. A block takes several tiles of marks by a ticket, and a
-// warp one of them at a time. Tiles without hits are not read. The number of positions before the block's comes from
-// decoupled look-back (block_look_back.cuh). A warp lists positions in shared memory first, so that its stores are
-// coalesced.
+// Writes the positions of marks and lists in ascending order. A block takes several tiles of marks, and a warp one of
+// them at a time. Tiles without hits are not read. A first launch adds the hits of groups of tiles. So a block adds the
+// groups before it and the tiles before it in its own group, and waits for no other block. A warp lists positions in
+// shared memory first, so that its stores are coalesced.
 //
 // Bytes moved per hit: 8, and in tiles with hits 1/8 per byte of text, or 2 per hit of a list.
 #include "gpu/block/block.cuh"
-#include "gpu/block/block_look_back.cuh"
+#include "gpu/block/memory_access.cuh"
 #include "query/find/gpu/find_task.hpp"
 
 using namespace headrace;
@@ -19,7 +19,9 @@ constexpr u32 listed = 1024;                          // positions of a warp's l
 constexpr u32 parts = 4;                              // lists of a row that is full
 static_assert(tile_words % (4 * tile::lanes) == 0 && tiles <= tile::lanes && listed * parts == 128 * tile::lanes);
 
-using Chain = tile::Chain<u64>;
+static __device__ __forceinline__ u32 hits_of(const FoundMarks& marks, u64 tile) {
+    return tile < marks.tiles ? marks.counts[tile] & ~is_listed : 0;
+}
 
 static __device__ __forceinline__ u32 count_ones(uint4 marks) {
     return static_cast<u32>(__popc(marks.x) + __popc(marks.y) + __popc(marks.z) + __popc(marks.w));
@@ -29,6 +31,17 @@ static __device__ __forceinline__ u32 count_ones(uint4 marks) {
 static __device__ __forceinline__ u16* list_word(u16* to, u32 word, u32 first) {
     for (u32 left = word; left != 0; left &= left - 1) *to++ = static_cast<u16>(first + trailing_zeros(left));
     return to;
+}
+
+// Stores the positions of a list, two at a time where they are aligned.
+static __device__ __forceinline__ void store_list(const u16* list, u32 count, u64 first, u64* out) {
+    const u32 odd = static_cast<u32>(reinterpret_cast<u64>(out) >> 3) & 1;
+    if (odd != 0 && count != 0 && tile::lane() == 0) out[0] = first + list[0];
+    u32 i = odd + 2 * tile::lane();
+#pragma unroll 2
+    for (; i + 1 < count; i += 2 * tile::lanes)
+        *reinterpret_cast<ulonglong2*>(out + i) = {first + list[i], first + list[i + 1]};
+    if (i + 1 == count) out[i] = first + list[i];
 }
 
 // Writes the positions of a row of 32 vectors and returns the end. `first`: position of its first mark.
@@ -51,38 +64,41 @@ static __device__ __forceinline__ u64* write_row(uint4 marks, u64 first, u64* ou
             list_word(to, marks.w, bit + 96);
         }
         __syncwarp();
-        for (u32 i = tile::lane(); i < count; i += tile::lanes) out[before + i] = first + list[i];
+        store_list(list, count, first, out + before);
         __syncwarp();
     }
     return out + total;
 }
 
-// Writes the positions of a tile's list. `first`: position of its first mark.
-static __device__ __forceinline__ void write_list(const u16* list, u64 first, u64* out, const u64* end) {
-#pragma unroll 4
-    for (u64* to = out + tile::lane(); to < end; to += tile::lanes) *to = first + list[to - out];
+// Returns the number of hits before a tile in thread 0.
+static __device__ __forceinline__ u64 hits_before(const FoundMarks& marks, u64 tile, u64 (&totals)[warps]) {
+    const u64 groups = tile / threads, near = groups * threads + threadIdx.x;
+    u64 own = near < tile ? hits_of(marks, near) : 0;
+    for (u64 group = threadIdx.x; group < groups; group += threads) own += marks.sums[group];
+    return tile::reduce_block<Sum<u64>, threads>(own, totals);
 }
 
-// Row 1 of the grid has the marks `more`. `memory`: words for the ticket and each block of each row, which are zero.
-extern "C" __global__ void __launch_bounds__(threads)
-    write_positions(FoundMarks marks, FoundMarks more, Chain::Word* memory) {
-    __shared__ u32 number;
-    __shared__ u64 before[tiles + 1];
+// Writes the number of hits of each group of `threads` tiles. Row 1 of the grid has the marks `more`, here and below.
+extern "C" __global__ void __launch_bounds__(threads) sum_tiles(FoundMarks marks, FoundMarks more) {
+    __shared__ u64 totals[warps];
+    if (blockIdx.y == 1) marks = more;
+    const u64 own = hits_of(marks, static_cast<u64>(blockIdx.x) * threads + threadIdx.x);
+    const u64 total = tile::reduce_block<Sum<u64>, threads>(own, totals);
+    if (threadIdx.x == 0) marks.sums[blockIdx.x] = total;
+}
+
+extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks marks, FoundMarks more) {
+    __shared__ u64 totals[warps], before[tiles + 1];
     __shared__ u16 lists[warps][listed];
     if (blockIdx.y == 1) marks = more;
-    Chain chain(memory + blockIdx.y * (gridDim.x + 1));
-    if (threadIdx.x == 0) number = chain.take_tile();
-    __syncthreads();
-    const u64 first = static_cast<u64>(number) * tiles;
+    const u64 first = static_cast<u64>(blockIdx.x) * tiles;
+    const u64 own = threadIdx.x < tiles ? hits_of(marks, first + threadIdx.x) : 0;
+    if (__syncthreads_or(own != 0) == 0) return;
+    const u64 hits = hits_before(marks, first, totals);
     if (tile::warp() == 0) {
-        const bool is_tile = tile::lane() < tiles && first + tile::lane() < marks.tiles;
-        const u64 own = is_tile ? marks.counts[first + tile::lane()] & ~is_listed : 0;
-        const u64 upto = tile::scan_warp<Sum<u64>>(own);
-        const u64 total = tile::shuffle(upto, tile::lanes - 1);
-        if (tile::lane() == 0) chain.post<Sum<u64>>(number, total);
-        const u64 prefix = chain.prefix<Sum<u64>>(number, total);
-        if (tile::lane() == 0) before[0] = prefix;
-        if (tile::lane() < tiles) before[tile::lane() + 1] = prefix + upto;
+        const u64 begin = tile::shuffle(hits, 0), upto = tile::scan_warp<Sum<u64>>(own);
+        if (tile::lane() == 0) before[0] = begin;
+        if (tile::lane() < tiles) before[tile::lane() + 1] = begin + upto;
     }
     __syncthreads();
 #pragma unroll 1
@@ -91,8 +107,8 @@ extern "C" __global__ void __launch_bounds__(threads)
         const u32* const words = marks.words + (first + i) * tile_words;
         u64 position = marks.first + (first + i) * tile_words * 32;
         if ((marks.counts[first + i] & is_listed) != 0) {
-            write_list(reinterpret_cast<const u16*>(words), position, marks.positions + before[i],
-                       marks.positions + before[i + 1]);
+            store_list(reinterpret_cast<const u16*>(words), static_cast<u32>(before[i + 1] - before[i]), position,
+                       marks.positions + before[i]);
             continue;
         }
         const uint4* const from = reinterpret_cast<const uint4*>(words) + tile::lane();

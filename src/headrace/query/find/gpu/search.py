@@ -7,20 +7,20 @@ repeated by a linear algorithm. Positions are written by a second launch, from t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np  # a dependency of cuda-core
 
 from headrace.core.layouts.layout import layout
-from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
-from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
+from headrace.query.find.gpu.marks import DeviceText, Hits, mark_bytes, write_positions
 from headrace.query.find.gpu.plan import FilterPlan
 from headrace.query.find.gpu.tuning import THREADS, TUNING, FindTuning
 from headrace.query.find.pattern.pattern import Pattern
 
 _TASK, _RESULT, _REPLACE = layout("FindTask"), layout("FindResult"), layout("ReplaceTask")
 _AUTOMATON = layout("FindAutomaton")
-_PACK_TASK = _TASK.packer().pack
+_PACK_TASK, _PACK_AUTOMATON, _PACK_REPLACE = (each.packer().pack for each in (_TASK, _AUTOMATON, _REPLACE))
 _SEARCH, _LINEAR = "query/find/gpu/search.cu", "query/find/gpu/linear.cu"
 _SPACED = "query/find/gpu/spaced.cu"
 _COUNT = Entry(_SEARCH, "count_hits", f"{_TASK.argument}P")
@@ -35,10 +35,21 @@ _DROP = Entry(_SPACED, "drop_hits", "PQPQPPQP")
 _REPLACE_HITS = Entry("query/find/gpu/replace.cu", "replace_hits", f"{_REPLACE.argument}P")
 _REPLACED_BYTES = 4  # bytes of the result per thread (replace.cu)
 _NONE = 2**64 - 1
+_UNPACK_RESULT = _RESULT.packer().unpack
 _NO_HITS = _RESULT.packer().pack(0, _NONE, 0)
+_PATTERN_BEGIN = 32  # byte after a result at which the pattern begins; a multiple of 16 (text.cuh)
+_PER_HIT = {"HR_THREADS": THREADS}  # macros of the other kernels
 _COMPARED_AT_ONCE = 512  # bytes that a unit of verification compares (verify.cuh)
 _UNITS_PER_ROW, _PATTERNS = 16, 64  # budget: units for each 512 bytes of text, and full comparisons of the pattern in addition
 _MAX_PAIRS = 4096  # maximum length of a run (runs.cuh)
+
+
+class _Found(NamedTuple):
+    """``FindResult``."""
+
+    hits: int
+    first: int
+    spent: int
 
 
 class DeviceSearch:
@@ -50,25 +61,24 @@ class DeviceSearch:
         self._pattern = pattern
         self._tuning = tuning
         self._plan = plan = FilterPlan.of(pattern)
-        self._bytes = launcher.put(pattern.folded + bytes(-len(pattern) % 16))
+        self._sent = _NO_HITS + bytes(_PATTERN_BEGIN - len(_NO_HITS)) + pattern.folded + bytes(-len(pattern) % 16)
         self._budget = _UNITS_PER_ROW * -(-text.nbytes // _COMPARED_AT_ONCE)
         self._budget += _PATTERNS * (len(pattern) // _COMPARED_AT_ONCE + 1)
         period = pattern.native.period
         period = period if 2 * period <= len(pattern) <= period + _MAX_PAIRS else 0
-        sizes = (text.address, text.nbytes, self._bytes.address, len(pattern), period, self._budget)
         compared = (*plan.prints, *plan.compared, plan.letter_bits, plan.lead, plan.is_exact)
-        self._task = _PACK_TASK(*sizes, *compared, pattern.ignore_case)
+        self._fields = (len(pattern), period, self._budget, *compared, pattern.ignore_case)
         self._origin = plan.lead + text.shift  # number of the mark of position 0
         self._tiles = text.tiles(tuning)
         self._shape = Shape(tuning.search(plan.form), self._tiles, tuning.threads)
 
     def count(self) -> int:
         """Return the number of hits, which may overlap."""
-        return int(self._searched(_COUNT, _COUNT_LINEARLY)["count"])
+        return self._searched(_COUNT, _COUNT_LINEARLY).hits
 
     def first(self) -> int | None:
         """Return the first position, None if there is none."""
-        found = int(self._searched(_FIRST, _FIRST_LINEARLY)["first"])
+        found = self._searched(_FIRST, _FIRST_LINEARLY).first
         return None if found == _NONE else found
 
     def hits(self, *, overlapping: bool = True) -> Hits:
@@ -89,16 +99,13 @@ class DeviceSearch:
 
     def marked(self, *, may_list: bool) -> Hits:
         """Find and mark all hits; `may_list`: whether tiles with few hits may have lists instead of marks."""
-        marks, counts = (
-            self._launcher.allocate(self._tiles * self._tuning.tile_marks // 8),
-            self._launcher.allocate(self._tiles * 4),
-        )
+        marks, counts, sums = self._launcher.allocate_group([], mark_bytes(self._tiles, self._tuning))
         found = self._found(_MARK, (marks, counts, may_list))
         if found is None:
             self._launcher.fill(marks, 0)
             self._launcher.fill(counts, 0)
             found = self._linearly(_MARK_LINEARLY, (marks, counts, self._tuning.tile_marks))
-        return Hits(marks, counts, int(found["count"]), -self._origin)
+        return Hits(marks, counts, sums, found.hits, -self._origin)
 
     def without_overlaps(self, hits: Hits) -> Hits:
         """Return hits that have no lists without those that overlap the previous one that is left."""
@@ -119,33 +126,34 @@ class DeviceSearch:
         self._launcher.launch(_DROP, _shape_of(hits.total), args)
         return replace(hits, total=int(self._launcher.fetch(selected).view(np.uint64)[0]))
 
-    def _searched(self, entry: Entry, linear: Entry) -> Any:
+    def _searched(self, entry: Entry, linear: Entry) -> _Found:
         found = self._found(entry, ())
         return self._linearly(linear, ()) if found is None else found
 
-    def _found(self, entry: Entry, more: tuple[Any, ...]) -> Any | None:
+    def _found(self, entry: Entry, more: tuple[Any, ...]) -> _Found | None:
         """Return the result of a search, None if verification exceeds its budget."""
-        result = self._new_result()
-        self._launcher.launch(entry, self._shape, (self._task, result, *more))
-        found = self._launcher.fetch(result).view(_RESULT.dtype)[0]
-        return None if found["spent"] > self._budget else found
+        found = self._result_of(entry, self._shape, (), more)
+        return None if found.spent > self._budget else found
 
-    def _linearly(self, entry: Entry, more: tuple[Any, ...]) -> Any:
+    def _linearly(self, entry: Entry, more: tuple[Any, ...]) -> _Found:
         """Return the result of a search by the automaton."""
-        result, borders = self._new_result(), self._launcher.put(self._pattern.native.borders())
+        borders = self._launcher.put(self._pattern.native.borders())
         chunk = max(self._tuning.tile_marks // self._tuning.threads * 8, 2 * len(self._pattern))
         blocks = -(-(self._text.nbytes - len(self._pattern) + 1) // (chunk * THREADS))
-        automaton = _AUTOMATON.packer().pack(borders.address, chunk)
-        self._launcher.launch(entry, Shape({"HR_THREADS": THREADS}, blocks, THREADS), (self._task, automaton, result, *more))
-        return self._launcher.fetch(result).view(_RESULT.dtype)[0]
+        return self._result_of(entry, Shape(_PER_HIT, blocks, THREADS), (_PACK_AUTOMATON(borders.address, chunk),), more)
 
-    def _new_result(self) -> DeviceBuffer:
-        return self._launcher.put(_NO_HITS)
+    def _result_of(self, entry: Entry, shape: Shape, given: tuple[bytes, ...], more: tuple[Any, ...]) -> _Found:
+        """Return the result of one launch. The pattern and an empty result are sent in one copy."""
+        launcher, text = self._launcher, self._text
+        sent = launcher.put(self._sent)
+        task = _PACK_TASK(text.address, text.nbytes, sent.address + _PATTERN_BEGIN, *self._fields)
+        launcher.launch(entry, shape, (task, *given, sent, *more))
+        return _Found(*_UNPACK_RESULT(launcher.fetch(BufferSlice(sent, 0, len(_NO_HITS)))))
 
 
 def _shape_of(hits: int) -> Shape:
     """Return the launch of a thread for each hit."""
-    return Shape({"HR_THREADS": THREADS}, -(-hits // THREADS), THREADS)
+    return Shape(_PER_HIT, -(-hits // THREADS), THREADS)
 
 
 class DeviceReplacement:
@@ -163,7 +171,7 @@ class DeviceReplacement:
             self._count, self._positions = hits.total, search.positions(hits)
         self.size = text.nbytes + self._count * (len(replacement) - len(pattern))
         """Bytes of the result."""
-        self._task = _REPLACE.packer().pack(
+        self._task = _PACK_REPLACE(
             text.address,
             self._replacement.address,
             self._positions.address,
@@ -176,5 +184,5 @@ class DeviceReplacement:
     def write(self, target: DeviceBuffer) -> None:
         """Write the result."""
         if self.size:
-            shape = Shape({"HR_THREADS": THREADS}, -(-self.size // (THREADS * _REPLACED_BYTES)), THREADS)
+            shape = Shape(_PER_HIT, -(-self.size // (THREADS * _REPLACED_BYTES)), THREADS)
             self._launcher.launch(_REPLACE_HITS, shape, (self._task, target))

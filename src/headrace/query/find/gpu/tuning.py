@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from headrace.gpu.kernels.source import ANY, Programs
@@ -29,12 +30,22 @@ class FindTuning:
         return self.threads * self.rows * 16
 
     def search(self, form: int) -> dict[str, Any]:
-        """Return the macros of search.cu."""
-        return {"HR_FORM": form, "HR_THREADS": self.threads, "HR_ROWS": self.rows}
+        """Return the macros of search.cu, the same object each time: launches know their kernels by it."""
+        return _search_defines(self, form)
 
     def positions(self) -> dict[str, Any]:
-        """Return the macros of positions.cu."""
-        return {"HR_THREADS": self.threads, "HR_TILES": TILES_PER_BLOCK, "HR_TILE_WORDS": self.tile_marks // 32}
+        """Return the macros of positions.cu, the same object each time."""
+        return _position_defines(self)
+
+
+@lru_cache(maxsize=16)
+def _search_defines(tuning: FindTuning, form: int) -> dict[str, Any]:
+    return {"HR_FORM": form, "HR_THREADS": tuning.threads, "HR_ROWS": tuning.rows}
+
+
+@lru_cache(maxsize=16)
+def _position_defines(tuning: FindTuning) -> dict[str, Any]:
+    return {"HR_THREADS": tuning.threads, "HR_TILES": TILES_PER_BLOCK, "HR_TILE_WORDS": tuning.tile_marks // 32}
 
 
 @dataclass(frozen=True, slots=True)

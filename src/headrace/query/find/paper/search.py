@@ -11,7 +11,7 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
-from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
+from headrace.query.find.gpu.marks import DeviceText, Hits, mark_bytes, write_positions
 from headrace.query.find.gpu.tuning import ROWS_OF_WORDS, FindTuning
 from headrace.query.find.paper.methods import HYBRID, MATRIX, MethodPlan
 from headrace.query.find.paper.programs import PREFIX_ITEMS, THREADS
@@ -25,6 +25,7 @@ _MARK = Entry(_FILE, "mark_windows", f"{_TASK.argument}{_PRINT.argument}PIPPP")
 _MULTIPLY = Entry(_PREFIXES, "multiply_tiles", f"{_TASK.argument}{_PRINT.argument}P")
 _SCAN = Entry(_PREFIXES, "scan_products", "PQ")
 _WRITE_PREFIXES = Entry(_PREFIXES, "write_prefixes", f"{_TASK.argument}{_PRINT.argument}PP")
+_NO_HITS = _RESULT.packer().pack(0, 0, 0)
 _MATRIX_BYTES = 16
 _MAX_SHARED = 40 << 10  # bytes of shared memory for the text of a tile; longer windows are read from the text itself
 
@@ -79,16 +80,15 @@ class RabinKarpOnDevice:
 
     def marks(self) -> Hits:
         """Find and mark all hits, which may overlap."""
-        marks = self._launcher.allocate(self._tiles * self._tuning.marks.tile_marks // 8)
-        counts = self._launcher.allocate(self._tiles * 4)
-        return Hits(marks, counts, self._found(_MARK, (marks, counts)), 0)
+        marks, counts, sums = self._launcher.allocate_group([], mark_bytes(self._tiles, self._tuning.marks))
+        return Hits(marks, counts, sums, self._found(_MARK, (marks, counts)), 0)
 
     def write(self, hits: Hits, target: DeviceBuffer) -> None:
         """Write the positions of marked hits, ascending, as 64-bit numbers."""
         write_positions(self._launcher, [hits], [target], self._tuning.marks)
 
     def _found(self, entry: Entry, more: tuple[DeviceBuffer, ...]) -> int:
-        result = self._launcher.put(_RESULT.packer().pack(0, 0, 0))
+        result = self._launcher.put(_NO_HITS)
         args = self._task, self._plan.fields, self._prefixes, self._stored, result, *more
         self._launcher.launch(entry, self._shape, args)
         return int(self._launcher.fetch(result).view(_RESULT.dtype)[0]["count"])

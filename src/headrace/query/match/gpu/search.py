@@ -12,7 +12,7 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
-from headrace.query.find.gpu.marks import DeviceText, Hits, write_positions
+from headrace.query.find.gpu.marks import DeviceText, Hits, mark_bytes, write_positions
 from headrace.query.match.automaton.tables import MatchTables
 from headrace.query.match.gpu.steps import SymbolForm, device_tables
 from headrace.query.match.gpu.tuning import TUNING, MatchTuning
@@ -47,12 +47,11 @@ class DeviceMatch:
 
     def marks(self) -> tuple[Hits, Hits]:
         """Return the marks of the first and of the last bytes of matches."""
-        tiles, tile = self._tiles, self._tuning.marks.tile_marks
-        group = self._launcher.allocate_group([], [tiles * tile // 8] * 2 + [4 * tiles] * 2)
-        begins, ends, begin_counts, end_counts = group
-        total = self._mark(tuple(group.addresses))
+        group = self._launcher.allocate_group([], 2 * mark_bytes(self._tiles, self._tuning.marks))
+        begins, begin_counts, begin_sums, ends, end_counts, end_sums = group
+        total = self._mark(tuple(group.addresses[i] for i in (0, 3, 1, 4)))
         first = -self._text.shift
-        return Hits(begins, begin_counts, total, first), Hits(ends, end_counts, total, first + 1)
+        return Hits(begins, begin_counts, begin_sums, total, first), Hits(ends, end_counts, end_sums, total, first + 1)
 
     def write(self, found: Sequence[Hits], targets: Sequence[DeviceBuffer]) -> None:
         """Write the positions of marks, ascending, as 64-bit numbers."""

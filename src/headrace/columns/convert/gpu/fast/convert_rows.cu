@@ -9,17 +9,19 @@
 //
 // Bytes moved: the text once, the result once.
 #include "columns/convert/gpu/fast/fault_list.cuh"
+#include "columns/convert/gpu/fast/row_sparse.cuh"
 #include "columns/convert/gpu/fast/row_splits.cuh"
 #include "columns/convert/gpu/fast/row_strings.cuh"
 #include "columns/convert/gpu/size_estimate.hpp"
 
 using namespace headrace;
 
-// The list of fields that are left to the rules, and their number (ConvertTotals::left).
-struct LeftOutput {
-    LeftField* fields;
-    u64* count;
+// The list of fields that are left to the rules, the totals with their number, and a RowMark for each tile.
+struct RowOutput {
+    LeftField* left;
     u32 capacity;
+    ConvertTotals* totals;
+    u32* marks;
 };
 
 // Results of the search, and whether the DFA variant read the text.
@@ -88,9 +90,13 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
                         const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
     for (u32 number = 0; number < task.columns; ++number) {
         const RowColumn column = load_column(columns, number);
-        bool is_cut = false;
+        u32 part = no_part;
         if (splits_records && (group.begins || group.ends))
-            is_cut = split_column(memory, tile, column, number, group, cursors[0]);
+            part = split_column(memory, tile, column, number, group, cursors[0]);
+        if constexpr (has_short) {
+#pragma unroll
+            for (u32 i = 0; i < per_lane; ++i) cursors[i].is_short |= is_missing(task, cursors[i]);
+        }
         switch (column.kind) {
             case RowKind::int4:
                 if constexpr (has_kind(RowKind::int4)) read_integers<u32>(memory, task, column, group, cursors);
@@ -133,14 +139,16 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
                 break;
             case RowKind::text:
                 if constexpr (has_kind(RowKind::text))
-                    read_strings(memory, task, tile, column, group, cursors, places, is_cut);
+                    read_strings(memory, task, tile, column, group, cursors, places, part);
                 break;
             case RowKind::empty:
                 if constexpr (has_kind(RowKind::empty)) read_empty(memory, task, tile, column, group, cursors);
                 break;
             default:
 #pragma unroll
-                for (u32 i = 0; i < per_lane; ++i) skip_fields(memory, cursors[i], column.largest);
+                for (u32 i = 0; i < per_lane; ++i) {
+                    skip_fields(memory, cursors[i], column.largest, has_short && (task.flags & ROW_TASK_FILLS));
+                }
         }
     }
 }
@@ -176,11 +184,28 @@ HR_COLD void report_malformed(const RowMemory& memory, const RowTile& tile, cons
     }
 }
 
+// Returns how many of a lane's complete records are short.
+HR_FN u32 count_short(const Cursor (&cursors)[per_lane]) {
+    u32 count = 0;
+#pragma unroll
+    for (u32 i = 0; i < per_lane; ++i) count += cursors[i].live && cursors[i].is_short ? 1 : 0;
+    return count;
+}
+
+// Adds the tile's short records to the totals. `count`: those of this thread.
+HR_FN void add_short(RowMemory& memory, u32 count, const RowOutput& output) {
+    auto& sums = reinterpret_cast<u32(&)[warps]>(memory.totals);
+    const u32 all = tile::reduce_block<Sum<u32>, threads>(count, sums);
+    if (threadIdx.x != 0 || all == 0) return;
+    atomicAdd(&output.totals->filled, u64{all});
+    atomicOr(&output.marks[blockIdx.x], u32{ROW_MARK_COUNTED});
+}
+
 // Appends the fields that the tile leaves to the list of all. Returns false if it has no place for them.
-HR_FN bool put_left(RowMemory& memory, const RowTask& task, const RowTile& tile, const LeftOutput& output) {
+HR_FN bool put_left(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowOutput& output) {
     const u32 count = memory.left_count;
     if (splits_records && (tile.far || tile.far_after)) return false;
-    if (threadIdx.x == 0) memory.left_first = static_cast<u32>(atomicAdd(output.count, u64{count}));
+    if (threadIdx.x == 0) memory.left_first = static_cast<u32>(atomicAdd(&output.totals->left, u64{count}));
     __syncthreads();
     const u32 first = memory.left_first;
     const bool skips_blank = task.dialect.flags & PLAIN_SKIP_BLANK;
@@ -193,8 +218,8 @@ HR_FN bool put_left(RowMemory& memory, const RowTask& task, const RowTile& tile,
         while (skips_blank && begin < place.begin && staged_text(memory)[begin] == task.dialect.line_end) ++begin;
         const auto from_tile = [](u32 staged) { return static_cast<i16>(static_cast<i32>(staged) - i32{halo_bytes}); };
         const u32 end = find_end(memory, place.begin);
-        output.fields[first + i] = {blockIdx.x,     record,           from_tile(place.begin),
-                                    from_tile(end), from_tile(begin), fits ? place.column : NO_LEFT};
+        output.left[first + i] = {blockIdx.x,     record,           from_tile(place.begin),
+                                  from_tile(end), from_tile(begin), fits ? place.column : NO_LEFT};
     }
     return fits;
 }
@@ -202,7 +227,7 @@ HR_FN bool put_left(RowMemory& memory, const RowTask& task, const RowTile& tile,
 // Converts the tile. Returns whether all rows were read. `string_begins`, `sizes`: those of this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes,
-                        const LeftOutput& left) {
+                        const ConvertColumn* all_columns, const RowOutput& output) {
     StringTargets places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
     if (threadIdx.x == 0) memory.has_kinds = memory.left_count = 0;
     if (task.strings != 0) {
@@ -210,10 +235,13 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
         move_to(places, task, sizes, min(tile::warp() * per_lane, tile.records / tile::lanes));
     }
     if (!open_tile(memory, text, task, tile, found)) return false;
-    bool whole = true;
-    for (u32 own = tile::warp() * per_warp; own < tile.records + (tile.far_after ? 1 : 0); own += per_round) {
+    const bool sparse = is_sparse(task, columns, tile);
+    bool whole = !sparse || read_sparse(memory, task, columns, tile);
+    u32 short_records = 0;
+    const u32 records = sparse ? 0 : tile.records + (tile.far_after ? 1 : 0);
+    for (u32 own = tile::warp() * per_warp; own < records; own += per_round) {
         const u32 record = own + tile::lane();
-        const RowGroup group{tile.entry.record + own, tile.entry.record + record, tile.far && own == 0,
+        const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns, tile.far && own == 0,
                              tile.far_after && tile.records - own < tile::lanes};
         Cursor cursors[per_lane];
 #pragma unroll
@@ -223,22 +251,25 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
             split_records(memory, task, columns, tile, own, group, cursors[0]);
         read_records(memory, task, columns, tile, group, cursors, places);
         whole &= are_whole(cursors, record, tile.records, group.ends);
+        if constexpr (has_short) short_records += count_short(cursors);
     }
     if (!__syncthreads_and(whole)) return false;
     if (task.strings != 0) copy_long(memory, task, row_strings(memory));
-    return memory.left_count == 0 || put_left(memory, task, tile, left);
+    if (memory.left_count != 0 && !put_left(memory, task, tile, output)) return false;
+    if constexpr (has_short) add_short(memory, short_records, output);
+    return true;
 }
 
 // Converts tiles and marks those that the general path converts after it. `string_begins`: for each tile and column of
 // strings, the scanned sums of measure_rows and measure_strings. `sizes`: as measure_rows writes them. `unmeasured`: if
 // there are strings, tiles with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark
-// per tile, 0 before. `left_count`: ConvertTotals::left. `validated_rows`: null, or the row count that
+// per tile, 0 before. `all_columns`: the table of the general conversion. `validated_rows`: null, or the row count that
 // validate_estimate publishes. `faults`: where the DFA's malformed quotes are listed.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* unmeasured, u32* marks,
-                 const FindTotals* totals, const u64* validated_rows, u64* left_count, LeftField* left_fields,
-                 u32 left_capacity, const __grid_constant__ RowTask task
+                 const FindTotals* totals, const u64* validated_rows, ConvertTotals* counts, LeftField* left_fields,
+                 u32 left_capacity, const ConvertColumn* all_columns, const __grid_constant__ RowTask task
 #if HR_QUOTES == 2
                  ,
                  const __grid_constant__ FaultOutput faults
@@ -252,8 +283,9 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u64* const begins = string_begins + u64{blockIdx.x} * task.sums;
     const u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
     const bool is_left = task.strings != 0 && (unmeasured == nullptr || unmeasured[blockIdx.x] != 0);
-    const LeftOutput output{left_fields, left_count, left_capacity};
-    const bool fine = !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, output);
+    const RowOutput output{left_fields, left_capacity, counts, marks};
+    const bool fine =
+        !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, all_columns, output);
 #if HR_QUOTES == 2
     if (fine && memory->malformed_count != 0) report_malformed(*memory, tile, faults);
 #endif
@@ -262,31 +294,32 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u64 begin = tile.entry.open ? tile.entry.record_begin : tile_position(tile, tile.begin);
     for (u64 i = (begin + skew) / tile_bytes; i <= blockIdx.x; ++i)
         atomicOr(&marks[i], u32{fine ? ROW_MARK_KINDS : ROW_MARK_ALL});
-    if (tile::load_relaxed(left_count) < LEFT_TILES) atomicOr(left_count, LEFT_TILES);
+    if (tile::load_relaxed(&counts->left) < LEFT_TILES) atomicOr(&counts->left, LEFT_TILES);
 }
 #else
 HR_FN bool measure_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
-                        const RowTile& tile, const RowsFound& found, u16* sizes) {
+                        const ConvertColumn* all_columns, const RowTile& tile, const RowsFound& found, u16* sizes) {
     if (threadIdx.x < MAX_ROW_STRINGS) memory.sums[threadIdx.x] = 0;
     if (tile.records == 0 || !has_sizes(task, tile)) return false;
     if (!open_tile(memory, text, task, tile, found)) return false;
     const auto column_of = [&](u32 number) { return load_column(columns, number); };
-    const bool whole = measure_records(memory, task, tile, column_of, sizes);
+    const bool whole = measure_records(memory, task, tile, column_of, all_columns, sizes);
     const bool must_check = (task.flags & ROW_TASK_UTF8) && (found.flags & FIND_HIGH);
     return __syncthreads_and(whole && (!must_check || is_valid_text(text, task, tile.origin, first_checked(tile))));
 }
 
 // Measures strings: `sums[tile * task.sums + column]` is the number of bytes that the tile copies for the column.
 // `sizes[(tile * groups + group) * strings + column]` is the number in each group of 32 records. `marks`: one per tile,
-// 0 before; measure_strings measures the tiles that become 1.
+// 0 before; measure_strings measures the tiles that become 1. `all_columns`: the table of the general conversion.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     measure_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns, u64* sums, u16* sizes,
-                 u32* marks, const FindTotals* totals, const __grid_constant__ RowTask task) {
+                 u32* marks, const FindTotals* totals, const ConvertColumn* all_columns,
+                 const __grid_constant__ RowTask task) {
     HR_DYNAMIC_SHARED(RowMemory, memory);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
     u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
-    const bool fine = found.is_read && measure_tile(*memory, text, task, columns, tile, found, tile_sizes);
+    const bool fine = found.is_read && measure_tile(*memory, text, task, columns, all_columns, tile, found, tile_sizes);
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine) put_sums(*memory, task, sums);
 }

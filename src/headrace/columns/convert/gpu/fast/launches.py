@@ -21,10 +21,10 @@ from headrace.structure.gpu.launches import TEXT_SIZES, FusedSummary
 
 _TASK, _DIALECT, _MEASURED = ROW_TASK.argument, PLAIN_DIALECT.argument, MEASURED_COLUMNS.argument
 SUMMARIZE_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "summarize_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
-MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPP{_TASK}")
+MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPPP{_TASK}")
 _ADD_FAR = Entry("columns/convert/gpu/fast/measure_rows.cu", "add_far_fields", f"PPPPPP{_TASK}{_MEASURED}")
 FAULT_OUTPUT = layout("FaultOutput")
-CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPPPPI{_TASK}")
+CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPPPPIP{_TASK}")
 CONVERT_ROWS_BY_DFA = Entry(CONVERT_ROWS.file, CONVERT_ROWS.name, CONVERT_ROWS.signature + FAULT_OUTPUT.argument)
 
 _Readings = tuple[RowReading, RowReading] | None
@@ -75,7 +75,7 @@ def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSu
     `quoted`: whether the text is expected to have quotes.
     """
     columns = group.fast_columns(quotes=quoted, measures=True) if group.strings else None
-    if columns is None or not columns.strings:
+    if columns is None or not columns.strings or columns.has_null_words:  # the search has no rules
         return None
     tile = tuning.find.tile
     program = summary_program(tuning.of_rows("quoted" if quoted else "unquoted", strings=True), tuning.find.threads)
@@ -142,13 +142,15 @@ class RowLaunches:
         """Return the group's columns for the fast kernel, or None if it cannot read them."""
         return None if self._reading is None else group.fast_columns(quotes=self._variant != "unquoted", measures=not writes)
 
-    def measure(self, columns: RowColumns, table: DeviceBuffer, sums: DeviceBuffer, *, utf8: bool) -> MeasuredStrings:
+    def measure(
+        self, columns: RowColumns, table: DeviceBuffer, all_columns: DeviceBuffer, sums: DeviceBuffer, *, utf8: bool
+    ) -> MeasuredStrings:
         """Launch ``measure_rows``, which writes the bytes of each tile and string column to `sums`.
 
         `utf8`: whether tiles with invalid UTF-8 are declined. The other parameters are those of `convert`.
         """
         tile, tiles = self._tuning.find.tile, self._structure.tiles
-        program = measure_program(self._row_tuning(columns), self._tuning.find.threads)
+        program = measure_program(self._row_tuning(columns), self._tuning.find.threads, columns.has_null_words)
         marks, sizes = self._new_marks(-1), self._launcher.allocate(columns.sizes_bytes(tiles, tile))
         args = [
             self._text,
@@ -158,6 +160,7 @@ class RowLaunches:
             sizes,
             marks,
             self._structure.totals,
+            all_columns,
             self._task(columns, utf8),
         ]
         self._launch(MEASURE_ROWS, program, args)
@@ -178,9 +181,10 @@ class RowLaunches:
         self,
         columns: RowColumns,
         table: DeviceBuffer,
+        all_columns: DeviceBuffer,
         strings: MeasuredStrings,
         *,
-        left_count: DeviceBuffer,
+        counts: DeviceBuffer,
         left_fields: DeviceBuffer,
         capacity: int,
         faults: bytes,
@@ -190,12 +194,12 @@ class RowLaunches:
 
         Parameters
         ----------
-        columns, table
-            The columns, and their table in device memory.
+        columns, table, all_columns
+            The columns, and their tables in device memory for this conversion and the general one.
         strings
             Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
-        left_count, left_fields, capacity
-            The word ConvertTotals::left, zeroed, and the list of LeftField that the kernel writes, with its capacity.
+        counts, left_fields, capacity
+            ConvertTotals, zeroed, and the list of LeftField that the kernel writes, with its capacity.
         faults
             A FaultOutput as bytes, for malformed quotes that the DFA finds.
         validated_rows
@@ -218,7 +222,7 @@ class RowLaunches:
             marks,
             self._structure.totals,
         ]
-        args = [*head, validated_rows, left_count, left_fields, capacity, self._task(columns, utf8=False)]
+        args = [*head, validated_rows, counts, left_fields, capacity, all_columns, self._task(columns, utf8=False)]
         entry, more = (CONVERT_ROWS_BY_DFA, [faults]) if self.by_dfa else (CONVERT_ROWS, [])
         self._launch(
             entry, row_program(self._row_tuning(columns), columns.strings > 0, kinds_of(columns, self._dialect)), [*args, *more]

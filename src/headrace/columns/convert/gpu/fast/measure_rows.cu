@@ -214,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     if (fine) {
         const auto column_of = [&](u32 number) { return measured.columns[number]; };
         u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
-        fine = measure_records(memory->rows, task, tile, column_of, tile_sizes);
+        fine = measure_records(memory->rows, task, tile, column_of, nullptr, tile_sizes);
         if ((task.flags & ROW_TASK_UTF8) && has_high(*memory))
             fine &= is_valid_text(tile.text, task, tile.origin, first_checked(tile));
         const u32 last = tile.records == 0 ? tile.end - 1 : memory->rows.starts[1] - 1u;

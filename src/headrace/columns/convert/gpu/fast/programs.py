@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headrace.columns.convert.gpu.tuning import ALL_KINDS
-from headrace.gpu.kernels.source import SUBSET, Programs, Value
+from headrace.gpu.kernels.source import ANY, SUBSET, Programs, Value
 
 _PLAIN = {"HR_QUOTES": [0], "HR_TILE": [16384], "HR_HEAD": [512], "HR_RECORD_BYTES": [8]}
 _STRINGS = {**_PLAIN, "HR_RECORD_BYTES": [4]}
@@ -13,6 +13,7 @@ _QUOTED = {"HR_QUOTES": [1], "HR_TILE": [16384], "HR_HEAD": [2048], "HR_RECORD_B
 _DFA = {**_QUOTED, "HR_QUOTES": [2], "HR_HEAD": [1024]}
 _NUMBER, _WIDE = {**_PLAIN, "HR_RECORD_BYTES": [2]}, {**_PLAIN, "HR_RECORD_BYTES": [64]}
 _CONVERTED: dict[str, Sequence[Value]] = {"HR_WRITES": [1], "HR_KINDS": [ALL_KINDS, SUBSET]}
+_NULLS: dict[str, Sequence[Value]] = {"HR_NULLS": [0, ANY]}
 _MEASURED = {"HR_THREADS": [128], "HR_RECORDS": [1], "HR_WRITES": [0]}
 
 PROGRAMS: Programs = (
@@ -25,9 +26,9 @@ PROGRAMS: Programs = (
     ("convert_rows.cu", {**_QUOTED, "HR_THREADS": [160], "HR_RECORDS": [1], "HR_BLOCKS": [7], **_CONVERTED}),
     ("convert_rows.cu", {**_DFA, "HR_THREADS": [192], "HR_RECORDS": [1], "HR_BLOCKS": [6], **_CONVERTED}),
     # The kernels that measure strings, without quotes, with them and by the DFA: after the search, and during it.
-    ("convert_rows.cu", {**_STRINGS, **_MEASURED, "HR_BLOCKS": [8]}),
-    ("convert_rows.cu", {**_QUOTED, **_MEASURED, "HR_BLOCKS": [8]}),
-    ("convert_rows.cu", {**_DFA, **_MEASURED, "HR_BLOCKS": [8]}),
+    ("convert_rows.cu", {**_STRINGS, **_MEASURED, **_NULLS, "HR_BLOCKS": [8]}),
+    ("convert_rows.cu", {**_QUOTED, **_MEASURED, **_NULLS, "HR_BLOCKS": [8]}),
+    ("convert_rows.cu", {**_DFA, **_MEASURED, **_NULLS, "HR_BLOCKS": [8]}),
     ("measure_rows.cu", {**_STRINGS, **_MEASURED, "HR_UNROLL": [3], "HR_BLOCKS": [12]}),
     ("measure_rows.cu", {**_QUOTED, **_MEASURED, "HR_UNROLL": [3], "HR_BLOCKS": [10]}),
 )

@@ -6,6 +6,7 @@
 // point.
 #pragma once
 
+#include "columns/convert/gpu/convert_task.hpp"
 #include "columns/convert/gpu/fast/row_quotes.cuh"
 
 namespace headrace {
@@ -13,33 +14,44 @@ namespace headrace {
 // What the columns of the program have: bits of RowKind, and those after them.
 #if HR_WRITES
 constexpr u32 row_kinds = HR_KINDS;
+#elif HR_NULLS
+constexpr u32 row_kinds = ROW_NULLS;
 #else
 constexpr u32 row_kinds = 0;
 #endif
 constexpr bool has_marks = (row_kinds & ROW_MARKS) != 0, has_formats = (row_kinds & ROW_FORMATS) != 0;
-constexpr bool has_words = (row_kinds & ROW_WORDS) != 0;
+constexpr bool has_words = (row_kinds & ROW_WORDS) != 0, has_short = (row_kinds & ROW_SHORT) != 0;
+constexpr bool has_zones = (row_kinds & ROW_ZONES) != 0, has_null_words = (row_kinds & ROW_NULLS) != 0;
 // Kernels that measure strings have one program for texts with and without them.
 constexpr bool has_escapes = by_dfa && (!HR_WRITES || (row_kinds & ROW_ESCAPES) != 0);
 
 HR_FN constexpr bool has_kind(RowKind kind) { return (row_kinds >> static_cast<u32>(kind) & 1) != 0; }
 
 // Whether a record that begins far before a tile is read in parts, each by the tile in which its fields end.
-constexpr bool splits_records = HR_WRITES && !may_quote && per_lane == 1 && has_kind(RowKind::text);
+constexpr bool splits_records = HR_WRITES && !may_quote && per_lane == 1 && has_kind(RowKind::text) && !has_short;
+constexpr u32 no_part = ~0u;
 
 constexpr u32 zeros = 0x30303030;
 constexpr u32 window_bytes = 8;
 
 // A lane's record and the position up to which it is read.
 struct Cursor {
-    u32 at;     // staged byte where the next field begins
-    u32 end;    // end of the record
-    bool live;  // the record exists and is well-formed up to here
+    u32 at;         // staged byte where the next field begins
+    u32 end;        // end of the record
+    bool live;      // the record exists and is well-formed up to here
+    bool is_short;  // some fields of it are missing, and null
 };
+
+// Returns whether the cursor's next field is missing, and null.
+HR_FN bool is_missing(const RowTask& task, const Cursor& cursor) {
+    return has_short && (task.flags & ROW_TASK_FILLS) && cursor.live && cursor.at > cursor.end;
+}
 
 // Records that a warp reads: cursor i of lane k has row `first + 32 * i + k`.
 struct RowGroup {
     u64 first;
-    u64 row;            // row of this lane's first cursor
+    u64 row;                       // row of this lane's first cursor
+    const ConvertColumn* columns;  // the table of the general conversion
     bool begins, ends;  // a record that is read in parts: lane 0 has the end of one, or a lane the begin of one
 };
 
@@ -49,6 +61,15 @@ struct FieldSpan {
     u32 next;  // begin of the next field
     bool quoted;
 };
+
+// Loads a column's entry as two vectors of 16 bytes.
+HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
+    struct ColumnHalves {
+        uint4 low, high;
+    };
+    const uint4* const from = reinterpret_cast<const uint4*>(columns + number);
+    return bits_as<RowColumn>(ColumnHalves{__ldg(from), __ldg(from + 1)});
+}
 
 // Returns the distance to the end of the field at `at`: up to 31, or a number above.
 HR_FN u32 to_end(const RowMemory& memory, u32 at) {
@@ -123,6 +144,7 @@ HR_FN void trim(const RowMemory& memory, const RowTask& task, u32& at, u32& n) {
 // Returns the field at the cursor, `raw` bytes before the end of its separator.
 HR_FN FieldSpan field_at(const RowMemory& memory, const RowTask& task, const Cursor& cursor, u32 raw) {
     u32 at = cursor.at;
+    if (is_missing(task, cursor)) return {at, 0, at, false};
     const u32 next = at + raw + 1;
     if constexpr (!may_quote) return {at, raw, next, false};
     u32 n = raw - delimiter_more(task, at + raw, cursor.end);

@@ -3,6 +3,8 @@
 
 #include "columns/convert/gpu/fast/row_fields.cuh"
 #include "columns/convert/gpu/utf8.cuh"
+#include "columns/rules/column_type.hpp"
+#include "columns/rules/word_table.hpp"
 
 namespace headrace {
 
@@ -28,7 +30,7 @@ HR_FN u32 record_begin(const RowMemory& memory, const RowTile& tile, u32 record)
 
 // Returns the cursor of a lane's record; without one, a cursor that is not live.
 HR_FN Cursor cursor_at(const RowMemory& memory, const RowTile& tile, u32 record) {
-    Cursor cursor{halo_bytes, halo_bytes, record < tile.records};
+    Cursor cursor{halo_bytes, halo_bytes, record < tile.records, false};
     if (!cursor.live) return cursor;
     cursor.at = record_begin(memory, tile, record);
     cursor.end = memory.starts[record + 1] - 1u;
@@ -60,11 +62,29 @@ HR_COLD bool equals_text(const RowMemory& memory, const RowTask& task, const Row
     return text == 0;
 }
 
-// Returns whether the field of staged bytes [begin, end) is the null text of a column of strings (RowColumn::largest).
-// It begins with an escape. So only texts that the DFA reads have it, and no field in quotes is equal to it.
-HR_FN bool is_null_text(const RowMemory& memory, const RowTask& task, const RowTile& tile, u32 null_text, u32 begin,
-                        u32 end) {
-    return has_escapes && null_text != 0 && equals_text(memory, task, tile, null_text, begin, end);
+// Returns whether the field of staged bytes [begin, end) is a null word. If only the rules know, the record is no
+// longer live. So it is if the word may be long, or some bytes of the field are dropped.
+HR_COLD bool is_null_word(const RowMemory& memory, const RowTask& task, const RowTile& tile, const FieldRules& rules,
+                          u32 begin, u32 end, bool& live) {
+    const u32 n = end - begin, size = n - (dropped_until(memory, end) - dropped_until(memory, begin));
+    if (n == 0 || (rules.words.null_sizes >> min(size, 63u) & 1) == 0) return false;
+    if (is_dropped(memory, begin) && byte_at(memory, tile, begin) == task.dialect.quote) return false;
+    live = size == n && n <= 8;
+    u64 word = 0;
+    for (u32 i = 0; live && i < n; ++i) word |= u64{byte_at(memory, tile, begin + i)} << (8 * i);
+    return live && (meaning_of_word(rules.words, word, n) & NULL_WORD) != 0;
+}
+
+// Returns whether the field of staged bytes [begin, end) of a live record is null, for a column of strings. A null text
+// of RowColumn::largest begins with an escape. So only texts that the DFA reads have it, and no field in quotes is
+// equal to it.
+template <class Column>
+HR_FN bool is_null_text(const RowMemory& memory, const RowTask& task, const RowTile& tile, const Column& column,
+                        const ConvertColumn* all_columns, u32 begin, u32 end, bool& live) {
+    if (has_null_words && column.largest == ROW_NULL_WORDS)
+        return is_null_word(memory, task, tile, *all_columns[column.number].rules, begin, end, live);
+    return has_escapes && column.largest != 0 && column.largest != ROW_NULL_WORDS &&
+           equals_text(memory, task, tile, column.largest, begin, end);
 }
 
 // A field's staged bytes [begin, end), and the last byte of the separator or line end after it.
@@ -82,8 +102,8 @@ HR_FN u32 owned_bytes(const RowMemory& memory, const RowTile& tile, const FieldE
                : 0;
 }
 
-// Skips `count` fields, at least one.
-HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
+// Skips `count` fields, at least one. `fills`: missing ones are skipped, too.
+HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count, bool fills) {
     u32 at = cursor.at, left = count;
     while (at <= cursor.end) {
         const u32* const from = memory.ends + at / 32;
@@ -98,27 +118,31 @@ HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count) {
         left -= here;
         at += 32;
     }
-    cursor.live = cursor.live && left == 0;
-    if (cursor.live) cursor.at = at;
+    const bool is_short = left != 0 || at > cursor.end + 1;
+    cursor.live = cursor.live && (left == 0 || fills);
+    if (cursor.live) cursor.at = fills && is_short ? cursor.end + 1 : at;
+    cursor.is_short |= is_short;
 }
 
 // Returns the number of bytes that the tile owns of a column's field, in a complete record or in the part of an open
 // one.
-HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, u32 null_text,
-                        Cursor& cursor, bool open) {
+template <class Column>
+HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, const Column& column,
+                        const ConvertColumn* all_columns, Cursor& cursor, bool open) {
     const u32 begin = cursor.at, end = find_ends(memory, cursor.live ? begin : staged_bytes);
     const bool ends = end <= cursor.end;
     const FieldExtent field{begin, end - delimiter_more(task, end, open ? ~0u : cursor.end), end};
     const bool there = cursor.live && begin <= cursor.end;
-    cursor.live = cursor.live && (ends || open);
+    cursor.live = cursor.live && (ends || open || ((task.flags & ROW_TASK_FILLS) && begin > cursor.end));
     cursor.at = ends ? end + 1 : cursor.end + 1;
-    const bool null = there && ends && is_null_text(memory, task, tile, null_text, begin, field.end);
+    const bool null = there && ends && cursor.live &&
+                      is_null_text(memory, task, tile, column, all_columns, begin, field.end, cursor.live);
     return there && !null ? owned_bytes(memory, tile, field, !ends) : 0;
 }
 
 // Skips fields of such a record. An open record that ends among them has nothing left.
-HR_FN void measure_skipped(const RowMemory& memory, Cursor& cursor, bool open, u32 count) {
-    skip_fields(memory, cursor, count);
+HR_FN void measure_skipped(const RowMemory& memory, const RowTask& task, Cursor& cursor, bool open, u32 count) {
+    skip_fields(memory, cursor, count, task.flags & ROW_TASK_FILLS);
     if (!open || cursor.live) return;
     cursor.live = true;
     cursor.at = cursor.end + 1;
@@ -156,9 +180,10 @@ HR_FN bool has_sizes(const RowTask& task, const RowTile& tile) { return tile.rec
 // Adds up the bytes of each column of strings that the tile owns in `sums`, which are zero before; they are complete
 // after a barrier. Writes those of each 32 records to `sizes`, columns side by side. Returns whether all records of
 // this thread are complete. `column_of(number)`: a column's kind, number of skipped fields, and index among the
-// strings.
+// strings. `all_columns`: the table of the general conversion; not read unless the program has null words.
 template <class Columns>
-HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile& tile, Columns column_of, u16* sizes) {
+HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile& tile, Columns column_of,
+                           const ConvertColumn* all_columns, u16* sizes) {
     const bool has_open = tile.next.open && blockIdx.x + 1 != task.tiles;
     // The check of complete records (cursor_at), for the open one.
     bool whole = !(has_open && tile.returns && byte_at(memory, tile, memory.starts[tile.records]) == '\r');
@@ -166,16 +191,16 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
         const u32 record = first + tile::lane();
         const bool open = has_open && record == tile.records;
         Cursor cursor = cursor_at(memory, tile, record);
-        if (open) cursor = {record_begin(memory, tile, record), tile.end - 1, true};
+        if (open) cursor = {record_begin(memory, tile, record), tile.end - 1, true, false};
         const bool far = tile.far && record == 0;  // add_far_fields measures it
         if (far) cursor.live = false;
         for (u32 number = 0; number < task.columns; ++number) {
             const auto column = column_of(number);
             if (column.kind != RowKind::text) {
-                measure_skipped(memory, cursor, open, column.largest);
+                measure_skipped(memory, task, cursor, open, column.largest);
                 continue;
             }
-            const u32 size = measure_field(memory, task, tile, column.largest, cursor, open);
+            const u32 size = measure_field(memory, task, tile, column, all_columns, cursor, open);
             const u32 sum = __reduce_add_sync(tile::all_lanes, size);
             if (tile::lane() == 0) {
                 atomicAdd(&memory.sums[column.number], sum);

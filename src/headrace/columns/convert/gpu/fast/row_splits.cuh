@@ -10,15 +10,6 @@
 
 namespace headrace {
 
-// Loads a column's entry as two vectors of 16 bytes.
-HR_FN RowColumn load_column(const RowColumn* columns, u32 number) {
-    struct ColumnHalves {
-        uint4 low, high;
-    };
-    const uint4* const from = reinterpret_cast<const uint4*>(columns + number);
-    return bits_as<RowColumn>(ColumnHalves{__ldg(from), __ldg(from + 1)});
-}
-
 // Returns the last field end that is staged, or 0. All lanes of a warp call this together.
 HR_FN u32 last_end_of(const RowMemory& memory, const RowTile& tile) {
     for (u32 until = chunks; until > tile.first_chunk; until -= min(until, tile::lanes)) {
@@ -39,7 +30,7 @@ HR_FN void split_records(RowMemory& memory, const RowTask& task, const RowColumn
         const u32 last = last_end_of(memory, tile);
         if (tile::lane() == 0) memory.split.last_end = last;
         const u32 begin = static_cast<u32>(static_cast<i64>(tile.next.record_begin) - tile.origin);
-        if (own + tile::lane() == tile.records) cursor = {begin, tile.end - 1, true};
+        if (own + tile::lane() == tile.records) cursor = {begin, tile.end - 1, true, false};
     }
     if (group.begins && tile::lane() == 0) {
         u32 fields = 0, number = 0;
@@ -49,7 +40,7 @@ HR_FN void split_records(RowMemory& memory, const RowTask& task, const RowColumn
         }
         memory.split.enters = number;
         memory.split.skipped = fields - tile.entry.column;
-        cursor = {memory.starts[0], cursor.end, false};
+        cursor = {memory.starts[0], cursor.end, false, false};
     }
     __syncwarp();
 }
@@ -63,7 +54,7 @@ HR_FN void stop(Cursor& cursor) {
 // Skips fields of a record that is read in parts. If one of them goes on after the tile, nothing is left to be read.
 HR_FN void skip_parts(const RowMemory& memory, Cursor& cursor, u32 count, bool is_open) {
     Cursor after = cursor;
-    skip_fields(memory, after, count);
+    skip_fields(memory, after, count, false);
     if (is_open && cursor.live && (!after.live || after.at > cursor.end + 1)) {
         stop(cursor);
     } else {
@@ -72,9 +63,10 @@ HR_FN void skip_parts(const RowMemory& memory, Cursor& cursor, u32 count, bool i
 }
 
 // Lets lane 0 read its record from the column on of which the tile has the first field. Stops a lane at a field that
-// goes on after the tile. Returns whether it does so.
-HR_FN bool split_column(const RowMemory& memory, const RowTile& tile, const RowColumn& column, u32 number,
-                        const RowGroup& group, Cursor& cursor) {
+// goes on after the tile. Then the result is the number of its bytes that the lane copies if it is a string; otherwise
+// `no_part`.
+HR_FN u32 split_column(const RowMemory& memory, const RowTile& tile, const RowColumn& column, u32 number,
+                       const RowGroup& group, Cursor& cursor) {
     const bool is_open = group.ends && group.row == tile.entry.record + tile.records;
     const bool is_skip = column.kind == RowKind::skip;
     if (group.begins && tile::lane() == 0 && number == memory.split.enters) {
@@ -83,14 +75,16 @@ HR_FN bool split_column(const RowMemory& memory, const RowTile& tile, const RowC
         cursor.live = is_staged || skipped != 0 || is_skip || column.kind == RowKind::text;
         if (skipped != 0) skip_parts(memory, cursor, skipped, is_open);
     }
-    const bool is_cut = is_open && cursor.live && cursor.at > memory.split.last_end;
-    if (is_cut) stop(cursor);
+    if (is_open && cursor.live && cursor.at > memory.split.last_end) {
+        stop(cursor);
+        return cursor.at + string_head < tile.end ? tile.end - string_head - cursor.at : 0;
+    }
     if (is_open && is_skip && cursor.live) {
         Cursor after = cursor;
         skip_parts(memory, after, column.largest, true);
         if (!after.live) cursor = after;
     }
-    return is_cut;
+    return no_part;
 }
 
 }  // namespace headrace

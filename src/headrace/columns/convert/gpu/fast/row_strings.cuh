@@ -8,10 +8,12 @@
 
 namespace headrace {
 
-// Returns the next field, of any length, and moves past it. If the record has no further field, it is no longer live,
-// and the field is empty.
+// Returns the next field, of any length, and moves past it. If the record has no further field, the field is empty. If
+// it is not null then, the record is no longer live.
 HR_FN FieldSpan next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
-    const u32 end = find_ends(memory, cursor.live ? cursor.at : staged_bytes);
+    const bool missing = is_missing(task, cursor);
+    const u32 end = find_ends(memory, cursor.live && !missing ? cursor.at : staged_bytes);
+    if (missing) return {cursor.at, 0, cursor.at, false};
     cursor.live = cursor.live && end <= cursor.end;
     if (!cursor.live) return {cursor.at, 0, cursor.at, true};
     const FieldSpan field = field_at(memory, task, cursor, end - cursor.at);
@@ -266,23 +268,26 @@ HR_FN void move_to(StringTargets& places, const RowTask& task, const u16* sizes,
 // Reads a warp's strings of a column and copies them. A tile whose rows turn out to be incomplete writes no more bytes
 // than were measured, since measuring follows the same steps. So it never writes to another tile's range.
 HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowColumn& column,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places, bool is_cut) {
+                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places, u32 part) {
     RowStrings& strings = row_strings(memory);
     u64 place = tile::shuffle(places.begin, column.number);
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const u32 begin = cursors[i].at;
+        const bool missing = is_missing(task, cursors[i]);
         FieldSpan field = next_field(memory, task, cursors[i]);
-        if (is_cut) field.n = begin + string_head < tile.end ? tile.end - string_head - begin : 0;
+        if (part != no_part) field.n = part;
         const u32 last = cursors[i].at - 1, end = last - delimiter_more(task, last, cursors[i].end);
-        const bool is_null = cursors[i].live && is_null_text(memory, task, tile, column.largest, begin, end);
+        const bool is_null = cursors[i].live && !missing &&
+                             is_null_text(memory, task, tile, column, group.columns, begin, end, cursors[i].live);
         if (is_null) field.n = 0;
         const u32 n = kept_bytes(memory, field.begin, field.begin + field.n, field.quoted);
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 total = tile::shuffle(until, tile::lanes - 1);
         if (i == 0 && group.first == tile.entry.record) {
+            const bool is_cut = part != no_part;
             u32 others = 0;  // bytes of the tile's first string that other tiles own
-            if (is_cut || (cursors[0].live && !is_null)) {
+            if (is_cut || (cursors[0].live && !is_null && !missing)) {
                 const FieldExtent whole{begin, is_cut ? begin + field.n : end, last};
                 others = kept_bytes(memory, begin, whole.end, true) - owned_bytes(memory, tile, whole, is_cut);
             }
@@ -301,7 +306,8 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
             copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
         }
         place += total;
-        const bool is_empty = field.n == 0 && !field.quoted && cursors[i].live && (column.flags & ROW_EMPTY_IS_NULL);
+        const bool is_empty =
+            field.n == 0 && !field.quoted && cursors[i].live && ((column.flags & ROW_EMPTY_IS_NULL) || missing);
         const u32 nulls = __ballot_sync(tile::all_lanes, is_null || is_empty);
         if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
     }

@@ -34,6 +34,9 @@ constexpr u32 ROW_MARKS = 1u << 16;    // numbers have other marks than a decima
 constexpr u32 ROW_FORMATS = 1u << 17;  // dates and timestamps have formats
 constexpr u32 ROW_WORDS = 1u << 18;    // some word looks like a value, such as a null text -999
 constexpr u32 ROW_ESCAPES = 1u << 19;  // letters after escapes are decoded, or a null text of strings begins with one
+constexpr u32 ROW_SHORT = 1u << 20;    // the missing fields of short records are null
+constexpr u32 ROW_ZONES = 1u << 21;    // timestamps without an offset are local times of a zone
+constexpr u32 ROW_NULLS = 1u << 22;    // words of the rules are null among strings
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
@@ -41,7 +44,9 @@ enum RowColumnFlag : u8 {
     ROW_SIGNED = 4,        // integers
     ROW_LONG_OFFSETS = 8,  // strings: offsets have 64 bits
     ROW_UTC = 16,          // timestamps: instants
-    ROW_RESERVED = 32      // some word looks like a value, so words are looked up first
+    ROW_RESERVED = 32,     // some word looks like a value, so words are looked up first
+    ROW_HEX = 64,          // inferred hexadecimal numbers: a decimal one is no number
+    ROW_ZONE = 128         // timestamps: ConvertColumn::zone is not null
 };
 
 // A column of the table, or a run of skipped fields. Row r of the result is record r of the text. `validity` is all
@@ -52,7 +57,7 @@ struct RowColumn {
     u64 offsets_or_rules;  // strings: address of the offsets; others: of FieldRules
     // Integers: 99'999'999, or the type's maximum if that is less. Timestamps, times and durations: units per second.
     // Decimals: precision + 256 * scale. Strings: the null text, an escape and up to three bytes as written, before
-    // zeros; 0 if there is none. `skip`: number of fields.
+    // zeros; 0 if there is none; ROW_NULL_WORDS. `skip`: number of fields.
     u32 largest;
     RowKind kind;
     u8 flags;    // RowColumnFlag
@@ -60,10 +65,13 @@ struct RowColumn {
 };
 static_assert(sizeof(RowColumn) == 32);
 
+constexpr u32 ROW_NULL_WORDS = ~u32{0};  // RowColumn::largest of strings of which the rules' words are null
+
 enum RowTaskFlag : u16 {
     ROW_TASK_UTF8 = 1,    // some column must be UTF-8: tiles with errors are not measured
     ROW_TASK_QUOTED = 2,  // the dialect has quotes
-    ROW_TASK_DFA = 4      // tiles that the DFA search read are converted here too, if they have no watched byte
+    ROW_TASK_DFA = 4,     // tiles that the DFA search read are converted here too, if they have no watched byte
+    ROW_TASK_FILLS = 8    // the missing fields of short records are null
 };
 
 // Arguments that all tiles share.
@@ -82,10 +90,12 @@ struct RowTask {
 };
 static_assert(sizeof(RowTask) == 80);
 
-// Bits of a tile's mark, which select the columns that the general path converts.
+// Bits of a tile's mark. The first two select the columns that the general path converts.
 enum RowMark : u32 {
-    ROW_MARK_ALL = 1,    // the fast path declined the tile
-    ROW_MARK_KINDS = 2,  // columns of kind `empty` have values
+    ROW_MARK_ALL = 1,      // the fast path declined the tile
+    ROW_MARK_KINDS = 2,    // columns of kind `empty` have values
+    ROW_MARK_WANTED = 3,   // any of these
+    ROW_MARK_COUNTED = 4,  // the fast path has counted the tile's short records
 };
 
 // Columns of strings in a table, at most: one lane of a warp keeps the offsets of each.

@@ -6,6 +6,7 @@
 #include "columns/convert/gpu/moments.cuh"
 #include "columns/convert/gpu/numbers.cuh"
 #include "columns/convert/gpu/words.cuh"
+#include "columns/rules/dates/zone.hpp"
 #include "columns/rules/special_words.hpp"
 
 namespace headrace {
@@ -16,7 +17,8 @@ HR_FN const FieldRules& rules_of(const RowColumn& column) {
 
 // Returns the form of a column's numbers.
 HR_FN NumberForm form_of(const RowColumn& column) {
-    return {has_marks ? rules_of(column).marks : NumberMarks{}, (column.flags & ROW_CANONICAL) != 0};
+    return {has_marks ? rules_of(column).marks : NumberMarks{}, (column.flags & ROW_CANONICAL) != 0,
+            (column.flags & ROW_HEX) != 0};
 }
 
 // Returns the decimal mark, ^ '0', four times.
@@ -79,15 +81,16 @@ HR_FN bool leave_field(RowMemory& memory, const RowColumn& column, u64 row, cons
 
 // Makes empty fields null. Returns whether a record of some lane has a field that is neither null nor converted.
 template <class T>
-HR_FN bool take_empty(const RowColumn& column, const RowGroup& group, const Cursor (&cursors)[per_lane],
-                      const FieldSpan (&fields)[per_lane], Number<T> (&values)[per_lane]) {
+HR_FN bool take_empty(const RowTask& task, const RowColumn& column, const RowGroup& group,
+                      const Cursor (&cursors)[per_lane], const FieldSpan (&fields)[per_lane],
+                      Number<T> (&values)[per_lane]) {
     bool asks = false;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const bool open = cursors[i].live && !values[i].fine;
         // After the record's end every field is empty but does not belong to the record.
-        const bool null = open && fields[i].n == 0 && !fields[i].quoted && cursors[i].at <= cursors[i].end &&
-                          (column.flags & ROW_EMPTY_IS_NULL);
+        const bool is_empty = fields[i].n == 0 && !fields[i].quoted && cursors[i].at <= cursors[i].end;
+        const bool null = open && ((is_empty && (column.flags & ROW_EMPTY_IS_NULL)) || is_missing(task, cursors[i]));
         if (null) values[i] = {T{}, true};
         asks |= open && !null;
         const u32 nulls = __ballot_sync(tile::all_lanes, null);
@@ -116,7 +119,7 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
         has_empty |= fields[i].n == 0;
     }
     asks = __any_sync(tile::all_lanes, asks);
-    if (asks && __any_sync(tile::all_lanes, has_empty)) asks = take_empty(column, group, cursors, fields, values);
+    if (asks && __any_sync(tile::all_lanes, has_empty)) asks = take_empty(task, column, group, cursors, fields, values);
     if (asks) {
         // One copy of the code for all records of a lane.
 #pragma unroll 1
@@ -160,10 +163,10 @@ HR_FN void read_column(RowMemory& memory, const RowTask& task, const RowColumn& 
     }
 }
 
-// Returns whether a number fits a window. Inferred numbers have no zero before other digits.
+// Returns whether a decimal number fits a window. Inferred numbers have no zero before other digits.
 HR_FN bool fits_window(const RowColumn& column, const LeadingBytes& window, u32 n, Digits digits) {
     const bool fits = are_digits(digits) && n - 1 < window_bytes;
-    return column.flags & ROW_CANONICAL ? fits && !has_zero_first(window, n) : fits;
+    return column.flags & ROW_CANONICAL ? fits && !(column.flags & ROW_HEX) && !has_zero_first(window, n) : fits;
 }
 
 template <class T>
@@ -282,6 +285,18 @@ HR_FN void read_dates(RowMemory& memory, const RowTask& task, const RowColumn& c
     read_column<i32>(memory, task, column, group, cursors, FieldForms{common, none, none});
 }
 
+// Takes a time without an offset for a local time of the column's zone, if it has one. Returns false if the clocks did
+// not show that time, or showed it twice.
+HR_FN bool move_to_utc(const RowColumn& column, const RowGroup& group, Moment& moment) {
+    if (!has_zones || !(column.flags & ROW_ZONE) || moment.has_offset) return true;
+    const i64 local = i64{moment.days} * 86400 + moment.seconds;
+    i64 utc = 0;
+    usize piece = 0;
+    const bool fine = to_utc(*group.columns[column.number].zone, piece, local, utc);
+    moment.offset = static_cast<i32>(local - utc);
+    return fine;
+}
+
 HR_FN void read_timestamps(RowMemory& memory, const RowTask& task, const RowColumn& column, const RowGroup& group,
                            Cursor (&cursors)[per_lane]) {
     const i64 units = column.largest;
@@ -294,13 +309,14 @@ HR_FN void read_timestamps(RowMemory& memory, const RowTask& task, const RowColu
         i64 value = 0;
         const bool read = has_formats ? read_by_formats(text, column, field, moment)
                                       : read_iso(text, field.begin, field.begin + field.n, moment);
-        const bool fine = read && (moment.has_offset ? is_utc : !needs_offset) && scale_moment(moment, units, value);
+        const bool fine = read && (moment.has_offset ? is_utc : !needs_offset) && move_to_utc(column, group, moment) &&
+                          scale_moment(moment, units, value);
         return Number<i64>{value, fine};
     };
     const auto common = [&](const FieldSpan& field) {
         i64 value = 0;
         const bool fine = fast_timestamp(text, field.begin + timestamp_bytes, field.n, units, value);
-        return Number<i64>{value, fine && !needs_offset};
+        return Number<i64>{value, fine && !needs_offset && !(has_zones && (column.flags & ROW_ZONE))};
     };
     if constexpr (has_formats) {
         read_column<i64>(memory, task, column, group, cursors, FieldForms{other, none, none});
@@ -355,7 +371,7 @@ HR_FN void read_booleans(RowMemory& memory, const RowTask& task, const RowColumn
         u32 meaning = 0;
         if (open) meaning = meaning_of_field(memory, task, column, field);
         const bool is_empty = open && field.n == 0 && !field.quoted && (column.flags & ROW_EMPTY_IS_NULL);
-        bool null = is_empty || meaning == NULL_WORD;
+        bool null = is_empty || meaning == NULL_WORD || is_missing(task, cursors[i]);
         bool fine = null || meaning == TRUE_WORD || meaning == FALSE_WORD;
         if (cursors[i].live && !fine) {
             fine = null = leave_field(memory, column, group.row + i * tile::lanes, cursors[i]);

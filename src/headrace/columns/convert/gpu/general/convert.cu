@@ -222,7 +222,7 @@ template <bool writes>
 HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& task, const TileStart* entries,
                       u32 number, u32 mark) {
     ConvertTile tile = tile_of(entries, text, task, number);
-    tile.only_kinds = mark == ROW_MARK_KINDS;
+    tile.only_kinds = (mark & ROW_MARK_WANTED) == ROW_MARK_KINDS;
     tile.untouched = mark == 0;
     ThreadMasks own;
     stage_tile(memory, text, task, tile);
@@ -255,11 +255,12 @@ HR_FN void convert_tile(ConvertMemory& memory, const u8* text, const ConvertTask
     const u32 ends_before = find_fields<writes>(memory, text, task, entries, number, mark);
     while (true) {
         list_window(memory, task, ends_before);
-        if (writes && !memory.tile.regular && !(task.record_flags & RECORDS_KNOWN)) report_records(memory, task);
+        if (writes && !memory.tile.regular && !(task.record_flags & RECORDS_KNOWN))
+            report_records(memory, task, (mark & ROW_MARK_COUNTED) == 0);
         convert_window<writes>(memory, text, task, columns, string_bytes);
         __syncthreads();
         if (writes && memory.left_count != 0) convert_left(memory, text, task, columns);
-        if (writes && has_strings && task.strings != 0 && mark != ROW_MARK_KINDS) {
+        if (writes && has_strings && task.strings != 0 && !memory.tile.only_kinds) {
             copy_window(memory, task, columns, string_bytes);
         }
         if (memory.window.first + memory.window.count == memory.tile.fields) return;
@@ -270,13 +271,13 @@ HR_FN void convert_tile(ConvertMemory& memory, const u8* text, const ConvertTask
 }
 
 // Returns the tiles that this block converts, as a bit mask. If `marks` is null, each block has one tile. Otherwise a
-// block has `tiles_per_block` tiles, up to 32, and converts those that the fast path declined (marks not 0), or all of
-// them. Usually none is declined, so few blocks keep that case cheap.
+// block has `tiles_per_block` tiles, up to 32, and converts those that the fast path declined (ROW_MARK_WANTED), or all
+// of them. Usually none is declined, so few blocks keep that case cheap.
 HR_FN u32 wanted_tiles(const ConvertTask& task, const u32* marks, u32 tiles_per_block, bool all) {
     if (marks == nullptr) return 1;
     const u64 own = u64{blockIdx.x} * tiles_per_block + tile::lane();
-    return __ballot_sync(tile::all_lanes,
-                         tile::lane() < tiles_per_block && own < task.tiles && (all || marks[own] != 0));
+    return __ballot_sync(tile::all_lanes, tile::lane() < tiles_per_block && own < task.tiles &&
+                                              (all || (marks[own] & ROW_MARK_WANTED) != 0));
 }
 
 template <bool writes>
@@ -322,6 +323,64 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                          marks);
 }
 #else
+// The fields of a text whose records all have `width` fields.
+struct ListedFields {
+    u16* ends;    // of each field, counted from its record's begin
+    u64* begins;  // first byte of each record, and of the one that would follow
+};
+
+// Lists the fields of a window. `begin`: staged byte of the record that is open at the window's begin.
+// Returns that of the next window. `longest`: of this thread's ends.
+HR_FN i64 list_fields_of(const ConvertMemory& memory, const ConvertTask& task, const ListedFields& listed, i64 begin,
+                         i64& longest) {
+    const ConvertTile& tile = memory.tile;
+    const u32 before = tile.entry.column + memory.window.first, count = memory.window.count;
+    u16* const ends = listed.ends + tile.entry.record * task.width + before;
+    // Returns where the record of a field begins; `column`: the field's.
+    const auto begin_of = [&](u32 slot, u32 column) {
+        return column <= slot && before + slot != column ? i64{memory.places[slot - column]} + 1 : begin;
+    };
+    for (u32 slot = threadIdx.x; slot < count; slot += threads) {
+        const u32 record = (before + slot) / task.width, column = before + slot - record * task.width;
+        const u32 place = memory.places[slot + 1];
+        const i64 end = place - begin_of(slot, column);
+        longest = max(longest, end);
+        ends[slot] = static_cast<u16>(end);
+        if (column + 1 == task.width) listed.begins[tile.entry.record + record + 1] = tile_position(tile, place + 1);
+    }
+    return begin_of(count, (before + count) % task.width);
+}
+
+// Lists the fields of a text without quotes. Tiles with irregular records, invalid UTF-8, or records of 64 KB and more
+// set `declined`, and so do texts with blank lines or carriage returns. `ends`, `begins`: ListedFields of `capacity`
+// records.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+    list_fields(const u8* text, const TileStart* entries, const FindTotals* totals, u16* ends, u64* begins,
+                u32* declined, u64 capacity, const __grid_constant__ ConvertTask task) {
+    HR_DYNAMIC_SHARED(ConvertMemory, memory);
+    const u32 flags = tile::load_relaxed(&totals->flags);
+    bool fits = (flags & (FIND_REDO | FIND_STRAY | FIND_UNCLOSED | FIND_RETURN)) == 0 && totals->blank_lines == 0 &&
+                totals->records <= capacity;
+    i64 longest = 0;
+    if (fits) {
+        const u32 ends_before = find_fields<false>(*memory, text, task, entries, blockIdx.x, 0);
+        const ConvertTile& tile = memory->tile;
+        i64 begin = tile.entry.open ? static_cast<i64>(tile.entry.record_begin) - tile.origin : i64{tile.begin};
+        if (tile.number == 0 && threadIdx.x == 0) begins[0] = tile_position(tile, tile.begin);
+        while (true) {
+            list_window(*memory, task, ends_before);
+            fits &= tile.regular && !tile.has_errors;
+            if (!fits) break;
+            begin = list_fields_of(*memory, task, {ends, begins}, begin, longest);
+            if (memory->window.first + memory->window.count == tile.fields) break;
+            __syncthreads();
+            if (threadIdx.x == 0) advance(*memory);
+            __syncthreads();
+        }
+    }
+    if (!fits || longest > 0xFFFF) *declined = 1;
+}
+
 // Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column. `totals`:
 // of the search variant that this program reads texts by; null if it is known to have read the text. If it has given
 // up, nothing is measured, for its tiles have no begin in `entries`. If some quotes are malformed, this kernel measures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headrace.columns.convert.gpu.tuning import ALL_FAMILIES
+from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, LISTED_DEFINES
 from headrace.gpu.kernels.source import ANY, SUBSET, Programs, Value
 
 _TILE = {"HR_THREADS": [256], "HR_TILE": [16384], "HR_WINDOW": [4096], "HR_BLOCKS": [4], "HR_SPAN": [1]}
@@ -18,4 +18,5 @@ PROGRAMS: Programs = (
     ("convert.cu", {**_WIDE, "HR_QUOTES": [0], "HR_WINDOW": [8704], "HR_WRITES": [1], **_FAMILIES}),
     ("convert.cu", {**_WIDE, "HR_QUOTES": [0], "HR_WINDOW": [8704], "HR_WRITES": [0], "HR_FAMILIES": [ANY]}),
     ("convert.cu", {**_WIDE, "HR_QUOTES": [1], "HR_WINDOW": [4352], "HR_WRITES": [1], **_FAMILIES}),
+    ("listed_strings.cu", {name: [value] for name, value in LISTED_DEFINES.items()}),
 )

@@ -84,8 +84,9 @@ HR_COLD void report_malformed_quotes(const ConvertMemory& memory, const ConvertT
     }
 }
 
-// Reports records of an irregular tile's window that have too few or too many fields.
-HR_COLD void report_records(const ConvertMemory& memory, const ConvertTask& task) {
+// Reports records of an irregular tile's window that have too few or too many fields. `counts`: counts filled ones,
+// too.
+HR_COLD void report_records(const ConvertMemory& memory, const ConvertTask& task, bool counts) {
     const ConvertTile& tile = memory.tile;
     const FieldWindow& window = memory.window;
     for (u32 k = threadIdx.x; k < window.records; k += threads) {
@@ -94,7 +95,7 @@ HR_COLD void report_records(const ConvertMemory& memory, const ConvertTask& task
         const bool is_short = fields < task.base;
         const bool few = is_short && !(task.record_flags & RECORDS_FILL_SHORT);
         const bool many = fields > task.width;
-        if (is_short && !few) atomicAdd(&memory.totals_of_text->filled, u64{1});
+        if (is_short && !few && counts) atomicAdd(&memory.totals_of_text->filled, u64{1});
         if (!few && !many) continue;
         const u32 end = end_of_field(memory, task, memory.places[last + 1]);
         const u64 record = tile.entry.record + window.records_before + k;
