@@ -59,7 +59,7 @@ TAKEN_GPU = {
     "hash_map": "gpu-hash-map",
     "sorted_map": "gpu-sorted-map",
     "lsm": "paper-lsm",
-    "string_matching": "paper-string-matching",
+    "string_matching": "string-matching",
     "find": "gpu-find",
     "dictionaries": "gpu-dictionaries",
 }

@@ -58,7 +58,7 @@ def paper_lsm(results: Results) -> str:
 
 def paper_string_matching(results: Results) -> str:
     """Return the tables of the paper on string matching that were measured: our rates or times beside those of the paper."""
-    parts, found = [], results.rows("paper-string-matching")
+    parts, found = [], results.rows("string-matching")
     for name, title in _TABLES_OF_STRINGS.items():
         rows = [row for row in found if row["experiment"] == name]
         if not rows:  # an interrupted run
@@ -68,7 +68,7 @@ def paper_string_matching(results: Results) -> str:
         cases, lengths = dict.fromkeys(row[across] for row in rows), dict.fromkeys(row["m"] for row in rows)
         head = [f"{title}; m", *map(str, cases)]
         parts.append(table(head, [[f"{m:,}", *(cells.get((m, case), "") for case in cases)] for m in lengths]))
-    return "\n\n".join([*parts, results.source("paper-string-matching")])
+    return "\n\n".join([*parts, results.source("string-matching")])
 
 
 _TABLES_OF_STRINGS = {

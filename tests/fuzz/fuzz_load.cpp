@@ -48,7 +48,14 @@ std::string picture_of(const Source& source, const Dialect& dialect, const LoadP
     }
     REQUIRE(result.raised ? faults == 1 : faults == std::min(result.fault_count, plan.max_rejects));
     std::string picture = std::to_string(result.fault_count) + ' ';
-    const std::vector<u64> lines = lines_of_faults(source, plan, result);
+    const BlockVector<u64> lines = lines_of_faults(source, plan, result);
+    std::vector<u64> counted;  // lines may follow from the numbers of records
+    for (const FaultBlock& block : result.faults) {
+        for (const FaultRow& fault : block.faults) counted.push_back(fault.record_begin);
+    }
+    number_lines(source, counted, 1, plan.before.line_begin);
+    for (u64& line : counted) line += plan.before.lines;
+    REQUIRE(std::ranges::equal(lines, counted));
     for (const NamedColumn& column : rejects_table(plan, result, lines)) {
         fuzz::check_column(column.column, faults);
         append(picture, column.column);

@@ -72,7 +72,8 @@ void check_lines(const fuzz::Input& input, unsigned threads, usize step) {
         lines.push_back(line);
     }
     const MemorySource source(input.data(), input.size());
-    REQUIRE(line_numbers(source, positions, threads) == lines);
+    number_lines(source, positions, threads);
+    REQUIRE(positions == lines);
 }
 
 // Counts, and where records begin, of the text from `plan.begin` on.

@@ -176,7 +176,8 @@ void check_values(const Source& source, const Dialect& dialect, const std::vecto
     LoadPlan plan;
     for (usize c = 0; c < columns.size(); ++c) {
         const bool wanted = forms[c]->type.has_value();
-        plan.columns.push_back({columns[c].name, wanted ? *forms[c]->type : ColumnType{}, false, wanted});
+        plan.columns.push_back(
+            {.name = columns[c].name, .type = wanted ? *forms[c]->type : ColumnType{}, .wanted = wanted});
     }
     plan.rows.base_columns = columns.size();
     plan.forms.front().null_texts = {options.null};

@@ -23,7 +23,7 @@ BY_RANKS = 2
 """Value of ``Division`` of sort_task.hpp."""
 
 
-def planned(keys, *, order=None, how=("random", 0)):
+def planned(keys, *, order=None, how=("random", 0), max_in_one=MAX_IN_ONE, value_bytes=0):
     """Return the method, the digits of passes, whether prefixes were counted and made the plan, and their counts."""
     launcher = FiberLauncher(*how)
     order = order or KeyOrder.of(keys.dtype.str)
@@ -31,7 +31,7 @@ def planned(keys, *, order=None, how=("random", 0)):
     zeros = launcher.allocate(DevicePlan.nbytes(of_keys, HARNESS_TUNING.lsd, counts_prefixes=True), fill=0)
     context = SortContext(launcher, len(keys), 2)
     plan = DevicePlan(context, of_keys, HARNESS_TUNING.lsd, zeros, counts_prefixes=True)
-    plan.make(launcher.put(keys), PlanInputs(False, False, MsdUse.IF_CHEAPER, MAX_IN_ONE))
+    plan.make(launcher.put(keys), PlanInputs(False, False, MsdUse.IF_CHEAPER, max_in_one, value_bytes))
     made = launcher.fetch(plan.plan).view(np.uint32)
     steps = made[4:].reshape(-1, 4)[: made[1], 0].tolist()
     heads = launcher.fetch(plan.prefix_counts).view(np.uint32)
@@ -122,3 +122,20 @@ def test_a_digit_behind_heads_that_does_not_differ_is_no_step() -> None:
     assert (how, steps, made) == (HOW["by_parts"], [7, 6, 5, 4, 2, 0], True)
     how, steps, _, made, _ = planned(keys >> np.uint32(4))  # keys of a range have estimated ranks
     assert (how, steps, made) == (HOW["by_parts"], [7] * 12, True)
+
+
+@pytest.mark.parametrize(("max_in_one", "value_bytes", "goes_by_parts"), [(256, 0, False), (1000, 0, True), (1000, 4, False)])
+def test_values_of_many_keys(max_in_one: int, value_bytes: int, goes_by_parts: bool) -> None:
+    """A 32nd of a leaf bucket may have one value; with values, 16 equal keys are many."""
+    pool = np.random.default_rng(6).integers(0, 2**32, 40, np.uint64).astype("u4")
+    keys = np.random.default_rng(7).choice(pool, 5000)
+    how, _, taken, _, _ = planned(keys, max_in_one=max_in_one, value_bytes=value_bytes)
+    assert (how, taken) == (HOW["by_parts" if goes_by_parts else "by_digits"], goes_by_parts)
+
+
+def test_digits_that_go_together() -> None:
+    """The two highest digits are the same, so the second one divides no bucket, though both are spread evenly."""
+    random = np.random.default_rng(8)
+    keys = (random.integers(0, 16, 5000) * 0x11000000 + random.integers(0, 256, 5000)).astype("u4")
+    how, steps, _, made, _ = planned(keys)
+    assert (how, steps, made) == (HOW["by_digits"], [0, 1, 6, 7], False)

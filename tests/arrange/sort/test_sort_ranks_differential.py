@@ -55,6 +55,13 @@ def test_distributions(kind: str, has_cells: bool, in_place: bool) -> None:
         assert (launcher.has_ranks, launcher.has_cells) == (True, has_cells)
 
 
+def test_values_of_several_keys() -> None:
+    """Five keys have a value on average, so that bins of local sorts hold equal ones."""
+    random, launcher = np.random.default_rng(5), Watching("random", 3)
+    check(random.choice(random.integers(-5, 50_000_000, 1500, "i4"), 8000), launcher=launcher)
+    assert launcher.has_ranks
+
+
 @pytest.mark.parametrize("how", [("forward", 0), ("reverse", 0), ("random", 1)])
 @pytest.mark.parametrize("has_cells", [False, True])
 def test_keys_that_the_sample_misses(has_cells: bool, how: tuple[str, int]) -> None:

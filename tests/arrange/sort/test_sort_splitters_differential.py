@@ -45,12 +45,13 @@ def drawn(kind: str, count: int) -> Any:
         "outliers": outliers,
         "numbers": random.integers(-5, 10**6, count),
         "uniform": random.integers(0, 2**64, count, np.uint64),
+        "repeated": random.choice(random.standard_normal(count // 20), count),
     }[kind]
 
 
 @pytest.mark.covering(default=1)
 @pytest.mark.parametrize("in_place", [False, True])
-@pytest.mark.parametrize("kind", ["normal", "narrow", "exponential", "outliers", "numbers", "uniform"])
+@pytest.mark.parametrize("kind", ["normal", "narrow", "exponential", "outliers", "numbers", "uniform", "repeated"])
 def test_distributions(kind: str, in_place: bool) -> None:
     keys, launcher = drawn(kind, 2500), Watching("random", in_place)
     for descending in (False, True):

@@ -19,15 +19,19 @@ pytestmark = pytest.mark.fibers
 
 COUNT = 2100
 TAIL = "tail_passes", "tail_passes_keys"
+LSD, MSD = 3, 4
+"""Values of ``SortMethod`` of sort_task.hpp."""
 
 
 class Watching(FiberLauncher):
-    """Records the passes of the tail launch, and the maximum number of blocks of one."""
+    """Records the passes of the tail launch, the maximum number of blocks of one, and the method of the plan."""
 
-    steps = blocks = 0
+    steps = blocks = method = 0
 
     def launch(self, entry, shape, args):
         super().launch(entry, shape, args)
+        if entry.name == "choose_plan":
+            self.method = self.fetch(args[-1]).view("u4")[0]
         if entry.name in TAIL:
             number, meeting = args[1], args[4]
             counts = meeting.buffer.array[: meeting.begin].view("u4").reshape(-1, 8)[number:, 0]
@@ -68,6 +72,15 @@ def test_steps_from_any_number_on(dtype: str, values: str, number: int | None) -
 def test_interleavings(dtype: str, values: str, number: int, how: tuple[str, int]) -> None:
     keys = deep_keys(dtype, COUNT)
     check(keys, values_of(keys, values), tuning=tuning_with_tail(number, keys.itemsize), sorter=MsdSorter, how=how)
+
+
+@pytest.mark.parametrize(("values", "method"), [(20, LSD), (6000, MSD)])
+def test_pairs_of_few_values_do_not_go_by_parts(values: int, method: int) -> None:
+    """A sample shows it, though no prefixes are counted before passes of one launch."""
+    random, launcher = np.random.default_rng(9), Watching("random", 4)
+    keys = random.choice(random.integers(0, 2**64, values, np.uint64), 6000)
+    check(keys, values_of(keys, "one"), tuning=tuning_with_tail(0, 8), launcher=launcher)
+    assert launcher.method == method
 
 
 @pytest.mark.parametrize("multiprocessors", [1, 2, 3])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import headrace
 from headrace.columns.convert.gpu.target import GpuTuning
 from headrace.gpu.kernels.launcher import Entry, Shape
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -83,6 +84,12 @@ def test_what_cannot_be_listed(odd: str, place: float, kernels: list[str]) -> No
     options = {"header": False, "schema": ["string"] * 30, "on_error": "null", "shape": LARGER_SHAPE}
     check(b"\n".join(lines) + b"\n", **options)
     assert "convert_tiles" in kernels
+
+
+def test_fields_are_not_listed_under_a_memory_limit(kernels: list[str]) -> None:
+    context = headrace.Context(memory_limit=10_000_000)
+    check(_text(2, 40, 30), header=False, schema=["string"] * 30, context=context)
+    assert set(kernels) == {"convert_tiles"}
 
 
 def test_later_texts_of_a_plan_are_not_listed_in_vain(kernels: list[str]) -> None:

@@ -28,6 +28,7 @@ from tests.structure.gpu.find_kernels_cases import (
     scanned,
     tile_count,
     without,
+    without_breaks,
 )
 
 pytestmark = pytest.mark.fibers
@@ -58,10 +59,10 @@ def tallied(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
         program.launch("summarize_rows", tiles, threads, args, order=order, seed=seed, shared=shared)
     totals["flags"] &= ~np.uint32(FindFlag.RETURN)
     guesses = (tallies["flags"][:tiles] & GUESS) != 0
-    found = scanned(data, how, tallies, totals, quoted=quoted, states=None, marks=marks)
-    begins = np.array([entry[4] != 0 for entry in found[0][:tiles]], bool)
+    entries, counts = scanned(data, how, tallies, totals, quoted=quoted, states=None, marks=marks)
+    begins = np.array([entry[4] != 0 for entry in entries[:tiles]], bool)
     assert ((guesses == begins) | (marks[:tiles] != 0)).all()
-    return found
+    return entries, without_breaks(data, dialect, counts)
 
 
 def check_tallied(data: bytes, dialect: Dialect, how: How) -> None:

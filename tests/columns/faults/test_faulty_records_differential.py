@@ -126,3 +126,14 @@ def test_faults_of_columns_that_are_converted_twice() -> None:
     for on_error in ("null", "reject"):
         found = check(data, on_error=on_error, dtypes={"a": "int64"})
         assert found is not None and len(found.rejects) == 2
+
+
+@pytest.mark.parametrize("options", [{}, {"comment": "#"}, {"lenient_quotes": True}, {"escape_char": "\\"}], ids=str)
+@pytest.mark.parametrize("odd", ["", '"a\nb"', '"a\r\nb"', "\n", "#c\n", "a\\\nb", '"x"y"'])
+def test_lines_of_faults_in_texts_with_quotes(options: dict[str, Any], odd: str) -> None:
+    """Kernels count lines if there are others than those of records. Otherwise they follow from the records' numbers."""
+    for end in ("\n", "\r\n"):
+        lines = [f'{i if i % 9 else "x"},"t{i}"' for i in range(300)]
+        lines[100] = f"7,{odd}" if odd[:1] in ('"', "a") else odd + lines[100]
+        given = {"header": False, "schema": ["int16", "string"], "on_error": "null"}
+        check(end.join(lines).encode(), seed=1, **given, **options)

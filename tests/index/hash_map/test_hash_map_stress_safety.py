@@ -15,12 +15,12 @@ from tests.index.hash_map.slab_hash_cases import UNLIMITED, FiberMap, LimitedLau
 
 
 def keys_of_one_bucket(count: int) -> NDArray[np.uint64]:
-    """Return keys whose hashes share the highest and the lowest bits: the inverse of MurmurHash3's finaliser."""
-    hashes = np.arange(count, dtype=np.uint64) << np.uint64(28) | np.uint64(0xABC << 52) | np.uint64(5)
-    for factor in (0xC4CEB9FE1A85EC53, 0xFF51AFD7ED558CCD):
-        hashes ^= hashes >> np.uint64(33)
-        hashes *= np.uint64(pow(factor, -1, 1 << 64))
-    return hashes ^ hashes >> np.uint64(33)
+    """Return keys whose hashes share the highest and the lowest bits, up to a carry.
+
+    The hash is the xor of the halves of a product with the golden ratio. That of a large Fibonacci number is close to an integer.
+    So multiples of the number times 2^12 have a product with 12 zeros in the low bits of both halves, and with few high bits.
+    """
+    return np.arange(1, count + 1, dtype=np.uint64) * np.uint64(2971215073 << 12)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -92,6 +92,13 @@ struct WordPair {
                      : "memory");                                                                       \
     }
 
+// Sets bits of a word, and returns it as it was before.
+__device__ __forceinline__ u32 or_acquire(u32* p, u32 bits) {
+    u32 value;
+    asm volatile("atom.acquire.gpu.global.or.b32 %0, [%1], %2;" : "=r"(value) : "l"(p), "r"(bits) : "memory");
+    return value;
+}
+
 HR_LOAD(load_relaxed, "relaxed")
 HR_LOAD(load_acquire, "acquire")
 HR_STORE(store_relaxed, "relaxed")
@@ -115,6 +122,11 @@ __forceinline__ T load_relaxed(const T* p) {
 template <class T>
 __forceinline__ T load_acquire(const T* p) {
     const T value = load_relaxed(p);
+    __threadfence();
+    return value;
+}
+__forceinline__ u32 or_acquire(u32* p, u32 bits) {
+    const u32 value = atomicOr(p, bits);
     __threadfence();
     return value;
 }

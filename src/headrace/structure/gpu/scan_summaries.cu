@@ -85,6 +85,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     TileSummary tally = {};
     if (there) tally = tallies[quoted != 0 && state != 0 ? tiles + number : number];
+    if (there && quoted != 0) {  // from the wrong side, lines in quotes are records or blank lines
+        const TileSummary& other_side = tallies[state != 0 ? number : tiles + number];
+        if (other_side.records + other_side.blanks != 0) add_flags(totals, FIND_BREAK);
+    }
     const Reached reached = there ? reached_by(tally) : Follow::identity();
     const Reached before = before_item<Follow>(reached, block, look_back, words, reached_before);
 

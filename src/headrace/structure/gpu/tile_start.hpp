@@ -40,7 +40,7 @@ enum FindFlag : u32 {
     FIND_UNFINISHED =
         128,            // the text ends within a delimiter that follows closing quotes: a malformed quote at its end
     FIND_RETURN = 256,  // plain dialects with universal line ends: carriage returns
-    FIND_BREAK = 512    // by the automaton, with universal line ends: a line ends inside a field
+    FIND_BREAK = 512    // a line ends inside a field; the automaton looks for it if line ends are universal
 };
 
 // Totals of a text. A last record without a line end counts, and so does its last field: the search adds them here. The

@@ -244,9 +244,8 @@ class Sorter:
         """
         context, lsd_tuning, msd_tuning = self._context, self._tuning.lsd, choice.tuning if choice else None
         tile = lsd_tuning.tiles_of(keys.width).select(widths, self._count)
-        counts_prefixes = (
-            choice is not None and choice.use is MsdUse.IF_CHEAPER and not keys.equals and choice.tuning.counts_prefixes
-        )
+        samples = choice is not None and choice.use is MsdUse.IF_CHEAPER and not keys.equals
+        counts_prefixes = samples and choice is not None and choice.tuning.counts_prefixes
         has_splitters = counts_prefixes and not widths and keys.width == SPLITTER_KEY_BYTES
         counts_top_bits = msd_tuning is not None and msd_tuning.has_one_pass and msd_tuning.bits > lsd_tuning.bits
         may_extract = self._may_extract_heavy(request, sum(widths))
@@ -259,7 +258,7 @@ class Sorter:
         plan_zeros, counts, heavy_table, states = self._launcher.allocate_group(zeros)
         plan = DevicePlan(
             context, keys, lsd_tuning, plan_zeros,
-            counts_prefixes=counts_prefixes, has_splitters=has_splitters, counts_top_bits=counts_top_bits,
+            samples=samples, counts_prefixes=counts_prefixes, has_splitters=has_splitters, counts_top_bits=counts_top_bits,
         )  # fmt: skip
         uses_lsd = choice is None or choice.use is not MsdUse.ALWAYS
         return _Sorts(

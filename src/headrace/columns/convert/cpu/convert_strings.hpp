@@ -39,9 +39,14 @@ HR_FN bool has_usual_quotes(const Dialect& dialect) {
 }
 
 // How fields of a column are read. Those with usual quotes call nothing, unless they are long or have quotes inside.
-struct UnquotedTexts {
+struct BareTexts {
     FieldBytes field(const u8* p, usize n) const { return {p, n, false}; }
-    usize copy(const FieldBytes& field, u8* to) const { return copy_blocks(field.text, field.size, to); }
+    usize copy(const FieldBytes& field, u8* to) const {
+        __builtin_memcpy(to, field.text, BLOCK);
+        if (field.size > BLOCK) [[unlikely]]
+            copy_blocks(field.text, field.size, to);
+        return field.size;
+    }
     bool may_be_null(const FieldBytes&) const { return true; }
 };
 
@@ -76,16 +81,20 @@ ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job, const Text
     const bool empty_is_null = job.rules->empty_is_null;
     u8* out = job.string_bytes;
     usize nulls = 0;
-    for (usize row = 0; row < rows.rows; ++row) {
-        const u32 start = fields.start(row);
-        const FieldBytes field = texts.field(rows.text + start, fields.end(row) - start);
-        if (field.size == 0 && texts.may_be_null(field) && (empty_is_null || fields.missing(row))) {
-            set_bit_if(true, job.nulls, row);
-            ++nulls;
-        } else {
+    for (usize base = 0; base < rows.rows; base += 64) {
+        const usize count = rows.rows - base < 64 ? rows.rows - base : 64;
+        u64 absent = 0;
+        for (usize i = 0; i < count; ++i) {
+            const usize row = base + i;
+            const u32 start = fields.start(row);
+            const FieldBytes field = texts.field(rows.text + start, fields.end(row) - start);
+            const bool may_be_null = texts.may_be_null(field) & (empty_is_null || fields.missing(row));
+            absent |= u64{(field.size == 0) & may_be_null} << i;
             out += texts.copy(field, out);
+            job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
         }
-        job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
+        job.nulls[base / 64] = absent;
+        nulls += static_cast<usize>(count_ones(absent));
     }
     return {nulls, static_cast<usize>(out - job.string_bytes), 0};
 }
@@ -99,7 +108,7 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);
     const bool has_written = !Plain && rules.written_nulls.count != 0;
     if (!words && !may_be_invalid && !has_written && (Plain || !rules.quoted_may_be_null)) {
-        if (Plain) return copy_strings(rows, job, UnquotedTexts{});
+        if (Plain) return copy_strings(rows, job, BareTexts{});
         const Dialect& dialect = *rows.dialect;
         return has_usual_quotes(dialect) ? copy_strings(rows, job, UsualQuotes{dialect})
                                          : copy_strings(rows, job, AnyQuotes{dialect});

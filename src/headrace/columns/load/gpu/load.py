@@ -236,8 +236,9 @@ class _Load:
         self._first_buffers: tuple[DeviceBuffer, DeviceBuffer] | None = arguments, faults
 
     def _lists(self, group: ColumnGroup) -> bool:
-        """Return whether the fields of a text without quotes are listed."""
-        return group.is_listable and self._setup.lists_fields and not self._result.faults.listing.skips_records
+        """Return whether the fields of a text without quotes are listed. The list may not fit a memory limit."""
+        is_limited = self._plan.memory_limit or self._result.faults.listing.skips_records
+        return group.is_listable and self._setup.lists_fields and not is_limited
 
     def _measuring_search(self, *, quoted: bool) -> FusedSummary | None:
         """Return the search that also measures strings, or None. It needs the types, so inferred ones are sampled before it."""
@@ -334,9 +335,9 @@ class _Load:
             raise CutRecordError
         dfa = self._structure.dfa
         roles = dfa.roles if dfa is not None and self._variant == "dfa" else None
-        # Masks find records outside quotes, and CR with LF counts as two line ends. The automaton finds lines inside fields.
+        # Each line is a record if none ends inside a field. Masks count CR LF as two line ends.
         has_others = counts["flags"] & (FindFlag.RETURN | FindFlag.BREAK) or counts["blank_lines"] or counts["comments"]
-        are_lines = self._variant in ("unquoted", "dfa") and self._dialect.lineterminator is None and not has_others
+        are_lines = self._dialect.lineterminator is None and not has_others
         self._result.located = LocatedRecords(self._whole, self._begin, self._text, self._dialect, roles, are_lines)
         total = self._result.counts
         self._rows = total["records"] = counts["records"]

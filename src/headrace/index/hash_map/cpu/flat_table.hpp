@@ -4,6 +4,7 @@
 //
 // A table doubles when 66 to 87 of 100 slots are in use, by the number of its shard. So the tables of a map double one
 // after another. Bytes moved per search: a cache line of tags, and one of slots for a present key.
+// The hash is that of core/hash.hpp by one product, as Boost's. A search of a present key takes about 50 instructions.
 //
 // In a table that is 7/8 full, a random key passes 16 full groups with a probability of 0.01, and 256 with about
 // 10^-16. If an insertion passes more, keys were chosen to share a group. Then the table places all keys by a hash with
@@ -15,8 +16,8 @@
 
 #include "core/cpu/memory.hpp"
 #include "core/cpu/random_seed.hpp"
+#include "index/hash_map/cpu/placing_hash.hpp"
 #include "index/hash_map/cpu/tag_group.hpp"
-#include "index/hash_map/rules/seeded_hash.hpp"
 
 namespace headrace {
 
@@ -25,7 +26,8 @@ struct NoValue {};
 
 template <class Key>
 struct HashedKey {
-    Key key, hash;
+    Key key;
+    u64 hash;
 };
 
 template <class Key, class Value>
@@ -49,7 +51,7 @@ public:
     u64 capacity() const { return group_count() * TagGroup::slot_count; }
     bool has_space_for(u64 more) const { return used_ + more <= limit_of(group_count()); }
 
-    Key hash_of(Key key) const { return seeded_hash(key, rest_->seed); }
+    u64 hash_of(Key key) const { return placing_hash(key, rest_->seed); }
 
     // Returns a table with the same pairs.
     FlatTable copy() const {
@@ -64,18 +66,16 @@ public:
 
     // Fetch the tags of a key's first group, and then the slot that a search reads or an insertion writes. Inlined: GCC
     // removes calls of functions that only prefetch.
-    [[gnu::always_inline]] void prefetch_tags(Key hash) const { __builtin_prefetch(sought_ + (hash & sought_mask_)); }
-    [[gnu::always_inline]] void prefetch_slot(Key hash, bool is_insertion) const {
-        const u64 at = hash & sought_mask_;
-        TagGroup::Slots found = sought_[at].equal(tag_of(hash));
-        if (is_insertion) found = found != 0 ? found : sought_[at].equal(TagGroup::empty);
-        const void* const place = first_slot(at) + TagGroup::first(found | TagGroup::past_slots);
-        __builtin_prefetch(found != 0 ? place : sought_ + at);
+    [[gnu::always_inline]] void prefetch_tags(u64 hash) const { __builtin_prefetch(sought_ + (hash & sought_mask_)); }
+    [[gnu::always_inline]] void prefetch_slot(u64 hash, bool is_insertion) const {
+        Candidates among = candidates_of(hash);
+        if (is_insertion && among.found == 0) among.found = among.group->equal(TagGroup::empty);
+        among.prefetch();
     }
 
     // The slots of a key's first group that may have it.
     struct Candidates {
-        const TagGroup* group;
+        TagGroup* group;
         FlatSlot* slots;
         TagGroup::Slots found;
 
@@ -83,41 +83,47 @@ public:
             const void* const place = slots + TagGroup::first(found | TagGroup::past_slots);
             __builtin_prefetch(found != 0 ? place : group);
         }
+        // Returns the slot of a key, or null.
+        [[gnu::always_inline]] FlatSlot* slot_of(Key key) const {
+            for (TagGroup::Slots left = found; left != 0; left &= left - 1) {
+                FlatSlot* const slot = slots + TagGroup::first(left);
+                if (slot->key == key) return slot;
+            }
+            return nullptr;
+        }
     };
-    [[gnu::always_inline]] Candidates candidates_of(Key hash) const {
+    [[gnu::always_inline]] Candidates candidates_of(u64 hash) const {
         const u64 at = hash & sought_mask_;
-        const TagGroup* const group = sought_ + at;
+        TagGroup* const group = sought_ + at;
         return {group, first_slot(at), group->equal(tag_of(hash))};
     }
     // Returns the slot of a key among its candidates or in later groups, or null.
-    [[gnu::always_inline]] FlatSlot* find(Key key, Key hash, Candidates among) const {
-        for (; among.found != 0; among.found &= among.found - 1) {
-            FlatSlot* const slot = among.slots + TagGroup::first(among.found);
-            if (slot->key == key) return slot;
-        }
-        return among.group->passed == 0 ? nullptr : find_further(key, hash);
+    [[gnu::always_inline]] FlatSlot* find(Key key, u64 hash, const Candidates& among) const {
+        FlatSlot* const slot = among.slot_of(key);
+        return slot != nullptr || among.group->passed == 0 ? slot : find_further(key, hash);
     }
 
     // Returns the slot of a key, or null. `hash`: hash_of(key).
-    [[gnu::always_inline]] FlatSlot* find(Key key, Key hash) { return find(key, hash, candidates_of(hash)); }
-    [[gnu::always_inline]] const FlatSlot* find(Key key, Key hash) const {
+    [[gnu::always_inline]] FlatSlot* find(Key key, u64 hash) { return find(key, hash, candidates_of(hash)); }
+    [[gnu::always_inline]] const FlatSlot* find(Key key, u64 hash) const {
         return const_cast<FlatTable*>(this)->find(key, hash);
     }
 
     // Returns the slot of a key, which is added without a value if it is absent. If the table cannot grow, nothing has
     // changed.
-    [[gnu::always_inline]] Inserted insert(Key key, Key hash) {
-        FlatSlot* const slot = find(key, hash);
+    [[gnu::always_inline]] Inserted insert(Key key, u64 hash) {
+        const Candidates among = candidates_of(hash);
+        FlatSlot* const slot = find(key, hash, among);
         if (slot != nullptr) return {slot, false};
-        return {insert_absent(key, hash), true};
+        return {insert_absent(key, hash, among), true};
     }
     // Adds a key that is absent, without a value.
-    [[gnu::always_inline]] FlatSlot* insert_absent(Key key, Key hash) {
-        if (!has_space_for(1)) grow();
+    FlatSlot* insert_absent(Key key, u64 hash) { return insert_absent(key, hash, candidates_of(hash)); }
+    [[gnu::always_inline]] FlatSlot* insert_absent(Key key, u64 hash, const Candidates& among) {
+        const TagGroup::Slots empty = among.group->equal(TagGroup::empty);
+        if (used_ >= limit_ || empty == 0) return insert_further(key, hash);
         ++used_;
-        const Added added = add(key, placing(hash));
-        if (added.passed_groups <= max_passed_groups || rest_->secret != 0 || !hide_places()) return added.slot;
-        return find(key, hash);
+        return take(among.group, among.slots, empty, key, hash);
     }
 
     // Grows for that many keys more, if the memory is there. A limit is not used up for keys that may not come.
@@ -130,17 +136,19 @@ public:
     }
 
     // Returns whether the key was present.
-    bool erase(Key key, Key hash) {
-        const FlatSlot* const slot = find(key, hash);
-        if (slot == nullptr) return false;
-        erase_slot(slot, hash);
+    [[gnu::always_inline]] bool erase(Key key, u64 hash) {
+        const Candidates among = candidates_of(hash);
+        const FlatSlot* const slot = among.slot_of(key);
+        if (slot == nullptr) return among.group->passed != 0 && erase_further(key, hash);
+        among.group->tags[slot - among.slots] = 0;
+        --used_;
         return true;
     }
     // Erases the key of a slot.
-    void erase_slot(const FlatSlot* slot, Key hash) {
+    void erase_slot(const FlatSlot* slot, u64 hash) {
         const u64 place = static_cast<u64>(slot - slots_), group = place / TagGroup::slot_count;
         for (u64 at = placing(hash) & mask_; at != group; at = (at + 1) & mask_) groups_[at].discount_passed();
-        groups_[group].tags[place % TagGroup::slot_count] = TagGroup::empty;
+        groups_[group].tags[place % TagGroup::slot_count] = 0;
         --used_;
     }
 
@@ -194,34 +202,52 @@ private:
         return groups;
     }
     // Returns the hash that selects the group and the tag of a key.
-    Key placing(Key hash) const { return rest_->secret == 0 ? hash : seeded_hash(hash, rest_->secret); }
+    u64 placing(u64 hash) const { return rest_->secret == 0 ? hash : placing_hash(hash, rest_->secret); }
     // The bits below those of the shard.
-    static u8 tag_of(Key hash) { return TagGroup::tag_of(static_cast<u8>(hash >> (8 * sizeof(Key) - 14))); }
+    static u32 tag_of(u64 hash) { return TagGroup::tag_of(static_cast<u8>(hash >> 50)); }
     u64 group_count() const { return groups_ == &no_group ? 0 : mask_ + 1; }
     FlatSlot* first_slot(u64 group) const { return slots_ + group * TagGroup::slot_count; }
 
-    // Returns the slot of a key in a group, or null.
-    [[gnu::always_inline]] FlatSlot* find_in(const TagGroup& group, u64 number, Key key, u8 tag) const {
-        for (TagGroup::Slots found = group.equal(tag); found != 0; found &= found - 1) {
-            FlatSlot* const slot = first_slot(number) + TagGroup::first(found);
-            if (slot->key == key) return slot;
-        }
-        return nullptr;
-    }
-
     // Returns the slot of a key that is not in its first group, or null.
-    [[gnu::noinline]] FlatSlot* find_further(Key key, Key hash) const {
+    [[gnu::noinline]] FlatSlot* find_further(Key key, u64 hash) const {
         hash = placing(hash);
         for (u64 further = rest_->secret == 0 ? 1 : 0; further <= mask_; ++further) {
             const u64 at = (hash + further) & mask_;
-            FlatSlot* const slot = find_in(groups_[at], at, key, tag_of(hash));
+            FlatSlot* const slot =
+                Candidates{groups_ + at, first_slot(at), groups_[at].equal(tag_of(hash))}.slot_of(key);
             if (slot != nullptr || groups_[at].passed == 0) return slot;
         }
         return nullptr;
     }
 
+    // Stores a key in the first empty slot of a group.
+    [[gnu::always_inline]] static FlatSlot* take(TagGroup* group, FlatSlot* slots, TagGroup::Slots empty, Key key,
+                                                 u64 hash) {
+        const u32 place = TagGroup::first(empty);
+        group->tags[place] = static_cast<u8>(tag_of(hash));
+        slots[place].key = key;
+        return slots + place;
+    }
+
+    // Adds a key that is absent, in any table.
+    [[gnu::noinline]] FlatSlot* insert_further(Key key, u64 hash) {
+        if (!has_space_for(1)) grow();
+        ++used_;
+        const Added added = add(key, placing(hash));
+        if (added.passed_groups <= max_passed_groups || rest_->secret != 0 || !hide_places()) return added.slot;
+        return find(key, hash);
+    }
+
+    // Erases a key that is not in its first group. Returns whether it was present.
+    [[gnu::noinline]] bool erase_further(Key key, u64 hash) {
+        const FlatSlot* const slot = find_further(key, hash);
+        if (slot == nullptr) return false;
+        erase_slot(slot, hash);
+        return true;
+    }
+
     // Takes the first empty slot for a key that is absent. `hash`: placing(hash_of(key)).
-    [[gnu::always_inline]] Added add(Key key, Key hash) {
+    [[gnu::always_inline]] Added add(Key key, u64 hash) {
         u64 at = hash & mask_, passed_groups = 0;
         TagGroup::Slots empty = groups_[at].equal(TagGroup::empty);
         while (empty == 0) {
@@ -230,11 +256,7 @@ private:
             ++passed_groups;
             empty = groups_[at].equal(TagGroup::empty);
         }
-        const u32 place = TagGroup::first(empty);
-        groups_[at].tags[place] = tag_of(hash);
-        FlatSlot* const slot = first_slot(at) + place;
-        slot->key = key;
-        return {slot, passed_groups};
+        return {take(groups_ + at, first_slot(at), empty, key, hash), passed_groups};
     }
 
     void allocate(u64 groups) {
@@ -250,9 +272,10 @@ private:
         if (rest_->secret == 0) {
             sought_ = groups_;
             sought_mask_ = mask_;
+            limit_ = limit_of(groups);
         } else {
             sought_ = &hidden_group;
-            sought_mask_ = 0;
+            sought_mask_ = limit_ = 0;
         }
     }
 
@@ -292,12 +315,13 @@ private:
     }
 
     // Searches read one cache line of a table.
-    alignas(64) const TagGroup* sought_ = &no_group;  // the groups, or the hidden group of a table with a secret
+    alignas(64) TagGroup* sought_ = &no_group;  // the groups, or the hidden group of a table with a secret
     u64 sought_mask_ = 0;
     FlatSlot* slots_ = nullptr;  // 15 a group
     TagGroup* groups_ = &no_group;
     u64 mask_ = 0;  // number of groups - 1
     u64 used_ = 0;
+    u64 limit_ = 0;  // number of keys up to which one may be added to its first group; 0 in a table with a secret
     std::unique_ptr<Rest> rest_;
 };
 

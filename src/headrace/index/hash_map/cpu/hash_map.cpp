@@ -155,7 +155,8 @@ public:
                 for (u64 i = finished[part]; i-- > 0;) {
                     const u64 position = parts.begin(part) + i;
                     if (given.operations.items[position] == static_cast<u8>(MapOperation::find)) continue;
-                    const Key key = parts.key_at(position), hash = hash_of(key);
+                    const Key key = parts.key_at(position);
+                    const u64 hash = hash_of(key);
                     write_state(table_of(hash), {key, hash},
                                 {value_at(to.values, position), to.found.items[position] != 0});
                 }
@@ -216,7 +217,7 @@ private:
         }
     }
 
-    Table& table_of(Key hash) { return shards_[shard_of(hash)]; }
+    Table& table_of(u64 hash) { return shards_[shard_of(hash)]; }
     // The tables of a part of a batch.
     std::span<Table> tables_of(const Parts& parts, u64 part) {
         const u32 count = parts.tables_of_part();
@@ -242,15 +243,15 @@ private:
             if constexpr (has_values) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
         };
         if (bytes <= cached_bytes) {
-            const auto table_of = [=](Key hash) -> const Table& { return tables[shard_of(hash)]; };
+            const auto table_of = [=](u64 hash) -> const Table& { return tables[shard_of(hash)]; };
             return visit_rows(rows, Prefetch::nothing, table_of,
-                              [=](Key hash, u64 row) { write(row, tables[shard_of(hash)].find(keys[row], hash)); });
+                              [=](u64 hash, u64 row) { write(row, tables[shard_of(hash)].find(keys[row], hash)); });
         }
-        Key hashes[searches_in_flight];
+        u64 hashes[searches_in_flight];
         typename Table::Candidates candidates[searches_in_flight];
         for (u64 at = 0; at < rows.count; at += searches_in_flight) {
             const u64 few = std::min(searches_in_flight, rows.count - at), first = rows.first + at;
-            for (u64 i = 0; i < few; ++i) hashes[i] = seeded_hash(keys[first + i], rows.seed);
+            for (u64 i = 0; i < few; ++i) hashes[i] = placing_hash(keys[first + i], rows.seed);
             for (u64 i = 0; i < few && bytes > cached_with_tags; ++i) {
                 tables[shard_of(hashes[i])].prefetch_tags(hashes[i]);
             }
@@ -271,8 +272,8 @@ private:
         const Key* const keys = part.keys;
         Table* const tables = shards_.data();
         visit_rows(
-            part, prefetch_of(what, of), [=](Key hash) -> Table& { return tables[shard_of(hash)]; },
-            [&](Key hash, u64 position) {
+            part, prefetch_of(what, of), [=](u64 hash) -> Table& { return tables[shard_of(hash)]; },
+            [&](u64 hash, u64 position) {
                 visit(tables[shard_of(hash)], HashedKey<Key>{keys[position], hash}, position);
             });
     }
@@ -319,7 +320,7 @@ private:
             const KeyRows<Key> rows = parts[part];
             const std::span<Table> tables = tables_of(parts, part);
             const u64 before = size_of(tables), first = may_fail ? rows.count / 8 : 0;
-            LoggedPart logged{may_fail ? &log : nullptr, rows.first};
+            LoggedPart logged{may_fail ? &log : nullptr, rows.first + rows.count};
             try {
                 upsert_part(rows.part(0, first), tables, values, reduce, logged);
                 if (first >= tables.size()) {
@@ -342,25 +343,38 @@ private:
     // A part's operations in the log; null if none can fail.
     struct LoggedPart {
         const UndoLog<Value>* log;
-        u64 position;  // of the next operation
+        u64 position;  // of the first operation that has not run, after an error
     };
 
     template <class Joined>
-    [[gnu::noinline]] void upsert_part(const KeyRows<Key>& rows, std::span<const Table> tables,
-                                       const PlacedItems<Value>& values, const Joined& reduce, LoggedPart& logged) {
-        bool* const is_new = logged.log == nullptr ? nullptr : logged.log->is_new();
-        Value* const replaced = logged.log == nullptr ? nullptr : logged.log->replaced();
-        visit_part(rows, tables, Prefetch::insertion,
-                   [=, &next = logged.position](Table& table, HashedKey<Key> key, u64 position) {
-                       const auto [slot, is_added] = table.insert(key.key, key.hash);
-                       if (is_new != nullptr) {
-                           is_new[position] = is_added;
-                           if (!is_added) replaced[position] = slot->value;
-                           next = position + 1;
-                       }
-                       const Value value = value_at(values, position);
-                       slot->value = is_added ? value : reduce(slot->value, value);
-                   });
+    void upsert_part(const KeyRows<Key>& rows, std::span<const Table> tables, const PlacedItems<Value>& values,
+                     const Joined& reduce, LoggedPart& logged) {
+        const auto upsert = [=](Table& table, HashedKey<Key> key, u64 position, const auto& note) {
+            const auto [slot, is_added] = table.insert(key.key, key.hash);
+            note(position, is_added, slot->value);
+            const Value value = value_at(values, position);
+            slot->value = is_added ? value : reduce(slot->value, value);
+        };
+        if (logged.log == nullptr) {
+            return visit_part(rows, tables, Prefetch::insertion, [=](Table& table, HashedKey<Key> key, u64 position) {
+                upsert(table, key, position, [](u64, bool, const Value&) {});
+            });
+        }
+        bool* const is_new = logged.log->is_new();
+        Value* const replaced = logged.log->replaced();
+        u64 at = rows.first;
+        try {
+            visit_part(rows, tables, Prefetch::insertion, [=, &at](Table& table, HashedKey<Key> key, u64 position) {
+                at = position;
+                upsert(table, key, position, [=](u64 position, bool is_added, const Value& held) {
+                    is_new[position] = is_added;
+                    replaced[position] = held;
+                });
+            });
+        } catch (const std::bad_alloc&) {
+            logged.position = at;
+            throw;
+        }
     }
 
     // Runs an operation, and writes the key's value before it. If memory is refused, nothing has changed.
@@ -391,7 +405,7 @@ private:
     }
 
     void undo_one(Key key, const UndoLog<Value>& log, u64 position) {
-        const Key hash = hash_of(key);
+        const u64 hash = hash_of(key);
         if (log.is_new()[position]) {
             table_of(hash).erase(key, hash);
         } else {
@@ -399,7 +413,7 @@ private:
         }
     }
 
-    Key hash_of(Key key) const { return seeded_hash(key, seed_); }
+    u64 hash_of(Key key) const { return placing_hash(key, seed_); }
 
     u64 seed_;
     std::vector<Table> shards_;

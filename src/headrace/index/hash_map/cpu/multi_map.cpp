@@ -36,7 +36,8 @@ public:
             for_each_piece(parts.number(), parts.threads(), [&](u64 part) {
                 for (u64 i = inserted[part]; i-- > 0;) {
                     const u64 position = parts.begin(part) + i;
-                    const Key key = parts.key_at(position), hash = seeded_hash(key, seed_);
+                    const Key key = parts.key_at(position);
+                    const u64 hash = placing_hash(key, seed_);
                     shards_[shard_of(hash)].erase_value(key, hash, values.items[position]);
                 }
             });
@@ -74,7 +75,7 @@ public:
         }
         for (const PartLog& log : logs) {
             for (const Erasure& one : log.erasures) {
-                shards_[shard_of(seeded_hash(parts.key_at(one.position), seed_))].nodes.release(one.list);
+                shards_[shard_of(placing_hash(parts.key_at(one.position), seed_))].nodes.release(one.list);
             }
         }
         parts.give(given.firsts, given.counts);
@@ -203,7 +204,7 @@ private:
     void undo_part(const KeyRows<Key>& rows, PartLog& log) {
         const auto key_at = [&](u64 position) {
             const Key key = rows.keys[position];
-            return HashedKey<Key>{key, seeded_hash(key, seed_)};
+            return HashedKey<Key>{key, placing_hash(key, seed_)};
         };
         const auto shard_at = [&](u64 position) -> Shard& { return shards_[shard_of(key_at(position).hash)]; };
         if (!log.insertions.empty() && log.insertions.back().node == no_node) log.insertions.pop_back();
@@ -235,8 +236,8 @@ private:
             const auto visit = visit_of(part);
             visit_rows(
                 rows, prefetch_of(what, {shards + part * count, count}),
-                [=](Key hash) -> auto& { return shards[shard_of(hash)].table; },
-                [&](Key hash, u64 position) {
+                [=](u64 hash) -> auto& { return shards[shard_of(hash)].table; },
+                [&](u64 hash, u64 position) {
                     visit(shards[shard_of(hash)], HashedKey<Key>{rows.keys[position], hash}, position);
                 });
         });
@@ -273,8 +274,8 @@ private:
                 FoundList found[searches_in_flight];
                 const u64 first = rows.first + at, end = std::min(at + searches_in_flight, rows.count);
                 visit_rows(
-                    rows.part(at, end), prefetch, [=](Key hash) -> auto& { return shards[shard_of(hash)].table; },
-                    [&](Key hash, u64 row) {
+                    rows.part(at, end), prefetch, [=](u64 hash) -> auto& { return shards[shard_of(hash)].table; },
+                    [&](u64 hash, u64 row) {
                         const Shard& in = shards[shard_of(hash)];
                         const auto* const slot = in.table.find(keys[row], hash);
                         found[row - first] = {&in, slot == nullptr ? no_values : slot->value};

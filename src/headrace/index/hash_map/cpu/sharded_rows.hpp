@@ -9,7 +9,7 @@
 
 #include "core/cpu/cache_blocks.hpp"
 #include "core/cpu/memory.hpp"
-#include "index/hash_map/rules/seeded_hash.hpp"
+#include "index/hash_map/cpu/placing_hash.hpp"
 
 namespace headrace {
 
@@ -20,15 +20,12 @@ constexpr u64 searches_in_flight = 16;
 // Batches of fewer operations run on one thread.
 constexpr u64 parallel_from = 8192;
 // Larger tables exceed the cache of a core by so much that prefetches pay.
-constexpr u64 cached_bytes = 3 << 20;
+constexpr u64 cached_bytes = 8 << 20;
 // The same for the tags of a table, which take a ninth of it or less.
 constexpr u64 cached_with_tags = 12 << 20;
 
 // The highest bits select the shard; a table's groups are selected by the lowest.
-template <class Key>
-u32 shard_of(Key hash) {
-    return static_cast<u32>(hash >> (8 * sizeof(Key) - log_shards));
-}
+inline u32 shard_of(u64 hash) { return static_cast<u32>(hash >> (64 - log_shards)); }
 
 inline unsigned threads_for(u64 count, unsigned threads) { return count < parallel_from ? 1 : threads; }
 
@@ -118,7 +115,7 @@ public:
 private:
     static constexpr u64 bytes_of_row = 32;  // a key, a value, and their copies
 
-    u32 part_of(Key key) const { return shard_of(seeded_hash(key, seed_)); }
+    u32 part_of(Key key) const { return shard_of(placing_hash(key, seed_)); }
 
     void place_keys() {
         places_.resize(pieces_.number());
@@ -178,15 +175,18 @@ inline Prefetch prefetch_for(u64 table_bytes, Prefetch wanted) {
 template <class Key, class TableOf, class Visit>
 [[gnu::always_inline]] inline void visit_rows(const KeyRows<Key> rows, Prefetch prefetch, const TableOf& table_of,
                                               const Visit& visit) {
-    Key hashes[searches_in_flight];
+    if (prefetch == Prefetch::nothing) {
+        const u64 end = rows.first + rows.count;
+        for (u64 at = rows.first; at < end; ++at) visit(placing_hash(rows.keys[at], rows.seed), at);
+        return;
+    }
+    u64 hashes[searches_in_flight];
     for (u64 at = 0; at < rows.count; at += searches_in_flight) {
         const u64 few = std::min(searches_in_flight, rows.count - at), first = rows.first + at;
-        for (u64 i = 0; i < few; ++i) hashes[i] = seeded_hash(rows.keys[first + i], rows.seed);
-        if (prefetch != Prefetch::nothing) {
-            for (u64 i = 0; i < few; ++i) table_of(hashes[i]).prefetch_tags(hashes[i]);
-            const bool is_insertion = prefetch == Prefetch::insertion;
-            for (u64 i = 0; i < few; ++i) table_of(hashes[i]).prefetch_slot(hashes[i], is_insertion);
-        }
+        for (u64 i = 0; i < few; ++i) hashes[i] = placing_hash(rows.keys[first + i], rows.seed);
+        for (u64 i = 0; i < few; ++i) table_of(hashes[i]).prefetch_tags(hashes[i]);
+        const bool is_insertion = prefetch == Prefetch::insertion;
+        for (u64 i = 0; i < few; ++i) table_of(hashes[i]).prefetch_slot(hashes[i], is_insertion);
         for (u64 i = 0; i < few; ++i) visit(hashes[i], first + i);
     }
 }

@@ -26,7 +26,7 @@ inline u32 equal_bytes(const u8* bytes, u8 tag) {
 
 struct alignas(16) TagGroup {
     static constexpr u32 slot_count = 15;
-    static constexpr u8 empty = 0;
+    static constexpr u32 empty = 0;
     static constexpr u8 max_passed = 255;  // a count that has reached it stays
 
     // A set of slots: bit i * slot_bits for slot i. NEON has no instruction that collects one bit of each byte. A shift
@@ -43,25 +43,25 @@ struct alignas(16) TagGroup {
     u8 tags[slot_count];
     u8 passed;
 
-    // Returns the tag for 8 bits of a hash. By a table, because GCC adds a comparison by a partial register, which made
-    // each search wait for the one before it.
-    static u8 tag_of(u8 bits) { return tag_of_bits.tags[bits]; }
+    // Returns the tag for 8 bits of a hash, in each byte of a word. By a table, because GCC adds a comparison by a
+    // partial register, which made each search wait for the one before it.
+    static u32 tag_of(u8 bits) { return tag_of_bits.tags[bits]; }
 
     // Returns the first slot of a set that is not empty; slot_count for past_slots.
     static u32 first(Slots slots) { return static_cast<u32>(trailing_zeros(slots)) / slot_bits; }
 
-    // Returns the slots whose tag is equal.
-    Slots equal(u8 tag) const {
+    // Returns the slots whose tag is equal. `tag`: it, in each byte.
+    Slots equal(u32 tag) const {
 #if defined(__SSE2__)
         // _mm_set1_epi8 stores one byte and loads four, which stalls for the store.
-        const __m128i wanted = _mm_shuffle_epi32(_mm_cvtsi32_si128(static_cast<int>(tag * 0x01010101u)), 0);
+        const __m128i wanted = _mm_shuffle_epi32(_mm_cvtsi32_si128(static_cast<int>(tag)), 0);
         const __m128i found = _mm_load_si128(reinterpret_cast<const __m128i*>(tags));
         return static_cast<u32>(_mm_movemask_epi8(_mm_cmpeq_epi8(found, wanted))) & all_slots;
 #elif defined(__ARM_NEON)
-        const uint16x8_t found = vreinterpretq_u16_u8(vceqq_u8(vld1q_u8(tags), vdupq_n_u8(tag)));
+        const uint16x8_t found = vreinterpretq_u16_u8(vceqq_u8(vld1q_u8(tags), vdupq_n_u8(static_cast<u8>(tag))));
         return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(found, 4)), 0) & all_slots;
 #else
-        return (equal_bytes(tags, tag) | equal_bytes(tags + 8, tag) << 8) & all_slots;
+        return (equal_bytes(tags, static_cast<u8>(tag)) | equal_bytes(tags + 8, static_cast<u8>(tag)) << 8) & all_slots;
 #endif
     }
     Slots used() const { return equal(empty) ^ all_slots; }
@@ -70,9 +70,9 @@ struct alignas(16) TagGroup {
 
 private:
     struct TagTable {
-        u8 tags[256];
-        constexpr TagTable() : tags{1} {  // 0 marks an empty slot
-            for (u32 bits = 1; bits < 256; ++bits) tags[bits] = static_cast<u8>(bits);
+        u32 tags[256];
+        constexpr TagTable() : tags{0x01010101} {  // 0 marks an empty slot
+            for (u32 bits = 1; bits < 256; ++bits) tags[bits] = bits * 0x01010101;
         }
     };
     static const TagTable tag_of_bits;

@@ -103,7 +103,7 @@ struct ListShard {
     ListShard copy() const { return {table.copy(), nodes.copy(), size}; }
 
     // Returns the new node.
-    u32 insert(Key key, Key hash, Value value) {
+    u32 insert(Key key, u64 hash, Value value) {
         nodes.reserve_one();
         const auto insertion = table.insert(key, hash);
         ValueList& list = insertion.slot->value;
@@ -189,21 +189,21 @@ struct ListShard {
     }
 
     // Erases a value that the key has.
-    void erase_value(Key key, Key hash, Value value) {
+    void erase_value(Key key, u64 hash, Value value) {
         ValueList& list = table.find(key, hash)->value;
         u32 before = no_node;
         for (u32 node = list.first; nodes[node].value != value; node = nodes[node].next) before = node;
         nodes.release(take({key, hash}, list, before));
     }
 
-    bool erase_first(Key key, Key hash, const KeyRule<Value>& order) {
+    bool erase_first(Key key, u64 hash, const KeyRule<Value>& order) {
         auto* const slot = table.find(key, hash);
         if (slot == nullptr) return false;
         nodes.release(take({key, hash}, slot->value, first_place(slot->value, order).before));
         return true;
     }
 
-    i64 erase_all(Key key, Key hash) {
+    i64 erase_all(Key key, u64 hash) {
         auto* const slot = table.find(key, hash);
         if (slot == nullptr) return 0;
         const ValueList list = slot->value;

@@ -84,23 +84,26 @@ __device__ __forceinline__ void match_in(const tile::WordPair& words, u32 source
 }
 
 // SEARCH. No kernel changes the table meanwhile. Most keys are in the first slab of their list, so the first slabs of
-// several keys are loaded before one is looked at.
-template <class L>
+// several keys are loaded before one is looked at. `is_partial`: many lanes may be inactive, and load nothing.
+template <class L, bool is_partial = false>
 __device__ __forceinline__ Match search(const SlabTable& table, typename L::Key key, bool is_active) {
     constexpr u32 loads = 4;
     StoredKey<L> own = stored_key<L>(table, key);
+    if (is_partial && !is_active) own.slab = no_slab;
     Match match{no_slot, 0};
 #pragma unroll
     for (u32 begin = 0; begin < group_lanes; begin += loads) {
         tile::WordPair words[loads];
 #pragma unroll
         for (u32 i = 0; i < loads; ++i) {
-            words[i] = load_constant(lane_bytes(table, tile::shuffle(own.slab, first_lane() + begin + i)));
+            const u32 slab = tile::shuffle(own.slab, first_lane() + begin + i);
+            words[i] = is_partial && slab == no_slab ? tile::WordPair{0, 0} : load_constant(lane_bytes(table, slab));
         }
 #pragma unroll
         for (u32 i = 0; i < loads; ++i) {
             const u32 source = first_lane() + begin + i;
-            match_in<true, L>(words[i], source, tile::lane() == source, own, match);
+            const bool is_served = tile::lane() == source && !(is_partial && own.slab == no_slab);
+            match_in<true, L>(words[i], source, is_served, own, match);
         }
     }
     for (Turn turn; next_turn(is_active && own.slab != no_slab, turn);) {

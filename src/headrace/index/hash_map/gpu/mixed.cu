@@ -1,10 +1,12 @@
 // Runs batches of mixed operations on the slab hash. In the order of the batch: replay_operations, then insert_pairs of
-// hash_map.cu and finish_operations. Side by side: check_operations and run_operations.
+// hash_map.cu and finish_operations. In any order: list_changes, run_changes, and then all searches by run_searches.
+// These need no lock, and each warp has operations of one kind. Results are written row by row in the last launch,
+// because writes of single rows between others move whole sectors of 32 bytes.
 //
 // Bytes moved, for keys of width k and values of width v. In order, after the sort: 2 (k + v) + 15 for each operation.
-// For each distinct key, 128 for each slab of its list, twice if the key is added. Side by side: k + 2 v + 7 for each
-// operation, 128 for each slab, and 64 for the lock.
-#include "gpu/block/turns.cuh"
+// For each distinct key, 128 for each slab of its list, twice if the key is added. In any order: k + v + 3 for each
+// search, and 128 for each slab. For each change, 2 k + 4 v + 24, 128 for each slab, 64 for the lock, and a sector of
+// 32 bytes that is written back.
 #include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/mixed_ref.cuh"
 #include "index/hash_map/gpu/mixed_task.hpp"
@@ -31,6 +33,17 @@ static __device__ __forceinline__ void write_result(const MixedTask& task, u64 r
     if constexpr (L::has_values) static_cast<Value*>(task.held)[row] = held.value;
 }
 
+// Returns the state of a key that a search has found, or not.
+static __device__ __forceinline__ OptionalValue<Value> held_by(const SlabTable& table, const slab::Match& match) {
+    OptionalValue<Value> held{Value{0}, match.slot != slab::no_slot};
+    if constexpr (L::is_paired) {
+        held.value = match.value;
+    } else if constexpr (L::has_values) {
+        if (held.is_present) held.value = *slab::value_in<L>(slab::slab_of_slot(table, match.slot), match.slot & 31);
+    }
+    return held;
+}
+
 // In the result of replay_operations: the slot of a key that is to be emptied.
 constexpr u32 is_erased = slab::fresh;
 
@@ -52,10 +65,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     bool is_added = false;
     if (is_first) {
         const bool was_present = match.slot != slab::no_slot;
-        OptionalValue<Value> state{Value{0}, was_present};
-        if constexpr (L::has_values) {
-            if (was_present) state.value = *slab::value_in<L>(slab::slab_of_slot(table, match.slot), match.slot & 31);
-        }
+        OptionalValue<Value> state = held_by(table, match);
         for (u64 at = place; at < task.count && key_of(task, rows[at]) == key; ++at) {
             write_result(task, rows[at], state);
             const auto own = operation_of(task, rows[at]);
@@ -88,39 +98,77 @@ extern "C" __global__ void __launch_bounds__(threads)
     count_flags(counts + 4, is_erasure);
 }
 
-constexpr u32 checked_turns = 16;
+constexpr u32 listed_turns = 16;
 
-// Counts the threads that find an operation which the map does not have, in counts[5]. A thread checks 16.
+// Lists the rows of a batch that are no searches. counts[3]: their number. Each warp lists 512 rows in order. `firsts`:
+// for each 32 rows, the place of the first change in the list. counts[5]: warps with an operation that the map lacks.
 extern "C" __global__ void __launch_bounds__(threads)
-    check_operations(const __grid_constant__ SlabTable, const __grid_constant__ MixedTask task, u64* counts) {
-    u32 unknown = 0;
+    list_changes(const __grid_constant__ SlabTable, const __grid_constant__ MixedTask task, u32* rows, u32* firsts,
+                 u64* counts) {
+    const u64 first_row = thread_row() / tile::lanes * (tile::lanes * listed_turns);
+    u32 changes[listed_turns], listed = 0;
+    bool is_unknown = false;
 #pragma unroll
-    for (u32 turn = 0; turn < checked_turns; ++turn) {
-        const u64 row = tile::item_of_turn<threads, checked_turns>(turn);
-        if (row >= task.count) continue;
-        const u32 operation = task.operations[row];
-        unknown += operation > 63 || !(task.known >> operation & 1) ? 1 : 0;
+    for (u32 turn = 0; turn < listed_turns; ++turn) {
+        const u64 row = first_row + turn * tile::lanes + tile::lane();
+        const u32 operation = row < task.count ? task.operations[row] : static_cast<u32>(MapOperation::find);
+        const bool is_change = operation != static_cast<u32>(MapOperation::find);
+        is_unknown |= is_change && (operation > 63 || !(task.known >> operation & 1));
+        changes[turn] = __ballot_sync(tile::all_lanes, is_change);
+        listed += __popc(changes[turn]);
     }
-    count_flags(counts + 5, unknown != 0);
+    u32 place = 0;
+    if (tile::lane() == 0 && listed != 0) place = static_cast<u32>(atomicAdd(counts + 3, static_cast<u64>(listed)));
+    place = tile::shuffle(place, 0);
+#pragma unroll
+    for (u32 turn = 0; turn < listed_turns; ++turn) {
+        const u64 row = first_row + turn * tile::lanes + tile::lane();
+        if (tile::lane() == 0 && row < task.count) firsts[row / tile::lanes] = place;
+        if ((changes[turn] >> tile::lane() & 1) != 0) {
+            rows[place + __popc(changes[turn] & low_mask(tile::lane()))] = static_cast<u32>(row);
+        }
+        place += __popc(changes[turn]);
+    }
+    if (__ballot_sync(tile::all_lanes, is_unknown) != 0 && tile::lane() == 0) atomicAdd(counts + 5, u64{1});
 }
 
-// Runs the operations that are not done, side by side; none if one is unknown. `locks`: 0 for each bucket and one more.
-// counts: added keys, operations without memory, erased keys.
+// Runs the listed changes that are not done, side by side; none if one is unknown. `locks`: 0 for each bucket and one
+// more. `states`: the state of each change, by its place in the list (mixed_ref.cuh). `held`: the value before it.
+// counts: added keys, changes without memory, erased keys; counts[3]: listed rows.
 extern "C" __global__ void __launch_bounds__(threads)
-    run_operations(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, u32* locks,
-                   u8* done, u32* tickets, u64* counts) {
-    if (counts[5] != 0) return;
-    const u64 row = thread_row();
-    const bool is_active = row < task.count && done[row] == 0;
+    run_changes(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, const u32* rows,
+                u32* locks, u32* states, Value* held, u64* counts) {
+    const u64 place = thread_row(), listed = counts[3];
+    if (counts[5] != 0 || place - threadIdx.x >= listed) return;
+    const bool is_active = place < listed && states[place] == slab::not_done;
     slab::MixedOperation<L> own{};
-    if (is_active) own = operation_of(task, row);
+    if (is_active) own = operation_of(task, rows[place]);
     const slab::MixedResult<L> result = slab::run_operation<L>(table, locks, own, is_active);
     if (is_active && result.is_done) {
-        write_result(task, row, result.held);
-        tickets[row] = result.ticket;
-        done[row] = 1;
+        states[place] = 2 * result.ticket + result.held.is_present;
+        if constexpr (L::has_values) held[place] = result.held.value;
     }
     count_flags(counts, result.is_added);
     count_flags(counts + 1, is_active && !result.is_done);
     count_flags(counts + 2, result.is_erased);
+}
+
+// Runs the searches of a batch, and writes the results of all rows, those of changes from their places in the list.
+extern "C" __global__ void __launch_bounds__(threads)
+    run_searches(const __grid_constant__ SlabTable table, const __grid_constant__ MixedTask task, const u32* firsts,
+                 const u32* states, const Value* held, const u64* counts) {
+    const u64 row = thread_row();
+    const bool is_inside = row < task.count;
+    const bool is_change = is_inside && task.operations[row] != static_cast<u8>(MapOperation::find);
+    const Key key = is_inside ? key_of(task, row) : Key{0};
+    const u32 changes = __ballot_sync(tile::all_lanes, is_change);
+    const slab::Match match = slab::search<L, true>(table, key, is_inside && !is_change);
+    if (!is_inside || counts[5] != 0) return;
+    OptionalValue<Value> state = held_by(table, match);
+    if (is_change) {
+        const u32 place = firsts[row / tile::lanes] + __popc(changes & low_mask(tile::lane()));
+        state.is_present = (states[place] & 1) != 0;
+        if constexpr (L::has_values) state.value = held[place];
+    }
+    write_result(task, row, state);
 }

@@ -1,13 +1,16 @@
-// Mixed operations of a warp on a slab hash. They are called as those of hash_map_ref.cuh, and run side by side. Each
-// takes effect while it has the lock of its bucket.
+// Operations of all kinds of a warp on a slab hash. They are called as those of hash_map_ref.cuh, and run side by side.
+// Each takes effect while it has the lock of its bucket.
 //
 // The paper needs no locks, because one atomic operation replaces a pair. Here values have any width and may be
-// summed, and erased slots are used again at once. A search needs no lock if one load returns whole slots. Keys do not
-// move, so each slab that lacks the key lacked it at one moment of the search.
+// summed, and erased slots are used again at once.
 //
-// The lanes of a warp go on in rounds. Those that need a lock try to get it. Groups look at a slab of each lane that
-// may read, and then all lanes change their slabs at once. So a warp waits for memory and fences once a round, not once
-// an operation. A lane that got no lock tries again in the next round. One that has it never waits for another.
+// The lanes of a warp go on in rounds. All try to get their locks. Groups look at a slab of each lane that has one, and
+// then these lanes change their slabs at once. So a warp waits for memory once a round, not once an operation. A lane
+// that got no lock tries again in the next round. One that has it never waits for another.
+//
+// Memory order: a lock is taken by an acquire and given back by a release. Only operations that have the lock of a
+// bucket read or change its list. So they see all changes of earlier ones, and no other access needs an order. A lane
+// reads slabs for other lanes of its warp. __syncwarp orders these reads after the acquire, and before the release.
 #pragma once
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 #include "index/hash_map/rules/map_operation.hpp"
@@ -17,22 +20,11 @@ namespace slab {
 
 // Word of a bucket: twice the number of operations that have had the lock, and 1 while one has it.
 __device__ __forceinline__ bool try_lock(u32* word, u32& ticket) {
-    const u32 seen = atomicOr(word, 1u);
+    const u32 seen = tile::or_acquire(word, 1u);
     ticket = seen / 2;
     return (seen & 1) == 0;
 }
-__device__ __forceinline__ void unlock(u32* word, u32 ticket) { tile::store_relaxed(word, 2 * (ticket + 1)); }
-
-// Writes a pair so that a search without a lock sees all of it or nothing.
-template <class L>
-__device__ __forceinline__ void store_whole(u8* slab, u32 position, const NewPair<L>& pair) {
-    if constexpr (L::is_paired) {
-        const u64 word = pair.key | static_cast<u64>(pair.value) << 32;
-        tile::store_relaxed(reinterpret_cast<u64*>(key_in<L>(slab, position)), word);
-    } else {
-        store_pair<L>(slab, position, pair);
-    }
-}
+__device__ __forceinline__ void unlock(u32* word, u32 ticket) { tile::store_release(word, 2 * (ticket + 1)); }
 
 // What a lane's operation sees of a slab: the positions of its key and of empty slots, and the next slab. `paired`: the
 // key's value, if slots have pairs of 4 and 4 bytes.
@@ -87,7 +79,10 @@ struct MixedOperation {
     NewPair<L> given;
 };
 
-// Its result. `ticket`: its place among the operations of the bucket; all ones for a search without a lock.
+// The state of a change in a list: twice its ticket, and 1 more if its key was present before it.
+constexpr u32 not_done = ~0u;
+
+// Its result. `ticket`: its place among the operations of the bucket.
 template <class L>
 struct MixedResult {
     OptionalValue<typename L::Value> held;
@@ -106,20 +101,17 @@ public:
     __device__ MixedWalk(const SlabTable& table, u32* locks, const MixedOperation<L>& own)
         : table_(table), home_(stored_key<L>(table, own.given.key)), own_(own), lock_(locks + home_.slab) {
         slab_ = home_.slab;
-        is_free_ = own.operation == MapOperation::find && (L::is_paired || !L::has_values);
     }
 
     __device__ typename L::Key key() const { return home_.key; }
     __device__ u32 slab() const { return slab_; }
-    __device__ bool may_read() const { return is_free_ || is_locked_; }
+    __device__ bool is_locked() const { return is_locked_; }
     __device__ const MixedResult<L>& result() const { return result_; }
 
-    // Returns whether the operation has the lock since now.
-    __device__ bool lock() {
-        if (may_read()) return false;
-        is_locked_ = try_lock(lock_, result_.ticket);
-        return is_locked_;
+    __device__ void lock() {
+        if (!is_locked_) is_locked_ = try_lock(lock_, result_.ticket);
     }
+    __device__ void unlock() const { slab::unlock(lock_, result_.ticket); }
 
     // Acts on its slab. Returns false when the operation has ended, or needs another slab (`is_full`).
     __device__ bool step(const SlabView<L>& seen) {
@@ -137,7 +129,7 @@ public:
         if (is_full_) return false;
         if (state.is_present) {
             note_key<L>(table_, home_, empty_slot_ >> 5);
-            store_whole<L>(slab_of_slot(table_, empty_slot_), empty_slot_ & 31, {home_.key, state.value});
+            store_pair<L>(slab_of_slot(table_, empty_slot_), empty_slot_ & 31, {home_.key, state.value});
         }
         result_.is_added = state.is_present;
         result_.is_done = true;
@@ -151,15 +143,9 @@ public:
         is_full_ = false;
         if (added == no_slab) return;
         note_key<L>(table_, home_, added);
-        store_whole<L>(slab_at(table_, added), 0, {home_.key, own_.given.value});
-        __threadfence();  // readers that see the slab's number see the pair
+        store_pair<L>(slab_at(table_, added), 0, {home_.key, own_.given.value});
         tile::store_relaxed(next_in(slab_at(table_, slab_)), added);
         result_.is_added = result_.is_done = true;
-    }
-
-    // Gives back the lock, after a fence.
-    __device__ void end() {
-        if (is_locked_) unlock(lock_, result_.ticket);
     }
 
 private:
@@ -170,7 +156,7 @@ private:
         result_.held = {value, true};
         const OptionalValue<Value> state = operate(result_.held, own_.operation, own_.kind, own_.given.value);
         if (!state.is_present) {
-            store_whole<L>(at, position, {L::empty_key, static_cast<Value>(~Value{0})});
+            clear_slot<L>(at, position);
             result_.is_erased = true;
         } else if (L::has_values && state.value != value) {
             tile::store_relaxed(value_in<L>(at, position), state.value);
@@ -184,7 +170,6 @@ private:
     u32* lock_;
     u32 slab_;
     u32 empty_slot_ = no_slot;
-    bool is_free_;
     bool is_locked_ = false;
     bool is_full_ = false;
     MixedResult<L> result_{{Value{0}, false}, ~0u, false, false, false};
@@ -197,16 +182,16 @@ __device__ __forceinline__ MixedResult<L> run_operation(const SlabTable& table, 
     MixedWalk<L> own(table, locks, operation);
     Allocator allocator(table);
     while (__ballot_sync(tile::all_lanes, is_active) != 0) {
-        const bool has_locked = is_active && own.lock();
-        if (__ballot_sync(tile::all_lanes, has_locked) != 0) __threadfence();  // slabs are read after the lock
-        const bool is_reader = is_active && own.may_read();
-        const SlabView<L> seen = look_at<L>(table, own.slab(), own.key(), is_reader);
-        if (is_reader) is_active = own.step(seen);
+        if (is_active) own.lock();
+        __syncwarp();
+        const bool is_owner = is_active && own.is_locked();
+        const SlabView<L> seen = look_at<L>(table, own.slab(), own.key(), is_owner);
+        if (is_owner) is_active = own.step(seen);
         const bool is_full = own.is_full();
         const u32 added = allocator.allocate(is_full);
         if (is_full) own.append(added);
-        __threadfence();  // the next operation of the bucket sees all changes, and a slab is read after its number
-        if (is_reader && !is_active) own.end();
+        __syncwarp();
+        if (is_owner && !is_active) own.unlock();
     }
     return own.result();
 }

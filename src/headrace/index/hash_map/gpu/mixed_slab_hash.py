@@ -17,10 +17,12 @@ from headrace.index.hash_map.gpu.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, LOCATED, MIXED_TASK, NO_SLOT, SKIPPED, Memory, Rows
 
 _PACKED = MIXED_TASK.packer()
-_CHECKED_TURNS = 16
-"""Operations that a thread checks (mixed.cu)."""
-_DONE_OFFSET = 64
-"""Offset of the marks, which follow the counts."""
+_LISTED_TURNS, _LANES = 16, 32
+"""Rows that a thread lists (mixed.cu), and lanes of a warp."""
+_ROUND_BYTES = 24
+"""The counts of one round of changes, which come first."""
+_NOT_DONE = 0xFFFFFFFF
+"""State of a change that has not run (mixed_ref.cuh)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,26 @@ class MixedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class _Changes:
+    """The changes of a batch, in device memory."""
+
+    counts: DeviceBuffer
+    rows: DeviceBuffer
+    """Their rows, uint32; the place of a change is that of its row."""
+    firsts: DeviceBuffer
+    """The place of the first change of each 32 rows, uint32."""
+    states: DeviceBuffer
+    """The state of each change, uint32 (mixed_ref.cuh)."""
+    held: DeviceBuffer
+    """The value of each key before its change."""
+
+
+@dataclass(frozen=True, slots=True)
 class _FirstRound:
-    """The table that could not grow in place, and the operations that had run on it."""
+    """The table that could not grow in place, and the states of the changes that had run on it."""
 
     memory: Memory
-    is_done: Any
+    states: NDArray[np.uint32]
 
 
 class MixedSlabHash(SlabHash):
@@ -107,7 +124,7 @@ class MixedSlabHash(SlabHash):
         self.size += added - int(erased)
 
     def run_any(self, launcher: Launcher, mixed: MixedRows) -> bool:
-        """Run operations side by side. The host waits once; more often if slabs run out.
+        """Run all changes side by side, and then all searches. The host waits once; more often if slabs run out.
 
         Return False if the map does not have an operation; it is as before.
 
@@ -117,75 +134,78 @@ class MixedSlabHash(SlabHash):
             The map does not fit; it is as before.
         """
         count, before, failed = mixed.rows.count, self.size, 0
-        work, tickets = launcher.allocate_group([], [_DONE_OFFSET + count, 4 * count])
+        sizes = [COUNTS_BYTES, 4 * count, 4 * ceil(count / _LANES), 4 * count, count * self._widths[1] or 1]
+        changes = _Changes(*launcher.allocate_group([], sizes))
         start: _FirstRound | None = None
         while True:
             try:
                 if start is not None:
                     self._rebuild(launcher, max(2 * self._memory.buckets, self._buckets_for(self.size + failed)))
-                self._run_side_by_side(launcher, mixed, (work, tickets), is_first=start is None)
+                self._run_side_by_side(launcher, mixed, changes, is_first=start is None)
             except MemoryLimitError:
                 if start is not None:
                     self._memory, self.size = start.memory, before
-                    self._undo(launcher, mixed, start.is_done, (tickets, work))
+                    self._undo(launcher, mixed, changes, start.states)
                 raise
-            added, failed, erased, _, _, unknown = self._counts(launcher, BufferSlice(work, 0, COUNTS_BYTES)).tolist()
+            added, failed, erased, listed, _, unknown = self._counts(launcher, changes.counts).tolist()
             if unknown:
                 return False
             self.size += added - erased
             if not failed:
                 break
-            start = start or _FirstRound(self._memory, launcher.fetch(BufferSlice(work, _DONE_OFFSET)).view(bool).copy())
+            if start is None:
+                start = _FirstRound(self._memory, launcher.fetch(changes.states).view(np.uint32)[:listed].copy())
         self._reserve(launcher, 0)
         return True
 
-    def _run_side_by_side(
-        self, launcher: Launcher, mixed: MixedRows, work: tuple[DeviceBuffer, DeviceBuffer], *, is_first: bool
-    ) -> None:
-        """Run operations that are not done, in launches that later batches of this size replay.
-
-        `work`: counts and marks of what is done, which are cleared in the first round; and the tickets.
-        """
+    def _run_side_by_side(self, launcher: Launcher, mixed: MixedRows, changes: _Changes, *, is_first: bool) -> None:
+        """Run changes that are not done, and all searches, in launches that later batches of this size replay."""
         count = mixed.rows.count
+        work = [changes.counts, changes.rows, changes.firsts, changes.states, changes.held]
 
         def run(launcher: Launcher, buffers: Sequence[DeviceBuffer]) -> None:
             left = iter(buffers)
-            given = [None if array is None else next(left) for array in mixed.arrays]
-            zeroed, tickets = left
-            task, counts = mixed.packed_at(given), BufferSlice(zeroed, 0, COUNTS_BYTES)
+            task = mixed.packed_at([None if array is None else next(left) for array in mixed.arrays])
+            counts, rows, firsts, states, held = left
             locks = launcher.allocate(4 * (self._memory.buckets + 1), fill=0)
-            launcher.fill(zeroed if is_first else counts, 0)
-            self._launch(launcher, "check_operations", ceil(count / _CHECKED_TURNS), (task, counts))
-            args = (task, locks, BufferSlice(zeroed, _DONE_OFFSET), tickets, counts)
-            self._launch(launcher, "run_operations", count, args)
+            launcher.fill(counts if is_first else BufferSlice(counts, 0, _ROUND_BYTES), 0)
+            if is_first:
+                launcher.fill(states, 0xFF)
+                self._launch(launcher, "list_changes", ceil(count / _LISTED_TURNS), (task, rows, firsts, counts))
+            self._launch(launcher, "run_changes", count, (task, rows, locks, states, held, counts))
+            self._launch(launcher, "run_searches", count, (task, firsts, states, held, counts))
 
         kind = self._widths, self._tuning.threads, self._memory.packed, count, mixed.kind, mixed.known, is_first
-        repeated(launcher, (MixedSlabHash, *kind), run, [array for array in mixed.arrays if array is not None] + [*work])
+        repeated(launcher, (MixedSlabHash, *kind), run, [*(array for array in mixed.arrays if array is not None), *work])
 
-    def _undo(self, launcher: Launcher, mixed: MixedRows, is_done: Any, work: tuple[DeviceBuffer, DeviceBuffer]) -> None:
-        """Give all keys the state before the batch: that which the first operation of each has found.
+    def _undo(self, launcher: Launcher, mixed: MixedRows, changes: _Changes, states: NDArray[np.uint32]) -> None:
+        """Give all keys the state before the batch: that which the first change of each has found.
 
         The keys are erased, and those that were present are inserted into the slots that their lists have. No memory is
         allocated, except on the host.
 
         `launcher`, `mixed`: the launcher and the batch.
-        `is_done`: flags of the operations that have run on the table.
-        `work`: the tickets, which are overwritten, and counts.
+        `changes`: their buffers, which are overwritten.
+        `states`: states of the changes that have run on the table, by place.
         """
-        rows, (slots, counts) = mixed.rows, work
-        tickets = launcher.fetch(slots).view(np.uint32)
-        keys = launcher.fetch(rows.keys).view(f"u{self._widths[0]}")
-        found = launcher.fetch(mixed.found).view(bool)
-        done = np.flatnonzero(is_done)
-        done = done[np.lexsort((tickets[done], keys[done]))]
+        rows, slots = mixed.rows, changes.states
+        done = np.flatnonzero(states != _NOT_DONE)
+        of_place = launcher.fetch(changes.rows).view(np.uint32)[: len(states)].copy()
+        keys = launcher.fetch(rows.keys).view(f"u{self._widths[0]}")[of_place]
+        done = done[np.lexsort((states[done], keys[done]))]
         first = done[np.append(True, keys[done][1:] != keys[done][:-1])[: len(done)]]
+        present = first[states[first] % 2 == 1]
+        if self._widths[1]:
+            held = launcher.fetch(mixed.held).view(f"u{self._widths[1]}").copy()
+            held[of_place[present]] = launcher.fetch(changes.held).view(f"u{self._widths[1]}")[present]
+            launcher.put(held, mixed.held)
         self._launch(launcher, "locate_keys", rows.count, (rows.keys, rows.count, 0, slots, None))
-        located = launcher.fetch(slots).view(np.uint32).copy()
-        located[~is_done] = SKIPPED
+        located: NDArray[np.uint32] = np.full(rows.count, SKIPPED, np.uint32)
+        located[of_place[done]] = launcher.fetch(slots).view(np.uint32)[of_place[done]]
         self._launch(launcher, "clear_slots", rows.count, (launcher.put(located, slots), rows.count, 0))
         wanted: NDArray[np.uint32] = np.full(rows.count, SKIPPED, np.uint32)
-        wanted[first[found[first]]] = NO_SLOT
-        args = (rows.keys, mixed.held, rows.count, LOCATED, launcher.put(wanted, slots), counts)
+        wanted[of_place[present]] = NO_SLOT
+        args = (rows.keys, mixed.held, rows.count, LOCATED, launcher.put(wanted, slots), changes.counts)
         self._launch(launcher, "insert_pairs", rows.count, args)
 
     @staticmethod

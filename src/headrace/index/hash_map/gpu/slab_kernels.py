@@ -58,14 +58,15 @@ _SIGNATURES = {
     "list_slots": "PQPPPP",
     "replay_operations": f"{MIXED_TASK.argument}PPPPP",
     "finish_operations": "QPPP",
-    "check_operations": f"{MIXED_TASK.argument}P",
-    "run_operations": f"{MIXED_TASK.argument}PPPP",
+    "list_changes": f"{MIXED_TASK.argument}PPP",
+    "run_changes": f"{MIXED_TASK.argument}PPPPP",
+    "run_searches": f"{MIXED_TASK.argument}PPPP",
 }
 _FILES = {
     "hash_map.cu": ("find_pairs", "locate_keys", "insert_pairs", "copy_items", "measure_chains", "copy_words"),
     "block_batch/small_batch.cu": ("upsert_rows", "replace_rows", "erase_rows"),
     "block_batch/bulk_build.cu": ("build_lists", "build_multi_lists", "move_lists"),
-    "mixed.cu": ("replay_operations", "finish_operations", "check_operations", "run_operations"),
+    "mixed.cu": ("replay_operations", "finish_operations", "list_changes", "run_changes", "run_searches"),
     "multi_map.cu": (
         "append_pairs",
         "list_rows",

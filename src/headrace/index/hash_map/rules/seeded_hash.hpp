@@ -1,4 +1,4 @@
-// Defines the hash of the keys of a map, on both devices, and its inverse. The seed changes which keys share a bucket.
+// Defines the hash of the keys of a map on a GPU, and its inverse. The seed changes which keys share a bucket.
 #pragma once
 #include "core/hash.hpp"
 

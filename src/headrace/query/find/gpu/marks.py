@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
@@ -16,8 +16,7 @@ _SUM = Entry(_FILE, "sum_tiles", f"{_MARKS.argument}{_MARKS.argument}")
 _WRITE = Entry(_FILE, "write_positions", f"{_MARKS.argument}{_MARKS.argument}")
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceText:
+class DeviceText(NamedTuple):
     """A text in device memory: address and number of bytes."""
 
     address: int
@@ -33,8 +32,7 @@ class DeviceText:
         return -(-(self.nbytes + self.shift) // tuning.tile_marks)
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(NamedTuple):
     """Hits of a search: buffers of `mark_bytes`, the number of hits, and the position of the first mark."""
 
     marks: DeviceBuffer

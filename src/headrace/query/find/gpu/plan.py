@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from typing import NamedTuple
 
 from headrace.query.find.gpu.tuning import FORMS
 from headrace.query.find.pattern.pattern import Pattern
@@ -14,8 +15,7 @@ _SHORT, _LONG = 3, 15
 """Largest form that compares all bytes, and least form whose windows lie at aligned words."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilterPlan:
+class FilterPlan(NamedTuple):
     """The filter of a pattern: the fields of ``FindTask`` that describe it, and the form of the kernel."""
 
     form: int
@@ -28,7 +28,7 @@ class FilterPlan:
     @classmethod
     def of(cls, pattern: Pattern) -> FilterPlan:
         """Return the plan of a pattern. It does not depend on the text, so no text is sampled and the host does not wait."""
-        form = max(form for form in FORMS if form <= len(pattern))
+        form = FORMS[bisect_right(FORMS, len(pattern)) - 1]
         if form <= _SHORT:
             return cls._short(pattern, form)
         if form >= _LONG:

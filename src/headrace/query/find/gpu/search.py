@@ -6,7 +6,6 @@ repeated by a linear algorithm. Positions are written by a second launch, from t
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np  # a dependency of cuda-core
@@ -124,7 +123,7 @@ class DeviceSearch:
         of_marks = (hits.first % 2**64, hits.marks, hits.counts, self._tuning.tile_marks)
         args = (positions, hits.total, is_kept, *of_marks, selected)
         self._launcher.launch(_DROP, _shape_of(hits.total), args)
-        return replace(hits, total=int(self._launcher.fetch(selected).view(np.uint64)[0]))
+        return hits._replace(total=int(self._launcher.fetch(selected).view(np.uint64)[0]))
 
     def _searched(self, entry: Entry, linear: Entry) -> _Found:
         found = self._found(entry, ())

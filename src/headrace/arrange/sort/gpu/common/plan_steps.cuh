@@ -54,6 +54,18 @@ static __device__ __forceinline__ float msd_cost(const PlanInputs& task, float s
 // MSD must be cheaper by a seventh: its estimate assumes that buckets divide as the preceding digits did.
 static __device__ __forceinline__ bool is_cheaper(float msd, float lsd) { return msd < 0.85f * lsd; }
 
+// Returns whether a typical value has too many keys for MSD. `equal`: pairs of equal keys of a sample, among `pairs`.
+// Their share estimates how many of `count` keys have a key's value. With values, bin_sort.cuh sorts about 16 equal
+// keys in one pass. Keys alone of 8 bytes may fill half of a leaf bucket. Those of 4 bytes have half as many LSD
+// passes, and additions to one counter serialise.
+static __device__ __forceinline__ bool are_repeated(u32 equal, float pairs, u64 count, const PlanInputs& task) {
+    const float of_leaf = static_cast<float>(task.max_leaf_keys) / (sizeof(Key) == 4 ? 32 : 2);
+    const float few = task.value_bytes == 0 ? of_leaf : 16;
+    return equal > 1 && static_cast<float>(equal) * static_cast<float>(count) > few * pairs;
+}
+// Returns the number of pairs of `some` keys.
+static __device__ constexpr float pairs_among(float some) { return 0.5f * some * some; }
+
 // Estimates the cost if only a share of the keys remains and heavy hitters are extracted. Heavy keys alone are
 // counted, and written at the end. Heavy pairs move twice: once as in a pass, once as a copy.
 static __device__ __forceinline__ float heavy_cost(const PlanInputs& task, float light, u32 differing) {

@@ -37,10 +37,10 @@ struct DevicePlan {
     float crowding;  // of a sample; see plan_steps.cuh
     u32 heavy;       // number of heavy hitters whose keys are extracted (heavy_hitters.cuh)
     u32 remainder;   // number of other keys, which are sorted from `between` to `between`
-    u32 repeats;     // whether the other keys repeat values so often that buckets would hold equal keys
+    u32 repeats;     // whether the other keys repeat values so often that no MSD sort is cheaper
     Division division;
     u32 sample_falls, sample_rises;  // whether a key of the sample precedes a lower one, and a higher one
-    u32 unused;
+    u32 is_skewed;  // whether prefixes of a sample or of all keys show that MSD by digits is not cheaper
 };
 
 // Buffers of the keys, or of a column that moves with them. Without `source`, items are row numbers.

@@ -290,7 +290,8 @@ extern "C" __global__ void __launch_bounds__(sample_threads)
     const u32 remaining = sampled - shared.in_chosen;
     if (threadIdx.x == 0) {
         const u64 remainder = count * remaining / sampled;
-        plan->repeats = are_repeated(shared.pairs - shared.pairs_chosen, remaining, remainder) ? 1 : 0;
+        const u32 equal = shared.pairs - shared.pairs_chosen;
+        plan->repeats = are_repeated(equal, pairs_among(static_cast<float>(remaining)), remainder, task) ? 1 : 0;
     }
     if (shared.chosen == 0) return;
     find_hash(cell, shared);

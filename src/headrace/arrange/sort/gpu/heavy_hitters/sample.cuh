@@ -116,13 +116,4 @@ static __device__ __forceinline__ u32 write_values(SampleShared& shared, All& he
     return number;
 }
 
-// Returns whether a typical value has more than a few of `count` keys. `pairs`: pairs of equal keys among `of_sample`
-// sampled keys. Their share estimates the number of keys with the same value. bin_sort.cuh sorts no more equal keys
-// than that in one pass.
-static __device__ __forceinline__ bool are_repeated(u32 pairs, u32 of_sample, u64 count) {
-    constexpr float few = 16;
-    const float all = 0.5f * static_cast<float>(of_sample) * static_cast<float>(of_sample);
-    return pairs > 1 && static_cast<float>(pairs) * static_cast<float>(count) > few * all;
-}
-
 }  // namespace headrace

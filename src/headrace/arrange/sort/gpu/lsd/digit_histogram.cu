@@ -140,7 +140,8 @@ extern "C" __global__ void __launch_bounds__(plan_threads)
     load_counts(tile::warp(), totals, count);
     const Disorder found = {load_now(disorder->falls), load_now(disorder->rises)};
     const SortMethod decided = load_now(plan->method);
-    const u32 heavy = load_now(plan->heavy), remainder = load_now(plan->remainder), repeats = load_now(plan->repeats);
+    const u32 heavy = load_now(plan->heavy), remainder = load_now(plan->remainder);
+    const bool is_msd_dear = (load_now(plan->repeats) | load_now(plan->is_skewed)) != 0;
     if (decided != SortMethod::undecided) return;
     if (heavy != 0) task.count = remainder;
     if (threadIdx.x == 0) shared.alike = 0;
@@ -162,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(plan_threads)
     const bool has_top = can_have_top_bits && top_counts != nullptr;
     const bool by_top = has_top && differing > 2 && leaves_leaf_buckets(top_counts, task);
     const bool may_be_cheaper = task.msd_use == MsdUse::if_cheaper || task.msd_use == MsdUse::if_one_pass;
-    const bool may_go = may_be_cheaper && repeats == 0 && !has_top;
+    const bool may_go = may_be_cheaper && !is_msd_dear && !has_top;
     if (by_top || task.msd_use == MsdUse::always || (may_go && msd_is_cheaper(task, shared, differing)))
         method = SortMethod::msd;
     const bool may_be_copied = heavy == 0;  // the remaining keys are not in the target buffer

@@ -70,7 +70,8 @@ class DevicePlan:
 
     `context`, `keys`, `tuning`: the sort, its keys, and sizes of kernels.
     `zeros`: a buffer of `nbytes` bytes that are zero.
-    `counts_prefixes`: whether keys may be counted by their 16-bit prefixes.
+    `samples`: whether a sample of the keys is taken, which may exclude an MSD sort.
+    `counts_prefixes`: whether sampled keys may be counted by their 16-bit prefixes.
     `has_splitters`: whether MSD's first pass may be by splitters of a sample.
     `counts_top_bits`: whether the highest bits are counted, one more than a digit has, for an MSD sort of one pass.
     """
@@ -82,6 +83,7 @@ class DevicePlan:
         tuning: LsdTuning,
         zeros: DeviceBuffer,
         *,
+        samples: bool = False,
         counts_prefixes: bool = False,
         has_splitters: bool = False,
         counts_top_bits: bool = False,
@@ -94,6 +96,7 @@ class DevicePlan:
         self._differ = BufferSlice(self.totals, self.table_bytes + _DISORDER_BYTES)
         self.plan = BufferSlice(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
         before_prefixes = self.nbytes(keys, tuning, counts_prefixes=False)
+        self._samples = samples or counts_prefixes
         has_prefixes = counts_prefixes and tuning.prefix_histogram is not None
         self.prefix_counts = BufferSlice(self.totals, before_prefixes) if has_prefixes else None
         has_ranks = has_prefixes and keys.width == RANKED_KEY_BYTES
@@ -118,8 +121,9 @@ class DevicePlan:
         """Count digits and choose the passes. `remainder`: buffer of the keys that are left if heavy hitters are extracted."""
         packed = inputs.packed(self._context.count)
         sizes = self._tuning.prefix_histogram
-        if self.prefix_counts is not None and sizes is not None:
+        if self._samples and sizes is not None:
             self._sample(source, packed, sizes)
+        if self.prefix_counts is not None and sizes is not None:
             self._count_prefixes(source, packed, self.prefix_counts, sizes)
         if self.splitters is not None:
             self._choose_splitters(source, packed, self.splitters)

@@ -39,33 +39,43 @@ extern "C" __global__ void __launch_bounds__(threads)
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) code[k] = sampled_key(keys, count, of_thread * threadIdx.x + k, 0);
     bool falls = false, rises = false;
-    u32 rank[of_thread];
+    u32 rank[of_thread], varying = 0;  // bits of prefixes
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) {
         code[k] = rule.code(code[k]);
         if (k > 0) falls |= code[k - 1] > code[k];
         if (k > 0) rises |= code[k - 1] < code[k];
+        if (k > 0) varying |= static_cast<u32>((code[k - 1] ^ code[k]) >> (key_bits - prefix_bits));
         rank[k] = static_cast<u32>(code[k] >> (key_bits - 32));
     }
     const Key next = __shfl_down_sync(tile::all_lanes, code[0], 1);
     falls |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] > next;
     rises |= tile::lane() + 1 < tile::lanes && code[of_thread - 1] < next;
-    const bool in_no_order = __syncthreads_or(falls) != 0 && __syncthreads_or(rises) != 0;
-    if (!in_no_order) return;
+    const u32 falling = static_cast<u32>(__syncthreads_count(falls));
+    const u32 rising = static_cast<u32>(__syncthreads_count(rises));
+    if (falling == 0 || rising == 0) return;
+    const bool both_vary = __syncthreads_or(varying >> bits) != 0 && __syncthreads_or(varying & (digits - 1)) != 0;
+    const RankSample sample = {keys, rule, task, map, cell, shared};
+    if (do_repeat(code, sample)) {
+        if (threadIdx.x == 0) plan->repeats = 1;
+        return;
+    }
     const PrefixEstimate found = estimate(rank, task, cell, shared);
-    float crowding = found.crowding;
-    const float msd = msd_cost_by(found, task);
+    float crowding = crowding_of(found, sample);
+    const float msd = msd_cost_by(found, sample);
     const float lsd = costs.digits + lsd_cost(task, key_digits);
     const bool by_codes = is_cheaper(msd, lsd);
     bool by_ranks = false;
     if constexpr (can_have_ranks) {
-        if (task.value_bytes == 0 && count >= min_ranked_keys && !is_even(found, 2))
-            by_ranks = try_ranks(code, {keys, rule, task, map, cell, shared}, lsd, crowding);
+        const bool is_nearly_sorted = falling < threads / 4 || rising < threads / 4;
+        if (task.value_bytes == 0 && count >= min_ranked_keys && !is_nearly_sorted && !is_even(found, 2))
+            by_ranks = try_ranks(code, sample, lsd, crowding);
     }
     if (threadIdx.x != 0) return;
     plan->crowding = crowding;
     if (by_ranks) plan->division = Division::ranks;
     plan->counts_prefixes = by_codes || by_ranks;
+    plan->is_skewed = both_vary && !by_codes && !by_ranks;
 }
 
 static __device__ __forceinline__ void count_prefix(u32 prefix, u32* counters) {
@@ -250,7 +260,10 @@ extern "C" __global__ void __launch_bounds__(threads)
     __syncthreads();
     const float again = static_cast<float>(split) / static_cast<float>(task.count);
     const float lsd = costs.digits + lsd_cost(task, differing);
-    if (!is_cheaper(msd_cost(task, again, true, plan->crowding), lsd)) return;
+    if (!is_cheaper(msd_cost(task, again, true, plan->crowding), lsd)) {
+        if (threadIdx.x == 0) plan->is_skewed = 1;
+        return;
+    }
     if (threadIdx.x < digits) totals[(key_digits - 1) * digits + threadIdx.x] = of_digit[threadIdx.x];
     if (threadIdx.x != 0) return;
     if (by_ranks) {

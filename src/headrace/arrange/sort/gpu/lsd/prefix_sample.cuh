@@ -86,7 +86,7 @@ static __device__ __forceinline__ Key sampled_key(const Key* keys, u64 count, u3
     return keys[at < count ? at : count - 1];
 }
 
-// What makes a rank map of keys of 4 bytes.
+// The keys of which a sample is taken, and what makes a rank map of them.
 struct RankSample {
     const Key* keys;
     const KeyRule<Key>& rule;
@@ -132,21 +132,54 @@ static __device__ __forceinline__ void add_cells(const RankSample& sample) {
     __syncthreads();
 }
 
-// Counts keys of the sample whose code an earlier one has, as far as one word for each code's hash shows.
-static __device__ __forceinline__ void count_equal(const Key (&code)[of_thread], u32* cell, Sampling& shared) {
+// The word of a code in a table of the sample's codes, and what it holds.
+struct CodeMark {
+    u32 place, mark;
+
+    static __device__ __forceinline__ CodeMark of(Key code) {
+        const u64 hash = (u64{code} + 1) * 0x9E3779B97F4A7C15;
+        return {static_cast<u32>(hash >> 48) % cells, static_cast<u32>(hash >> 16) | 1};
+    }
+};
+
+// Adds a count of each thread to the number of equal keys. A barrier precedes and follows.
+static __device__ __forceinline__ void sum_equal(u32 equal, Sampling& shared) {
+    equal = __reduce_add_sync(tile::all_lanes, equal);
+    if (tile::lane() == 0) atomicAdd(&shared.equal, equal);
+    __syncthreads();
+}
+
+// Returns whether values repeat too often for MSD, by the pairs of equal keys in the sample. With values, few pairs
+// decide. Then the neighbours of sampled keys are looked up too, among the keys of other places.
+static __device__ __forceinline__ bool do_repeat(const Key (&code)[of_thread], const RankSample& sample) {
+    Sampling& shared = sample.shared;
+    u32* const cell = sample.cell;
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
     if (threadIdx.x == 0) shared.equal = 0;
     __syncthreads();
     u32 equal = 0;
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) {
-        const u64 hash = (u64{code[k]} + 1) * 0x9E3779B97F4A7C15;
-        const u32 mark = static_cast<u32>(hash >> 16) | 1;
-        equal += atomicExch(&cell[static_cast<u32>(hash >> 48) % cells], mark) == mark ? 1 : 0;
+        const CodeMark own = CodeMark::of(code[k]);
+        equal += atomicExch(&cell[own.place], own.mark) == own.mark ? 1 : 0;
     }
-    equal = __reduce_add_sync(tile::all_lanes, equal);
-    if (tile::lane() == 0) atomicAdd(&shared.equal, equal);
+    sum_equal(equal, shared);
+    const u32 found = shared.equal;
+    const u64 count = sample.task.count;
+    if (sample.task.value_bytes == 0 || found == 0)
+        return are_repeated(found, pairs_among(sampled), count, sample.task);
+    equal = 0;
     __syncthreads();
+    for (u32 beside = 1; beside < together; ++beside) {
+#pragma unroll
+        for (u32 k = 0; k < of_thread; ++k) {
+            const Key other = sample.rule.code(sampled_key(sample.keys, count, of_thread * threadIdx.x + k, beside));
+            const CodeMark own = CodeMark::of(other);
+            equal += other != code[k] && cell[own.place] == own.mark ? 1 : 0;
+        }
+    }
+    sum_equal(equal, shared);
+    return are_repeated(shared.equal - found, 2 * (together - 1) * pairs_among(sampled), count, sample.task);
 }
 
 // Finds the lowest and the highest code of the sample, and the bits that differ. A barrier must follow.
@@ -179,8 +212,14 @@ static __device__ __forceinline__ bool is_even(const PrefixEstimate& found, floa
     return found.alike < most && found.splits <= 1 && found.crowding < 1.25f;
 }
 
-static __device__ __forceinline__ float msd_cost_by(const PrefixEstimate& found, const PlanInputs& task) {
-    return costs.prefixes + msd_cost(task, found.splits, true, found.crowding);
+// Returns how many times more pairs share their third digit than with an even spread. Equal keys alone, whose bins are
+// searched, count as half a time more.
+static __device__ __forceinline__ float crowding_of(const PrefixEstimate& found, const RankSample& sample) {
+    return found.crowding + (sample.task.value_bytes == 0 && sample.shared.equal > 1 ? 0.5f : 0);
+}
+
+static __device__ __forceinline__ float msd_cost_by(const PrefixEstimate& found, const RankSample& sample) {
+    return costs.prefixes + msd_cost(sample.task, found.splits, true, crowding_of(found, sample));
 }
 
 // Makes a rank map, and returns whether MSD by it is cheaper than LSD and than `other`. All threads call it.
@@ -189,10 +228,7 @@ static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], c
     Sampling& shared = sample.shared;
     const PlanInputs& task = sample.task;
     summarize(code, shared);
-    count_equal(code, sample.cell, shared);
-    constexpr float all = 0.5f * sampled * sampled;
-    const float repeats = static_cast<float>(task.count) * static_cast<float>(shared.equal) / all;
-    if (repeats > 16) return false;  // bins of local sorts would hold equal keys
+    __syncthreads();
     if (threadIdx.x == 0) *sample.map = RankMap::of(shared.least, shared.most, prefix_bits);
     __syncthreads();
     PrefixEstimate found = estimate_by<true>(EvenRanks(sample.map), code, task, sample.cell, shared);
@@ -204,9 +240,9 @@ static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], c
     if (found.alike > most) return false;  // keys crowd within cells, such as words of which few bits vary
     u32 differing = 0;
     for (u32 d = 0; d < key_digits; ++d) differing += (shared.differing >> d * bits & (digits - 1)) != 0 ? 1 : 0;
-    const float msd = msd_cost_by(found, task);
+    const float msd = msd_cost_by(found, sample);
     if (msd >= other || !is_cheaper(msd, costs.digits + lsd_cost(task, differing))) return false;
-    crowding = found.crowding;
+    crowding = crowding_of(found, sample);
     return true;
 }
 

@@ -82,11 +82,11 @@ static __device__ __forceinline__ SampleSums sums_of(const u64* part, u64 first,
 // Whether an MSD sort by splitters is cheaper than LSD.
 static __device__ __forceinline__ bool is_worth_it(const SampleSums& sums, const PlanInputs& task) {
     constexpr float pairs = 0.5f * part_samples * (part_samples - 1);  // of a part; one a digit if keys are uniform
-    const float count = static_cast<float>(task.count);
-    const float repeats = count * static_cast<float>(sums.equal) / (0.5f * sampled * sampled);
-    if (repeats > 16) return false;
+    if (are_repeated(sums.equal, pairs_among(sampled), task.count, task)) return false;
     float splits = 0;
-    for (float left = count / digits; left > static_cast<float>(task.max_leaf_keys); left /= digits) ++splits;
+    for (float left = static_cast<float>(task.count) / digits; left > static_cast<float>(task.max_leaf_keys);
+         left /= digits)
+        ++splits;
     const float msd = msd_cost(task, splits, false, static_cast<float>(sums.alike) / pairs);
     return is_cheaper(costs.digits + msd, costs.digits + lsd_cost(task, static_cast<u32>(__popc(sums.differing))));
 }

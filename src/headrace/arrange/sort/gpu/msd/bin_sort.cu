@@ -1,9 +1,10 @@
 // Sorts leaf buckets, each by one block in one pass (bin_sort.cuh). If too many keys share a bin, keys are spread
-// again by their true range. Buckets for which that does not help are left to block_radix_sort.cu, which sorts digit
-// by digit.
+// again by their true range. If that does not help, keys alone are searched for equal ones (crowded_bins.cuh). Other
+// buckets are left to block_radix_sort.cu, which sorts digit by digit.
 //
 // Bytes moved per key of width w, with values of width v: 2 w + 2 v.
 #include "arrange/sort/gpu/msd/bin_sort_values.cuh"
+#include "arrange/sort/gpu/msd/crowded_bins.cuh"
 #include "gpu/block/dependent_launch.cuh"
 
 using namespace headrace;
@@ -50,6 +51,9 @@ static __device__ __forceinline__ bool fits_word(const Leaf& leaf) {
     return (bits <= shift ? bits : shift + of_span) + row_bits <= key_bits;
 }
 
+// What became of the keys of a bucket. `crowded`: they are in their bins, of which some have many keys.
+enum class LeafOutcome : u32 { sorted, crowded, declined };
+
 template <u32 rounds, u32 sure>
 struct LeafSort {
     const Task& task;
@@ -80,14 +84,18 @@ struct LeafSort {
         __syncthreads();
         return scan_bins(task.bins, !with_values && spread.is_exact());
     }
-    // Finds the bin of each key. Returns false if too many keys share one.
+    // Finds the bin of each key. Returns whether many keys share one.
     __device__ __forceinline__ bool find_places(Spread& spread, Several& several) {
         several = count(spread);
-        if (task.bins.shared.is_crowded == 0) return true;
-        if constexpr (with_values) return false;
-        spread = closer();
+        const bool is_crowded = task.bins.shared.is_crowded != 0;
+        if (with_values || !is_crowded) return is_crowded;
+        const Spread found = closer();
+        if (!found.is_finer_than(spread)) return true;
+        task.bins.reset();
+        __syncthreads();
+        spread = found;
         several = count(spread);
-        return task.bins.shared.is_crowded == 0;
+        return task.bins.shared.is_crowded != 0;
     }
     __device__ __forceinline__ void put(const Spread& spread) {
         __syncthreads();
@@ -114,11 +122,7 @@ struct LeafSort {
             least = code < least ? code : least;
             most = code > most ? code : most;
         }
-        const Spread found = look_closer(least, most, task.bins);
-        task.bins.clear();
-        if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
-        __syncthreads();
-        return found;
+        return look_closer(least, most, task.bins);
     }
     // Loads values; the loads are in flight while keys are put in order.
     __device__ __forceinline__ void load_values(const MovedColumn& column) {
@@ -206,19 +210,21 @@ static __device__ __forceinline__ bool moves_early(const Task& task, const Leaf&
     return task.arrays.columns != 0 && column.width == sizeof(Key) && column.from(leaf.from()) != nullptr;
 }
 
-// Sorts the keys of a bucket, and their rows. Returns false if the bucket is declined.
+// Sorts the keys of a bucket, and their rows. `spread`: the map of its keys to bins.
 template <u32 rounds, u32 sure>
-static __device__ __forceinline__ bool sort_keys(const Task& task, const Leaf& leaf, u32 next) {
+static __device__ __forceinline__ LeafOutcome sort_keys(const Task& task, const Leaf& leaf, u32 next, Spread& spread) {
     LeafSort<rounds, sure> run = {task, leaf, {}, {}};
     run.load();
-    Spread spread = leaf.is_range() ? run.closer() : spread_of(leaf, task.code_of(task.keys_of(leaf)[leaf.begin]));
+    spread = leaf.is_range() ? run.closer() : spread_of(leaf, task.code_of(task.keys_of(leaf)[leaf.begin]));
     Several several;
-    const bool is_found = fits_word(leaf) && run.find_places(spread, several);
-    if (!is_found) __syncthreads();
+    const bool fits = fits_word(leaf), is_crowded = fits && run.find_places(spread, several);
+    const bool is_declined = !fits || (with_values && is_crowded);
+    if (is_declined) __syncthreads();
     fetch_next(task, next);
-    if (!is_found) return false;
+    if (is_declined) return LeafOutcome::declined;
     run.put(spread);
     prefetch_next(task, next);
+    if (!with_values && is_crowded) return LeafOutcome::crowded;
     const bool is_early = with_values && moves_early(task, leaf);
     if (is_early) run.load_values(task.arrays.column[0]);
     order_bins(task.bins, several);
@@ -229,20 +235,29 @@ static __device__ __forceinline__ bool sort_keys(const Task& task, const Leaf& l
         if (with_equals || task.arrays.columns > (is_early ? 1 : 0)) run.write_rows();
         if (is_early) run.move_values(task.arrays.column[0]);
     }
-    return true;
+    return LeafOutcome::sorted;
 }
 
 // Selects code for about as many keys of a thread as the bucket has. All but a thread's first and last two keys exist
 // in every thread, so they need no test.
 template <u32 rounds>
-static __device__ __forceinline__ bool sort_rounds(const Task& task, const Leaf& leaf, u32 next) {
+static __device__ __forceinline__ LeafOutcome sort_rounds(const Task& task, const Leaf& leaf, u32 next,
+                                                          Spread& spread) {
     if constexpr (rounds <= items / 2 + 1 || rounds <= 2) {
-        return sort_keys<rounds, 0>(task, leaf, next);
+        return sort_keys<rounds, 0>(task, leaf, next, spread);
     } else {
         if (leaf.begin % line_keys + leaf.count <= (rounds - 2) * threads)
-            return sort_rounds<rounds - 2>(task, leaf, next);
-        return sort_keys<rounds, rounds - 2>(task, leaf, next);
+            return sort_rounds<rounds - 2>(task, leaf, next, spread);
+        return sort_keys<rounds, rounds - 2>(task, leaf, next, spread);
     }
+}
+
+// Writes the keys of a bucket that are in order in shared memory.
+static __device__ __forceinline__ void write_staged(const Task& task, const Leaf& leaf) {
+    if (task.writes_keys == 0 && !leaf.are_light()) return;
+    Key* const out = static_cast<Key*>(task.arrays.keys.to(leaf.to())) + leaf.begin;
+#pragma unroll 4
+    for (u32 i = threadIdx.x; i < leaf.count; i += threads) out[i] = task.rule.key(task.bins.staging[i]);
 }
 
 static __device__ __forceinline__ void move_values(const Task& task, const Leaf& leaf, void* stage) {
@@ -256,13 +271,17 @@ static __device__ __forceinline__ void move_values(const Task& task, const Leaf&
 }
 
 static __device__ __forceinline__ void sort_leaf(const Task& task, const Leaf& leaf, u32 next, void* memory) {
-    const bool is_sorted = sort_rounds<items>(task, leaf, next);
+    Spread spread;
+    const LeafOutcome outcome = sort_rounds<items>(task, leaf, next, spread);
+    bool is_sorted = outcome == LeafOutcome::sorted;
     if constexpr (with_values) {
         if (is_sorted) move_values(task, leaf, memory);
+    } else if (outcome == LeafOutcome::crowded && order_crowded(task.bins, spread, leaf.count)) {
+        write_staged(task, leaf);
+        is_sorted = true;
     }
-    if (with_values || !is_sorted) {
-        task.bins.clear();
-        if (threadIdx.x == 0) task.bins.shared.is_crowded = 0;
+    if (with_values || outcome != LeafOutcome::sorted) {
+        task.bins.reset();
         if (threadIdx.x == 0 && !is_sorted) {
             task.left.leaves[atomicAdd(task.left.number, 1u)] = leaf;
             tile::wait_for_copies();
@@ -288,8 +307,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                            shared};
     u16* const rows = reinterpret_cast<u16*>(bytes + before_rows);
     const Task task = {list, number, rule, arrays, {left, left_number}, writes_keys, rows, record, bins};
-    bins.clear();
-    if (threadIdx.x == 0) shared.is_crowded = 0;
+    bins.reset();
     fetch_next(task, blockIdx.x);
     tile::wait_for_copies();
     __syncthreads();

@@ -24,7 +24,8 @@ constexpr u32 tile_keys = threads * items;
 constexpr u32 vectors = items < 8 ? 1 : 3;  // of a thread's counters: an odd number uses all banks
 constexpr u32 thread_words = vectors * 4;
 constexpr u32 words = threads * thread_words;
-constexpr u32 max_together = 32;
+constexpr u32 crowd = with_values ? 32 : 16;  // minimum number of keys of a bin that crowd it: a power of two
+constexpr u32 bin_mark = 1u << 15;            // of a bin's begin
 static_assert(thread_words <= 16 && tile_keys < 1 << 15 && words * 4 <= 1 << 16);
 
 static __device__ constexpr u32 bits_for(u32 count) {
@@ -60,7 +61,8 @@ struct Spread {
     }
     // Returns the map for keys that exceed the base by at most `most`.
     static __device__ __forceinline__ Spread of_range(Key base, Key most) {
-        const u32 bits = most == 0 ? 0 : 64 - static_cast<u32>(leading_zeros(most));
+        if (most == 0) return by_scale(base, 0, 1);
+        const u32 bits = 64 - static_cast<u32>(leading_zeros(most));
         const u32 shift = sizeof(Key) == 8 && bits > 30 ? bits - 30 : 0;
         const u32 steps = static_cast<u32>(most >> shift);
         if (steps >> 31 != 0) return by_scale(base, shift, 1);
@@ -68,6 +70,12 @@ struct Spread {
     }
     // Whether all keys of a bin are equal: an increment is at least a bin. Half of 2^32 has `words` bins, rounded up.
     __device__ __forceinline__ bool is_exact() const { return shift == 0 && scale > (0x80000000u - 1) / words; }
+    // Whether keys are more than twice as many bins apart as by another map.
+    __device__ __forceinline__ bool is_finer_than(const Spread& other) const {
+        const u32 more = other.shift - shift;
+        const u64 own = shift <= other.shift ? u64{scale} << (more < 31 ? more : 31) : u64{scale} >> (0 - more);
+        return own / 2 > other.scale;
+    }
     __device__ __forceinline__ u32 steps_of(Key code) const { return static_cast<u32>(code >> shift); }
 };
 
@@ -93,6 +101,11 @@ struct SortBins {
 #pragma unroll
         for (u32 i = 0; i < vectors; ++i) own()[i] = zero;
     }
+    // Begins a count.
+    __device__ __forceinline__ void reset() const {
+        clear();
+        if (threadIdx.x == 0) shared.is_crowded = 0;
+    }
 };
 
 // The map's fields in registers. An instruction has room for one immediate or uniform register; others would take an
@@ -106,15 +119,21 @@ struct Counting {
         const u32 none = tile::shuffle(count, 0) >> 16;
         return {spread, spread.scale + none, spread.offset + none, none + 1, none + 0x5410};
     }
+    // Returns the position of a key among all bins, in units of 2^-32.
+    __device__ __forceinline__ u32 position_of(Key code) const { return spread.steps_of(code) * scale + offset; }
     // Counts a key. Returns the offset of its bin's counter in bytes, and above that the key's rank in its bin.
     __device__ __forceinline__ u32 count(Key code, const SortBins& bins) const {
-        const u32 steps = spread.steps_of(code);
-        const u32 position = steps * scale + offset;  // among all bins, in units of 2^-32
+        const u32 position = position_of(code);
         const u32 upper = static_cast<u32>(static_cast<i32>(position) >> 31);
         const u32 word = __umulhi(position * 2, 4 * words) & ~3u;
         const u32 more = (upper & 0x10000) | (~upper & one_below);
         const u32 seen = atomicAdd(reinterpret_cast<u32*>(bins.half_at(word)), more);
         return __byte_perm(word | (upper & 2), seen, (upper & 0x7610) | (~upper & first_half));
+    }
+    // Marks the bin of a key, after its counter was replaced by its begin.
+    __device__ __forceinline__ void mark(Key code, const SortBins& bins) const {
+        const u32 position = position_of(code), word = __umulhi(position * 2, 4 * words) & ~3u;
+        atomicOr(reinterpret_cast<u32*>(bins.half_at(word)), position >> 31 == 0 ? bin_mark : bin_mark << 16);
     }
 };
 
@@ -189,7 +208,7 @@ static __device__ __forceinline__ Several scan_bins(const SortBins& bins, bool i
         seen |= some;
         several.add(some);
     }
-    constexpr u32 crowded = (0x10000u - max_together) * 0x10001u;
+    constexpr u32 crowded = (0x10000u - crowd) * 0x10001u;
     if ((seen & crowded) != 0 && !is_exact) bins.shared.is_crowded = 1;
     const u32 upto = sum_upto(sum);
     const tile::WarpPrefix<u32> before = warps_before(upto, bins.shared);

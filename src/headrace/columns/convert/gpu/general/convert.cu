@@ -329,26 +329,34 @@ struct ListedFields {
     u64* begins;  // first byte of each record, and of the one that would follow
 };
 
-// Lists the fields of a window. `begin`: staged byte of the record that is open at the window's begin.
-// Returns that of the next window. `longest`: of this thread's ends.
-HR_FN i64 list_fields_of(const ConvertMemory& memory, const ConvertTask& task, const ListedFields& listed, i64 begin,
-                         i64& longest) {
+// Lists the fields of a window. `begin`: staged byte of the record that is open at the window's begin. Returns that of
+// the next window. `longest`: of this thread's ends.
+HR_FN i32 list_fields_of(const ConvertMemory& memory, const ConvertTask& task, const ListedFields& listed, i32 begin,
+                         i32& longest) {
     const ConvertTile& tile = memory.tile;
     const u32 before = tile.entry.column + memory.window.first, count = memory.window.count;
     u16* const ends = listed.ends + tile.entry.record * task.width + before;
-    // Returns where the record of a field begins; `column`: the field's.
-    const auto begin_of = [&](u32 slot, u32 column) {
-        return column <= slot && before + slot != column ? i64{memory.places[slot - column]} + 1 : begin;
+    u64* const begins = listed.begins + tile.entry.record;
+    // Returns where the record of a field begins: the k-th of the tile.
+    const auto begin_of = [&](u32 slot, u32 k, u32 column) {
+        return k != 0 && column <= slot ? memory.places[slot - column] + 1 : begin;
     };
+    const u32 more = threads / task.width, more_columns = threads % task.width;
+    u32 k = (before + threadIdx.x) / task.width, column = before + threadIdx.x - k * task.width;
     for (u32 slot = threadIdx.x; slot < count; slot += threads) {
-        const u32 record = (before + slot) / task.width, column = before + slot - record * task.width;
-        const u32 place = memory.places[slot + 1];
-        const i64 end = place - begin_of(slot, column);
+        const i32 place = memory.places[slot + 1], end = place - begin_of(slot, k, column);
         longest = max(longest, end);
         ends[slot] = static_cast<u16>(end);
-        if (column + 1 == task.width) listed.begins[tile.entry.record + record + 1] = tile_position(tile, place + 1);
+        if (column + 1 == task.width) begins[k + 1] = tile_position(tile, static_cast<u32>(place) + 1);
+        k += more;
+        column += more_columns;
+        if (column >= task.width) {
+            column -= task.width;
+            ++k;
+        }
     }
-    return begin_of(count, (before + count) % task.width);
+    const u32 last = (before + count) / task.width;
+    return begin_of(count, last, before + count - last * task.width);
 }
 
 // Lists the fields of a text without quotes. Tiles with irregular records, invalid UTF-8, or records of 64 KB and more
@@ -361,11 +369,12 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u32 flags = tile::load_relaxed(&totals->flags);
     bool fits = (flags & (FIND_REDO | FIND_STRAY | FIND_UNCLOSED | FIND_RETURN)) == 0 && totals->blank_lines == 0 &&
                 totals->records <= capacity;
-    i64 longest = 0;
+    i32 longest = 0;
     if (fits) {
         const u32 ends_before = find_fields<false>(*memory, text, task, entries, blockIdx.x, 0);
         const ConvertTile& tile = memory->tile;
-        i64 begin = tile.entry.open ? static_cast<i64>(tile.entry.record_begin) - tile.origin : i64{tile.begin};
+        const i64 open = static_cast<i64>(tile.entry.record_begin) - tile.origin;  // if it is far, the record is long
+        i32 begin = static_cast<i32>(tile.entry.open ? max(open, i64{-0x10000}) : i64{tile.begin});
         if (tile.number == 0 && threadIdx.x == 0) begins[0] = tile_position(tile, tile.begin);
         while (true) {
             list_window(*memory, task, ends_before);
