@@ -53,7 +53,7 @@ def tallied(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
         program = fibers.program("columns/convert/gpu/fast/measure_rows.cu", defines)
         task = TASK.pack(len(data), tiles, 2, 1, 0, 1, bytes(8), 0, GROUPS, 0)
         briefs = (BRIEF.pack(1, SKIP, 0, 0) + BRIEF.pack(0, TEXT, 0, 0)).ljust(264, b"\0")
-        sums, sizes = np.zeros(tiles, np.uint64), np.zeros(tiles * GROUPS, np.uint16)
+        sums, sizes = np.zeros(tiles, np.uint64), np.zeros(tiles * (GROUPS + 16), np.uint16)
         args = [aligned(data, how.skew), plain, tallies, totals, sums, sizes, marks, task, briefs]
         order, seed = how.order
         program.launch("summarize_rows", tiles, threads, args, order=order, seed=seed, shared=shared)

@@ -98,6 +98,18 @@ def test_a_text_as_expected_repeats_the_launches(repeated, options):
         assert len(repeated) == turn
 
 
+@pytest.mark.parametrize("begin", [20, 200])
+def test_sizes_that_the_first_records_do_not_tell_are_those_of_earlier_texts(repeated, begin):
+    """Without a record in the first bytes, or with records of other sizes there, the host waits twice."""
+    rest = b"1," + b"y" * (100 << 10) + b"\n"
+    data = {20: b"1," + b"x" * (80 << 10) + b"\n" + rest * 8, 200: b"1,x\n" * 60000 + rest * 30}[begin]
+    options = {"schema": ["int32", "string"], "header": False, "shape": LARGER_SHAPE}
+    waits = [check(data + b"2,z\n" * turn, **options) for turn in range(5)]
+    assert waits[0] > 1
+    assert waits[-1] == 1
+    assert repeated
+
+
 def test_texts_with_quotes_and_without_them_take_turns(repeated):
     """Each kind has launches of its own, which texts of the other kind leave in place."""
     for turn, kind in enumerate(("plain", "quotes", "plain", "quotes", "longer", "quotes")):

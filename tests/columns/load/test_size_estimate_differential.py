@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from headrace import _native
-from headrace.columns.load.gpu import data_start, estimate, load, repeated_load, setup_cache
+from headrace.columns.load.gpu import data_start, estimate, load, setup_cache
 from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, covers, estimate_sizes
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.errors import MemoryLimitError
@@ -37,11 +37,10 @@ def estimated(monkeypatch: pytest.MonkeyPatch):
     """Set the expected sizes, whatever the text, without spare room."""
     monkeypatch.setattr(estimate, "SPARE_ROWS", 0)
     monkeypatch.setattr(estimate, "SPARE_STRING_BYTES", 0)
-    monkeypatch.setattr(setup_cache, "known_setups", IdentityCache())  # without the launches of an earlier text
 
     def tell(expected: SizeEstimate | None) -> None:
-        for module in (load, repeated_load):
-            monkeypatch.setattr(module, "estimate_sizes", lambda *_: expected)
+        monkeypatch.setattr(setup_cache, "estimate_sizes", lambda *_: expected)
+        monkeypatch.setattr(setup_cache, "known_setups", IdentityCache())  # without the launches and sizes of an earlier text
 
     return tell
 
@@ -65,9 +64,9 @@ def estimated(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("inferred", [False, True])
 def test_correct_and_wrong_estimates(estimated, rows, strings, waits, inferred):
     sizes = [size + more for size, more in zip(STRINGS, strings, strict=True)]
-    estimated(SizeEstimate(rows, sizes))
     options = {} if inferred else {"schema": TYPES}
     for seed in range(3):
+        estimated(SizeEstimate(rows, sizes))
         assert check(DATA, header=False, seed=seed, skew=5 * seed, **options) == waits
 
 

@@ -28,6 +28,7 @@ _VALUES_WORD, _VALIDITY_WORD = ROW_COLUMN.offset("values") // 8, ROW_COLUMN.offs
 _OFFSETS_WORD = ROW_COLUMN.offset("offsets_or_rules") // 8
 _MAX_NUMBER = 0xFFFE  # the largest index of a column in the general conversion's table that a RowColumn holds
 _MAX_MEASURED = MEASURED_COLUMNS.size // MEASURED_COLUMN.size
+_FAR_BYTES = 32  # size of FarFields (fast/row_task.hpp)
 _MIN_RECORD_BYTES = 4  # size of the shortest records whose strings are measured (`RowTuning.record_bytes` of tables with strings)
 
 
@@ -173,8 +174,8 @@ class RowColumns:
         return _TASK.pack(len(self._words), self.strings, *fields, self._max_groups(tile), self._sums) + reading.dfa
 
     def sizes_bytes(self, tiles: int, tile: int) -> int:
-        """Return the size of the buffer with string bytes per group of 32 records, 2 bytes a column and group."""
-        return 2 * tiles * self._max_groups(tile) * self.strings
+        """Return the size of the buffer with string bytes per group of 32 records, 2 bytes a column and group, and FarFields."""
+        return tiles * (2 * self._max_groups(tile) * self.strings + _FAR_BYTES)
 
 
 def max_row_bytes(columns: int) -> int:

@@ -281,10 +281,7 @@ class ConversionLaunches:
             if conversion.lists:
                 self._convert_listed(group, arguments, totals, output)
                 return
-            if structure.measured_strings:
-                self._measure_declined(group, arguments, totals)
-            else:
-                self.measure(group, arguments, "", totals)
+            self.measure(group, arguments, "", totals)
             validate_estimate(self._launcher, structure.totals, arguments.ranges, totals, word)
             declined = self.convert_fast(group, arguments, output)
             if not conversion.is_fast:
@@ -327,12 +324,15 @@ class ConversionLaunches:
         launcher, strings = self._launcher, group.strings
         if not strings:
             return
+        if not variant and self._structure.measured_strings:
+            self._measure_declined(group, arguments, totals)
+            return
         columns, table = arguments.fast[0]
         if columns is not None and not columns.strings:  # columns without a type have no bytes
             self._strings = MeasuredStrings(launcher.allocate(self._structure.tiles * strings * 8, fill=0))
             return
         sums = self._strings.sums
-        if variant or not self._searched.has_sums or self._structure.measured_strings:
+        if variant or not self._searched.has_sums:
             sums = launcher.allocate(self._structure.tiles * strings * 8)
         if columns is None:
             self._strings = MeasuredStrings(sums)
@@ -345,6 +345,7 @@ class ConversionLaunches:
 
     def _measure_declined(self, group: ColumnGroup, arguments: ArgumentBuffers, totals: DeviceBuffer) -> None:
         """Measure the tiles that the first search variant has declined to measure; parameters as for `measure`."""
+        self._fast.add_far_fields(group, self._strings)
         self._measure_general(
             group, arguments, self._structure.variants[0], BufferSlice(self._structure.totals, 0, TOTALS.itemsize)
         )

@@ -25,7 +25,7 @@ from headrace.columns.faults.gpu.gather_records import LocatedRecords
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
 from headrace.columns.load.gpu.data_start import data_prefix, find_data, has_quotes
-from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, covers, estimate_sizes, is_mispredicted
+from headrace.columns.load.gpu.estimate import SizeEstimate, covers, is_mispredicted
 from headrace.columns.load.gpu.launches import (
     COUNTS_BEGIN,
     FIRST_SEEN_BYTES,
@@ -195,7 +195,7 @@ class _Load:
         chain, width = chain_of(*recorded, conversion), len(self._plan.columns)
         by_dfa = needs_dfa(self._dialect, self._prefix)
         expected = measuring, searched.quoted, by_dfa, searched.has_sums, searched.is_wide
-        return RepeatedLoad(group, chain, recorded[1], *expected, self._dialect, width, SizeHistory(group.row_bytes))
+        return RepeatedLoad(group, chain, recorded[1], *expected, self._dialect, width, self._setup.history(group))
 
     @cached_property
     def _first_group(self) -> ColumnGroup:
@@ -272,18 +272,19 @@ class _Load:
             None if the same columns must be converted again.
         """
         launcher, strings = self._launcher, group.strings
-        estimate = estimate_sizes(self._setup.native, self._prefix, self._size, group.string_positions, group.row_bytes)
+        estimate = self._setup.estimate(group, self._prefix, self._size)
+        self._setup.was_mispredicted |= estimate is None
         launched = None if estimate is None or not self._tuning.speculative else self._launch_speculative(group, estimate)
         if launched is None:
             self._measure(group, "", self._searched.string_bytes(group))
             if estimate is not None:
                 self._allocated = estimate.allocate(group, launcher, self._size, strings=False)
             fetched = launcher.fetch(BufferSlice(self._structure.totals, 0, VARIANTS_BYTES + strings * 8))
-            return self._convert_counted(group, self._take_counts(fetched, strings))
+            return self._convert_counted(group, self._take_counts(group, fetched))
         layout = self._searched.layout
         results = results_bytes(len(group.columns), group.infers)
         fetched = launcher.fetch(BufferSlice(self._structure.totals, 0, layout.results + results))
-        string_bytes = self._take_counts(fetched, strings)
+        string_bytes = self._take_counts(group, fetched)
         if is_mispredicted(int.from_bytes(fetched[layout.word : layout.word + 8].data, "little")):
             del launched  # releases its buffers before others are allocated
             lists = self._conversion is not None and self._conversion.lists
@@ -291,6 +292,7 @@ class _Load:
             if lists:  # the sums are those of groups of records
                 self._setup.lists_fields = self._variant != "unquoted" or string_bytes[0] < UNLISTED_BYTES
                 return self._convert(group, self._measured(group))
+            self._setup.was_mispredicted |= self._variant == self._structure.variants[0]
             return self._convert_counted(group, string_bytes)
         launched.columns.trim(self._rows, string_bytes)
         return self._collect(group, launched, fetched[layout.results :])
@@ -323,7 +325,7 @@ class _Load:
             self._replayed = conversion.replay(self._target, searched, estimate.rows)
         return _launched(result, arguments.table(searched.arguments), searched.faults, conversion.declined(searched))
 
-    def _take_counts(self, fetched: NDArray[np.uint8], strings: int) -> list[int]:
+    def _take_counts(self, group: ColumnGroup, fetched: NDArray[np.uint8]) -> list[int]:
         """Take the counts of the search, and return the bytes of each column of strings."""
         counts, self._variant = self._structure.answer(fetched)
         if self._structure.misread(counts, self._variant):
@@ -341,7 +343,11 @@ class _Load:
         self._rows = total["records"] = counts["records"]
         total["blank"] += counts["blank_lines"]
         total["comment"] += counts["comments"]
-        return _numbers(fetched[VARIANTS_BYTES : VARIANTS_BYTES + 8 * strings])
+        string_bytes = _numbers(fetched[VARIANTS_BYTES : VARIANTS_BYTES + 8 * group.strings])
+        is_measured = self._variant == self._structure.variants[0] and max(string_bytes, default=0) <= self._size
+        if is_measured:
+            self._setup.history(group).see(self._size, self._rows, string_bytes)
+        return string_bytes
 
     def _measure(self, group: ColumnGroup, variant: str, totals: DeviceBuffer) -> None:
         """Launch the kernels that count the bytes of each column of strings in `totals`."""

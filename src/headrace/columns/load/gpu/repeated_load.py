@@ -23,7 +23,7 @@ from headrace.columns.convert.gpu.target import GpuTarget
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.data_start import has_quotes
-from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, estimate_sizes, is_mispredicted
+from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, is_mispredicted
 from headrace.columns.load.gpu.launches import COUNTS_BEGIN, FIRST_SEEN_BYTES, SpeculativeConversion, counts_bytes, results_bytes
 from headrace.columns.load.gpu.lazy_columns import ConvertedGroups
 from headrace.columns.load.gpu.result import see_kinds
@@ -101,7 +101,7 @@ class RepeatedLoad:
         group = self.group
         if text.size <= 0 or not self._expects(setup, text, begin.prefix):
             return None
-        estimate = estimate_sizes(setup.native, begin.prefix, text.size, group.string_positions, group.row_bytes)
+        estimate = setup.estimate(group, begin.prefix, text.size)
         return None if estimate is None else self._run(setup, text, estimate, lambda _: begin)
 
     def load_ahead(self, setup: LoadSetup, text: TargetText, begun: Callable[[bytes], TextBegin | None]) -> Loaded | None:

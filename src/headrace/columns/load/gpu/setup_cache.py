@@ -13,6 +13,7 @@ from headrace.columns.convert.gpu.string_offsets import scan_memory_bytes
 from headrace.columns.convert.gpu.target import GpuTuning
 from headrace.columns.faults.gpu.fault_list import first_capacity
 from headrace.columns.load.gpu.arguments import argument_bytes
+from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, estimate_sizes
 from headrace.columns.load.gpu.launches import ResultLayout, SpeculativeConversion
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
@@ -51,6 +52,9 @@ class LoadSetup:
         """True if masks could not read the quotes of the last text. Then the automaton reads the next one at once."""
         self.expects_strings: bool | None = None
         """True if the last text had columns of strings, False if it had none; None before the first text."""
+        self.was_mispredicted = False
+        """True if the first records of a text predicted its sizes wrongly. Then earlier texts predict those of the next ones."""
+        self._history: tuple[ColumnGroup, SizeHistory] | None = None
         self.repeated: dict[bool, RepeatedLoad] = {}
         """Launches of the last text that was loaded in one pass: of texts with quotes (True), and of those without."""
         self.typed_group = None if infers else gpu_plan.group(self.positions, bytes([GIVEN]) * count)
@@ -80,6 +84,17 @@ class LoadSetup:
         if not self._tuning.speculative:
             return None
         return self._searches.get_or_create(lambda: measuring(self._tuning, group, quoted=quoted), group, key=quoted)
+
+    def history(self, group: ColumnGroup) -> SizeHistory:
+        """Return the sizes of the texts that had a group's columns last."""
+        if self._history is None or self._history[0] is not group:
+            self._history = group, SizeHistory(group.row_bytes)
+        return self._history[1]
+
+    def estimate(self, group: ColumnGroup, prefix: bytes, size: int) -> SizeEstimate | None:
+        """Estimate the sizes of a text from its first bytes; from earlier texts if those bytes were misleading before."""
+        found = self.history(group).predict(size) if self.was_mispredicted else None
+        return found or estimate_sizes(self.native, prefix, size, group.string_positions, group.row_bytes)
 
     def buffer_sizes(self, tiles: int, search: FusedSummary | None, strings: int) -> BufferSizes:
         """Return the bytes of the buffers that the first conversion of a text needs beside its columns.

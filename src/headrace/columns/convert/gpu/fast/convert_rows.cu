@@ -9,8 +9,8 @@
 //
 // Bytes moved: the text once, the result once.
 #include "columns/convert/gpu/fast/fault_list.cuh"
-#include "columns/convert/gpu/fast/row_sizes.cuh"
 #include "columns/convert/gpu/fast/row_sparse.cuh"
+#include "columns/convert/gpu/fast/row_splits.cuh"
 #include "columns/convert/gpu/fast/row_strings.cuh"
 #include "columns/convert/gpu/size_estimate.hpp"
 
@@ -51,11 +51,14 @@ HR_FN RowTile row_tile_of(const TileStart* entries, const u8* text, const RowTas
         tile.entry.open = tile.entry.open && !is_in(task.dfa, StepSet::comment, tile.entry.state);
         tile.next.open = tile.next.open && !is_in(task.dfa, StepSet::comment, tile.next.state);
     }
+    tile.returns = !by_dfa && (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_dfa || (found.flags & FIND_RETURN));
+    const bool splits = splits_records && task.strings != 0 && !found.by_dfa && !tile.returns;
+    tile.far = splits && is_far(tile.entry, tile.origin);
+    tile.far_after = splits && blockIdx.x + 1 != task.tiles && is_far(tile.next, tile.origin + tile_bytes);
     tile.first_chunk = first_chunk_of(tile);
     const u64 records = tile.next.record - tile.entry.record;
     tile.records = records <= max_records ? static_cast<u32>(records) : max_records + 1;
     if (ends_text(task, tile)) ++tile.records;
-    tile.returns = !by_dfa && (task.dialect.flags & PLAIN_UNIVERSAL) && (found.by_dfa || (found.flags & FIND_RETURN));
     tile.blanks = !by_dfa && found.blanks && !tile.returns;
     tile.line_end = task.dialect.line_end;
     const u32 state = tile.entry.state & 63;  // that of an entry that is not written is any number
@@ -87,6 +90,9 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
                         const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
     for (u32 number = 0; number < task.columns; ++number) {
         const RowColumn column = load_column(columns, number);
+        u32 part = no_part;
+        if (splits_records && (group.begins || group.ends))
+            part = split_column(memory, tile, column, number, group, cursors[0]);
         if constexpr (has_short) {
 #pragma unroll
             for (u32 i = 0; i < per_lane; ++i) cursors[i].is_short |= is_missing(task, cursors[i]);
@@ -132,7 +138,8 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
                 if constexpr (has_kind(RowKind::boolean)) read_booleans(memory, task, column, group, cursors);
                 break;
             case RowKind::text:
-                if constexpr (has_kind(RowKind::text)) read_strings(memory, task, tile, column, group, cursors, places);
+                if constexpr (has_kind(RowKind::text))
+                    read_strings(memory, task, tile, column, group, cursors, places, part);
                 break;
             case RowKind::empty:
                 if constexpr (has_kind(RowKind::empty)) read_empty(memory, task, tile, column, group, cursors);
@@ -147,8 +154,8 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
 }
 
 // Returns whether all records of a lane are complete: each ends with its last field.
-HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records) {
-    bool whole = true;
+HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records, bool is_split) {
+    bool whole = !is_split || record != records || cursors[0].at == cursors[0].end + 1;
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const bool fine = cursors[i].live && cursors[i].at == cursors[i].end + 1;
@@ -195,13 +202,14 @@ HR_FN void add_short(RowMemory& memory, u32 count, const RowOutput& output) {
 }
 
 // Appends the fields that the tile leaves to the list of all. Returns false if it has no place for them.
-HR_FN bool put_left(RowMemory& memory, const RowTask& task, const TileStart* entries, const RowOutput& output) {
+HR_FN bool put_left(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowOutput& output) {
     const u32 count = memory.left_count;
+    if (splits_records && (tile.far || tile.far_after)) return false;
     if (threadIdx.x == 0) memory.left_first = static_cast<u32>(atomicAdd(&output.totals->left, u64{count}));
     __syncthreads();
     const u32 first = memory.left_first;
     const bool skips_blank = task.dialect.flags & PLAIN_SKIP_BLANK;
-    const u64 first_record = entries[blockIdx.x].record;
+    const u64 first_record = tile.entry.record;
     const bool fits = first + count <= output.capacity;
     for (u32 i = threadIdx.x; i < count && first + i < output.capacity; i += threads) {
         const LeftPlace place = memory.left[i];
@@ -219,7 +227,7 @@ HR_FN bool put_left(RowMemory& memory, const RowTask& task, const TileStart* ent
 // Converts the tile. Returns whether all rows were read. `string_begins`, `sizes`: those of this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes,
-                        const TileStart* entries, const ConvertColumn* all_columns, const RowOutput& output) {
+                        const ConvertColumn* all_columns, const RowOutput& output) {
     StringTargets places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
     if (threadIdx.x == 0) memory.has_kinds = memory.left_count = 0;
     if (task.strings != 0) {
@@ -230,20 +238,24 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     const bool sparse = is_sparse(task, columns, tile);
     bool whole = !sparse || read_sparse(memory, task, columns, tile);
     u32 short_records = 0;
-    for (u32 own = tile::warp() * per_warp; !sparse && own < tile.records; own += per_round) {
+    const u32 records = sparse ? 0 : tile.records + (tile.far_after ? 1 : 0);
+    for (u32 own = tile::warp() * per_warp; own < records; own += per_round) {
         const u32 record = own + tile::lane();
-        const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns};
+        const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns, tile.far && own == 0,
+                             tile.far_after && tile.records - own < tile::lanes};
         Cursor cursors[per_lane];
 #pragma unroll
         for (u32 i = 0; i < per_lane; ++i) cursors[i] = cursor_at(memory, tile, record + i * tile::lanes);
         if (task.strings != 0) move_to(places, task, sizes, own / tile::lanes);
+        if (splits_records && (group.begins || group.ends))
+            split_records(memory, task, columns, tile, own, group, cursors[0]);
         read_records(memory, task, columns, tile, group, cursors, places);
-        whole &= are_whole(cursors, record, tile.records);
+        whole &= are_whole(cursors, record, tile.records, group.ends);
         if constexpr (has_short) short_records += count_short(cursors);
     }
     if (!__syncthreads_and(whole)) return false;
     if (task.strings != 0) copy_long(memory, task, row_strings(memory));
-    if (memory.left_count != 0 && !put_left(memory, task, entries, output)) return false;
+    if (memory.left_count != 0 && !put_left(memory, task, tile, output)) return false;
     if constexpr (has_short) add_short(memory, short_records, output);
     return true;
 }
@@ -267,13 +279,13 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const bool refused = is_mispredicted(validated_rows);
     const RowsFound found = rows_found(totals, task);
     const RowTile tile = row_tile_of(entries, text, task, found);
-    if (tile.records == 0 || refused) return;
+    if ((tile.records == 0 && !tile.far_after) || refused) return;
     const u64* const begins = string_begins + u64{blockIdx.x} * task.sums;
     const u16* const tile_sizes = sizes + u64{blockIdx.x} * task.groups * task.strings;
     const bool is_left = task.strings != 0 && (unmeasured == nullptr || unmeasured[blockIdx.x] != 0);
     const RowOutput output{left_fields, left_capacity, counts, marks};
-    const bool fine = !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, entries,
-                                               all_columns, output);
+    const bool fine =
+        !is_left && convert_tile(*memory, text, task, columns, tile, found, begins, tile_sizes, all_columns, output);
 #if HR_QUOTES == 2
     if (fine && memory->malformed_count != 0) report_malformed(*memory, tile, faults);
 #endif

@@ -13,14 +13,16 @@ from headrace.columns.convert.gpu.tuning import Program, RowTuning, measure_prog
 from headrace.core.identity_cache import IdentityCache
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
+from headrace.gpu.kernels.trace_expressions import packed
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import MAX_STATES, PLAIN_DIALECT, plain_dialect
 from headrace.structure.gpu.find import TileStructure
-from headrace.structure.gpu.launches import FusedSummary
+from headrace.structure.gpu.launches import TEXT_SIZES, FusedSummary
 
 _TASK, _DIALECT, _MEASURED = ROW_TASK.argument, PLAIN_DIALECT.argument, MEASURED_COLUMNS.argument
 SUMMARIZE_ROWS = Entry("columns/convert/gpu/fast/measure_rows.cu", "summarize_rows", f"P{_DIALECT}PPPPP{_TASK}{_MEASURED}")
 MEASURE_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "measure_rows", f"PPPPPPPP{_TASK}")
+_ADD_FAR = Entry("columns/convert/gpu/fast/measure_rows.cu", "add_far_fields", f"PPPPPP{_TASK}{_MEASURED}")
 FAULT_OUTPUT = layout("FaultOutput")
 CONVERT_ROWS = Entry("columns/convert/gpu/fast/convert_rows.cu", "convert_rows", f"PPPPPPPPPPPIP{_TASK}")
 CONVERT_ROWS_BY_DFA = Entry(CONVERT_ROWS.file, CONVERT_ROWS.name, CONVERT_ROWS.signature + FAULT_OUTPUT.argument)
@@ -163,6 +165,17 @@ class RowLaunches:
         ]
         self._launch(MEASURE_ROWS, program, args)
         return MeasuredStrings(sums, sizes, marks)
+
+    def add_far_fields(self, group: ColumnGroup, strings: MeasuredStrings) -> None:
+        """Launch ``add_far_fields``, which adds strings of long records to those that the search has measured without quotes."""
+        search = None if self._variant == "quoted" else measuring(self._tuning, group, quoted=False)
+        if search is None:
+            return
+        text, structure = self._text, self._structure
+        head = [text, structure.entries, structure.totals, strings.sums, strings.sizes, strings.left]
+        task = packed(TEXT_SIZES, text.nbytes, structure.tiles) + search.task
+        shape = Shape(search.defines, -(-structure.tiles // search.threads), search.threads)
+        self._launcher.launch(_ADD_FAR, shape, [*head, task, search.columns])
 
     def convert(
         self,

@@ -8,8 +8,9 @@
 // and marks tiles whose guess was wrong. The record that is open at the tile's first byte begins after the last line
 // end outside quotes in the head.
 //
-// A tile that does not qualify is marked for measure_strings. Such a tile has carriage returns, a record that began
-// before the head, or records with another number of fields.
+// A tile that does not qualify is marked for measure_strings. Such a tile has carriage returns, or records with another
+// number of fields. Of a record that began before the head the tile lists the field ends, for add_far_fields. With
+// quotes it is marked.
 //
 // Bytes moved: the text once, and HR_HEAD more per tile. A tile writes 40 bytes, with quotes 80, and 8 for each column
 // of strings.
@@ -154,13 +155,27 @@ HR_FN bool list_tile(SummaryMemory& memory, const RowTask& task, const PlainDial
     tile.records = lines.total + (ends_text(task, tile) ? 1 : 0);
     u32 begin = 0;
     for (u32 warp = 0; warp * tile::lanes < head_chunks; ++warp) begin = max(begin, memory.head_begin[warp]);
-    if (tile.entry.open) {
-        if (begin < window_reach) return false;
-        tile.entry.record_begin = tile_position(tile, begin);
-    }
-    if (tile.records == 0 || tile.records > max_records || !has_sizes(task, tile)) return false;
+    tile.far = tile.entry.open && begin < window_reach;
+    if (tile.entry.open) tile.entry.record_begin = tile_position(tile, begin);
+    if (may_quote && (tile.far || tile.records == 0)) return false;
+    if (tile.records > max_records || !has_sizes(task, tile)) return false;
     put_starts(memory.rows, task, tile, lines);
     return true;
+}
+
+// Lists the ends of the tile's fields up to a staged byte, by a warp. Returns false if they are too many.
+HR_FN bool list_far(const RowMemory& memory, u32 last, FarFields& far) {
+    u32 count = 0;
+    for (u32 first = head_chunks; 32 * first <= last; first += tile::lanes) {
+        const u32 word = first + tile::lane();
+        u32 ends = 32 * word <= last ? memory.ends[word] & (~0u >> (31 - min(last - 32 * word, 31u))) : 0;
+        const u32 own = static_cast<u32>(__popc(ends)), until = tile::scan_warp<Sum<u32>>(own);
+        for (u32 slot = count + until - own; ends != 0 && slot < MAX_FAR; ends &= ends - 1, ++slot)
+            far.ends[slot] = static_cast<u16>(32 * word + first_bit(ends) - halo_bytes);
+        count += tile::shuffle(until, tile::lanes - 1);
+    }
+    if (tile::lane() == 0) far.count = static_cast<u16>(count);
+    return count <= MAX_FAR;
 }
 
 // `dialect`, `tallies`, `totals`: as for summarize_plain. `sums`, `sizes`: as measure_rows writes them. `marks`: one
@@ -190,6 +205,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const bool inside = blockIdx.x != 0 && from_outside && !sides.any(memory->shared.strays, true);
     fine = fine && from_outside == inside;
 
+    FarFields& far = far_fields(sizes, task)[blockIdx.x];
+    if (threadIdx.x == 0) far.count = NOT_FAR;
     RowTile tile = tile_of(*memory, text, task, inside, inside != ((__popc(sides.odd) & 1) != 0));
     tile.blanks = sides.any(memory->shared.runs, inside);
     tile.line_end = dialect.line_end;
@@ -200,6 +217,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         fine = measure_records(memory->rows, task, tile, column_of, nullptr, tile_sizes);
         if ((task.flags & ROW_TASK_UTF8) && has_high(*memory))
             fine &= is_valid_text(tile.text, task, tile.origin, first_checked(tile));
+        const u32 last = tile.records == 0 ? tile.end - 1 : memory->rows.starts[1] - 1u;
+        if (tile.far && tile::warp() == 0) fine &= list_far(memory->rows, last, far);
     }
     // The last warps take the states: they have the fewest records. All threads have passed the barriers above.
     for (u32 state = warps - 1 - tile::warp(); state < Tallies::states; state += warps) {
@@ -211,3 +230,48 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     if (!fine && threadIdx.x == 0) marks[blockIdx.x] = 1;
     if (fine) put_sums(memory->rows, task, sums);
 }
+
+#if HR_QUOTES == 0
+// Returns whether some tile before `number` that has a part of its first field is marked, or may be.
+HR_FN bool has_marked_part(const u32* marks, u32 number, u32 first) {
+    constexpr u32 max_tiles = 64;
+    bool marked = number - first > max_tiles;
+    for (u32 i = marked ? number : first; i < number; ++i) marked |= tile::load_relaxed(&marks[i]) != 0;
+    return marked;
+}
+
+// Adds the bytes of strings that summarize_rows could not, with a thread for each tile. They are of records that began
+// far before it, whose columns are known after the scan of the summaries. `sums`, `sizes`, `marks`: as summarize_rows
+// writes them. A tile is marked if its first record has another number of fields. It is also marked if an earlier tile
+// may have a part of its first field that is not UTF-8.
+extern "C" __global__ void __launch_bounds__(threads)
+    add_far_fields(const u8* text, const TileStart* entries, const FindTotals* totals, u64* sums, u16* sizes,
+                   u32* marks, const __grid_constant__ RowTask task, const __grid_constant__ MeasuredColumns measured) {
+    const u32 number = blockIdx.x * threads + threadIdx.x;
+    if (number >= task.tiles || (totals->flags & FIND_REDO) != 0 || tile::load_relaxed(&marks[number]) != 0) return;
+    const FarFields& far = far_fields(sizes, task)[number];
+    if (far.count == NOT_FAR) return;
+    const TileStart entry = entries[number];
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
+    const u32 count = far.count;
+    const bool ends = number + 1 == task.tiles || entries[number + 1].record != entry.record;
+    const i64 field_begin = static_cast<i64>(entry.field_begin - tile_begin(number, tile_bytes, skew));
+    u32 fields = 0;
+    for (u32 i = 0; i < task.columns; ++i) {
+        const MeasuredColumn own = measured.columns[i];
+        const u32 k = fields - entry.column;  // index among the far fields; a large number if the field is before them
+        fields += own.kind == RowKind::text ? 1 : own.largest;
+        if (own.kind != RowKind::text || k > count || (k == count && ends)) continue;
+        const i32 head = -static_cast<i32>(STRING_HEAD);
+        const i32 from = k != 0 ? far.ends[k - 1] + 1 : static_cast<i32>(max(field_begin, i64{head}));
+        const i32 until = k != count ? far.ends[k] : static_cast<i32>(tile_bytes) + head;
+        if (until <= from) continue;
+        sums[u64{number} * task.sums + own.number] += static_cast<u32>(until - from);
+        sizes[u64{number} * task.groups * task.strings + own.number] += static_cast<u16>(until - from);
+    }
+    const bool is_whole = ends ? entry.column + count == fields : entry.column + count < fields;
+    const bool may_err = (task.flags & ROW_TASK_UTF8) && (totals->flags & FIND_HIGH);
+    const u32 first = static_cast<u32>((entry.field_begin + skew) / tile_bytes);
+    if (!is_whole || (may_err && has_marked_part(marks, number, first))) tile::store_relaxed(&marks[number], 1u);
+}
+#endif

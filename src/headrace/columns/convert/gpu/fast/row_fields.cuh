@@ -27,6 +27,10 @@ constexpr bool has_escapes = by_dfa && (!HR_WRITES || (row_kinds & ROW_ESCAPES) 
 
 HR_FN constexpr bool has_kind(RowKind kind) { return (row_kinds >> static_cast<u32>(kind) & 1) != 0; }
 
+// Whether a record that begins far before a tile is read in parts, each by the tile in which its fields end.
+constexpr bool splits_records = HR_WRITES && !may_quote && per_lane == 1 && has_kind(RowKind::text) && !has_short;
+constexpr u32 no_part = ~0u;
+
 constexpr u32 zeros = 0x30303030;
 constexpr u32 window_bytes = 8;
 
@@ -48,6 +52,7 @@ struct RowGroup {
     u64 first;
     u64 row;                       // row of this lane's first cursor
     const ConvertColumn* columns;  // the table of the general conversion
+    bool begins, ends;  // a record that is read in parts: lane 0 has the end of one, or a lane the begin of one
 };
 
 // A field: its text without enclosing quotes.
@@ -78,6 +83,36 @@ HR_FN u32 find_end(const RowMemory& memory, u32 at) {
     while (n > 31) {
         at += 32;
         n = to_end(memory, at);
+    }
+    return at + n;
+}
+
+// Returns the first field end at or after a staged byte, which is the same for all lanes of the warp.
+HR_FN u32 end_from(const RowMemory& memory, u32 at) {
+    u32 word = at / 32, own = ~0u << (tile::lane() == 0 ? at % 32 : 0);
+    while (true) {
+        const u32 place = min(word + tile::lane(), chunks);
+        own &= memory.ends[place];
+        const u32 lanes = __ballot_sync(tile::all_lanes, own != 0);
+        if (lanes != 0) return tile::shuffle(32 * place + first_bit(own), first_bit(lanes));
+        word += tile::lanes;
+        own = ~0u;
+    }
+}
+
+// Returns the end of each lane's field. All lanes call this together: they search for the ends of long fields one after
+// the other, 1 KB at a time.
+HR_FN u32 find_ends(const RowMemory& memory, u32 at) {
+    constexpr u32 alone = 256;  // bytes that each lane searches by itself
+    const u32 until = at + alone;
+    u32 n = to_end(memory, at);
+    while (n > 31 && at < until) {
+        at += 32;
+        n = to_end(memory, at);
+    }
+    for (u32 left = __ballot_sync(tile::all_lanes, n > 31); left != 0; left &= left - 1) {
+        const u32 lane = first_bit(left), end = end_from(memory, tile::shuffle(at, lane));
+        if (tile::lane() == lane) n = end - at;
     }
     return at + n;
 }

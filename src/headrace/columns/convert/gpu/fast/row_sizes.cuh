@@ -129,7 +129,7 @@ HR_FN void skip_fields(const RowMemory& memory, Cursor& cursor, u32 count, bool 
 template <class Column>
 HR_FN u32 measure_field(const RowMemory& memory, const RowTask& task, const RowTile& tile, const Column& column,
                         const ConvertColumn* all_columns, Cursor& cursor, bool open) {
-    const u32 begin = cursor.at, end = find_end(memory, begin);
+    const u32 begin = cursor.at, end = find_ends(memory, cursor.live ? begin : staged_bytes);
     const bool ends = end <= cursor.end;
     const FieldExtent field{begin, end - delimiter_more(task, end, open ? ~0u : cursor.end), end};
     const bool there = cursor.live && begin <= cursor.end;
@@ -156,7 +156,7 @@ HR_FN void put_sums(const RowMemory& memory, const RowTask& task, u64* sums) {
 
 // Returns the first chunk of the tile's records. It is checked whole, after the byte before it.
 HR_FN u32 first_checked(const RowTile& tile) {
-    if (!tile.entry.open) return head_chunks;
+    if (!tile.entry.open || tile.far) return head_chunks;
     return static_cast<u32>(static_cast<i64>(tile.entry.record_begin) - tile.origin) / 32;
 }
 
@@ -192,6 +192,8 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
         const bool open = has_open && record == tile.records;
         Cursor cursor = cursor_at(memory, tile, record);
         if (open) cursor = {record_begin(memory, tile, record), tile.end - 1, true, false};
+        const bool far = tile.far && record == 0;  // add_far_fields measures it
+        if (far) cursor.live = false;
         for (u32 number = 0; number < task.columns; ++number) {
             const auto column = column_of(number);
             if (column.kind != RowKind::text) {
@@ -208,7 +210,7 @@ HR_FN bool measure_records(RowMemory& memory, const RowTask& task, const RowTile
         // The available part of an open record has no fields after it.
         const bool fine = cursor.live && cursor.at == cursor.end + 1;
         whole &= fine || (open && (cursor.at > cursor.end || find_end(memory, cursor.at) > cursor.end)) ||
-                 (record >= tile.records && !open);
+                 (record >= tile.records && !open) || far;
     }
     return whole;
 }

@@ -3,6 +3,7 @@
 // the stores of nulls are all that an empty field costs.
 #pragma once
 
+#include "columns/convert/gpu/fast/row_sizes.cuh"
 #include "columns/convert/gpu/fast/row_values.cuh"
 
 namespace headrace {

@@ -11,8 +11,9 @@ namespace headrace {
 // Returns the next field, of any length, and moves past it. If the record has no further field, the field is empty. If
 // it is not null then, the record is no longer live.
 HR_FN FieldSpan next_field(const RowMemory& memory, const RowTask& task, Cursor& cursor) {
-    if (is_missing(task, cursor)) return {cursor.at, 0, cursor.at, false};
-    const u32 end = find_end(memory, cursor.at);
+    const bool missing = is_missing(task, cursor);
+    const u32 end = find_ends(memory, cursor.live && !missing ? cursor.at : staged_bytes);
+    if (missing) return {cursor.at, 0, cursor.at, false};
     cursor.live = cursor.live && end <= cursor.end;
     if (!cursor.live) return {cursor.at, 0, cursor.at, true};
     const FieldSpan field = field_at(memory, task, cursor, end - cursor.at);
@@ -207,6 +208,13 @@ HR_FN void copy_string(const RowMemory& memory, const RowTask& task, u8* to, con
     }
 }
 
+// Returns whether a warp copies the lanes' strings one by one: a lane's share of the work would keep the others
+// waiting.
+HR_FN bool copies_each(const RowString& own, u32 total) {
+    if (total < long_string) return false;
+    return __any_sync(tile::all_lanes, own.raw >= long_string || (total > dropped_strings && has_dropped(own)));
+}
+
 // Copies the lanes' strings, one after the other.
 HR_FN void copy_each(const RowMemory& memory, const RowTask& task, u8* to, const RowString& own) {
 #pragma unroll 1
@@ -217,14 +225,29 @@ HR_FN void copy_each(const RowMemory& memory, const RowTask& task, u8* to, const
     }
 }
 
+// Copies a string without dropped bytes by all warps, each a part.
+HR_FN void copy_part(const RowMemory& memory, u8* to, u32 from, u32 n) {
+    const u32 part = (n / warps + 4 * tile::lanes) / (4 * tile::lanes) * (4 * tile::lanes);
+    const u32 first = min(tile::warp() * part, n);
+    copy_whole(memory, to + first, from + first, min(part, n - first));
+}
+
 // Copies the strings that were left to all warps. All warps call this after a barrier.
 HR_FN void copy_long(const RowMemory& memory, const RowTask& task, const RowStrings& strings) {
     for (u32 i = 0; i < strings.long_count; ++i) {
         const LongStrings& aside = strings.longs[i];
+        const auto own = [&](u32 owner) {
+            return RowString{aside.begin[owner], aside.raw[owner], owner == 0 ? 0u : aside.until[owner - 1],
+                             aside.until[owner]};
+        };
+        const RowString mine = own(tile::lane());
+        const u32 shared = __ballot_sync(tile::all_lanes, mine.raw >= long_string && !has_dropped(mine));
+        for (u32 left = shared; left != 0; left &= left - 1) {
+            const RowString one = own(first_bit(left));
+            copy_part(memory, aside.to + one.before, one.begin, one.raw);
+        }
         for (u32 owner = tile::warp(); owner < tile::lanes; owner += warps) {
-            copy_string(
-                memory, task, aside.to,
-                {aside.begin[owner], aside.raw[owner], owner == 0 ? 0u : aside.until[owner - 1], aside.until[owner]});
+            if (!(shared >> owner & 1)) copy_string(memory, task, aside.to, own(owner));
         }
     }
 }
@@ -245,7 +268,7 @@ HR_FN void move_to(StringTargets& places, const RowTask& task, const u16* sizes,
 // Reads a warp's strings of a column and copies them. A tile whose rows turn out to be incomplete writes no more bytes
 // than were measured, since measuring follows the same steps. So it never writes to another tile's range.
 HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowColumn& column,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
+                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places, u32 part) {
     RowStrings& strings = row_strings(memory);
     u64 place = tile::shuffle(places.begin, column.number);
 #pragma unroll
@@ -253,6 +276,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const u32 begin = cursors[i].at;
         const bool missing = is_missing(task, cursors[i]);
         FieldSpan field = next_field(memory, task, cursors[i]);
+        if (part != no_part) field.n = part;
         const u32 last = cursors[i].at - 1, end = last - delimiter_more(task, last, cursors[i].end);
         const bool is_null = cursors[i].live && !missing &&
                              is_null_text(memory, task, tile, column, group.columns, begin, end, cursors[i].live);
@@ -261,23 +285,23 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const u32 until = tile::scan_warp<Sum<u32>>(n);
         const u32 total = tile::shuffle(until, tile::lanes - 1);
         if (i == 0 && group.first == tile.entry.record) {
+            const bool is_cut = part != no_part;
             u32 others = 0;  // bytes of the tile's first string that other tiles own
-            if (cursors[0].live && !is_null && !missing) {
-                const FieldExtent whole{begin, end, last};
-                others = kept_bytes(memory, begin, end, true) - owned_bytes(memory, tile, whole, false);
+            if (is_cut || (cursors[0].live && !is_null && !missing)) {
+                const FieldExtent whole{begin, is_cut ? begin + field.n : end, last};
+                others = kept_bytes(memory, begin, whole.end, true) - owned_bytes(memory, tile, whole, is_cut);
             }
             place -= tile::shuffle(others, 0);
         }
-        const u64 row = group.row + i * tile::lanes;
-        if (row < tile.entry.record + tile.records) put_offset(column, row + 1, place + until);
+        if (cursors[i].live) put_offset(column, group.row + i * tile::lanes + 1, place + until);
         const RowString own{field.begin, field.n, until - n, until};
         u8* const to = column.values + place;
         if (__all_sync(tile::all_lanes, own.raw <= tiny_string && !has_dropped(own))) {
             copy_tiny(memory, to, own);
         } else if (total > long_strings) {
             leave_to_block(strings, to, own);
-        } else if (total > dropped_strings && __any_sync(tile::all_lanes, has_dropped(own))) {
-            copy_each(memory, task, to, own);  // byte by byte, few lanes would be busy
+        } else if (copies_each(own, total)) {
+            copy_each(memory, task, to, own);
         } else {
             copy_short(memory, task, strings.streams[tile::warp()], to, own, total);
         }
@@ -296,10 +320,8 @@ HR_FN void read_empty(RowMemory& memory, const RowTask& task, const RowTile& til
     for (u32 i = 0; i < per_lane; ++i) {
         const FieldSpan field = next_field(memory, task, cursors[i]);
         if (cursors[i].live && (field.n != 0 || field.quoted)) memory.has_kinds = 1;
-        const u64 row = group.row + i * tile::lanes;
-        const bool there = row < tile.entry.record + tile.records;
-        if (there) put_offset(column, row + 1, 0);
-        const u32 nulls = __ballot_sync(tile::all_lanes, there);
+        if (cursors[i].live) put_offset(column, group.row + i * tile::lanes + 1, 0);
+        const u32 nulls = __ballot_sync(tile::all_lanes, cursors[i].live);
         if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
     }
 }

@@ -113,6 +113,21 @@ struct MeasuredColumn {
 struct MeasuredColumns {
     MeasuredColumn columns[2 * MAX_ROW_STRINGS + 1];
 };
+
+// The fields of a tile's first record that end in the tile, if the record begins before what is staged with the tile.
+// The search does not know their columns. `ends`: bytes of the tile.
+constexpr u32 MAX_FAR = 15, NOT_FAR = 0xFFFF;
+struct FarFields {
+    u16 count;  // NOT_FAR if the record begins later
+    u16 ends[MAX_FAR];
+};
+static_assert(sizeof(FarFields) == 32);
+// Fields that began more than this before a tile are copied by several tiles (general/tile_strings.cuh).
+constexpr u32 STRING_HEAD = 64;
+// Returns the far fields of all tiles, which follow the sizes of 32 records each.
+HR_FN FarFields* far_fields(u16* sizes, const RowTask& task) {
+    return reinterpret_cast<FarFields*>(sizes + u64{task.tiles} * task.groups * task.strings);
+}
 static_assert(sizeof(MeasuredColumns) == 264);
 
 HR_END_NAMESPACE

@@ -42,9 +42,9 @@ constexpr u32 stream_bytes = may_quote ? 512 : 1360;
 constexpr u32 tiny_string = 4;
 // From this size on a warp copies strings of 32 rows one by one if some have dropped bytes.
 constexpr u32 dropped_strings = 48 * tile::lanes;
+constexpr u32 long_string = 1024;  // from this size on a warp or a block copies a string, instead of a lane
 constexpr u32 long_strings = 128 * tile::lanes;  // bytes of 32 strings; from this size on all warps copy them together
-// Strings that began more than this before the tile are copied by several tiles (general/tile_strings.cuh).
-constexpr u32 string_head = 64;
+constexpr u32 string_head = STRING_HEAD;
 constexpr u32 max_malformed = 256;  // tiles with more malformed quotes are declined
 constexpr bool leaves_fields = HR_WRITES && !by_dfa;
 // Tiles with more fields that are left to the rules are declined. With more places, eight blocks of numbers would need
@@ -59,6 +59,13 @@ struct LeftPlace {
     u16 begin, row, column;
 };
 
+// Records of which a tile has a part.
+struct SplitRecords {
+    u32 enters;    // entry of the column table from which on the fields of the first record are in the tile
+    u32 skipped;   // fields in the tile that precede those of this entry
+    u32 last_end;  // the last field end that is staged: a later field goes on after the tile
+};
+
 struct RowMemory {
     uint4 text[stages_text ? staged_bytes / 16 + pad_vectors : 1];
     u32 ends[chunks + pad_chunks];                        // field ends; all ones after the tile, so that searches stop
@@ -69,12 +76,17 @@ struct RowMemory {
         u16 starts[max_records + 2];         // one past the end of each record, after the first record's begin
     };
     u64 totals[warps];
-    u32 odd[may_quote ? warps : 1];           // parity of the quotes in a warp's words of the tile
-    u32 head_odd[may_quote ? warps : 1];      // bit mask of the warp's words of the head with an odd number of quotes
-    u32 head_dropped[may_quote ? warps : 1];  // number of dropped quotes in these words
-    u32 sums[MAX_ROW_STRINGS];                // bytes that the tile owns, for each measured column of strings
-    u32 has_kinds;                            // not 0 if a column of kind `empty` has values
-    u32 begins[by_dfa ? chunks : 1];          // first bytes of records, by the DFA
+    union {
+        struct {
+            u32 odd[may_quote ? warps : 1];       // parity of the quotes in a warp's words of the tile
+            u32 head_odd[may_quote ? warps : 1];  // bit mask of the warp's words of the head with odd numbers of quotes
+            u32 head_dropped[may_quote ? warps : 1];  // number of dropped quotes in these words
+        };
+        SplitRecords split;  // without quotes
+    };
+    u32 sums[MAX_ROW_STRINGS];        // bytes that the tile owns, for each measured column of strings
+    u32 has_kinds;                    // not 0 if a column of kind `empty` has values
+    u32 begins[by_dfa ? chunks : 1];  // first bytes of records, by the DFA
     u32 malformed_count;
     u16 malformed[by_dfa ? max_malformed : 2];  // bytes of malformed quotes in the tile
     u32 left_count;
@@ -111,6 +123,8 @@ struct RowTile {
     u32 end;
     u32 first_chunk;  // earlier words contain no record that ends here: their bits are zero
     u32 records;      // number of records that end in the tile
+    bool far;         // the record that is open at the tile's begin began before what is staged: it is read in parts
+    bool far_after;   // the same of the record that is open at its end, for the next tile
     bool returns;     // a carriage return may end a field
     bool blanks;      // blank lines may precede a record; they consist of `line_end`
     u8 line_end;
@@ -174,6 +188,7 @@ HR_FN bool has_watched(const PlainDialect& dialect, const RowTile& tile, uint4 v
 HR_FN u32 first_chunk_of(const RowTile& tile) {
     const i64 open = static_cast<i64>(tile.entry.record_begin) - tile.origin - window_reach;
     if (!tile.entry.open) return head_chunks - 1;
+    if (tile.far) return head_chunks - (string_head + window_reach) / 32;
     return open > 0 ? static_cast<u32>(open) / 32 : 0;
 }
 
@@ -259,10 +274,15 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     return !odd && !(by_dfa && memory.malformed_count > max_malformed);
 }
 
+// Returns whether the record that is open at a tile's begin began before what is staged from `origin` on.
+HR_FN bool is_far(const TileStart& entry, i64 origin) {
+    return entry.open && static_cast<i64>(entry.record_begin) < origin + window_reach;
+}
+
 // Returns whether the tile's entries allow the fast path. A tile of few long records would leave most lanes idle; there
 // the general path reads columns side by side. The last of several tiles is not worth its launch.
 HR_FN bool is_readable(const RowTask& task, const RowTile& tile) {
-    const bool staged = !tile.entry.open || static_cast<i64>(tile.entry.record_begin) >= tile.origin + window_reach;
+    const bool staged = tile.far || !is_far(tile.entry, tile.origin);
     const bool is_rest = blockIdx.x != 0 && blockIdx.x + 1 == task.tiles;
     const bool wide = tile.records < few_rows && task.columns >= declined_columns && !is_rest;
     return tile.records <= max_records && staged && !wide && (may_quote || !tile.inside);
@@ -352,7 +372,8 @@ HR_FN void put_starts(RowMemory& memory, const RowTask& task, const RowTile& til
         }
     }
     if (threadIdx.x == 0) {
-        const i64 open = static_cast<i64>(tile.entry.record_begin) - tile.origin;
+        const i64 from = static_cast<i64>(tile.far ? tile.entry.field_begin : tile.entry.record_begin) - tile.origin;
+        const i64 open = tile.far ? max(from, i64{halo_bytes - string_head}) : from;
         const u32 begin = tile.begin + (begins_within_line_end(memory, tile) ? 1 : 0);
         memory.starts[0] = static_cast<u16>(tile.entry.open ? open : begin);
         if (ends_text(task, tile)) {
