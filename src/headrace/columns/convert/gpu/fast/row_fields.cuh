@@ -28,7 +28,7 @@ constexpr bool has_escapes = by_dfa && (!HR_WRITES || (row_kinds & ROW_ESCAPES) 
 HR_FN constexpr bool has_kind(RowKind kind) { return (row_kinds >> static_cast<u32>(kind) & 1) != 0; }
 
 // Whether a record that begins far before a tile is read in parts, each by the tile in which its fields end.
-constexpr bool splits_records = HR_WRITES && !may_quote && per_lane == 1 && has_kind(RowKind::text) && !has_short;
+constexpr bool splits_records = HR_WRITES && !may_quote && per_lane == 1 && has_kind(RowKind::text);
 constexpr u32 no_part = ~0u;
 
 constexpr u32 zeros = 0x30303030;
