@@ -20,7 +20,7 @@ constexpr u64 searches_in_flight = 16;
 // Batches of fewer operations run on one thread.
 constexpr u64 parallel_from = 8192;
 // Larger tables exceed the cache of a core by so much that prefetches pay.
-constexpr u64 cached_bytes = 8 << 20;
+constexpr u64 cached_bytes = 3 << 20;
 // The same for the tags of a table, which take a ninth of it or less.
 constexpr u64 cached_with_tags = 12 << 20;
 
