@@ -139,7 +139,7 @@ def test_few_pairs_of_8_bytes_have_few_launches_that_may_be_in_vain() -> None:
     Sorter(lister, 1 << 23, SortTuning(), DeviceBuffer).sort(
         SortRequest(KeyOrder.of("<u8"), DeviceBuffer(), DeviceBuffer(), (MovedItems(DeviceBuffer(), DeviceBuffer(), 8),))
     )
-    lsd = ["count_digits", "choose_plan", *["onesweep_pass"] * 8]
+    lsd = ["sample_prefixes", "count_digits", "choose_plan", *["onesweep_pass"] * 8]
     assert lister.launches == [*lsd, "tail_passes", "bin_sort", "block_radix_sort", "copy_or_reverse"]
     few = SortTuning().msd_of(8).select_pairs([8], 1 << 23, SortTuning().lsd)
     share = ListBounds(1 << 23, few, HybridOptions(reduces=False, stable=True), 8).nbytes / (1 << 26)
@@ -158,7 +158,7 @@ def test_one_pass_leaves_few_uniform_keys_in_leaf_buckets(width: int) -> None:
     lister = Lister()
     keys = SortRequest(KeyOrder.of(f"<u{width}"), DeviceBuffer(), DeviceBuffer())
     Sorter(lister, 1 << 21, SortTuning(), DeviceBuffer).sort(keys)
-    lsd = ["count_digits", "choose_plan", *["onesweep_pass"] * width]
+    lsd = ["sample_prefixes", "count_digits", "choose_plan", *["onesweep_pass"] * width]
     msd = ["msd_begin_and_assign", "scatter_reserve", "bin_sort", "block_radix_sort"]
     assert lister.launches == [*lsd, *msd, "copy_or_reverse"]
     lister = Lister()

@@ -154,7 +154,7 @@ void bind_lines(nb::module_& m) {
             [](LineSearch& self, const nb::handle& block, bool is_line) {
                 return with_block(block, [&](std::string_view text) { return self.count(text, is_line); });
             },
-            "block"_a, "is_line"_a)
+            "block"_a, "is_line"_a = false)
         .def(
             "write",
             [](LineSearch& self, const nb::handle& block, bool is_line) {
@@ -164,7 +164,7 @@ void bind_lines(nb::module_& m) {
                 return nb::steal(PyMemoryView_FromMemory(const_cast<char*>(out.data()),
                                                          static_cast<Py_ssize_t>(out.size()), PyBUF_READ));
             },
-            nb::keep_alive<0, 1>(), "block"_a, "is_line"_a)
+            nb::keep_alive<0, 1>(), "block"_a, "is_line"_a = false)
         .def_prop_ro("is_done", &LineSearch::is_done)
         .def_prop_ro("has_selected", &LineSearch::has_selected)
         .def_prop_ro("match_steps", &LineSearch::match_steps);
