@@ -11,7 +11,6 @@ import pytest
 import headrace
 from headrace.columns.column import Column
 from headrace.core.buffer import copy_of
-from headrace.encode import texts_gpu
 from headrace.encode.texts import as_dictionary, as_views
 from headrace.encode.texts_gpu import StringColumnBuffers, TextShape, run_together, string_views, text_dictionary
 from headrace.testing.fibers.launcher import FiberLauncher
@@ -94,23 +93,6 @@ def test_dictionaries(rows, large, few, seed):
     assert count == expected.dictionary.length
     assert bytes_of(launcher, texts.offsets) == bytes(expected.dictionary.offsets)
     assert bytes_of(launcher, texts.values) == bytes(expected.dictionary.values)
-
-
-def test_many_rows_have_a_larger_table(monkeypatch):
-    """Its 400 texts fit the first table of many rows, so the host waits once."""
-    column = column_of(random.Random(3), 400, False, False)
-    waits = []
-    for rows in (1 << 20, 400):
-        monkeypatch.setattr(texts_gpu, "MANY_ROWS", rows)
-        monkeypatch.setattr(texts_gpu, "MANY_SLOTS", 1024)
-        launcher = FiberLauncher("random", rows)
-        before = launcher.waits
-        codes, _, count = run_together(launcher, [text_dictionary(launcher, buffers_of(launcher, column), SHAPE)])[0]
-        waits.append(launcher.waits - before)
-        expected = as_dictionary(column, 1)
-        assert expected.dictionary is not None
-        assert (bytes_of(launcher, codes), count) == (bytes(expected.values), expected.dictionary.length)
-    assert waits[1] == 1 < waits[0]
 
 
 def test_columns_are_encoded_together():

@@ -38,8 +38,6 @@ _CODES = Entry("encode/dictionary.cu", "put_codes", f"{_DISTINCT}PP")
 _GATHER = Entry("encode/dictionary.cu", "gather_texts", f"{_PLAIN}PPQQPP")
 _INITIAL_SLOTS, _SLOT_GROWTH = 1 << 16, 16
 """Slots of the first hash table, and the factor of each larger table."""
-MANY_ROWS, MANY_SLOTS = 1 << 20, 1 << 18
-"""Rows from which on the first table has more slots: a table that is too small costs a pass over all rows."""
 _MAX_INT32 = 0x7FFFFFFF
 _SEED = int.from_bytes(os.urandom(8), "little") | 1
 _MAX_TOGETHER = 4
@@ -223,8 +221,6 @@ def text_dictionary(
     """
     if not texts.rows:
         return launcher.allocate(0), StringColumnBuffers(launcher.put(np.zeros(1, np.int32)), launcher.allocate(0), None, 0, 4), 0
-    if texts.rows >= MANY_ROWS:
-        shape = replace(shape, slots=max(shape.slots, MANY_SLOTS))
     where, codes = launcher.allocate(texts.rows * 4), launcher.allocate(texts.rows * 4)
     while True:
         distinct = _DistinctTexts.find(launcher, texts, shape, where, codes)
