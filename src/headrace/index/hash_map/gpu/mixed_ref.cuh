@@ -181,10 +181,17 @@ __device__ __forceinline__ MixedResult<L> run_operation(const SlabTable& table, 
                                                         const MixedOperation<L>& operation, bool is_active) {
     MixedWalk<L> own(table, locks, operation);
     Allocator allocator(table);
+    u32 pause = 64;
     while (__ballot_sync(tile::all_lanes, is_active) != 0) {
         if (is_active) own.lock();
         __syncwarp();
         const bool is_owner = is_active && own.is_locked();
+        if (__ballot_sync(tile::all_lanes, is_owner) == 0) {  // all wait for locks of few buckets
+            __nanosleep(pause);
+            pause = pause < 1024 ? 2 * pause : pause;
+            continue;
+        }
+        pause = 64;
         const SlabView<L> seen = look_at<L>(table, own.slab(), own.key(), is_owner);
         if (is_owner) is_active = own.step(seen);
         const bool is_full = own.is_full();
