@@ -1,6 +1,6 @@
 """Plots rates by the number of threads, of items, of bytes or of batches, as lines.
 
-usage: python -m bench.lines threads|files|sorts|primitives|lsm|string-matching RESULTS.json OUT.svg
+usage: python -m bench.lines threads|files|sorts|primitives|lsm|slab-hash|string-matching RESULTS.json OUT.svg
 """
 
 from __future__ import annotations
@@ -85,6 +85,19 @@ def lsm(results: Mapping[str, Any]) -> Plot:
     return Plot("G items/s: batches of pairs of 32 bits, up to batch r", "r", {row["r"]: str(row["r"]) for row in rows}, lines)
 
 
+def slab_hash(results: Mapping[str, Any]) -> Plot:
+    """Return the rates of a hash map of 2^22 pairs by its utilisation (figure 5.4)."""
+    found = [row for row in results["rows"] if row["experiment"] == "figure-5.4"]
+    rows = sorted(found, key=lambda row: float(row["utilisation"]))
+    colours = {"build": PEER, "find present": COLOURS["headrace"], "find absent": "#7a9a3a"}
+    lines = {
+        operation: Line({row["utilisation"]: row["ours"] / 1e3 for row in rows if row["operation"] == operation}, colour)
+        for operation, colour in colours.items()
+    }
+    ticks = {row["utilisation"]: f"{row['utilisation']} %" for row in rows}
+    return Plot("G/s: a hash map of 2^22 pairs of 32 bits", "utilisation", ticks, lines)
+
+
 def string_matching(results: Mapping[str, Any]) -> Plot:
     """Return the rates in bytes of any value by the length of the pattern, beside those of the paper (table 2.3)."""
     rows = [row for row in results["rows"] if row["experiment"] == "table-2.3"]
@@ -105,7 +118,7 @@ def main(arguments: Sequence[str]) -> None:
     machine = results["machine"]
     where = f"{machine['cores']} cores" if kind in ("threads", "files") else machine["gpu"]
     plots = {"threads": threads, "files": files, "sorts": sorts, "primitives": primitives, "lsm": lsm}
-    plots["string-matching"] = string_matching
+    plots |= {"slab-hash": slab_hash, "string-matching": string_matching}
     Path(target).write_text(picture(plots[kind](results), where))
 
 

@@ -35,6 +35,7 @@ declare -A commands=(
     [hash_map]='index.hash_map_gpu'
     [sorted_map]='index.sorted_map --device cuda --items 27 --batches 16,18,20 --queries 24'
     [lsm]="paper lsm --device cuda$([[ $scale -eq 1 ]] || echo ' --quick')"
+    [slab_hash]="paper slab-hash --device cuda$([[ $scale -eq 1 ]] || echo ' --quick')"
     [string_matching]="paper string-matching --device cuda$([[ $scale -eq 1 ]] || echo ' --quick')"
     [find]="query.find_gpu --mib $((4096 / scale)) --lengths 1,16,1024"
     [dictionaries]='store.dictionary_kernels'
@@ -48,9 +49,9 @@ declare -A commands=(
     [latency]='read.latency'
     [memory]="read.memory --bytes $((300000000 / scale))"
 )
-declare -A seconds=([sort]=180 [multisplit]=60 [primitives]=60 [histogram]=60 [small]=60 [read]=120 [stream]=200 [hash_map]=90 [sorted_map]=90 [lsm]=90 [string_matching]=90 [find]=120 [dictionaries]=90 [shapes_gpu]=300 [shapes]=540
+declare -A seconds=([sort]=180 [multisplit]=60 [primitives]=60 [histogram]=60 [small]=60 [read]=120 [stream]=200 [hash_map]=90 [sorted_map]=90 [lsm]=90 [slab_hash]=60 [string_matching]=90 [find]=120 [dictionaries]=90 [shapes_gpu]=300 [shapes]=540
     [readers]=300 [readers_more]=180 [write]=90 [stream_cpu]=90 [scaling]=40 [latency]=30 [memory]=40)
-gpu=(sort multisplit primitives histogram small read hash_map sorted_map lsm string_matching find dictionaries stream)
+gpu=(sort multisplit primitives histogram small read hash_map sorted_map lsm slab_hash string_matching find dictionaries stream)
 cpu=(readers readers_more write stream_cpu scaling latency memory)
 contenders=headrace,polars,pyarrow,duckdb,pandas_pyarrow,plain_read
 

@@ -63,11 +63,7 @@ def paper_string_matching(results: Results) -> str:
         rows = [row for row in found if row["experiment"] == name]
         if not rows:  # an interrupted run
             continue
-        across = "bits" if "bits" in rows[0] else "method"
-        cells = {(row["m"], row[across]): _beside_paper(row) for row in rows}
-        cases, lengths = dict.fromkeys(row[across] for row in rows), dict.fromkeys(row["m"] for row in rows)
-        head = [f"{title}; m", *map(str, cases)]
-        parts.append(table(head, [[f"{m:,}", *(cells.get((m, case), "") for case in cases)] for m in lengths]))
+        parts.append(_grid(title, rows, "m", "bits" if "bits" in rows[0] else "method"))
     return "\n\n".join([*parts, results.source("string-matching")])
 
 
@@ -79,6 +75,33 @@ _TABLES_OF_STRINGS = {
     "table-2.6": "4 letters, 4.6 million, ms",
     "table-2.7": "19 letters, 3.3 million, ms",
 }
+
+
+def paper_slab_hash(results: Results) -> str:
+    """Return the tables of the paper on hash maps that were measured: our rates beside those of the paper."""
+    found = results.rows("paper-slab-hash")
+    parts = [
+        _grid(title, rows, down, across)
+        for name, title, down, across in _TABLES_OF_MAPS
+        if (rows := [row for row in found if row["experiment"] == name])
+    ]
+    return "\n\n".join([*parts, results.source("paper-slab-hash")])
+
+
+_TABLES_OF_MAPS = (
+    ("figure-5.4", "2^22 pairs, M/s; utilisation, %", "utilisation", "operation"),
+    ("figure-5.5", "M/s; pairs", "n", "operation"),
+    ("figure-5.6", "times as fast as rebuilds; batch", "batch", ""),
+    ("figure-5.7", "mixed operations, M/s; pairs", "n", "mix"),
+    ("allocation", "slabs, M/s", "n", "allocator"),
+)
+
+
+def _grid(title: str, rows: list[Row], down: str, across: str) -> str:
+    """Return a table with a line for each value of `down`, and a column for each of `across`, if that is not empty."""
+    cells = {(row[down], row.get(across, "rate")): _beside_paper(row) for row in rows}
+    cases, lines = dict.fromkeys(case for _, case in cells), sorted({line for line, _ in cells})
+    return table([title, *map(str, cases)], [[f"{line:,}", *(cells.get((line, case), "") for case in cases)] for line in lines])
 
 
 def _case(row: Row) -> str:

@@ -24,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_every_plot_of_the_page_has_its_command() -> None:
     shown = re.findall(r"\]\((img/\S+\.svg)\)", PAGE)
     assert sorted(f"docs/{name}" for name in shown) == sorted(target for _, target in COMMANDS)
-    assert len(COMMANDS) == 10
+    assert len(COMMANDS) == 11
 
 
 @pytest.mark.parametrize(("command", "target"), COMMANDS, ids=lambda one: one.rsplit("/", 1)[-1])
