@@ -86,3 +86,4 @@ def test_tiles_of_records_with_many_fields(size: int, fields: int, field: int, t
     first = FirstRecord(begin=0, fields=(b"x" * (field - 1),) * fields)
     assert tile_bytes_for(size, first, threads) == expected
     assert tile_bytes_for(size, None, threads) == 1 << 18
+    assert tile_bytes_for(size, first, threads, has_long_records=True) == max(expected, min(2 << 20, size // (4 * threads)))

@@ -19,7 +19,7 @@ from headrace.columns.plan.load_run import LoadRun
 from headrace.columns.plan.row_policy import COLLECTED, RowRules, row_rules
 from headrace.columns.plan.value_forms import PlannedForms
 from headrace.columns.records.data_range import decide_header, find_data_range, find_data_start
-from headrace.columns.schema import PlannedColumns, explained_by, plan_columns
+from headrace.columns.schema import FirstRecord, PlannedColumns, explained_by, plan_columns
 from headrace.columns.types import ENCODED
 from headrace.columns.zone import LocalTimes
 from headrace.core.device import Device
@@ -33,6 +33,10 @@ from headrace.sources.open import OpenSource
 if TYPE_CHECKING:
     from headrace.api.report import Report
     from headrace.gpu.kernels.launcher import GpuLauncher
+
+
+_LONG_RECORD_BYTES = 64 << 10
+"""Bytes without a line end that show a long record."""
 
 
 def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
@@ -56,10 +60,25 @@ def prepare(source: OpenSource, options: CsvOptions) -> Prepared:
     return prepared if beginnings is None else beginnings.keep(source, prepared, options.context)
 
 
+def _tile_bytes(source: OpenSource, prepared: Prepared, options: CsvOptions) -> int:
+    """Return the bytes of a tile."""
+    first, size, threads = prepared.beginning.first, source.size, options.context.thread_count
+    if first is None or size >> 20 < threads or source.is_in_gpu_memory:
+        return tile_bytes_for(size, first, threads)
+    return tile_bytes_for(size, first, threads, has_long_records=_is_record_long(source, first, options))
+
+
+def _is_record_long(source: OpenSource, first: FirstRecord, options: CsvOptions) -> bool:
+    """Return whether no line ends in the 64 KB behind the first record."""
+    begin = source.native.read(first.begin + len(first.text), _LONG_RECORD_BYTES).lstrip(b"\r\n")
+    line_end = options.dialect.lineterminator or b"\n"
+    return len(begin) > _LONG_RECORD_BYTES // 2 and line_end not in begin and b"\r" not in begin
+
+
 def load_plan(source: OpenSource, prepared: Prepared, options: CsvOptions, forms: PlannedForms | None = None) -> LoadPlan:
     """Return the plan for the native loader; `forms` are given if they were planned for the columns of several files."""
     planned, extent, context = prepared.columns, prepared.extent, options.context
-    tile_bytes = options.chunk_bytes or tile_bytes_for(source.size, prepared.beginning.first, context.thread_count)
+    tile_bytes = options.chunk_bytes or _tile_bytes(source, prepared, options)
     with explained_by(prepared.beginning.decision):
         columns, rows, planned_forms, zones = _parts.get_or_create(
             lambda: _plan_parts(planned, options, forms), planned, options.values, options.rows, forms

@@ -14,9 +14,11 @@ from headrace.structure.find import DEFAULT_TILE_BYTES
 
 MAX_TILE_BYTES = 1 << 30  # upper limit of a tile: positions in a tile are 32-bit numbers
 _LARGE_TILE_BYTES = 4 << 20
+_LONG_RECORD_TILE_BYTES = 2 << 20
+"""Bytes of a tile of records of 64 KB and more, of which it reads the last one beyond its end."""
 _ROWS_PER_TILE = 256
-_TILES_PER_THREAD = 4
 """Minimum number of rows of a tile, as long as it fits into the cache: the loop over one column has a fixed cost."""
+_TILES_PER_THREAD = 4
 _SHORT_FIELD_BYTES = 16  # a field of more bytes costs more than its share of the loop's fixed cost, so it counts as one of these
 
 
@@ -119,13 +121,14 @@ def plan_zones(types: Iterable[DataType | None]) -> tuple[tuple[LocalTimes, tupl
     return tuple((local_times(name), tuple(positions)) for name, positions in columns.items())
 
 
-def tile_bytes_for(size: int, first: FirstRecord | None, threads: int) -> int:
+def tile_bytes_for(size: int, first: FirstRecord | None, threads: int, *, has_long_records: bool = False) -> int:
     """Return the bytes of a tile for a text whose records are about as long as its first.
 
-    A tile of records with many fields is larger, but every thread gets several.
+    A tile of records with many fields or of 64 KB and more is larger, but every thread gets several.
     """
     if first is None or size == 0:
         return DEFAULT_TILE_BYTES
     record = min(sum(map(len, first.fields)) + len(first.fields), _SHORT_FIELD_BYTES * len(first.fields))
+    wanted = max(_ROWS_PER_TILE * record, _LONG_RECORD_TILE_BYTES if has_long_records else 0)
     share = size // (_TILES_PER_THREAD * threads)
-    return max(DEFAULT_TILE_BYTES, min(_LARGE_TILE_BYTES, share, _ROWS_PER_TILE * record))
+    return max(DEFAULT_TILE_BYTES, min(_LARGE_TILE_BYTES, share, wanted))
