@@ -69,7 +69,7 @@ def _tile_bytes(source: OpenSource, prepared: Prepared, options: CsvOptions) -> 
 
 
 def _is_record_long(source: OpenSource, first: FirstRecord, options: CsvOptions) -> bool:
-    """Return whether no line ends in the 64 KB behind the first record."""
+    """Return whether no line ends in the 64 KB after the first record."""
     begin = source.native.read(first.begin + len(first.text), _LONG_RECORD_BYTES).lstrip(b"\r\n")
     line_end = options.dialect.lineterminator or b"\n"
     return len(begin) > _LONG_RECORD_BYTES // 2 and line_end not in begin and b"\r" not in begin
