@@ -212,3 +212,15 @@ def test_projection(rows: list[list[str]], names: list[str], count: int, way: tu
 def test_row_index_of_rejected_records(lines: list[bytes], way: tuple[str, int, int]) -> None:
     table = read(b"n,t\n" + b"".join(lines), way, dtypes={"n": "int64"}, on_error="reject", row_index_name="i")
     assert table["i"].to_pylist() == [i for i, line in enumerate(lines) if line == b"1,x\n"]
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"|"])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("size", [60 << 10, 300 << 10])
+def test_records_of_more_and_less_than_64_kb_after_the_first_one(line_end: bytes, header: bool, size: int) -> None:
+    """Longer ones are read in larger tiles."""
+    texts = [bytes([65 + i % 26]) * (size + 1_000 * (i % 7)) for i in range(24)]
+    lines = [b"a,b"] * header + [b"%d,%s" % (i, text) for i, text in enumerate(texts)]
+    terminator = None if line_end != b"|" else "|"
+    found = headrace.read_csv(line_end.join(lines) + line_end, header=header, lineterminator=terminator, threads=2)
+    assert [column.to_pylist() for column in found.columns.values()] == [list(range(24)), [text.decode() for text in texts]]
