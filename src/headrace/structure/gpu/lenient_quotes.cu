@@ -110,8 +110,8 @@ struct OwnRuns {
         }
         const u64 quotes = bits_of(vectors, all.dialect.quote);
         if (quotes == 0) return;
-        const bool behind_quote = at > 0 && all.text[at - 1] == all.dialect.quote;
-        begins = quotes & ~(quotes << 1 | (behind_quote ? 1 : 0));
+        const bool after_quote = at > 0 && all.text[at - 1] == all.dialect.quote;
+        begins = quotes & ~(quotes << 1 | (after_quote ? 1 : 0));
         const bool plain = all.has_plain_delimiters();
         const u64 delimiters = plain ? delimiters_of(all, vectors, at) : 0;
         for (u64 left = begins; left != 0; left &= left - 1)
@@ -229,7 +229,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // All lanes of a warp: return the kind of the first decisive run in later tiles than `tile`.
-__device__ __forceinline__ u32 kind_behind(const u16* tiles, u32 count, u32 tile) {
+__device__ __forceinline__ u32 kind_after(const u16* tiles, u32 count, u32 tile) {
     for (u32 first = tile + 1; first < count; first += tile::lanes) {
         const u32 mine = first + tile::lane();
         const u32 kind = mine < count ? tiles[mine] & 3 : u32{neutral};
@@ -247,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const u32 tile = blockIdx.x * warps + tile::warp();
     if (tile >= count || !is_asked(other)) return;
     const u32 own = tiles[tile];
-    if ((own & asks_later) == 0 || kind_behind(tiles, count, tile) != may_close) return;
+    if ((own & asks_later) == 0 || kind_after(tiles, count, tile) != may_close) return;
     const LookedAt all = {text, bytes, dialect};
     for (u32 thread = (own >> thread_shift) + tile::lane(); thread < threads; thread += tile::lanes) {
         const u64 number = u64{tile} * threads + thread;

@@ -51,7 +51,7 @@ static __device__ __forceinline__ bool fits_word(const Leaf& leaf) {
     return (bits <= shift ? bits : shift + of_span) + row_bits <= key_bits;
 }
 
-// What became of the keys of a bucket. `crowded`: they are in their bins, of which some have many keys.
+// The outcome for the keys of a bucket. `crowded`: they are in their bins, of which some have many keys.
 enum class LeafOutcome : u32 { sorted, crowded, declined };
 
 template <u32 rounds, u32 sure>

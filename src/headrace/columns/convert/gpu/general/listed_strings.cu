@@ -111,7 +111,7 @@ HR_COLD bool is_null(const NullTexts& nulls, const FieldTexts& text, const Liste
 }
 
 // Measures strings: sums[group * strings + column] is the number of bytes of a column in a group of records. If fields
-// are not listed, column 0 has more bytes than any estimate allows.
+// are not listed, column 0 has UNLISTED_BYTES (listed_strings.py), more than any estimate allows.
 extern "C" __global__ void __launch_bounds__(threads)
     measure_listed(const u8* bytes, u64 size, const u16* __restrict__ ends, const u64* __restrict__ begins,
                    const ConvertColumn* __restrict__ columns, const FindTotals* totals, const u32* declined, u64* sums,
