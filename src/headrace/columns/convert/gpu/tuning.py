@@ -34,8 +34,8 @@ OFFSETS_THREADS = 256
 """Threads of a block of string_offsets.cu."""
 PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [OFFSETS_THREADS]}),)
 
-LISTED_DEFINES = {"HR_THREADS": 128, "HR_ROWS": 64}
-"""Macros of general/listed_strings.cu: threads of a block, and records of a column that a thread converts."""
+LISTED_DEFINES = {"HR_THREADS": 256, "HR_BLOCKS": 4}
+"""Macros of general/listed_strings.cu: threads of a block, and resident blocks per multiprocessor."""
 
 ALL_KINDS = (1 << 23) - 1
 """All bits of a program's mask of RowKind, and those after them (fast/row_task.hpp)."""

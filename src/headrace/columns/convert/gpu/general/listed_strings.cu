@@ -1,6 +1,7 @@
 // Converts texts of many columns, all strings, whose fields list_fields (convert.cu) has listed. A tile of few records
-// has few bytes of each column, so that its stores would be short. Here a thread takes a column of 64 records. It
-// collects its bytes, and stores 16 at a time. Neighbouring threads read neighbouring fields.
+// has few bytes of each column, so that its stores would be short. Here a block takes 64 records of up to 64 columns.
+// It stages their ends and their text. Then a warp takes a column, and a lane two of its records. So offsets and bytes
+// of a column are stored as whole sectors.
 //
 // Bytes moved: the text, the list of ends twice, and the result once.
 #include "columns/convert/gpu/convert_task.hpp"
@@ -8,27 +9,13 @@
 #include "columns/convert/gpu/text_bits.cuh"
 #include "columns/rules/special_words.hpp"
 #include "columns/rules/word_table.hpp"
-#include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"
+#include "gpu/block/warp.cuh"
 
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
-constexpr u32 group_rows = HR_ROWS;  // records of a column that a thread converts
-static_assert(group_rows % 32 == 0);
-
-// A thread's column, and its records [first, end).
-struct ThreadRows {
-    u32 number;
-    u64 first, end;
-    u32 sum;  // index of its sum of bytes
-};
-
-HR_FN ThreadRows rows_of_thread(u32 strings, u64 rows) {
-    const u32 index = blockIdx.x * threads + threadIdx.x, group = index / strings;
-    const u64 first = u64{group} * group_rows;
-    return {index - group * strings, first, min(rows, first + group_rows), index};
-}
+constexpr u32 group_rows = 2 * tile::lanes;  // records of a group
 
 // A text, and the list of its fields (ListedFields of convert.cu).
 struct FieldTexts {
@@ -38,56 +25,6 @@ struct FieldTexts {
     const u64* begins;
     u32 width;  // fields of a record
 };
-
-struct ListedField {
-    u64 begin;
-    u32 n;
-};
-
-// Words from which the bounds of a field follow. They are computed later, so that no thread waits for the words before.
-struct FieldWords {
-    u64 record_begin;
-    u32 before, end;  // the end of the field before it, and its own
-
-    HR_MEMBER ListedField bounds(bool is_first) const {
-        const u32 first = is_first ? 0 : before + 1;
-        return {record_begin + first, end - first};
-    }
-};
-
-HR_FN FieldWords load_field(const FieldTexts& text, u64 record, u32 position) {
-    const u16* const own = text.ends + record * text.width + position;
-    return {text.begins[record], own[position == 0 ? 0 : -1], own[0]};
-}
-
-// Words with the first bytes of a field.
-struct FieldStart {
-    u64 low, high;
-};
-
-// Returns whether the words of a field are loaded; bytes at the edges of the text are loaded one by one.
-HR_FN bool has_words(const FieldTexts& text, u64 begin) { return begin >= 8 && begin + 16 <= text.size; }
-
-HR_FN FieldStart load_start(const FieldTexts& text, u64 begin, u32 n) {
-    const u8* const from = text.bytes + begin;
-    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(from) % 8);
-    const u64* const words = reinterpret_cast<const u64*>(from - skew);
-    const bool loads = n != 0 && has_words(text, begin);
-    return {loads ? words[0] : 0, loads && skew + n > 8 ? words[1] : 0};
-}
-
-// Returns up to eight bytes of the text; those after them are any.
-HR_FN u64 bytes_of(const FieldTexts& text, const FieldStart& words, u64 begin, u32 n) {
-    const u8* const from = text.bytes + begin;
-    if (has_words(text, begin)) {
-        const u32 shift = static_cast<u32>(8 * (reinterpret_cast<u64>(from) % 8));
-        return words.low >> shift | words.high << 1 << (63 - shift);
-    }
-    u64 result = 0;
-#pragma unroll 1
-    for (u32 i = 0; i < min(n, 8u); ++i) result |= u64{from[i]} << (8 * i);
-    return result;
-}
 
 // Texts of a column that mean null, beside the empty one.
 struct NullTexts {
@@ -102,12 +39,13 @@ HR_FN NullTexts null_texts(const ConvertColumn& column) {
 HR_FN bool may_be_null(const NullTexts& nulls, u32 n) { return (nulls.sizes >> min(n, 63u) & 1) != 0; }
 
 // Returns whether a field is such a text.
-HR_COLD bool is_null(const NullTexts& nulls, const FieldTexts& text, const ListedField& field) {
-    const auto [begin, n] = field;
+HR_COLD bool is_null(const NullTexts& nulls, const u8* field, u32 n) {
     if (!may_be_null(nulls, n)) return false;
-    if (n > 8) return is_one_of(nulls.rules->nulls, text.bytes + begin, n);
-    return (meaning_of_word(nulls.rules->words, bytes_of(text, load_start(text, begin, n), begin, n), n) & NULL_WORD) !=
-           0;
+    if (n > 8) return is_one_of(nulls.rules->nulls, field, n);
+    u64 word = 0;
+#pragma unroll
+    for (u32 i = 0; i < 8; ++i) word |= i < n ? u64{field[i]} << (8 * i) : 0;
+    return (meaning_of_word(nulls.rules->words, word, n) & NULL_WORD) != 0;
 }
 
 // Measures strings: sums[group * strings + column] is the number of bytes of a column in a group of records. If fields
@@ -116,157 +54,208 @@ extern "C" __global__ void __launch_bounds__(threads)
     measure_listed(const u8* bytes, u64 size, const u16* __restrict__ ends, const u64* __restrict__ begins,
                    const ConvertColumn* __restrict__ columns, const FindTotals* totals, const u32* declined, u64* sums,
                    u64 groups, u32 width, u32 strings) {
-    const ThreadRows own = rows_of_thread(strings, groups * group_rows);
-    if (own.first >= own.end) return;
+    const u32 index = blockIdx.x * threads + threadIdx.x, group = index / strings;
+    if (group >= groups) return;
     const bool is_listed = tile::load_relaxed(declined) == 0;
-    const u64 end = is_listed ? min(own.end, totals->records) : 0;
-    const FieldTexts text{bytes, size, ends, begins, width};
-    const ConvertColumn& column = columns[own.number];
+    const u64 end = is_listed ? min(totals->records, u64{group + 1} * group_rows) : 0;
+    const ConvertColumn& column = columns[index - group * strings];
+    const u32 position = column.position;
     const NullTexts nulls = null_texts(column);
     u64 sum = is_listed ? 0 : u64{1} << 40;
-    const bool is_first = column.position == 0;
 #pragma unroll 8
-    for (u64 record = own.first; record < end; ++record) {
-        const ListedField field = load_field(text, record, column.position).bounds(is_first);
-        sum += field.n;
-        if (may_be_null(nulls, field.n) && is_null(nulls, text, field)) sum -= field.n;
+    for (u64 record = u64{group} * group_rows; record < end; ++record) {
+        const u16* const own = ends + record * width + position;
+        const u32 first = position == 0 ? 0 : own[-1] + 1u, n = own[0] - first;
+        sum += n;
+        if (may_be_null(nulls, n) && is_null(nulls, bytes + begins[record] + first, n)) sum -= n;
     }
-    sums[own.sum] = sum;
+    sums[index] = sum;
 }
 
-// Stores consecutive bytes by aligned vectors of 16.
-struct ByteStream {
-    u8* to;         // of the vector, aligned
-    u64 low, high;  // its bytes
-    u32 count;      // their number
-    u32 others;     // how many of these precede the stream
+constexpr u32 warps = threads / tile::lanes;
+constexpr u32 strip_fields = 64;  // at most
+// Entries of a record: the end before the strip, and those of its fields. An odd number of words, so that lanes with
+// neighbouring records read other banks.
+constexpr u32 record_ends = strip_fields + 2;
+constexpr u32 text_pieces = 2048;  // of 16 bytes: the staged text
+constexpr u32 packed_bytes = 768;  // of a warp's column
 
-    HR_MEMBER static ByteStream at(u8* to) {
-        const u32 others = static_cast<u32>(reinterpret_cast<u64>(to) % 16);
-        return {to - others, 0, 0, others, others};
-    }
-    // Appends the lowest bytes of a word, 1 to 8.
-    HR_MEMBER void append(u64 bytes, u32 size) {
-        bytes &= ~u64{0} >> (64 - 8 * size);
-        const u32 shift = 8 * count % 64;
-        const u64 carried = shift == 0 ? 0 : bytes >> (64 - shift);
-        low |= count < 8 ? bytes << shift : 0;
-        high |= count < 8 ? carried : bytes << shift;
-        count += size;
-        if (count < 16) return;
-        const u32 more = count - 16;
-        count = 16;
-        store();
-        *this = {to + 16, more == 0 ? 0 : bytes >> (8 * (size - more)), 0, more, 0};
-    }
-    // Stores the bytes of the vector that belong to the stream.
-    HR_MEMBER void store() const {
-        if (count - others == 16) {
-            *tile::in_global(reinterpret_cast<uint4*>(to)) = {static_cast<u32>(low), static_cast<u32>(low >> 32),
-                                                              static_cast<u32>(high), static_cast<u32>(high >> 32)};
-            return;
-        }
-#pragma unroll 1
-        for (u32 at = others; at < count;) {
-            const u64 rest = (at < 8 ? low : high) >> (8 * at % 64);
-            if (at % 8 == 0 && at + 8 <= count) {
-                at = store_part<u64>(at, rest);
-            } else if (at % 4 == 0 && at + 4 <= count) {
-                at = store_part<u32>(at, rest);
-            } else {
-                at = store_part<u8>(at, rest);
-            }
-        }
-    }
-    template <typename Part>
-    HR_MEMBER u32 store_part(u32 at, u64 bytes) const {
-        *tile::in_global(reinterpret_cast<Part*>(to + at)) = static_cast<Part>(bytes);
-        return at + static_cast<u32>(sizeof(Part));
-    }
+struct StripMemory {
+    uint4 text[text_pieces];
+    u32 packed[warps][packed_bytes / 4];
+    u16 ends[group_rows * record_ends];
 };
 
-// Stores consecutive offsets, four of 4 bytes at a time. The first one's index is a multiple of four.
-struct OffsetVector {
-    u8* to;  // of the next offset
-    u32 before[3];
-    bool is_long;
+// Fields [first, end) of records, and records likewise.
+struct Strip {
+    u32 first, end;
+    u64 first_record, end_record;
+};
 
-    HR_MEMBER void append(u64 row, u64 value) {
-        if (is_long) {
-            *tile::in_global(reinterpret_cast<u64*>(to) + row) = value;
-            return;
-        }
-        const u32 own = static_cast<u32>(value);
-        if (row % 4 == 3) {
-            *tile::in_global(reinterpret_cast<uint4*>(to) + row / 4) = {before[0], before[1], before[2], own};
-        }
-        before[0] = before[1];
-        before[1] = before[2];
-        before[2] = own;
-    }
-    // Stores the last offset, of index `row`, and those before it that share its vector.
-    HR_MEMBER void end(u64 row, u64 value) const {
-        store_offset(to, is_long, row, value);
-        const u32 held = is_long ? 0 : row % 4;
+// Copies the ends of a strip's fields to shared memory, a record a warp. Entry k of a record is where column k - 1
+// ends.
+HR_FN void stage_ends(StripMemory& memory, const FieldTexts& text, const Strip& strip) {
+    const u32 records = static_cast<u32>(strip.end_record - strip.first_record);
+#pragma unroll 4
+    for (u32 r = tile::warp(); r < records; r += warps) {
+        const u16* const from = text.ends + (strip.first_record + r) * text.width + strip.first - 1;
 #pragma unroll
-        for (u32 k = 1; k <= 3; ++k) {
-            if (k <= held) store_offset(to, false, row - k, before[3 - k]);
+        for (u32 at = 0; at < record_ends; at += tile::lanes) {
+            const u32 k = at + tile::lane();
+            if (k > strip.end - strip.first) break;
+            memory.ends[r * record_ends + k] = k == 0 && strip.first == 0 ? 0xFFFF : from[k];
         }
     }
-};
-
-// Converts a thread's strings. `offset`: of the first one. The ends of a field are loaded two records ahead, and its
-// first bytes one.
-template <bool has_nulls>
-HR_FN void convert_strings(const FieldTexts& text, const ConvertColumn& column, const ThreadRows& own, u64 offset) {
-    const u32 position = column.position;
-    const bool is_first = position == 0, keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL);
-    const auto load = [&](u64 row) { return load_field(text, min(row, own.end - 1), position); };
-    ByteStream stream = ByteStream::at(column.values + offset);
-    OffsetVector offsets{column.offsets, {}, column.width == 8};
-    ListedField next = load(own.first).bounds(is_first);
-    FieldStart next_start = load_start(text, next.begin, next.n);
-    FieldWords second = load(own.first + 1);
-    u32 present = 0;
-#pragma unroll 1
-    for (u64 row = own.first; row < own.end; ++row) {
-        const ListedField field = next;
-        FieldStart start = next_start;
-        next = second.bounds(is_first);
-        next_start = load_start(text, next.begin, next.n);
-        second = load(row + 2);
-        const bool is_value = field.n == 0 ? keeps_empty : !has_nulls || !is_null(null_texts(column), text, field);
-        present |= is_value ? 1u << row % 32 : 0;
-        offsets.append(row, offset);
-        const u32 n = is_value ? field.n : 0;
-#pragma unroll 1
-        for (u32 done = 0; done < n; done += 8) {
-            const u64 begin = field.begin + done;
-            if (done != 0) start = load_start(text, begin, n - done);
-            stream.append(bytes_of(text, start, begin, n - done), min(n - done, 8u));
-        }
-        offset += n;
-        if (row % 32 != 31 && row + 1 != own.end) continue;
-        *tile::in_global(column.validity + row / 32) = present;
-        present = 0;
-    }
-    offsets.end(own.end, offset);
-    stream.store();
 }
 
-// Converts listed strings. `sums`: those of measure_listed, scanned over the groups for each column. `validated_rows`:
-// as validate_estimate publishes them.
-extern "C" __global__ void __launch_bounds__(threads)
+// Copies a strip's text to shared memory. Sets `texts` to the begins of this lane's two records, from which their ends
+// count: in shared memory, or in the text if a record has no place there, or lies at the text's edge.
+HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& strip, const u8* (&texts)[2]) {
+    const u64 text_begin = reinterpret_cast<u64>(text.bytes), text_end = text_begin + text.size;
+    u32 used = 0;  // pieces
+#pragma unroll
+    for (u32 half = 0; half < 2; ++half) {
+        const u32 r = half * tile::lanes + tile::lane();
+        const bool is_record = strip.first_record + r < strip.end_record;
+        const u64 record = is_record ? text_begin + text.begins[strip.first_record + r] : text_begin;
+        const u16* const ends = memory.ends + r * record_ends;
+        const u64 begin = record + (is_record ? (ends[0] + 1u) % 0x10000 : 0);
+        const u64 first = begin / 16 * 16, last = is_record ? record + ends[strip.end - strip.first] : begin;
+        const u32 wanted = last == begin ? 0 : static_cast<u32>((last + 15 - first) / 16);
+        const u32 inclusive = tile::scan_warp<Sum<u32>>(wanted), place = used + inclusive - wanted;
+        const bool is_staged =
+            inclusive + used <= text_pieces && first >= text_begin && first + 16 * u64{wanted} <= text_end;
+        const u32 pieces = is_staged ? wanted : 0;
+        used += tile::shuffle(inclusive, tile::lanes - 1);
+        uint4* const to = memory.text + place;
+        texts[half] =
+            pieces != 0 ? reinterpret_cast<const u8*>(to) - first + record : reinterpret_cast<const u8*>(record);
+#pragma unroll
+        for (u32 i = 0; i < tile::lanes / warps; ++i) {
+            const u32 source = i * warps + tile::warp(), count = tile::shuffle(pieces, source);
+            const u32 at = tile::shuffle(place, source);
+            const uint4* const from = reinterpret_cast<const uint4*>(tile::shuffle(first, source));
+            for (u32 k = tile::lane(); k < count; k += tile::lanes) tile::copy_async(memory.text + at + k, from + k);
+        }
+    }
+}
+
+// Copies a lane's bytes. Four loads precede their stores.
+HR_FN void copy_field(u8* to, const u8* from, u32 n) {
+#pragma unroll 1
+    for (u32 i = 0; i < n; i += 4) {
+        u8 bytes[4];
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) bytes[k] = i + k < n ? from[i + k] : u8{0};
+#pragma unroll
+        for (u32 k = 0; k < 4; ++k) {
+            if (i + k < n) to[i + k] = bytes[k];
+        }
+    }
+}
+
+// Stores the bytes of `packed` from `skew` to `end` at an aligned address, a word a lane.
+HR_FN void store_packed(u8* to, const u32* packed, u32 skew, u32 end) {
+#pragma unroll 1
+    for (u32 at = 4 * tile::lane(); at < end; at += 4 * tile::lanes) {
+        if (at >= skew && at + 4 <= end) {
+            *tile::in_global(reinterpret_cast<u32*>(to + at)) = packed[at / 4];
+            continue;
+        }
+#pragma unroll
+        for (u32 k = at; k < at + 4; ++k) {
+            if (k >= skew && k < end) *tile::in_global(to + k) = reinterpret_cast<const u8*>(packed)[k];
+        }
+    }
+}
+
+// Converts a warp's column of a strip. `texts`: of stage_text. `offset`: of the first
+// string. `is_last`: no group follows.
+template <bool has_nulls>
+HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, const Strip& strip,
+                          const u8* const (&texts)[2], u64 offset, bool is_last) {
+    const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL), is_long = column.width == 8;
+    u8* const values = column.values + offset;
+    const u8* from[2];
+    u32 sizes[2], places[2], total = 0;
+#pragma unroll
+    for (u32 half = 0; half < 2; ++half) {
+        const u32 r = half * tile::lanes + tile::lane();
+        const u64 record = strip.first_record + r;
+        const bool is_record = record < strip.end_record;
+        const u16* const ends = memory.ends + r * record_ends + (column.position - strip.first);
+        const u32 first = is_record ? (ends[0] + 1u) % 0x10000 : 0, n = is_record ? ends[1] - first : 0;
+        from[half] = texts[half] + first;
+        const bool is_value =
+            is_record && (n == 0 ? keeps_empty : !has_nulls || !is_null(null_texts(column), from[half], n));
+        const u32 present = __ballot_sync(tile::all_lanes, is_value);
+        sizes[half] = is_value ? n : 0;
+        const u32 inclusive = tile::scan_warp<Sum<u32>>(sizes[half]);
+        places[half] = total + inclusive - sizes[half];
+        if (is_record) store_offset(column.offsets, is_long, record, offset + places[half]);
+        if (is_record && tile::lane() == 0) *tile::in_global(column.validity + record / 32) = present;
+        total += tile::shuffle(inclusive, tile::lanes - 1);
+    }
+    if (is_last && tile::lane() == 0) store_offset(column.offsets, is_long, strip.end_record, offset + total);
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(values) % 4);
+    u32* const packed = memory.packed[tile::warp()];
+    const bool is_packed = skew + total <= packed_bytes;
+    u8* const to = is_packed ? reinterpret_cast<u8*>(packed) + skew : values;
+#pragma unroll
+    for (u32 half = 0; half < 2; ++half) copy_field(to + places[half], from[half], sizes[half]);
+    if (!is_packed) return;
+    __syncwarp();
+    store_packed(values - skew, packed, skew, skew + total);
+    __syncwarp();  // the next column is packed over this one
+}
+
+// Returns how many columns from the first on lie in so many consecutive fields, one at least.
+HR_FN u32 columns_within(const ConvertColumn* columns, u32 count, u32 fields) {
+    u32 low = 1, high = count;
+    while (low < high) {
+        const u32 middle = (low + high + 1) / 2;
+        const bool fits = columns[middle - 1].position - columns[0].position < fields;
+        (fits ? low : high) = fits ? middle : middle - 1;
+    }
+    return low;
+}
+
+// Converts listed strings, with a block for each group and up to `strip_fields` columns. `sums`: those of
+// measure_listed, scanned over the groups for each column. `validated_rows`: as validate_estimate publishes them.
+// If the columns' text is too long for shared memory, or they lie apart, they are read in strips.
+extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_listed(const u8* bytes, u64 size, const u16* __restrict__ ends, const u64* __restrict__ begins,
                    const ConvertColumn* __restrict__ columns, const u64* __restrict__ sums, const u64* validated_rows,
-                   u32 width, u32 strings) {
-    const ThreadRows own = rows_of_thread(strings, is_mispredicted(validated_rows) ? 0 : *validated_rows);
-    if (own.first >= own.end) return;
+                   u32 width, u32 strings, u32 parts) {
+    __shared__ StripMemory memory;
+    const u32 group = blockIdx.x / parts, wanted = (strings + parts - 1) / parts;
+    const u32 begin = (blockIdx.x - group * parts) * wanted, end = min(strings, begin + wanted);
+    const u64 rows = is_mispredicted(validated_rows) ? 0 : *validated_rows, first = u64{group} * group_rows;
+    if (first >= rows) return;
     const FieldTexts text{bytes, size, ends, begins, width};
-    const ConvertColumn& column = columns[own.number];
-    if (column.flags & CONVERT_NULL_WORDS) {
-        convert_strings<true>(text, column, own, sums[own.sum]);
-    } else {
-        convert_strings<false>(text, column, own, sums[own.sum]);
+    const u64 last = min(rows, first + group_rows);
+    // The average of a field in the group; the pieces at a record's edges are in part of other fields.
+    const u64 field_pieces = (begins[last] - begins[first]) / 16 / width + 1;
+    const u32 fitting = static_cast<u32>(min(u64{strip_fields}, (text_pieces - group_rows) / field_pieces));
+    for (u32 at = begin, count; at < end; at += count) {
+        count = columns_within(columns + at, end - at, fitting);
+        const Strip strip{columns[at].position, columns[at + count - 1].position + 1, first, last};
+        const u8* texts[2];
+        stage_ends(memory, text, strip);
+        __syncthreads();
+        stage_text(memory, text, strip, texts);
+        tile::wait_for_copies();
+        __syncthreads();
+#pragma unroll 1
+        for (u32 number = at + tile::warp(); number < at + count; number += warps) {
+            const ConvertColumn& column = columns[number];
+            const u64 offset = sums[u64{group} * strings + number];
+            if (column.flags & CONVERT_NULL_WORDS) {
+                convert_column<true>(memory, column, strip, texts, offset, last == rows);
+            } else {
+                convert_column<false>(memory, column, strip, texts, offset, last == rows);
+            }
+        }
+        __syncthreads();  // the next strip is staged over this one
     }
 }

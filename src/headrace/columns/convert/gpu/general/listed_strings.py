@@ -13,7 +13,8 @@ from headrace.structure.gpu.find import TileStructure
 
 LIST_FIELDS = Entry("columns/convert/gpu/general/convert.cu", "list_fields", f"PPPPPPQ{CONVERT_TASK.argument}")
 _MEASURE = Entry("columns/convert/gpu/general/listed_strings.cu", "measure_listed", "PQPPPPPPQII")
-CONVERT_LISTED = Entry(_MEASURE.file, "convert_listed", "PQPPPPPII")
+CONVERT_LISTED = Entry(_MEASURE.file, "convert_listed", "PQPPPPPIII")
+_GROUP_ROWS, _STRIP_FIELDS = 64, 64  # group_rows, strip_fields
 UNLISTED_BYTES = 1 << 40
 """Bytes of the first column if some fields could not be listed, at least."""
 
@@ -28,10 +29,8 @@ class ListedStrings:
 
     def __init__(self, launcher: Launcher, text: DeviceBuffer, group: ColumnGroup, table: DeviceBuffer, rows: Any) -> None:
         self._launcher, self._text, self._table, self._rows = launcher, text, table, rows
-        self._numbers = group.width, group.strings
-        self._groups = -(-rows // LISTED_DEFINES["HR_ROWS"])
-        self._sums_shape = self._groups, group.strings
-        sizes = 2 * rows * group.width, 8 * (rows + 1), 8 * self._groups * group.strings
+        self._width, self._strings, self._groups = group.width, group.strings, -(-rows // _GROUP_ROWS)
+        sizes = 2 * rows * self._width, 8 * (rows + 1), 8 * self._groups * self._strings
         self._declined, self._ends, self._begins, self._sums = launcher.allocate_group([16], sizes)
 
     def find(self, structure: TileStructure, shape: Shape, task: bytes, totals: DeviceBuffer) -> None:
@@ -45,19 +44,17 @@ class ListedStrings:
         head = [self._text, structure.entries, structure.totals]
         launch(LIST_FIELDS, shape, [*head, self._ends, self._begins, self._declined, self._rows, task])
         found = [structure.totals, self._declined, self._sums]
-        launch(_MEASURE, self._shape, [*self._listed, *found, self._groups, *self._numbers])
-        scan_string_sizes(self._launcher, self._sums, self._sums_shape, totals)
+        threads = LISTED_DEFINES["HR_THREADS"]
+        measured = Shape(LISTED_DEFINES, -(-self._groups * self._strings // threads), threads)
+        launch(_MEASURE, measured, [*self._listed, *found, self._groups, self._width, self._strings])
+        scan_string_sizes(self._launcher, self._sums, (self._groups, self._strings), totals)
 
     def convert(self, validated: DeviceBuffer) -> None:
         """Convert the strings; `validated`: the word of `headrace.columns.load.gpu.estimate.validate_estimate`."""
-        self._launcher.launch(CONVERT_LISTED, self._shape, [*self._listed, self._sums, validated, *self._numbers])
+        parts = -(-self._strings // _STRIP_FIELDS)
+        shape = Shape(LISTED_DEFINES, self._groups * parts, LISTED_DEFINES["HR_THREADS"])
+        self._launcher.launch(CONVERT_LISTED, shape, [*self._listed, self._sums, validated, self._width, self._strings, parts])
 
     @property
     def _listed(self) -> list[Any]:
         return [self._text, self._text.nbytes, self._ends, self._begins, self._table]
-
-    @property
-    def _shape(self) -> Shape:
-        groups, strings = self._sums_shape
-        threads = LISTED_DEFINES["HR_THREADS"]
-        return Shape(LISTED_DEFINES, -(-groups * strings // threads), threads)
