@@ -40,7 +40,6 @@ HR_FN bool may_be_null(const NullTexts& nulls, u32 n) { return (nulls.sizes >> m
 
 // Returns whether a field is such a text.
 HR_COLD bool is_null(const NullTexts& nulls, const u8* field, u32 n) {
-    if (!may_be_null(nulls, n)) return false;
     if (n > 8) return is_one_of(nulls.rules->nulls, field, n);
     u64 word = 0;
 #pragma unroll
@@ -61,13 +60,21 @@ extern "C" __global__ void __launch_bounds__(threads)
     const ConvertColumn& column = columns[index - group * strings];
     const u32 position = column.position;
     const NullTexts nulls = null_texts(column);
-    u64 sum = is_listed ? 0 : u64{1} << 40;
-#pragma unroll 8
-    for (u64 record = u64{group} * group_rows; record < end; ++record) {
-        const u16* const own = ends + record * width + position;
-        const u32 first = position == 0 ? 0 : own[-1] + 1u, n = own[0] - first;
-        sum += n;
-        if (may_be_null(nulls, n) && is_null(nulls, bytes + begins[record] + first, n)) sum -= n;
+    const u64 first_record = u64{group} * group_rows;
+    const u32 records = end > first_record ? static_cast<u32>(end - first_record) : 0;
+    const u16* const own = ends + first_record * width + position;
+    const u16* const before = position == 0 ? own : own - 1;
+    u32 sum_of_ends = 0, sum_before = 0;
+#pragma unroll 16
+    for (u32 k = 0; k < records; ++k) {
+        sum_of_ends += own[u64{k} * width];
+        sum_before += before[u64{k} * width];
+    }
+    u64 sum = is_listed ? sum_of_ends - (position == 0 ? 0 : sum_before + records) : u64{1} << 40;
+    // In the first loop a call would delay the loads after it.
+    for (u32 k = 0; k < (nulls.sizes != 0 ? records : 0); ++k) {
+        const u32 first = position == 0 ? 0 : before[u64{k} * width] + 1u, n = own[u64{k} * width] - first;
+        if (may_be_null(nulls, n) && is_null(nulls, bytes + begins[first_record + k] + first, n)) sum -= n;
     }
     sums[index] = sum;
 }
@@ -175,6 +182,7 @@ template <bool has_nulls>
 HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, const Strip& strip,
                           const u8* const (&texts)[2], u64 offset, bool is_last) {
     const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL), is_long = column.width == 8;
+    const NullTexts nulls = has_nulls ? null_texts(column) : NullTexts{};
     u8* const values = column.values + offset;
     const u8* from[2];
     u32 sizes[2], places[2], total = 0;
@@ -187,7 +195,8 @@ HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, cons
         const u32 first = is_record ? (ends[0] + 1u) % 0x10000 : 0, n = is_record ? ends[1] - first : 0;
         from[half] = texts[half] + first;
         const bool is_value =
-            is_record && (n == 0 ? keeps_empty : !has_nulls || !is_null(null_texts(column), from[half], n));
+            is_record &&
+            (n == 0 ? keeps_empty : !has_nulls || !(may_be_null(nulls, n) && is_null(nulls, from[half], n)));
         const u32 present = __ballot_sync(tile::all_lanes, is_value);
         sizes[half] = is_value ? n : 0;
         const u32 inclusive = tile::scan_warp<Sum<u32>>(sizes[half]);
