@@ -102,15 +102,28 @@ struct Strip {
 // Copies the ends of a strip's fields to shared memory, a record a warp. Entry k of a record is where column k - 1
 // ends.
 HR_FN void stage_ends(StripMemory& memory, const FieldTexts& text, const Strip& strip) {
-    const u32 records = static_cast<u32>(strip.end_record - strip.first_record);
-#pragma unroll 4
-    for (u32 r = tile::warp(); r < records; r += warps) {
-        const u16* const from = text.ends + (strip.first_record + r) * text.width + strip.first - 1;
+    constexpr u32 steps = (record_ends + tile::lanes - 1) / tile::lanes, together = 4;
+    const u32 records = static_cast<u32>(strip.end_record - strip.first_record), count = strip.end - strip.first + 1;
+    const u16* from = text.ends + (strip.first_record + tile::warp()) * text.width + strip.first - 1 + tile::lane();
+    const bool begins_record = strip.first == 0 && tile::lane() == 0;  // no end precedes it
+#pragma unroll 1
+    for (u32 first = tile::warp(); first < records; first += together * warps) {
+        u16 ends[together][steps];
 #pragma unroll
-        for (u32 at = 0; at < record_ends; at += tile::lanes) {
-            const u32 k = at + tile::lane();
-            if (k > strip.end - strip.first) break;
-            memory.ends[r * record_ends + k] = k == 0 && strip.first == 0 ? 0xFFFF : from[k];
+        for (u32 k = 0; k < together; ++k, from += u64{warps} * text.width) {
+#pragma unroll
+            for (u32 i = 0; i < steps; ++i) {
+                const bool is_end = first + k * warps < records && i * tile::lanes + tile::lane() < count;
+                ends[k][i] = is_end && !(i == 0 && begins_record) ? from[i * tile::lanes] : u16{0xFFFF};
+            }
+        }
+#pragma unroll
+        for (u32 k = 0; k < together; ++k) {
+#pragma unroll
+            for (u32 i = 0; i < steps; ++i) {
+                const u32 at = i * tile::lanes + tile::lane();
+                if (at < count) memory.ends[(first + k * warps) * record_ends + at] = ends[k][i];
+            }
         }
     }
 }
@@ -137,11 +150,12 @@ HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& 
         uint4* const to = memory.text + place;
         texts[half] =
             pieces != 0 ? reinterpret_cast<const u8*>(to) - first + record : reinterpret_cast<const u8*>(record);
-#pragma unroll
+#pragma unroll 1
         for (u32 i = 0; i < tile::lanes / warps; ++i) {
             const u32 source = i * warps + tile::warp(), count = tile::shuffle(pieces, source);
             const u32 at = tile::shuffle(place, source);
             const uint4* const from = reinterpret_cast<const uint4*>(tile::shuffle(first, source));
+#pragma unroll 1
             for (u32 k = tile::lane(); k < count; k += tile::lanes) tile::copy_async(memory.text + at + k, from + k);
         }
     }
