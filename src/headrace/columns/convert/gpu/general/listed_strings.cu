@@ -85,7 +85,7 @@ constexpr u32 strip_fields = 64;  // at most
 // neighbouring records read other banks.
 constexpr u32 record_ends = strip_fields + 2;
 constexpr u32 text_pieces = 2048;  // of 16 bytes: the staged text
-constexpr u32 packed_bytes = 768;  // of a warp's column
+constexpr u32 packed_bytes = 768;  // of a warp: bytes of a column
 
 struct StripMemory {
     uint4 text[text_pieces];
@@ -128,8 +128,8 @@ HR_FN void stage_ends(StripMemory& memory, const FieldTexts& text, const Strip& 
     }
 }
 
-// Copies a strip's text to shared memory. Sets `texts` to the begins of this lane's two records, from which their ends
-// count: in shared memory, or in the text if a record has no place there, or lies at the text's edge.
+// Copies a strip's text to shared memory. Sets `texts` to the begins of this lane's two records, in shared memory. A
+// record that has no place there, or lies at the text's edge, is read from the text.
 HR_FN void stage_text(StripMemory& memory, const FieldTexts& text, const Strip& strip, const u8* (&texts)[2]) {
     const u64 text_begin = reinterpret_cast<u64>(text.bytes), text_end = text_begin + text.size;
     u32 used = 0;  // pieces
@@ -175,17 +175,17 @@ HR_FN void copy_field(u8* to, const u8* from, u32 n) {
     }
 }
 
-// Stores the bytes of `packed` from `skew` to `end` at an aligned address, a word a lane.
-HR_FN void store_packed(u8* to, const u32* packed, u32 skew, u32 end) {
+// Stores bytes [skew, end) of `packed` at an aligned address, a word a lane.
+HR_FN void store_packed(u8* to, const u8* packed, u32 skew, u32 end) {
 #pragma unroll 1
     for (u32 at = 4 * tile::lane(); at < end; at += 4 * tile::lanes) {
         if (at >= skew && at + 4 <= end) {
-            *tile::in_global(reinterpret_cast<u32*>(to + at)) = packed[at / 4];
+            *tile::in_global(reinterpret_cast<u32*>(to + at)) = *reinterpret_cast<const u32*>(packed + at);
             continue;
         }
 #pragma unroll
         for (u32 k = at; k < at + 4; ++k) {
-            if (k >= skew && k < end) *tile::in_global(to + k) = reinterpret_cast<const u8*>(packed)[k];
+            if (k >= skew && k < end) *tile::in_global(to + k) = packed[k];
         }
     }
 }
@@ -221,18 +221,24 @@ HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, cons
     }
     if (is_last && tile::lane() == 0) store_offset(column.offsets, is_long, strip.end_record, offset + total);
     const u32 skew = static_cast<u32>(reinterpret_cast<u64>(values) % 4);
-    u32* const packed = memory.packed[tile::warp()];
-    const bool is_packed = skew + total <= packed_bytes;
-    u8* const to = is_packed ? reinterpret_cast<u8*>(packed) + skew : values;
+    u8* const packed = reinterpret_cast<u8*>(memory.packed[tile::warp()]);
+    constexpr u32 window = packed_bytes - 4;
+#pragma unroll 1
+    for (u32 begin = 0; begin < total; begin += window) {
+        const u32 end = min(total, begin + window);
 #pragma unroll
-    for (u32 half = 0; half < 2; ++half) copy_field(to + places[half], from[half], sizes[half]);
-    if (!is_packed) return;
-    __syncwarp();
-    store_packed(values - skew, packed, skew, skew + total);
-    __syncwarp();  // the next column is packed over this one
+        for (u32 half = 0; half < 2; ++half) {
+            const u32 first = max(places[half], begin), last = min(places[half] + sizes[half], end);
+            if (first >= last) continue;
+            copy_field(packed + skew + first - begin, from[half] + first - places[half], last - first);
+        }
+        __syncwarp();
+        store_packed(values - skew + begin, packed, skew, skew + end - begin);
+        __syncwarp();  // the next bytes are packed over these
+    }
 }
 
-// Returns how many columns from the first on lie in so many consecutive fields, one at least.
+// Returns the number of columns, from the first one on, within `fields` consecutive fields. It is at least one.
 HR_FN u32 columns_within(const ConvertColumn* columns, u32 count, u32 fields) {
     u32 low = 1, high = count;
     while (low < high) {
@@ -257,9 +263,10 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     if (first >= rows) return;
     const FieldTexts text{bytes, size, ends, begins, width};
     const u64 last = min(rows, first + group_rows);
-    // The average of a field in the group; the pieces at a record's edges are in part of other fields.
+    // The average of a field in the group. Each record may have one piece more, at its edges.
     const u64 field_pieces = (begins[last] - begins[first]) / 16 / width + 1;
-    const u32 fitting = static_cast<u32>(min(u64{strip_fields}, (text_pieces - group_rows) / field_pieces));
+    const u32 most = static_cast<u32>(min(u64{strip_fields}, (text_pieces - group_rows) / field_pieces));
+    const u32 fitting = most < warps ? most : most / warps * warps;
     for (u32 at = begin, count; at < end; at += count) {
         count = columns_within(columns + at, end - at, fitting);
         const Strip strip{columns[at].position, columns[at + count - 1].position + 1, first, last};
