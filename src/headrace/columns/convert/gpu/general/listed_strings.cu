@@ -192,11 +192,10 @@ HR_FN void store_packed(u8* to, const u8* packed, u32 skew, u32 end) {
 
 // Converts a warp's column of a strip. `texts`: of stage_text. `offset`: of the first
 // string. `is_last`: no group follows.
-template <bool has_nulls>
 HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, const Strip& strip,
                           const u8* const (&texts)[2], u64 offset, bool is_last) {
     const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL), is_long = column.width == 8;
-    const NullTexts nulls = has_nulls ? null_texts(column) : NullTexts{};
+    const NullTexts nulls = null_texts(column);
     u8* const values = column.values + offset;
     const u8* from[2];
     u32 sizes[2], places[2], total = 0;
@@ -208,9 +207,8 @@ HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, cons
         const u16* const ends = memory.ends + r * record_ends + (column.position - strip.first);
         const u32 first = is_record ? (ends[0] + 1u) % 0x10000 : 0, n = is_record ? ends[1] - first : 0;
         from[half] = texts[half] + first;
-        const bool is_value =
-            is_record &&
-            (n == 0 ? keeps_empty : !has_nulls || !(may_be_null(nulls, n) && is_null(nulls, from[half], n)));
+        const bool is_null_text = n != 0 && may_be_null(nulls, n) && is_null(nulls, from[half], n);
+        const bool is_value = is_record && (n != 0 || keeps_empty) && !is_null_text;
         const u32 present = __ballot_sync(tile::all_lanes, is_value);
         sizes[half] = is_value ? n : 0;
         const u32 inclusive = tile::scan_warp<Sum<u32>>(sizes[half]);
@@ -280,11 +278,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
         for (u32 number = at + tile::warp(); number < at + count; number += warps) {
             const ConvertColumn& column = columns[number];
             const u64 offset = sums[u64{group} * strings + number];
-            if (column.flags & CONVERT_NULL_WORDS) {
-                convert_column<true>(memory, column, strip, texts, offset, last == rows);
-            } else {
-                convert_column<false>(memory, column, strip, texts, offset, last == rows);
-            }
+            convert_column(memory, column, strip, texts, offset, last == rows);
         }
         __syncthreads();  // the next strip is staged over this one
     }
