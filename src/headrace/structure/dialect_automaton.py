@@ -244,8 +244,7 @@ def automaton_of(dialect: Dialect) -> Automaton:
 def _symbols(dialect: Dialect) -> list[bytes]:
     """Return the special bytes, one group each, and at the end an ordinary byte."""
     space = b" " if dialect.skip_initial_space else b""
-    parts = (*dialect.line_ends, dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment, space)
-    special = dict.fromkeys(b"".join(part or b"" for part in parts))
+    special = dict.fromkeys(b"".join((*dialect.line_ends, *dialect.delimiters.values(), space)))
     plain = next(value for value in range(256) if value not in special)
     unreal = [_UNREAL] if dialect.lenient_quotes else []
     return [*(bytes([value]) for value in special), *unreal, bytes([plain])]

@@ -66,8 +66,7 @@ def _words(alphabet: bytes) -> st.SearchStrategy[bytes]:
 
 def texts(dialect: Dialect, max_tokens: int = 40) -> st.SearchStrategy[bytes]:
     """Generate texts of special bytes, delimiters and some content in any order, or well-formed tables."""
-    parts = [*_line_ends(dialect), dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment]
-    whole = [part for part in parts if part]
+    whole = [part for part in (*_line_ends(dialect), *dialect.delimiters.values()) if part]
     if dialect.escape_sequences:
         whole += [(dialect.escape_char or b"") + bytes([letter]) for letter in ESCAPE_LETTERS]
     single = [bytes([byte]) for byte in b"".join(whole)]
@@ -117,8 +116,7 @@ def _line_ends(dialect: Dialect) -> Sequence[bytes]:
 def _special(dialect: Dialect) -> bytes:
     """Return the bytes that need quotes or escapes in a cell, including the space if initial spaces are skipped."""
     space = b" " if dialect.skip_initial_space else b""
-    parts = (*_line_ends(dialect), dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment, space)
-    return b"".join(part or b"" for part in parts)
+    return b"".join((*dialect.delimiters.values(), space))
 
 
 def _cells(dialect: Dialect, min_size: int) -> st.SearchStrategy[bytes]:

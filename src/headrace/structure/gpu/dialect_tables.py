@@ -16,6 +16,7 @@ from headrace.structure.dialect import MAX_SEP_BYTES, Dialect
 TILE_START, TILE_SUMMARY = layout("TileStart").dtype, layout("TileSummary").dtype
 FIND_TOTALS = layout("FindTotals")
 TOTALS = FIND_TOTALS.dtype
+_FLAGS = tuple(field.name for field in layout("DialectFlags").fields)
 PLAIN_DIALECT, LENIENT_DIALECT = layout("PlainDialect"), layout("LenientDialect")
 MAX_STATES = (8, 16)
 DFA_TABLES = {count: layout(f"DfaTables<{count}>").dtype for count in (*MAX_STATES, 64)}
@@ -93,6 +94,11 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
     result["flags"] = int(flags)
     row: np.void = result[0]
     return row
+
+
+def dialect_flags(dialect: Dialect) -> bytes:
+    """Return the dialect's DialectFlags."""
+    return bytes(getattr(dialect, name) for name in _FLAGS)
 
 
 def dfa_tables(dialect: Dialect) -> np.void:

@@ -125,7 +125,7 @@ HR_FN u32 delimiter_more(const RowTask& task, u32 place, u32 record_end) {
 }
 
 // Returns whether the dialect skips spaces around fields.
-HR_FN bool skips_spaces(const RowTask& task) { return by_dfa && (task.dfa.flags & (DFA_SKIPS_SPACES | DFA_STRIPS)); }
+HR_FN bool skips_spaces(const RowTask& task) { return by_dfa && task.dfa.dialect.skip_initial_space; }
 
 // Returns the bytes of a field and the spaces around it: up to 31, or a number above if spaces are no reason for it.
 HR_FN u32 padded_bytes(const RowMemory& memory, const RowTask& task, u32 at) {
@@ -138,7 +138,7 @@ HR_FN void trim(const RowMemory& memory, const RowTask& task, u32& at, u32& n) {
     if (!skips_spaces(task)) return;
     const u8* const text = staged_text(memory);
     for (; n != 0 && text[at] == ' '; --n) ++at;
-    while ((task.dfa.flags & DFA_STRIPS) && n != 0 && text[at + n - 1] == ' ') --n;
+    while (task.dfa.dialect.strip && n != 0 && text[at + n - 1] == ' ') --n;
 }
 
 // Returns the field at the cursor, `raw` bytes before the end of its separator.

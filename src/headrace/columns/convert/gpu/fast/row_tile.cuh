@@ -224,7 +224,7 @@ HR_FN void stage_roles(RowMemory& memory, const u8* text, const RowTask& task, c
         DfaRoles roles{};
         if (word >= tile.first_chunk) roles = roles_of(task.dfa, number);
         u32 dropped = roles.dropped();
-        if ((task.dfa.flags & DFA_LENIENT) && (roles.malformed != 0 || dropped >> 31 != 0))
+        if (task.dfa.dialect.lenient_quotes && (roles.malformed != 0 || dropped >> 31 != 0))
             dropped = without_text_quotes(text, task, tile.origin + 32 * i64{word}, number, roles);
         if (roles.malformed != 0 && word >= head_chunks) list_malformed(memory, word, roles.malformed);
         memory.ends[word] = roles.ends();

@@ -228,7 +228,7 @@ HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& 
     stage_tile(memory, text, task, tile);
     resolve_tile(memory, text, task, tile, own);
     if constexpr (by_dfa) {
-        if (task.dfa.flags & DFA_SEQUENCES) {
+        if (task.dfa.dialect.escape_sequences) {
             __syncthreads();
             decode_sequences(memory, text, task, tile, own.first);
         }
