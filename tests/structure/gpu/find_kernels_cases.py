@@ -52,9 +52,9 @@ def expected_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> lis
             continue
         if emit & Emit.OPEN:
             record_begin = field_begin = at
-        if emit & Emit.FLD:
+        if emit & Emit.FIELD:
             column, field_begin = column + 1, at + 1
-        if emit & Emit.REC:
+        if emit & Emit.RECORD:
             records += not emit & (Emit.BLANK | Emit.COMMENT)
             column = 0
     raise AssertionError

@@ -22,8 +22,8 @@ MAX_STATES = (8, 16)
 DFA_TABLES = {count: layout(f"DfaTables<{count}>").dtype for count in (*MAX_STATES, 64)}
 """Layouts of the tables, by their capacity in states."""
 _WIDE_STATES, _NO_GROUP = 64, 32
-_BREAK, _ENDS_LINE = 64, int(Emit.REC | Emit.BLANK)
-"""EMIT_BREAK of emit.hpp, and what a line end emits that is not inside a field."""
+_BREAK = 64  # EMIT_BREAK of emit.hpp
+_ENDS_LINE = int(Emit.RECORD | Emit.BLANK)  # what a line end emits that is not inside a field
 
 
 class FindFlag(IntFlag):
@@ -160,6 +160,6 @@ def lenient_dialect(dialect: Dialect) -> np.void:
 def _step(emit: int) -> int:
     """Return the meaning bits of a step."""
     left_out = emit & (Emit.BLANK | Emit.COMMENT)
-    step = _Step.FIELD * bool(emit & Emit.FLD) | _Step.START * bool(emit & Emit.OPEN)
-    step |= _Step.RECORD * bool(emit & Emit.REC and not left_out) | _Step.RARE * bool(emit & (Emit.STRAY | _BREAK) or left_out)
+    step = _Step.FIELD * bool(emit & Emit.FIELD) | _Step.START * bool(emit & Emit.OPEN)
+    step |= _Step.RECORD * bool(emit & Emit.RECORD and not left_out) | _Step.RARE * bool(emit & (Emit.STRAY | _BREAK) or left_out)
     return int(step)

@@ -24,8 +24,7 @@ _MARK_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_quotes", f"PQ{LENI
 _MARK_LAST_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_last_quotes", f"PQ{LENIENT_DIALECT.argument}PIPP")
 _FALLBACK_BLOCKS = 2048
 """Blocks of a fallback variant: enough to fill any GPU, and cheap when the variant is not needed and they return at once."""
-_THREAD_BYTES = 64
-"""Bytes that a thread of lenient_quotes.cu owns."""
+_THREAD_BYTES = 64  # `thread_bytes` of lenient_quotes.cu
 _SCAN_TILES = Entry("structure/gpu/scan_summaries.cu", "scan_tiles", "PIPQIIPPPPP")
 _SCAN_MAPS = Entry("structure/gpu/scan_summaries.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"unquoted": 64, "quoted": 72, "dfa": 64, "maps": 16}

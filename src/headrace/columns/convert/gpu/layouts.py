@@ -32,14 +32,14 @@ LEFT_FIELD = layout("LeftField")
 LISTED_BYTES = FAULT.itemsize + LEFT_FIELD.size
 """Bytes of a fault and of a field that the fast conversion leaves to the rules: both lists have the same capacity."""
 TOTALS_WORDS = layout("ConvertTotals").size // 8
-FAULT_DEFERRED = 255
-FAULT_COLLECTED = 254
-NO_FIELD = 0xFFFFFFFF
+FAULT_DEFERRED = 255  # FAULT_DEFERRED of convert_task.hpp
+FAULT_COLLECTED = 254  # FAULT_COLLECTED of convert_task.hpp
+NO_FIELD = 0xFFFFFFFF  # NO_FIELD of convert_task.hpp
 SIGHTINGS = 20
-"""Kinds of text, then UNFIT (the column's type does not hold the value) and ROUNDED (an integer that a float rounds): see
-columns/rules/kinds.hpp."""
+"""Kinds of text, then UNFIT (the column's type does not hold the value) and ROUNDED (an integer that a float rounds): SIGHTINGS
+of columns/rules/kinds.hpp."""
 EMPTY, NATURAL, NEGATIVE = 0, 2, 3
-"""Kinds of fields (columns/rules/infer.hpp). An empty field does not determine a type; both integers are int64."""
+"""Kinds of fields: Kind of columns/rules/infer.hpp. An empty field does not determine a type; both integers are int64."""
 
 _DFA_TASK = layout("DfaTask")
 _DFA_HEAD, _DFA_TAIL = _DFA_TASK.packer(last="escape"), _DFA_TASK.packer(first="has_escape")

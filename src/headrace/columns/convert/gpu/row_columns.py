@@ -54,7 +54,7 @@ class RowKind(IntEnum):
 
 
 class RowForm(IntFlag):
-    """Bits of a program's mask of kinds after those of RowKind (fast/row_task.hpp)."""
+    """Bits of a program's mask of kinds after those of RowKind: RowForm of fast/row_task.hpp."""
 
     MARKS = 1 << 16
     FORMATS = 1 << 17

@@ -20,7 +20,7 @@ as many blocks.
 """
 _LONG_STRINGS, _LONG_BYTES = 4096, 200
 """A group of 32 records with at least 4096 string bytes is copied by all warps of the block. Its entry in the block's list
-(LongStrings of fast/row_strings.cuh) has 200 bytes."""
+in fast/row_strings.cuh has 200 bytes."""
 _MAX_MALFORMED = 256
 """Malformed quotes in a tile that the fast conversion lists (`max_malformed` of fast/row_tile.cuh)."""
 _MAX_LEFT = 108
@@ -35,7 +35,7 @@ OFFSETS_THREADS = 256
 PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [OFFSETS_THREADS]}),)
 
 LISTED_DEFINES = {"HR_THREADS": 128, "HR_ROWS": 64}
-"""Macros of general/listed_strings.cu: threads of a block, and records of a column that a thread converts."""
+"""Macros for general/listed_strings.cu: threads of a block, and records of a column that a thread converts."""
 
 ALL_KINDS = (1 << 23) - 1
 """All bits of a program's mask of RowKind, and those after them (fast/row_task.hpp)."""

@@ -22,7 +22,7 @@ _LISTED_TURNS, _LANES = 16, 32
 _ROUND_BYTES = 24
 """The counts of one round of changes, which come first."""
 _NOT_DONE = 0xFFFFFFFF
-"""State of a change that has not run (mixed_ref.cuh)."""
+"""State of a change that has not run: not_done of mixed_ref.cuh."""
 
 
 @dataclass(frozen=True, slots=True)

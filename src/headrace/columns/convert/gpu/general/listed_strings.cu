@@ -110,8 +110,10 @@ HR_COLD bool is_null(const NullTexts& nulls, const FieldTexts& text, const Liste
            0;
 }
 
-// Measures strings: sums[group * strings + column] is the number of bytes of a column in a group of records. If fields
-// are not listed, column 0 has UNLISTED_BYTES (listed_strings.py), more than any estimate allows.
+// Bytes of column 0 if fields are not listed: more than any estimate allows.
+constexpr u64 UNLISTED_BYTES = u64{1} << 40;
+
+// Measures strings: sums[group * strings + column] is the number of bytes of a column in a group of records.
 extern "C" __global__ void __launch_bounds__(threads)
     measure_listed(const u8* bytes, u64 size, const u16* __restrict__ ends, const u64* __restrict__ begins,
                    const ConvertColumn* __restrict__ columns, const FindTotals* totals, const u32* declined, u64* sums,
@@ -123,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     const FieldTexts text{bytes, size, ends, begins, width};
     const ConvertColumn& column = columns[own.number];
     const NullTexts nulls = null_texts(column);
-    u64 sum = is_listed ? 0 : u64{1} << 40;
+    u64 sum = is_listed ? 0 : UNLISTED_BYTES;
     const bool is_first = column.position == 0;
 #pragma unroll 8
     for (u64 record = own.first; record < end; ++record) {

@@ -15,7 +15,7 @@ LIST_FIELDS = Entry("columns/convert/gpu/general/convert.cu", "list_fields", f"P
 _MEASURE = Entry("columns/convert/gpu/general/listed_strings.cu", "measure_listed", "PQPPPPPPQII")
 CONVERT_LISTED = Entry(_MEASURE.file, "convert_listed", "PQPPPPPII")
 UNLISTED_BYTES = 1 << 40
-"""Bytes of the first column if some fields could not be listed, at least."""
+"""Bytes of the first column if some fields could not be listed, at least: UNLISTED_BYTES of listed_strings.cu."""
 
 
 class ListedStrings:
