@@ -21,8 +21,8 @@ from headrace.columns.faults.gpu.resolve import Conversion
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.gpu.finish import LocatedText, locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
-from headrace.columns.load.gpu.launches import counts_bytes
 from headrace.columns.load.gpu.lazy_columns import ConvertedGroups
+from headrace.columns.load.gpu.result_layout import counts_bytes
 from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
