@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
@@ -23,14 +22,7 @@ def dialects() -> st.SearchStrategy[Dialect]:
 def lenient_dialects() -> st.SearchStrategy[Dialect]:
     """Generate valid dialects with lenient quotes."""
     wanted = _dialects().filter(lambda dialect: dialect.quote_char is not None)
-    return wanted.map(
-        lambda dialect: Dialect(**options_of(dialect) | {"strict_quotes": False, "lenient_quotes": True, "strip": False})
-    )
-
-
-def options_of(dialect: Dialect) -> dict[str, Any]:
-    """Return the options of a dialect."""
-    return {field.name: getattr(dialect, field.name) for field in fields(dialect)}
+    return wanted.map(lambda dialect: replace(dialect, strict_quotes=False, lenient_quotes=True, strip=False))
 
 
 @st.composite

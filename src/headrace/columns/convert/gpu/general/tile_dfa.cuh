@@ -66,12 +66,14 @@ HR_FN void keep_quotes(ConvertMemory& memory, const PlainDialect& dialect, u32 f
     __syncthreads();
 }
 
-// Decodes letters after escapes in the staged text: of "a\\tb" the t becomes a tab, and the escape stays a dropped
-// byte. A byte is decoded by the thread that has the word of its escape. The head's first byte is escaped if the byte
-// before it is a dropped escape.
+// Decodes letters after escapes in the staged text, if the dialect has escape sequences. Of "a\\tb" the t becomes a
+// tab, and the escape stays a dropped byte. A byte is decoded by the thread that has the word of its escape. The head's
+// first byte is escaped if the byte before it is a dropped escape.
 HR_FN void decode_sequences(ConvertMemory& memory, const u8* whole, const ConvertTask& task, const ConvertTile& tile,
                             u32 first) {
     const DfaTask& steps = task.dfa;
+    if (!steps.dialect.escape_sequences) return;
+    __syncthreads();
     u8* const text = reinterpret_cast<u8*>(memory.text);
     const auto decode_after = [&](u32 word) {
         for (u32 left = memory.dropped[word]; left != 0; left &= left - 1) {
