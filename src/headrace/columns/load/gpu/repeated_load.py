@@ -20,17 +20,15 @@ from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
 from headrace.columns.convert.gpu.layouts import TOTALS_WORDS
 from headrace.columns.convert.gpu.target import GpuTarget
-from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.data_start import data_prefix, has_quotes
 from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, is_mispredicted
 from headrace.columns.load.gpu.lazy_columns import ConvertedGroups
-from headrace.columns.load.gpu.result import LoadRequest, see_kinds
+from headrace.columns.load.gpu.result import LoadRequest, plain_result, see_kinds
 from headrace.columns.load.gpu.result_layout import COUNTS_BEGIN, FIRST_SEEN_BYTES, counts_bytes, results_bytes
 from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.columns.load.gpu.speculative import SpeculativeConversion
 from headrace.columns.load.gpu.text_form import TextForm, text_form
-from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.kernels.trace import Recording
 from headrace.gpu.kernels.trace_chain import ChainBegin, ChainEnd, TraceChain
@@ -152,17 +150,8 @@ class RepeatedLoad:
         self.sizes.see(text.size, counts["rows"], strings, was_predicted=text.head > 0)
         converted = ConvertedGroups()
         converted.add(columns)
-        items, described = converted.columns(text.target.launcher, self.width)
-        return _loaded(
-            columns=items,
-            evidence=setup.no_evidence if inference is None else inference.evidence(),
-            rejects=no_rejects(),
-            counts=counts,
-            row_index=None,
-            replaced=(0,) * self.width,
-            device=text.target.device,
-            described=described,
-        )
+        evidence = setup.no_evidence if inference is None else inference.evidence()
+        return plain_result(text.target, converted, self.width, evidence, counts)
 
     def _expects(self, setup: LoadSetup, text: TargetText, prefix: bytes) -> bool:
         """Return whether a text that begins so may be searched and converted as the earlier one."""
@@ -227,7 +216,6 @@ class RepeatedLoad:
         return {**before, **found, "rejected": 0, "faults": 0, "passes": 1}
 
 
-_loaded = fast_constructor(Loaded)
 _words = cache(lambda count: Struct(f"={count}Q"))
 
 
