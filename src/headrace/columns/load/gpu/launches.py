@@ -119,18 +119,20 @@ class ConversionLaunches:
         """
         measured = None if self._structure.measured_strings else self.fast_columns(group, writes=False)
         converted = self.fast_columns(group, writes=True)
-        by_dfa = self._structure.variants == ("dfa",)
+        by_dfa = self._fast.by_dfa
         tables = known_dfa_tables(self._dialect).tobytes() if by_dfa and suits_dfa_rows(self._dialect) else b""
         arguments = argument_template(self._gpu_plan, group, (measured, converted), tables)
         path = ConversionPath.of(converted, lists=lists, expects_declined=expects_declined)
         conversion = SpeculativeConversion(arguments, path)
-        if by_dfa and (not tables or self._dialect.lenient_quotes):
-            return conversion
-        recorder = Recorder(3, 9)
+        return conversion if by_dfa and (not tables or self._dialect.lenient_quotes) else self._recorded(group, conversion)
+
+    def _recorded(self, group: ColumnGroup, conversion: SpeculativeConversion) -> SpeculativeConversion:
+        """Return a conversion with its launches, recorded for the symbols that `SpeculativeConversion.replay` gives values."""
+        by_dfa, recorder = self._fast.by_dfa, Recorder(3, 9)
         nbytes, tiles, rows = recorder.numbers
         text, totals, entries, sums, sizes, marks, argument_buffer, faults, roles = recorder.given
         variants = tuple([variant for variant in self._structure.variants if by_dfa or variant != "dfa"])
-        dfa = DfaOutput(BufferSlice(argument_buffer, arguments.dfa_begin), roles, None) if by_dfa else None
+        dfa = DfaOutput(BufferSlice(argument_buffer, conversion.arguments.dfa_begin), roles, None) if by_dfa else None
         tile_buffers: Any = {"totals": totals, "entries": entries, "tiles": tiles, "extra": (), "variants": variants, "dfa": dfa}
         structure = replace(self._structure, **tile_buffers)
         strings: Any = strings_of_search(structure, sums, sizes, marks)
@@ -140,9 +142,9 @@ class ConversionLaunches:
         symbolic = ConversionLaunches(replace(self._target, **symbols), self._dialect, self._plan, searched, self._faults)
         symbolic.launch_speculative(group, conversion, rows)
         recording, strings = recorder.done(), symbolic._strings
-        sums_number, sizes_number = recorder.number_made(strings.sums), recorder.number_made(strings.sizes)
-        measures_fast = strings.left is not None
-        return SpeculativeConversion(arguments, path, recording, sums_number, sizes_number, measures_fast)
+        numbers = {"sums": recorder.number_made(strings.sums), "sizes": recorder.number_made(strings.sizes)}
+        fields: dict[str, Any] = {"recording": recording, "measures_fast": strings.left is not None, **numbers}
+        return replace(conversion, **fields)
 
     def continue_after_replay(self, strings: MeasuredStrings) -> None:
         """Continue after a replay, which has used the zeros and marks allocated with the search and measured `strings`."""

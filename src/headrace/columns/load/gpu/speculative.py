@@ -92,19 +92,10 @@ class SpeculativeConversion:
         """Replay the launches for a text; `rows`: its estimated rows."""
         assert self.recording is not None
         structure, strings = searched.structure, searched.strings
-        buffers = [
-            target.text,
-            structure.totals,
-            structure.entries,
-            strings.sums,
-            strings.sizes,
-            searched.marks,
-            searched.arguments,
-            searched.faults,
-            None if structure.dfa is None else structure.dfa.roles,
-        ]
+        buffers = [target.text, structure.totals, structure.entries, strings.sums, strings.sizes, searched.marks]
+        roles = None if structure.dfa is None else structure.dfa.roles
         numbers = target.text.nbytes, structure.tiles, rows
-        result = target.launcher.replay(self.recording, numbers, buffers)
+        result = target.launcher.replay(self.recording, numbers, [*buffers, searched.arguments, searched.faults, roles])
         sums = strings.sums if result is None or self.sums is None else result[self.sums]
         sizes = strings.sizes if result is None or self.sizes is None else result[self.sizes]
         return MeasuredStrings(sums, sizes, halves_of(searched.marks, structure.tiles)[1] if self.measures_fast else None)
