@@ -2,6 +2,7 @@
 
 Python names the source in the comment or docstring of a constant, or the docstring of an enumeration: ``FindFlag of
 tile_start.hpp``. The source is a constant, a macro or an enumeration. Its names may have a prefix: ``FIND_REDO`` for ``REDO``.
+Texts in the order of an enumeration may have other names, such as operators, if their number is that of the enumeration.
 Kernels and modules that are read before the native part is built share no other mechanism; structs have core/layouts.
 """
 
@@ -20,7 +21,7 @@ _SOURCE = re.compile(r"(?:\w+::)*\b((?=\w*[A-Z_])\w+|(?<=`)\w+(?=`)) ?`{0,2} of 
 _INCLUDE = re.compile(r'#\s*include "([^"]+)"')
 _CONSTANT = re.compile(r"^_?[A-Z][A-Z0-9_]*$")
 _ENUM = r"\benum\s+(?:class\s+)?{}\b[^{{;]*\{{(.*?)\}}"
-_VALUE = r"(?:\bconstexpr\s+(?P<type>\w+)\s+{0}\s*=\s*(?P<value>[^;,]+)[;,]|#\s*define\s+{0}\s+(?P<macro>[^\n]+))"
+_VALUE = r"(?:\bconstexpr\s+(?P<type>[\w:]+)\s+{0}\s*=\s*(?P<value>[^;,]+)[;,]|#\s*define\s+{0}\s+(?P<macro>[^\n]+))"
 _OPERATORS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -125,12 +126,13 @@ def _fault(each: Repeated, path: str, native: Mapping[str, Path]) -> str | None:
         wanted = enumerators(code, each.source) or dict.fromkeys(each.values, constant(code, each.source))
     except ValueError as error:
         return f"{each.source} of {each.file} is no enumeration and no constant that can be read ({error})"
+    is_whole = list(each.values.values()) == list(range(len(wanted)))
     for name, value in each.values.items():
-        matching = [known for known in wanted if known == name or ("_" + known.upper()).endswith("_" + name.strip("_").upper())]
-        if not matching:
+        keys = [key for key in wanted if key == name or ("_" + key.upper()).endswith("_" + name.strip("_").upper())]
+        if not keys and (not is_whole or name.isupper()):
             return f"{each.source} of {each.file} has no {name}"
-        if value not in [wanted[known] for known in matching]:
-            return f"{name} is {value}, but {wanted[matching[0]]} in {each.source} of {each.file}"
+        if keys and value not in [wanted[key] for key in keys]:
+            return f"{name} is {value}, but {wanted[keys[0]]} in {each.source} of {each.file}"
     return None
 
 
@@ -180,7 +182,7 @@ def constant(code: str, name: str) -> int:
 def _plain(text: str) -> str:
     """Return an expression of C++ as one of Python."""
     text = re.sub(r"(?<=[0-9A-Fa-f])'(?=[0-9A-Fa-f])", "", text.strip())
-    text = re.sub(r"\b(?:[ui]\d+|usize)\{([^}]*)\}", r"(\1)", re.sub(r"static_cast<\w+>", "", text))
+    text = re.sub(r"\b(?:[ui]\d+|usize|std::size_t)\{([^}]*)\}", r"(\1)", re.sub(r"static_cast<\w+>", "", text))
     return re.sub(r"\b(0x[0-9A-Fa-f]+|\d+)[uUlL]+\b", r"\1", text).replace("/", "//")
 
 

@@ -188,7 +188,7 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
 }  // namespace
 
 void bind_structure(nb::module_& m) {
-    register_layouts<DialectFlags, TileStart, FindTotals, TileSummary, PlainDialect, LenientDialect>();
+    register_layouts<DialectFlags, TileStart, FindTotals, TileSummary, PlainDialect, LenientDialect, DfaRoles>();
     register_layout<DfaTables<8>>("DfaTables<8>");
     register_layout<DfaTables<16>>("DfaTables<16>");
     register_layout<DfaTables<64>>("DfaTables<64>");

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.gpu.kernels.trace_expressions import least, most, packed
 from headrace.structure.dialect import Dialect
@@ -29,8 +30,7 @@ _SCAN_TILES = Entry("structure/gpu/scan_summaries.cu", "scan_tiles", "PIPQIIPPPP
 _SCAN_MAPS = Entry("structure/gpu/scan_summaries.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"unquoted": 64, "quoted": 72, "dfa": 64, "maps": 16}
 """Look-back memory of a scan, for each of its blocks: `Reached` (with quotes also parities), or maps."""
-_ROLES_BYTES = 16
-"""Size of DfaRoles (dfa_tables.hpp)."""
+_ROLES_BYTES = layout("DfaRoles").size
 TEXT_SIZES = Struct("=QI")
 """First fields of the task of kernels that read a record a thread: bytes of the text, number of tiles."""
 MAX_VARIANTS = 3
