@@ -78,7 +78,7 @@ def _values(node: ast.Assign) -> Iterator[tuple[str, int]]:
         return
     if isinstance(node.value, ast.Dict) and len(names) == 1:
         for key, value in zip(node.value.keys, node.value.values, strict=True):
-            if isinstance(key, ast.Constant) and _is_number(value):
+            if isinstance(key, ast.Constant) and _is_number(value) and not str(key.value).startswith("HR_"):  # no macros
                 yield str(key.value), number(value)
     elif isinstance(node.value, ast.Tuple) and len(names) == 1:
         texts = [item.value for item in node.value.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)]

@@ -35,7 +35,7 @@ OFFSETS_THREADS = 256
 PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [OFFSETS_THREADS]}),)
 
 LISTED_DEFINES = {"HR_THREADS": 128, "HR_ROWS": 64}
-"""Macros for general/listed_strings.cu: threads of a block, and records of a column that a thread converts."""
+"""Macros of general/listed_strings.cu: threads of a block, and records of a column that a thread converts."""
 
 ALL_KINDS = (1 << 23) - 1
 """All bits of a program's mask of RowKind, and those after them (fast/row_task.hpp)."""
