@@ -39,6 +39,10 @@ LISTED_DEFINES = {"HR_THREADS": 128, "HR_ROWS": 64}
 
 ALL_KINDS = (1 << 23) - 1
 """All bits of a program's mask of RowKind, and those after them (fast/row_task.hpp)."""
+USUAL_KINDS = (1 << 16) - 1
+"""The bits of RowKind alone, without those of forms that only few columns have."""
+TEXT_KIND = 1 << 8
+"""The bit of columns of strings."""
 INFERS_BIT = 10
 """The bit of a mask of families that is set if types are inferred."""
 ALL_FAMILIES = (2 << INFERS_BIT) - 1

@@ -37,6 +37,7 @@ constexpr u32 ROW_ESCAPES = 1u << 19;  // letters after escapes are decoded, or 
 constexpr u32 ROW_SHORT = 1u << 20;    // the missing fields of short records are null
 constexpr u32 ROW_ZONES = 1u << 21;    // timestamps without an offset are local times of a zone
 constexpr u32 ROW_NULLS = 1u << 22;    // words of the rules are null among strings
+constexpr u32 ALL_ROW_KINDS = (1u << 23) - 1;
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
