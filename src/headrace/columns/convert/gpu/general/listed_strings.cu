@@ -215,30 +215,26 @@ struct OffsetVector {
     }
 };
 
-// Converts a thread's strings. `offset`: of the first one. The ends of a field are loaded two records ahead, and its
-// first bytes one.
-template <bool has_nulls>
-HR_FN void convert_strings(const FieldTexts& text, const ConvertColumn& column, const ThreadRows& own, u64 offset) {
-    const u32 position = column.position;
-    const bool is_first = position == 0, keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL);
-    const auto load = [&](u64 row) { return load_field(text, min(row, own.end - 1), position); };
-    ByteStream stream = ByteStream::at(column.values + offset);
-    OffsetVector offsets{column.offsets, {}, column.width == 8};
-    ListedField next = load(own.first).bounds(is_first);
-    FieldStart next_start = load_start(text, next.begin, next.n);
-    FieldWords second = load(own.first + 1);
-    u32 present = 0;
-#pragma unroll 1
-    for (u64 row = own.first; row < own.end; ++row) {
-        const ListedField field = next;
-        FieldStart start = next_start;
-        next = second.bounds(is_first);
-        next_start = load_start(text, next.begin, next.n);
-        second = load(row + 2);
-        const bool is_value = field.n == 0 ? keeps_empty : !has_nulls || !is_null(null_texts(column), text, field);
+// Collects the strings of a thread: bytes, offsets and bits of validity.
+struct StringWriter {
+    ByteStream stream;
+    OffsetVector offsets;
+    u32* validity;
+    u64 offset;   // of the next string
+    u32 present;  // bits of the current 32 rows
+
+    HR_MEMBER StringWriter(const ConvertColumn& column, u64 first)
+        : stream(ByteStream::at(column.values + first)),
+          offsets{column.offsets, {}, column.width == 8},
+          validity(column.validity),
+          offset(first),
+          present(0) {}
+
+    // Appends a row with the first `n` bytes of a field. `start`: words with the first of them.
+    HR_MEMBER void append(u64 row, const FieldTexts& text, const ListedField& field, FieldStart start, bool is_value) {
+        const u32 n = is_value ? field.n : 0;
         present |= is_value ? 1u << row % 32 : 0;
         offsets.append(row, offset);
-        const u32 n = is_value ? field.n : 0;
 #pragma unroll 1
         for (u32 done = 0; done < n; done += 8) {
             const u64 begin = field.begin + done;
@@ -246,12 +242,53 @@ HR_FN void convert_strings(const FieldTexts& text, const ConvertColumn& column, 
             stream.append(bytes_of(text, start, begin, n - done), min(n - done, 8u));
         }
         offset += n;
-        if (row % 32 != 31 && row + 1 != own.end) continue;
-        *tile::in_global(column.validity + row / 32) = present;
+        if (row % 32 == 31) store_validity(row);
+    }
+    HR_MEMBER void store_validity(u64 row) {
+        *tile::in_global(validity + row / 32) = present;
         present = 0;
     }
-    offsets.end(own.end, offset);
-    stream.store();
+    // Stores what is left. `end`: the number of rows before it and of them.
+    HR_MEMBER void end(u64 end) {
+        if (end % 32 != 0) store_validity(end);
+        offsets.end(end, offset);
+        stream.store();
+    }
+};
+
+// Converts a thread's strings. `offset`: of the first one. Of several records at once, the first bytes of the fields
+// are loaded, and the ends of those that come next. So a thread waits once for all of them.
+template <bool has_nulls>
+HR_FN void convert_strings(const FieldTexts& text, const ConvertColumn& column, const ThreadRows& own, u64 offset) {
+    constexpr u32 together = 4;
+    const u32 position = column.position;
+    const bool is_first = position == 0, keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL);
+    StringWriter writer(column, offset);
+    FieldWords words[together];
+    const auto load = [&](u64 first) {
+#pragma unroll
+        for (u32 i = 0; i < together; ++i) words[i] = load_field(text, min(first + i, own.end - 1), position);
+    };
+    load(own.first);
+#pragma unroll 1
+    for (u64 row = own.first; row < own.end; row += together) {
+        ListedField fields[together];
+        FieldStart starts[together];
+#pragma unroll
+        for (u32 i = 0; i < together; ++i) {
+            fields[i] = words[i].bounds(is_first);
+            starts[i] = load_start(text, fields[i].begin, fields[i].n);
+        }
+        load(row + together);
+#pragma unroll
+        for (u32 i = 0; i < together; ++i) {
+            if (row + i >= own.end) break;
+            const ListedField& field = fields[i];
+            const bool is_value = field.n == 0 ? keeps_empty : !has_nulls || !is_null(null_texts(column), text, field);
+            writer.append(row + i, text, field, starts[i], is_value);
+        }
+    }
+    writer.end(own.end);
 }
 
 // Converts listed strings. `sums`: those of measure_listed, scanned over the groups for each column. `validated_rows`:
