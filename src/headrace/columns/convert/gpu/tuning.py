@@ -34,7 +34,7 @@ OFFSETS_THREADS = 256
 """Threads of a block of string_offsets.cu."""
 PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [OFFSETS_THREADS]}),)
 
-LISTED_DEFINES = {"HR_THREADS": 128, "HR_ROWS": 64}
+LISTED_DEFINES = {"HR_THREADS": 96, "HR_ROWS": 128}
 """Macros of general/listed_strings.cu: threads of a block, and records of a column that a thread converts."""
 
 ALL_KINDS = (1 << 23) - 1
