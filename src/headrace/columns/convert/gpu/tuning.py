@@ -34,11 +34,15 @@ OFFSETS_THREADS = 256
 """Threads of a block of string_offsets.cu."""
 PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [OFFSETS_THREADS]}),)
 
-LISTED_DEFINES = {"HR_THREADS": 128, "HR_ROWS": 64}
+LISTED_DEFINES = {"HR_THREADS": 96, "HR_ROWS": 128}
 """Macros of general/listed_strings.cu: threads of a block, and records of a column that a thread converts."""
 
 ALL_KINDS = (1 << 23) - 1
-"""All bits of a program's mask of RowKind, and those after them (fast/row_task.hpp)."""
+"""All bits of a program's mask of RowKind, and those after them: ALL_ROW_KINDS of fast/row_task.hpp."""
+USUAL_KINDS = (1 << 16) - 1
+"""The bits of RowKind alone, without those of forms that only few columns have."""
+TEXT_KIND = 1 << 8
+"""The bit of columns of strings."""
 INFERS_BIT = 10
 """The bit of a mask of families that is set if types are inferred."""
 ALL_FAMILIES = (2 << INFERS_BIT) - 1

@@ -14,6 +14,9 @@ namespace headrace {
 // What the columns of the program have: bits of RowKind, and those after them.
 #if HR_WRITES
 constexpr u32 row_kinds = HR_KINDS;
+// A program of all kinds and forms needs more than the 56 registers that 6 blocks leave a thread. With 4 blocks and
+// fewer spills, words take 0.8 of the time (bench/results/h100/2026-11-28-installed-kernels.md).
+constexpr u32 resident_blocks = row_kinds == ALL_ROW_KINDS ? 4 : HR_BLOCKS;
 #elif HR_NULLS
 constexpr u32 row_kinds = ROW_NULLS;
 #else

@@ -39,6 +39,7 @@ enum RowForm : u32 {
     ROW_ZONES = 1u << 21,    // timestamps without an offset are local times of a zone
     ROW_NULLS = 1u << 22     // words of the rules are null among strings
 };
+constexpr u32 ALL_ROW_KINDS = (1u << 23) - 1;
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,

@@ -1,10 +1,11 @@
 // Converts texts of many columns, all strings, whose fields list_fields (convert.cu) has listed. A tile of few records
-// has few bytes of each column, so that its stores would be short. Here a thread takes a column of 64 records. It
-// collects its bytes, and stores 16 at a time. Neighbouring threads read neighbouring fields.
+// has few bytes of each column, so that its stores would be short. Here a thread takes a column of many records, and
+// its warp stores what its threads have collected. Neighbouring threads read neighbouring fields.
 //
 // Bytes moved: the text, the list of ends twice, and the result once.
 #include "columns/convert/gpu/convert_task.hpp"
 #include "columns/convert/gpu/size_estimate.hpp"
+#include "columns/convert/gpu/staged_columns.cuh"
 #include "columns/convert/gpu/text_bits.cuh"
 #include "columns/rules/special_words.hpp"
 #include "columns/rules/word_table.hpp"
@@ -15,19 +16,23 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 group_rows = HR_ROWS;  // records of a column that a thread converts
-static_assert(group_rows % 32 == 0);
+static_assert(group_rows % staged_rows == 0 && threads % tile::lanes == 0);
 
-// A thread's column, and its records [first, end).
+// A thread's column, and its records [first, end); none if `end` is 0.
 struct ThreadRows {
     u32 number;
     u64 first, end;
-    u32 sum;  // index of its sum of bytes
+    u32 sum;       // index of its sum of bytes
+    bool is_last;  // no records follow
+
+    HR_MEMBER bool is_empty() const { return end == 0; }
 };
 
 HR_FN ThreadRows rows_of_thread(u32 strings, u64 rows) {
     const u32 index = blockIdx.x * threads + threadIdx.x, group = index / strings;
     const u64 first = u64{group} * group_rows;
-    return {index - group * strings, first, min(rows, first + group_rows), index};
+    const u64 end = first < rows ? min(rows, first + group_rows) : 0;
+    return {index - group * strings, first, end, index, end == rows};
 }
 
 // A text, and the list of its fields (ListedFields of convert.cu).
@@ -119,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                    const ConvertColumn* __restrict__ columns, const FindTotals* totals, const u32* declined, u64* sums,
                    u64 groups, u32 width, u32 strings) {
     const ThreadRows own = rows_of_thread(strings, groups * group_rows);
-    if (own.first >= own.end) return;
+    if (own.is_empty()) return;
     const bool is_listed = tile::load_relaxed(declined) == 0;
     const u64 end = is_listed ? min(own.end, totals->records) : 0;
     const FieldTexts text{bytes, size, ends, begins, width};
@@ -136,124 +141,88 @@ extern "C" __global__ void __launch_bounds__(threads)
     sums[own.sum] = sum;
 }
 
-// Stores consecutive bytes by aligned vectors of 16.
-struct ByteStream {
-    u8* to;         // of the vector, aligned
-    u64 low, high;  // its bytes
-    u32 count;      // their number
-    u32 others;     // how many of these precede the stream
+// Collects the strings of a thread: bytes, offsets and bits of validity.
+struct StringWriter {
+    ByteStream stream;
+    uint4* vectors;  // where the thread's vectors and offsets are staged
+    u32* staged_offsets;
+    u64 offset;   // of the next string
+    u32 present;  // bits of the rows since the last ones were stored
 
-    HR_MEMBER static ByteStream at(u8* to) {
-        const u32 others = static_cast<u32>(reinterpret_cast<u64>(to) % 16);
-        return {to - others, 0, 0, others, others};
-    }
-    // Appends the lowest bytes of a word, 1 to 8.
-    HR_MEMBER void append(u64 bytes, u32 size) {
-        bytes &= ~u64{0} >> (64 - 8 * size);
-        const u32 shift = 8 * count % 64;
-        const u64 carried = shift == 0 ? 0 : bytes >> (64 - shift);
-        low |= count < 8 ? bytes << shift : 0;
-        high |= count < 8 ? carried : bytes << shift;
-        count += size;
-        if (count < 16) return;
-        const u32 more = count - 16;
-        count = 16;
-        store();
-        *this = {to + 16, more == 0 ? 0 : bytes >> (8 * (size - more)), 0, more, 0};
-    }
-    // Stores the bytes of the vector that belong to the stream.
-    HR_MEMBER void store() const {
-        if (count - others == 16) {
-            *tile::in_global(reinterpret_cast<uint4*>(to)) = {static_cast<u32>(low), static_cast<u32>(low >> 32),
-                                                              static_cast<u32>(high), static_cast<u32>(high >> 32)};
-            return;
-        }
-#pragma unroll 1
-        for (u32 at = others; at < count;) {
-            const u64 rest = (at < 8 ? low : high) >> (8 * at % 64);
-            if (at % 8 == 0 && at + 8 <= count) {
-                at = store_part<u64>(at, rest);
-            } else if (at % 4 == 0 && at + 4 <= count) {
-                at = store_part<u32>(at, rest);
-            } else {
-                at = store_part<u8>(at, rest);
-            }
-        }
-    }
-    template <typename Part>
-    HR_MEMBER u32 store_part(u32 at, u64 bytes) const {
-        *tile::in_global(reinterpret_cast<Part*>(to + at)) = static_cast<Part>(bytes);
-        return at + static_cast<u32>(sizeof(Part));
-    }
-};
-
-// Stores consecutive offsets, four of 4 bytes at a time. The first one's index is a multiple of four.
-struct OffsetVector {
-    u8* to;  // of the next offset
-    u32 before[3];
-    bool is_long;
-
-    HR_MEMBER void append(u64 row, u64 value) {
-        if (is_long) {
-            *tile::in_global(reinterpret_cast<u64*>(to) + row) = value;
-            return;
-        }
-        const u32 own = static_cast<u32>(value);
-        if (row % 4 == 3) {
-            *tile::in_global(reinterpret_cast<uint4*>(to) + row / 4) = {before[0], before[1], before[2], own};
-        }
-        before[0] = before[1];
-        before[1] = before[2];
-        before[2] = own;
-    }
-    // Stores the last offset, of index `row`, and those before it that share its vector.
-    HR_MEMBER void end(u64 row, u64 value) const {
-        store_offset(to, is_long, row, value);
-        const u32 held = is_long ? 0 : row % 4;
-#pragma unroll
-        for (u32 k = 1; k <= 3; ++k) {
-            if (k <= held) store_offset(to, false, row - k, before[3 - k]);
-        }
-    }
-};
-
-// Converts a thread's strings. `offset`: of the first one. The ends of a field are loaded two records ahead, and its
-// first bytes one.
-template <bool has_nulls>
-HR_FN void convert_strings(const FieldTexts& text, const ConvertColumn& column, const ThreadRows& own, u64 offset) {
-    const u32 position = column.position;
-    const bool is_first = position == 0, keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL);
-    const auto load = [&](u64 row) { return load_field(text, min(row, own.end - 1), position); };
-    ByteStream stream = ByteStream::at(column.values + offset);
-    OffsetVector offsets{column.offsets, {}, column.width == 8};
-    ListedField next = load(own.first).bounds(is_first);
-    FieldStart next_start = load_start(text, next.begin, next.n);
-    FieldWords second = load(own.first + 1);
-    u32 present = 0;
-#pragma unroll 1
-    for (u64 row = own.first; row < own.end; ++row) {
-        const ListedField field = next;
-        FieldStart start = next_start;
-        next = second.bounds(is_first);
-        next_start = load_start(text, next.begin, next.n);
-        second = load(row + 2);
-        const bool is_value = field.n == 0 ? keeps_empty : !has_nulls || !is_null(null_texts(column), text, field);
-        present |= is_value ? 1u << row % 32 : 0;
-        offsets.append(row, offset);
+    // Appends a row with a field's bytes. `start`: words with the first of them.
+    HR_MEMBER void append(u64 row, const FieldTexts& text, const ListedField& field, FieldStart start, bool is_value) {
         const u32 n = is_value ? field.n : 0;
+        present |= is_value ? 1u << row % 32 : 0;
+        staged_offsets[row % staged_rows] = static_cast<u32>(offset);
 #pragma unroll 1
         for (u32 done = 0; done < n; done += 8) {
             const u64 begin = field.begin + done;
             if (done != 0) start = load_start(text, begin, n - done);
-            stream.append(bytes_of(text, start, begin, n - done), min(n - done, 8u));
+            stream.append(bytes_of(text, start, begin, n - done), min(n - done, 8u), vectors);
         }
         offset += n;
-        if (row % 32 != 31 && row + 1 != own.end) continue;
-        *tile::in_global(column.validity + row / 32) = present;
-        present = 0;
     }
-    offsets.end(own.end, offset);
-    stream.store();
+};
+
+// Converts up to 32 of a thread's strings, from `first` on. Of several records at once, the first bytes of the fields
+// are loaded, and then the ends of those that come next. So a thread waits once for all of them.
+template <bool has_nulls>
+HR_FN void convert_rows_of(const FieldTexts& text, const ConvertColumn& column, const ThreadRows& own, u64 first,
+                           StringWriter& writer) {
+    constexpr u32 together = 4;
+    const u32 position = column.position;
+    const bool is_first = position == 0, keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL);
+    const bool is_long = column.width == 8;
+    const u64 end = min(own.end, first + staged_rows);
+    FieldWords words[together];
+    const auto load = [&](u64 row) {
+#pragma unroll
+        for (u32 i = 0; i < together; ++i) words[i] = load_field(text, min(row + i, end - 1), position);
+    };
+    load(first);
+#pragma unroll 1
+    for (u64 row = first; row < end; row += together) {
+        ListedField fields[together];
+        FieldStart starts[together];
+#pragma unroll
+        for (u32 i = 0; i < together; ++i) {
+            fields[i] = words[i].bounds(is_first);
+            starts[i] = load_start(text, fields[i].begin, fields[i].n);
+        }
+        load(row + together);
+#pragma unroll
+        for (u32 i = 0; i < together; ++i) {
+            if (row + i >= end) break;
+            const ListedField& field = fields[i];
+            const bool is_value = field.n == 0 ? keeps_empty : !has_nulls || !is_null(null_texts(column), text, field);
+            if (is_long) store_offset(column.offsets, true, row + i, writer.offset);
+            writer.append(row + i, text, field, starts[i], is_value);
+        }
+    }
+}
+
+// Converts a thread's strings. `offset`: of the first one. `rows`: records of the text.
+template <bool has_nulls>
+HR_FN void convert_strings(const FieldTexts& text, const ConvertColumn& column, const ThreadRows& own, u64 offset,
+                           StagedColumns& staged) {
+    const u32 lane = tile::lane();
+    const bool is_long = column.width == 8;
+    StringWriter writer{ByteStream::at(column.values + offset), staged.vectors[lane], staged.offsets[lane], offset, 0};
+#pragma unroll 1
+    for (u64 first = own.first; first < own.first + group_rows; first += staged_rows) {
+        u32 rows = 0;
+        if (first < own.end) {
+            convert_rows_of<has_nulls>(text, column, own, first, writer);
+            rows = static_cast<u32>(min(own.end - first, u64{staged_rows}));
+            *tile::in_global(column.validity + first / 32) = writer.present;
+            writer.present = 0;
+        }
+        u32* const offsets = is_long ? nullptr : reinterpret_cast<u32*>(column.offsets) + first;
+        store_staged(staged, offsets, rows, writer.stream);
+    }
+    if (own.is_empty()) return;
+    if (own.is_last) store_offset(column.offsets, is_long, own.end, writer.offset);
+    writer.stream.store_own();
 }
 
 // Converts listed strings. `sums`: those of measure_listed, scanned over the groups for each column. `validated_rows`:
@@ -262,13 +231,17 @@ extern "C" __global__ void __launch_bounds__(threads)
     convert_listed(const u8* bytes, u64 size, const u16* __restrict__ ends, const u64* __restrict__ begins,
                    const ConvertColumn* __restrict__ columns, const u64* __restrict__ sums, const u64* validated_rows,
                    u32 width, u32 strings) {
-    const ThreadRows own = rows_of_thread(strings, is_mispredicted(validated_rows) ? 0 : *validated_rows);
-    if (own.first >= own.end) return;
+    __shared__ StagedColumns staged[threads / tile::lanes];
+    const u64 rows = is_mispredicted(validated_rows) ? 0 : *validated_rows;
+    if (rows == 0) return;
+    const ThreadRows own = rows_of_thread(strings, rows);
     const FieldTexts text{bytes, size, ends, begins, width};
     const ConvertColumn& column = columns[own.number];
-    if (column.flags & CONVERT_NULL_WORDS) {
-        convert_strings<true>(text, column, own, sums[own.sum]);
+    const u64 offset = own.is_empty() ? 0 : sums[own.sum];
+    // Threads of a warp store together, so all of them take one way.
+    if (__any_sync(tile::all_lanes, column.flags & CONVERT_NULL_WORDS)) {
+        convert_strings<true>(text, column, own, offset, staged[tile::warp()]);
     } else {
-        convert_strings<false>(text, column, own, sums[own.sum]);
+        convert_strings<false>(text, column, own, offset, staged[tile::warp()]);
     }
 }
