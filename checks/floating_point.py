@@ -8,7 +8,7 @@ from pathlib import Path
 from checks.tree import NATIVE, Finding, files, matches, name_of
 
 FUSED_BY_NAME: tuple[str, ...] = (
-    "src/headrace/core/cpu/portable.hpp",  # fused(): exact remainders in columns/convert/gpu/general/fast_numbers.cuh
+    "src/headrace/core/cpu/portable.hpp",  # fused(): exact remainders in columns/convert/gpu/digits.cuh
 )
 """Files that may use fused multiply-add, each with its reason in a comment here."""
 

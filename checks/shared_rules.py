@@ -39,6 +39,7 @@ SHARED = (
     "store/dictionary/paper/slices.hpp",
     "arrange/sort/sort_key.hpp",
     "structure/dfa.hpp",
+    "structure/dialect_flags.hpp",
     "structure/emit.hpp",
     "structure/reached.hpp",
     "structure/gpu/dfa_tables.hpp",

@@ -28,14 +28,14 @@ def test_fields_have_their_offsets():
         ("quoted_may_be_null", 65),
     ]
     assert rules.dtype["marks"].fields["thousands"] == (np.dtype("i2"), 2)
-    assert layout("DfaTask").dtype["reserved"].shape == (4,)
+    assert layout("TileStart").dtype["reserved"].shape == (2,)
     assert rules.packer().format.endswith("??" + "x" * 6)
 
 
 def test_packer_takes_part_of_the_fields():
     task = layout("ConvertTask")
     assert task.packer(last="tiles").format == "=QQI"
-    assert layout("RowTask").packer(first="columns").format == "=IIHH8sQII32s"
+    assert layout("RowTask").packer(first="columns").format == "=IIHH8sQII40s"
     assert struct.calcsize(task.packer(last="tiles").format) == task.offset("base")
 
 

@@ -20,7 +20,8 @@ struct DialectText {
     u32 separator_length, line_end_length, unreal_group;
     i32 quote, escape;
     u8 separator, line_end;
-    bool double_quote, lenient, strict, skip_initial_space, strip, skip_blank_lines, plain, universal_line_end;
+    DialectFlags flags;
+    bool plain, universal_line_end;
     const char *separator_text, *line_end_text, *comment_text;
     const char *classes, *next, *emit;
 };
@@ -62,8 +63,6 @@ inline Dialect made(const DialectText& text) {
     }
     dialect.separator_length = text.separator_length;
     dialect.line_end_length = text.line_end_length;
-    dialect.lenient = text.lenient;
-    dialect.strict = text.strict;
     dialect.unreal_group = text.unreal_group;
     const std::string separator = hex_text(text.separator_text), line_end = hex_text(text.line_end_text);
     std::copy(separator.begin(), separator.end(), dialect.separator_text);
@@ -72,10 +71,7 @@ inline Dialect made(const DialectText& text) {
     dialect.escape = text.escape;
     dialect.separator = text.separator;
     dialect.line_end = text.line_end;
-    dialect.double_quote = text.double_quote;
-    dialect.skip_initial_space = text.skip_initial_space;
-    dialect.strip = text.strip;
-    dialect.skip_blank_lines = text.skip_blank_lines;
+    static_cast<DialectFlags&>(dialect) = text.flags;
     dialect.plain = text.plain;
     dialect.universal_line_end = text.universal_line_end;
     return dialect;

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from headrace.structure.dialect import Dialect
+from headrace.structure.gpu.dialect_tables import dialect_flags
 
 DIALECTS = [
     Dialect(),
@@ -64,7 +65,7 @@ def _text(value: bytes | None) -> str:
     return f'"{(value or b"").hex()}"'
 
 
-def _flag(value: bool) -> str:
+def _flag(value: int) -> str:
     return "true" if value else "false"
 
 
@@ -77,23 +78,15 @@ def initialiser(dialect: Dialect) -> str:
     line_end = dialect.lineterminator or b"\n"
     plain = len(dialect.sep) == len(line_end) == 1 and plain_options
     sets = (automaton.idle, automaton.quoted, automaton.unfinished, automaton.comment)
-    flags = (
-        dialect.double_quote,
-        dialect.lenient_quotes,
-        dialect.strict_quotes,
-        dialect.skip_initial_space,
-        dialect.strip,
-        dialect.skip_blank_lines,
-        plain,
-        dialect.lineterminator is None,
-    )
+    flags = ", ".join(_flag(flag) for flag in dialect_flags(dialect))
+    kinds = f"{_flag(plain)}, {_flag(dialect.lineterminator is None)}"
     lengths = f"{len(dialect.sep)}, {automaton.line_end_length}, {automaton.unreal_group or 0}"
     texts = (dialect.sep, dialect.lineterminator, dialect.comment)
     bytes_of = f"{_byte(dialect.quote_char)}, {_byte(dialect.escape_char)}, {dialect.sep[0]}, {line_end[0]}"
     return (
         f"// {str(dialect).removeprefix('Dialect')}\n"
         f"    {{{len(automaton.states)}, {len(automaton.groups)}, {', '.join(map(_bits, sets))},\n"
-        f"     {lengths}, {bytes_of}, {', '.join(map(_flag, flags))},\n"
+        f"     {lengths}, {bytes_of}, {{{flags}}}, {kinds},\n"
         f"     {', '.join(map(_text, texts))},\n"
         f'     "{classes.hex()}",\n'
         f"     {_hexadecimal(automaton.next)},\n"

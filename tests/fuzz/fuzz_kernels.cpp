@@ -71,7 +71,7 @@ u8 state_after(const Automaton& a, const u8* text, usize size, u8 state) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::Input input(data, size);
     const Dialect dialect = fuzz::dialect_of(input.take());
-    if (dialect.lenient) return 0;  // what a quote means is then no longer for the kernel alone to say
+    if (dialect.lenient_quotes) return 0;  // what a quote means is then no longer for the kernel alone to say
     const Automaton& a = dialect.automaton;
     const u8 state = static_cast<u8>(input.below(a.states));
     const usize cut_choice = input.take(), limit_choice = input.take();

@@ -14,7 +14,7 @@ using namespace headrace;
 class LenientRuns {
 public:
     LenientRuns(const Dialect& dialect, const u8* text, usize size) : dialect_(dialect), text_(text), size_(size) {
-        if (!dialect.lenient) return;
+        if (!dialect.lenient_quotes) return;
         for (usize at = 0; at < size; at = std::max(run_end(at), at + 1)) {
             if (is_quote(at)) add_run(at, run_end(at));
         }

@@ -16,7 +16,7 @@ public:
         const LenientRuns runs(dialect, text, size);
         for (usize at = 0; at < size; ++at) {
             u32 group = automaton_.class_of[text[at]];
-            const bool may_open = dialect.lenient && text[at] == dialect.quote &&
+            const bool may_open = dialect.lenient_quotes && text[at] == dialect.quote &&
                                   automaton_.next[group][state] != automaton_.next[dialect.unreal_group][state];
             if (may_open && !runs.opens(at)) group = dialect.unreal_group;
             take(automaton_.emit[group][state], at);

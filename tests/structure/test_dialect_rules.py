@@ -109,10 +109,10 @@ def test_a_record_is_open_from_open_to_rec(dialect: Dialect) -> None:
     table = dialect.automaton
     for _, state, target, emit in steps(table):
         swallowed_lf = table.states[state] == "CR" and target == 0 and emit == 0
-        closes = bool(emit & (Emit.REC | Emit.BLANK)) or swallowed_lf
+        closes = bool(emit & (Emit.RECORD | Emit.BLANK)) or swallowed_lf
         assert (target in table.idle) == closes
         if state in table.idle:
-            assert bool(emit & Emit.OPEN) == (target not in table.idle or bool(emit & Emit.REC))
+            assert bool(emit & Emit.OPEN) == (target not in table.idle or bool(emit & Emit.RECORD))
         else:
             assert not emit & Emit.OPEN
 
@@ -121,10 +121,10 @@ def test_a_record_is_open_from_open_to_rec(dialect: Dialect) -> None:
 @given(dialects())
 def test_emits_that_exclude_each_other(dialect: Dialect) -> None:
     for _, state, target, emit in steps(dialect.automaton):
-        assert not (emit & Emit.REC and emit & Emit.FLD)
+        assert not (emit & Emit.RECORD and emit & Emit.FIELD)
         assert not (emit & Emit.BLANK and emit & (Emit.OPEN | Emit.STRAY | Emit.COMMENT))
-        assert not emit & Emit.BLANK or bool(emit & Emit.REC) == (state not in dialect.automaton.idle)
-        assert not emit & Emit.COMMENT or (emit == Emit.REC | Emit.COMMENT and state in dialect.automaton.comment)
+        assert not emit & Emit.BLANK or bool(emit & Emit.RECORD) == (state not in dialect.automaton.idle)
+        assert not emit & Emit.COMMENT or (emit == Emit.RECORD | Emit.COMMENT and state in dialect.automaton.comment)
         if state in dialect.automaton.comment:
             assert target in dialect.automaton.comment | dialect.automaton.idle
 

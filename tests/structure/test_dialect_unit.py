@@ -222,15 +222,15 @@ def test_the_table_prints() -> None:
     lines = str(Dialect(sep="||", quote_char=None, lineterminator="\n").automaton).splitlines()
     assert lines == [
         "       START            FIELD_START   UNQUOTED      UNQUOTED+|",
-        r"\n     START/BLANK      START/REC     START/REC     START/REC",
-        "|      UNQUOTED+|/OPEN  UNQUOTED+|/-  UNQUOTED+|/-  FIELD_START/FLD",
+        r"\n     START/BLANK      START/RECORD  START/RECORD  START/RECORD",
+        "|      UNQUOTED+|/OPEN  UNQUOTED+|/-  UNQUOTED+|/-  FIELD_START/FIELD",
         "other  UNQUOTED/OPEN    UNQUOTED/-    UNQUOTED/-    UNQUOTED/-",
     ]
 
 
 def test_step_and_run() -> None:
     csv = CSV.automaton
-    assert csv.step(0, ord(",")) == (2, Emit.OPEN | Emit.FLD)
+    assert csv.step(0, ord(",")) == (2, Emit.OPEN | Emit.FIELD)
     assert csv.states[csv.run(0, b'a,"b""')] == "QUOTED"
     assert csv.state_map(b'"') == csv.next[3]
 

@@ -31,7 +31,7 @@ def serial(data: bytes, dialect: Dialect, begin: int, end: int, state: int) -> t
         if automaton.unreal_group is not None and data[at : at + 1] == dialect.quote_char and not opens_field(data, at, dialect):
             group = automaton.unreal_group
         emit = automaton.emit[group][state]
-        records += bool(emit & Emit.REC) and not emit & (Emit.BLANK | Emit.COMMENT)
+        records += bool(emit & Emit.RECORD) and not emit & (Emit.BLANK | Emit.COMMENT)
         state = automaton.next[group][state]
     return state, records
 

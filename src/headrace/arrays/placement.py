@@ -24,7 +24,7 @@ from headrace.gpu.device.device import gpu, is_lasting
 from headrace.gpu.device.event import Event
 from headrace.gpu.memory.pool import device_pool
 
-_REUSED_FROM = 1 << 20  # minimum bytes of a result whose memory is reused for later results (core/cpu/memory.hpp)
+_REUSED_FROM = 1 << 20  # minimum bytes of a result whose memory is reused: MAPPED_FROM of core/cpu/memory.hpp
 
 
 def placed(value: Any, name: str, context: Context, budget: Budget | None = None) -> Array:

@@ -76,6 +76,8 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.gpu.kernels.cache.shipped": "the folder of the package of compiled kernels",
         "headrace.gpu.kernels.compile.user_cache": "the folder of compiled kernels",
         "headrace.gpu.kernels.kernel.*": "loaded kernels, which launches may be using",
+        "headrace.gpu.kernels.source._body": "sources of the package's own kernels",
+        "headrace.gpu.kernels.source.listed_variants": "the package's own list of programs",
         "headrace.gpu.kernels.source.masks_of": "macros of the package's own list of programs",
         "headrace.gpu.kernels.source.programs_in": "the package's own list of programs",
         "headrace.index.hash_map.gpu.slab_kernels.*": "compile-time constants of the package's own kernels",

@@ -24,7 +24,7 @@ from headrace.primitives.tuning import FLOAT_SUM, REDUCE, SCAN_LARGE, SCAN_SMALL
 
 _TILE_BYTES = REDUCE["HR_THREADS"] * REDUCE["HR_ROWS"] * 16
 _BLOCKS_PER_MULTIPROCESSOR = 16
-_CHUNK = 4096  # items that are summed at the first level (float_sum.hpp)
+_CHUNK = 4096  # items that are summed at the first level: `piece` of float_sum.hpp
 _MAX_SUMMED = 2**36
 
 

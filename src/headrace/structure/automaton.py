@@ -24,18 +24,18 @@ class Transition(NamedTuple, Generic[StateT]):
 
 
 class Emit(IntFlag):
-    """Meaning of a byte in the state that reads it. Bits combine; 0 is ordinary content.
+    """Meaning of a byte in the state that reads it (Emit of emit.hpp). Bits combine; 0 is ordinary content.
 
     Let a record or field end at offset p, with a line end or separator of length k. Its content goes up to ``p - (k - 1)``,
     exclusive. The next one starts at ``p + 1``.
     """
 
-    REC = 1  # a record ends with this byte
-    FLD = 2  # a field, but not the record, ends with this byte
+    RECORD = 1  # a record ends with this byte
+    FIELD = 2  # a field, but not the record, ends with this byte
     OPEN = 4  # this byte is the first of a record
     STRAY = 8  # a malformed quote: text follows a closing quote, or an unquoted field of a strict or lenient dialect has a quote
-    BLANK = 16  # a skipped blank line; with REC, the record that OPEN began turns out to be one
-    COMMENT = 32  # with REC: the record that ends is a comment line
+    BLANK = 16  # a skipped blank line; with RECORD, the record that OPEN began turns out to be one
+    COMMENT = 32  # with RECORD: the record that ends is a comment line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,23 +71,16 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     d.line_end_length = d.universal_line_end ? 1 : static_cast<u32>(bytes_of(line_end).size());
     d.quote = byte_or_none(given.attr("quote_char"));
     d.escape = byte_or_none(given.attr("escape_char"));
-    const auto read = reader_of(given);
-    read("escape_sequences", d.escape_sequences);
-    read("double_quote", d.double_quote);
-    read("lenient_quotes", d.lenient);
-    if (d.lenient) d.unreal_group = nb::cast<u32>(automaton.attr("unreal_group"));
-    read("strict_quotes", d.strict);
-    read("skip_initial_space", d.skip_initial_space);
-    read("strip", d.strip);
-    read("skip_blank_lines", d.skip_blank_lines);
+    static_cast<DialectFlags&>(d) = from_attributes<DialectFlags>(given);
+    if (d.lenient_quotes) d.unreal_group = nb::cast<u32>(automaton.attr("unreal_group"));
     d.separator = static_cast<u8>(bytes_of(sep)[0]);
     std::memcpy(d.separator_text, bytes_of(sep).data(), d.separator_length);
     d.line_end = d.universal_line_end ? u8{'\n'} : static_cast<u8>(bytes_of(line_end)[0]);
     if (!d.universal_line_end) std::memcpy(d.line_end_text, bytes_of(line_end).data(), d.line_end_length);
     d.comment = byte_or_none(given.attr("comment"));
     d.allows_masks = allow_masks && d.line_end_length == 1;
-    d.plain = d.allows_masks && d.separator_length == 1 && !(d.escape >= 0 && d.lenient) && !d.skip_initial_space &&
-              d.comment < 0;
+    d.plain = d.allows_masks && d.separator_length == 1 && !(d.escape >= 0 && d.lenient_quotes) &&
+              !d.skip_initial_space && d.comment < 0;
     for (u32 byte = 0; byte < 256; ++byte) {
         if (d.automaton.class_of[byte] + 1u == d.automaton.groups) continue;
         if (d.special_count == MAX_GROUPS)
@@ -178,7 +171,8 @@ usize first_width_of(const PythonDialect& dialect, nb::bytes text) {
 }
 
 nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_view isa) {
-    if (dialect.dialect.lenient) throw std::invalid_argument("a lenient dialect has no state map of a text alone");
+    if (dialect.dialect.lenient_quotes)
+        throw std::invalid_argument("a lenient dialect has no state map of a text alone");
     std::string padded(text.c_str(), text.size());
     padded.resize(text.size() + 64);
     u8 map[MAX_STATES];
@@ -194,7 +188,7 @@ nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_vi
 }  // namespace
 
 void bind_structure(nb::module_& m) {
-    register_layouts<TileStart, FindTotals, TileSummary, PlainDialect, LenientDialect>();
+    register_layouts<DialectFlags, TileStart, FindTotals, TileSummary, PlainDialect, LenientDialect, DfaRoles>();
     register_layout<DfaTables<8>>("DfaTables<8>");
     register_layout<DfaTables<16>>("DfaTables<16>");
     register_layout<DfaTables<64>>("DfaTables<64>");

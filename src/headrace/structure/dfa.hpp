@@ -3,6 +3,7 @@
 // 3.1 (states, symbol groups). The emit table beside the transitions is an addition.
 #pragma once
 
+#include "structure/dialect_flags.hpp"
 #include "structure/emit.hpp"
 
 namespace headrace {
@@ -26,21 +27,14 @@ struct Automaton {
 };
 
 // A dialect: its automaton, and what the conversion needs to turn a field's bytes into its text.
-struct Dialect {
+struct Dialect : DialectFlags {
     Automaton automaton;
     u32 separator_length;
     u32 line_end_length;
-    i32 quote;              // a byte, or -1 for none
-    i32 escape;             // a byte, or -1 for none
-    i32 comment;            // first byte of the prefix of comment lines, or -1 for none
-    bool escape_sequences;  // an escaped letter may stand for another byte (columns/rules/escape_sequences.hpp)
-    bool double_quote;
-    bool lenient;      // malformed quotes are text (cpu/lenient.hpp)
-    bool strict;       // quotes in unquoted fields are malformed
-    u32 unreal_group;  // if lenient: symbol group of a quote that opens no field
-    bool skip_initial_space;
-    bool strip;  // spaces around a field are skipped; then skip_initial_space is set too
-    bool skip_blank_lines;
+    i32 quote;         // a byte, or -1 for none
+    i32 escape;        // a byte, or -1 for none
+    i32 comment;       // first byte of the prefix of comment lines, or -1 for none
+    u32 unreal_group;  // with lenient quotes: symbol group of a quote that opens no field
     // Masks can find the structure: separator and line end are single bytes, and there are no comments. A dialect with
     // lenient quotes has no escapes either.
     bool plain;

@@ -16,6 +16,8 @@ from headrace.structure.dialect_automaton import automaton_of
 
 MAX_SEP_BYTES = 8  # greatest length of a separator, a comment prefix and a line terminator, in bytes
 
+DELIMITERS = ("sep", "quote_char", "escape_char", "comment", "lineterminator")  # options whose bytes are not data
+
 ESCAPE_LETTERS = b"0bfnrtvZ"
 """Bytes that stand for others after an escape: 00, 08, 0C, 0A, 0D, 09, 0B and 1A (columns/rules/escape_sequences.hpp)."""
 
@@ -138,13 +140,7 @@ class Dialect:
                 raise OptionError(f"with strip=True, {name} must be one byte, not {value!r}")
 
     def _check_bytes(self) -> None:
-        roles = {
-            "sep": self.sep,
-            "quote_char": self.quote_char or b"",
-            "escape_char": self.escape_char or b"",
-            "comment": self.comment or b"",
-            "lineterminator": self.lineterminator or b"\r\n",
-        }
+        roles = self.delimiters
         notes = {} if self.lineterminator else {"lineterminator": " (lineterminator=None stands for LF, CR and CRLF)"}
         check_distinct_bytes(roles, notes)
         if self.escape_sequences:
@@ -153,6 +149,11 @@ class Dialect:
             if self.skip_initial_space and value.startswith(b" "):
                 option = "strip" if self.strip else "skip_initial_space"
                 raise OptionError(f"{name} may not start with a space when {option} is True; use one of the two")
+
+    @property
+    def delimiters(self) -> dict[str, bytes]:
+        """The bytes of each of `DELIMITERS`; empty for None."""
+        return {name: getattr(self, name) or b"" for name in DELIMITERS} | {"lineterminator": self.lineterminator or b"\r\n"}
 
     @property
     def line_ends(self) -> tuple[bytes, ...]:

@@ -152,10 +152,10 @@ def _line_end(read: _Reading) -> _Step | None:
     may_have_lf = read.match == b"\r" and read.dialect.lineterminator is None
     after = _State(_Context.CR if may_have_lf else _Context.START)
     if read.context is _Context.COMMENT:
-        return Transition(after, Emit.REC | Emit.COMMENT)
+        return Transition(after, Emit.RECORD | Emit.COMMENT)
     if read.context is _Context.START and read.is_whole and read.dialect.skip_blank_lines:
-        return Transition(after, Emit.BLANK if read.opens else Emit.REC | Emit.BLANK)
-    return Transition(after, read.emit | Emit.REC)
+        return Transition(after, Emit.BLANK if read.opens else Emit.RECORD | Emit.BLANK)
+    return Transition(after, read.emit | Emit.RECORD)
 
 
 def _delimiter(read: _Reading) -> _Step | None:
@@ -163,7 +163,7 @@ def _delimiter(read: _Reading) -> _Step | None:
     if read.context is _Context.COMMENT:
         return Transition(_State(_Context.COMMENT, read.match), 0)
     if read.match == read.dialect.sep:
-        return Transition(_State(_Context.FIELD_START), read.emit | Emit.FLD)
+        return Transition(_State(_Context.FIELD_START), read.emit | Emit.FIELD)
     if not read.match:
         return None
     is_blank = read.context is _Context.START and not read.dialect.sep.startswith(read.match)
@@ -196,7 +196,7 @@ def _drop(dialect: Dialect, state: _State, byte: bytes, target: _State, emit: in
     if target.context is _Context.PADDED:
         return True
     starts = not pending and context in (_Context.START, _Context.FIELD_START, _Context.CR)
-    still = target == _State(_Context.FIELD_START) and not emit & Emit.FLD
+    still = target == _State(_Context.FIELD_START) and not emit & Emit.FIELD
     return byte == b" " and dialect.skip_initial_space and starts and still
 
 
@@ -244,8 +244,7 @@ def automaton_of(dialect: Dialect) -> Automaton:
 def _symbols(dialect: Dialect) -> list[bytes]:
     """Return the special bytes, one group each, and at the end an ordinary byte."""
     space = b" " if dialect.skip_initial_space else b""
-    parts = (*dialect.line_ends, dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment, space)
-    special = dict.fromkeys(b"".join(part or b"" for part in parts))
+    special = dict.fromkeys(b"".join((*dialect.line_ends, *dialect.delimiters.values(), space)))
     plain = next(value for value in range(256) if value not in special)
     unreal = [_UNREAL] if dialect.lenient_quotes else []
     return [*(bytes([value]) for value in special), *unreal, bytes([plain])]

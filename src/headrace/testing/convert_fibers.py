@@ -97,9 +97,9 @@ def tile_entries(data: bytes, dialect: Dialect, tile: int, skew: int, *, dfa: bo
         if emit & Emit.OPEN:
             record_begin = field_begin = at
             column = 0
-        if emit & Emit.FLD:
+        if emit & Emit.FIELD:
             column, field_begin = column + 1, at + 1
-        if emit & Emit.REC:
+        if emit & Emit.RECORD:
             records += not emit & (Emit.BLANK | Emit.COMMENT)
     raise AssertionError
 
@@ -120,14 +120,14 @@ def word_roles(data: bytes, dialect: Dialect, words: int, skew: int) -> NDArray[
     """Return DfaRoles of each 32 bytes of a text that is `skew` bytes after a boundary, two items for each."""
     bits: NDArray[Any] = np.zeros((words, 4, 32), np.bool_)
     for at, (emit, is_dropped) in enumerate(_byte_roles(data, dialect)):
-        ends = bool(emit & Emit.FLD) or is_dropped, _ends_record(emit) or is_dropped
+        ends = bool(emit & Emit.FIELD) or is_dropped, _ends_record(emit) or is_dropped
         bits[(at + skew) // 32, :, (at + skew) % 32] = *ends, bool(emit & Emit.OPEN), bool(emit & Emit.STRAY)
     packed: NDArray[np.uint64] = np.packbits(bits, axis=-1, bitorder="little").reshape(-1).view(np.uint64)
     return packed
 
 
 def _ends_record(emit: int) -> bool:
-    return bool(emit & Emit.REC) and not emit & (Emit.BLANK | Emit.COMMENT)
+    return bool(emit & Emit.RECORD) and not emit & (Emit.BLANK | Emit.COMMENT)
 
 
 def _byte_roles(data: bytes, dialect: Dialect) -> list[tuple[int, bool]]:
@@ -143,7 +143,7 @@ def _byte_roles(data: bytes, dialect: Dialect) -> list[tuple[int, bool]]:
         emit, is_dropped = roles[at]
         is_end = is_end and data[at] == ord(" ")
         roles[at] = emit, is_dropped or is_end
-        is_end = is_end or (dialect.strip and (bool(emit & Emit.FLD) or _ends_record(emit)))
+        is_end = is_end or (dialect.strip and (bool(emit & Emit.FIELD) or _ends_record(emit)))
     return roles
 
 

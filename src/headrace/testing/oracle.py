@@ -285,12 +285,12 @@ def split_by_automaton(data: bytes, automaton: Automaton) -> OracleStructure:
             record.strays.append(pos)
         if emit & Emit.BLANK:
             structure.blank_lines += 1
-        elif emit & (Emit.REC | Emit.FLD):
-            length = automaton.line_end_length if emit & Emit.REC else automaton.sep_length
+        elif emit & (Emit.RECORD | Emit.FIELD):
+            length = automaton.line_end_length if emit & Emit.RECORD else automaton.sep_length
             record.end = pos - (length - 1)
             record.fields.append((field_start, record.end))
             field_start = pos + 1
-        if emit & Emit.REC and not emit & Emit.BLANK:
+        if emit & Emit.RECORD and not emit & Emit.BLANK:
             record.comment = bool(emit & Emit.COMMENT)
             structure.records.append(record)
     if state not in automaton.idle:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
@@ -23,14 +22,7 @@ def dialects() -> st.SearchStrategy[Dialect]:
 def lenient_dialects() -> st.SearchStrategy[Dialect]:
     """Generate valid dialects with lenient quotes."""
     wanted = _dialects().filter(lambda dialect: dialect.quote_char is not None)
-    return wanted.map(
-        lambda dialect: Dialect(**options_of(dialect) | {"strict_quotes": False, "lenient_quotes": True, "strip": False})
-    )
-
-
-def options_of(dialect: Dialect) -> dict[str, Any]:
-    """Return the options of a dialect."""
-    return {field.name: getattr(dialect, field.name) for field in fields(dialect)}
+    return wanted.map(lambda dialect: replace(dialect, strict_quotes=False, lenient_quotes=True, strip=False))
 
 
 @st.composite
@@ -66,8 +58,7 @@ def _words(alphabet: bytes) -> st.SearchStrategy[bytes]:
 
 def texts(dialect: Dialect, max_tokens: int = 40) -> st.SearchStrategy[bytes]:
     """Generate texts of special bytes, delimiters and some content in any order, or well-formed tables."""
-    parts = [*_line_ends(dialect), dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment]
-    whole = [part for part in parts if part]
+    whole = [part for part in (*_line_ends(dialect), *dialect.delimiters.values()) if part]
     if dialect.escape_sequences:
         whole += [(dialect.escape_char or b"") + bytes([letter]) for letter in ESCAPE_LETTERS]
     single = [bytes([byte]) for byte in b"".join(whole)]
@@ -117,8 +108,7 @@ def _line_ends(dialect: Dialect) -> Sequence[bytes]:
 def _special(dialect: Dialect) -> bytes:
     """Return the bytes that need quotes or escapes in a cell, including the space if initial spaces are skipped."""
     space = b" " if dialect.skip_initial_space else b""
-    parts = (*_line_ends(dialect), dialect.sep, dialect.quote_char, dialect.escape_char, dialect.comment, space)
-    return b"".join(part or b"" for part in parts)
+    return b"".join((*dialect.delimiters.values(), space))
 
 
 def _cells(dialect: Dialect, min_size: int) -> st.SearchStrategy[bytes]:

@@ -151,11 +151,22 @@ def test_a_loaded_program_serves_masks_with_fewer_bits(loads):
     assert loads.compiled == [rows(0b111), rows(0b1000)]
 
 
-def test_a_program_with_all_bits_is_loaded_where_it_is_compiled(loads):
-    whole = rows(1).whole
+def test_the_program_with_the_fewest_bits_is_loaded_of_those_that_are_compiled(loads):
+    usual, whole = rows(1).servers
     loads.stored.add(whole)
     assert kernels._library(rows(1), "sm_90") is kernels._library(rows(2), "sm_90")
-    assert loads.compiled == [whole]
+    loads.stored.add(usual)
+    assert kernels._library(rows(4), "sm_90") is kernels._library(rows(8), "sm_90")
+    loads.stored.add(rows(16))
+    assert kernels._library(rows(16), "sm_90") is kernels._library(rows(4), "sm_90")  # `usual` is loaded already
+    assert kernels._library(rows(1 << 16), "sm_90") is kernels._library(rows(1 << 17), "sm_90")
+    assert loads.compiled == [whole, usual]
+
+
+def test_a_program_that_is_compiled_comes_before_those_that_serve_it(loads):
+    loads.stored.update((rows(1), *rows(1).servers))
+    kernels._library(rows(1), "sm_90")
+    assert loads.compiled == [rows(1)]
 
 
 def test_programs_are_loaded_in_threads_and_a_launch_waits_for_its_own(loads):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from headrace import Dialect, _native
-from headrace.testing.strategies import dialects, lenient_dialects, options_of, texts
+from headrace.testing.strategies import dialects, lenient_dialects, texts
 from tests.examples import examples
 from tests.isas import EACH_ISA
 from tests.structure.cpu.find_cases import BLOCK, expected, found
@@ -96,10 +97,10 @@ def test_bytes_before_a_lenient_quote(count: int, isa: str) -> None:
 @settings(max_examples=examples(400), deadline=None, derandomize=True)
 def test_lenient_quotes_read_well_formed_text_as_strict_ones_do(case: tuple[Dialect, bytes]) -> None:
     dialect, data = case
-    options = options_of(dialect) | {"strip": False}
-    strict = expected(data, Dialect(**options | {"strict_quotes": True}))
+    dialect = replace(dialect, strip=False, lenient_quotes=False)
+    strict = expected(data, replace(dialect, strict_quotes=True))
     assume(dialect.quote_char is not None and not strict.strays and not strict.unclosed_quote)
-    assert expected(data, Dialect(**options | {"strict_quotes": False, "lenient_quotes": True})) == strict
+    assert expected(data, replace(dialect, strict_quotes=False, lenient_quotes=True)) == strict
 
 
 @given(plain_dialects_and_texts(), st.sampled_from(TILES), st.sampled_from(ISAS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from headrace.structure.automaton import Emit
 from headrace.structure.gpu.dialect_tables import TILE_START, FindFlag
 from headrace.testing import fibers
 from headrace.testing.oracle import split
-from headrace.testing.strategies import options_of, texts
+from headrace.testing.strategies import texts
 
 ORDERS = [("forward", 0), ("reverse", 0), ("random", 1), ("random", 2)]
 
@@ -52,9 +52,9 @@ def expected_entries(data: bytes, dialect: Dialect, tile: int, skew: int) -> lis
             continue
         if emit & Emit.OPEN:
             record_begin = field_begin = at
-        if emit & Emit.FLD:
+        if emit & Emit.FIELD:
             column, field_begin = column + 1, at + 1
-        if emit & Emit.REC:
+        if emit & Emit.RECORD:
             records += not emit & (Emit.BLANK | Emit.COMMENT)
             column = 0
     raise AssertionError
@@ -174,5 +174,5 @@ def expected(data: bytes, dialect: Dialect, how: How) -> Result:
 
 def has_misplaced_quotes(data: bytes, dialect: Dialect) -> bool:
     """Return whether a quote stands in an unquoted field, or text after a closing quote: parity may misread such a text."""
-    strict = Dialect(**options_of(dialect) | {"strict_quotes": dialect.quote_char is not None})
+    strict = replace(dialect, strict_quotes=dialect.quote_char is not None)
     return any(record.strays for record in split(data, strict).records)

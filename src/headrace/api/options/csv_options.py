@@ -31,7 +31,7 @@ from headrace.encode.texts import FORMS
 from headrace.gpu.device.preload_context import start_early
 from headrace.sources.encoding.encoding import TextEncoding
 from headrace.sources.open import SourceOptions
-from headrace.structure.dialect import ESCAPE_LETTERS, Dialect
+from headrace.structure.dialect import DELIMITERS, ESCAPE_LETTERS, Dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,7 @@ def _check_bytes(parsed: Parsed, encoding: TextEncoding) -> None:
     """Refuse bytes that are not UTF-8 if the text is decoded: the dialect is matched against the text as UTF-8."""
     if encoding.codec is None:
         return
-    for name in ("sep", "quote_char", "escape_char", "comment", "lineterminator"):
+    for name in DELIMITERS:
         value = parsed[name]
         if not isinstance(value, bytes):
             continue

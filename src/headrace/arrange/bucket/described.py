@@ -8,7 +8,7 @@ from headrace.arrange.bucket.buckets import even as even_parts
 from headrace.arrange.bucket.layouts import rule_layout
 from headrace.core.errors import OptionError
 
-RULE_KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}  # values of rules.hpp's ``RuleKind``
+RULE_KINDS = {"identity": 0, "modulo": 1, "hash": 2, "even": 3}  # RuleKind of bucket/rules.hpp
 
 
 def described(kind: str, count: int, parameters: tuple[Any, ...], dtype: Any) -> bytes:

@@ -11,7 +11,7 @@ from headrace.columns.traits import TRAITS
 from headrace.core.layouts.layout import layout
 
 _KINDS = ("bool", "integer", "unsigned", "float", "decimal", "string", "view", "null")
-"""Kinds of values in the order of filter.hpp; integers stand for dates and times, strings for bytes."""
+"""Kinds of values, in the order of FilterKind of filter.hpp; integers stand for dates and times, strings for bytes."""
 _COLUMN = layout("FilterColumn").packer()
 
 

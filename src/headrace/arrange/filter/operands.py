@@ -19,8 +19,8 @@ OPERATIONS = (
     "column", "number", "convert", "compute", "compare", "&", "|", "^", "~", "is_null", "is_in", "contains", "starts_with",
     "ends_with",
 )  # fmt: skip
-"""Operations in the order of filter.hpp."""
-DOMAINS = ("i64", "u64", "f32", "f64", "i128", "text", "truth")
+"""In the order of FilterOperation of filter.hpp."""
+DOMAINS = ("i64", "u64", "f32", "f64", "i128", "text", "truth")  # FilterDomain of filter.hpp
 FLOATS = ("f32", "f64")
 FORMATS = {"i64": "<q", "u64": "<Q", "f32": "<f", "f64": "<d"}
 RANGES = {"i64": (-(2**63), 2**63 - 1), "u64": (0, 2**64 - 1), "i128": (-(2**127), 2**127 - 1)}

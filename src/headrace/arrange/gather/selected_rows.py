@@ -13,7 +13,7 @@ from headrace.arrange.gather.tuning import SELECTED_THREADS
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 _NUMBER = Entry("arrange/gather/selected_rows.cu", "number_selected_rows", "PQPP")
-_TURNS = 8  # rows per thread (selected_rows.cuh)
+_TURNS = 8  # rows per thread: `turns` of selected_rows.cuh
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ _BITS = Entry(_FILE, "take_bits", "PQPQPP")
 _MEASURE = Entry(_FILE, "measure_texts", f"PQ{_TEXTS_LAYOUT.argument}P")
 _PLACE = Entry(_FILE, "place_texts", f"PQ{_TEXTS_LAYOUT.argument}PP")
 _TEXTS = Entry(_FILE, "take_texts", f"PQ{_TEXTS_LAYOUT.argument}{_TEXTS_LAYOUT.argument}PQ")
-_CHUNK_BYTES = 16  # bytes of text per thread (take.cu)
+_CHUNK_BYTES = 16  # bytes of text per thread: `piece` of take.cu
 
 
 def take_on_gpu(source: Array, places: Array, result: Array, context: Context, budget: Budget) -> None:

@@ -23,7 +23,7 @@ _WORDS = Entry("arrange/partition_rows/hash_rows.cu", "hash_words", f"{_HASHED_C
 _COMPARE = Entry(
     "arrange/partition_rows/equal_rows.cu", "compare_rows", f"{_COMPARED_COLUMN.argument}{_COMPARED_COLUMN.argument}PPQIP"
 )
-UNEQUAL, EQUAL, UNMATCHED = range(3)  # values of ``RowVerdict`` (equal_rows.hpp)
+UNEQUAL, EQUAL, UNMATCHED = 0, 1, 2  # RowVerdict of equal_rows.hpp
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ namespace headrace {
 void bind_convert() {
     register_layouts<ConvertColumn, FieldFault, LeftField, ConvertTotals, DfaTask, ConvertTask, FieldRules, Zone,
                      SizeRange>();
-    register_layouts<RowColumn, RowTask, MeasuredColumn, MeasuredColumns, FaultOutput>();
+    register_layouts<RowColumn, RowTask, MeasuredColumn, MeasuredColumns, FarFields, FaultOutput>();
 }
 
 }  // namespace headrace

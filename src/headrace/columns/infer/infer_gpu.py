@@ -216,6 +216,6 @@ def _field_in(text: bytes, dialect: Dialect, *, opens: bool) -> bytes:
             group = automaton.unreal_group
         begun = begun or byte != ord(" ")
         emit, state = automaton.emit[group][state], automaton.next[group][state]
-        if emit & (Emit.FLD | Emit.REC):
-            return text[: length + 1 - (automaton.sep_length if emit & Emit.FLD else automaton.line_end_length)]
+        if emit & (Emit.FIELD | Emit.RECORD):
+            return text[: length + 1 - (automaton.sep_length if emit & Emit.FIELD else automaton.line_end_length)]
     return text

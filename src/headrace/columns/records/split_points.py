@@ -108,9 +108,7 @@ def _guesses(text: _Text, dialect: Dialect, *, is_start: bool) -> list[int]:
 @lru_cache(maxsize=16)
 def _strict(dialect: Dialect) -> Dialect:
     """Return the dialect with quotes in unquoted fields as faults: text read from the wrong side of quotes has many."""
-    return Dialect(
-        **{name: getattr(dialect, name) for name in Dialect.__slots__} | {"strict_quotes": dialect.quote_char is not None}
-    )
+    return replace(dialect, strict_quotes=dialect.quote_char is not None)
 
 
 def _outside(text: _Text, dialect: Dialect) -> list[int]:

@@ -65,7 +65,7 @@ private:
     };
 
     static Dialect strict(Dialect dialect) {
-        dialect.lenient = false;
+        dialect.lenient_quotes = false;
         return dialect;
     }
     Tile data_records(const Tile& tile);

@@ -22,7 +22,7 @@ _SHIFTS = {"<<", ">>"}
 _OPERATIONS: tuple[str, ...] = (
     "key", "high", "number", "+", "-", "*", "&", "|", "^", "//", "%", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "/",
 )  # fmt: skip
-"""Operations in the order of expression_kernels.hpp."""
+"""In the order of ExpressionOperation of expression_kernels.hpp."""
 _FUNCTIONS = {
     "+": "added", "-": "subtracted", "*": "multiplied", "&": "conjoined", "|": "disjoined", "^": "differing",
     "//": "quotient_of", "%": "remainder_of", "<<": "shifted_left", ">>": "shifted_right",

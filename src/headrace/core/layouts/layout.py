@@ -54,7 +54,7 @@ class StructLayout:
 
     >>> task = layout("RowTask")
     >>> task.argument, task.fields[0].name
-    ('80s', 'size')
+    ('88s', 'size')
     """
 
     name: str

@@ -60,24 +60,24 @@ struct WordPair {
 
 #if defined(__CUDACC__)
 
-#define HR_LOAD(name, order)                                                                  \
-    __device__ __forceinline__ u32 name(const u32* p) {                                       \
-        u32 value;                                                                            \
-        asm volatile("ld." order ".gpu.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");     \
-        return value;                                                                         \
-    }                                                                                         \
-    __device__ __forceinline__ u64 name(const u64* p) {                                       \
-        u64 value;                                                                            \
-        asm volatile("ld." order ".gpu.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");     \
-        return value;                                                                         \
-    }                                                                                         \
-    __device__ __forceinline__ WordPair name(const WordPair* p) {                             \
-        WordPair value;                                                                       \
-        asm volatile("{ .reg .b128 t; ld." order ".gpu.b128 t, [%2]; mov.b128 {%0, %1}, t; }" \
-                     : "=l"(value.low), "=l"(value.high)                                      \
-                     : "l"(p)                                                                 \
-                     : "memory");                                                             \
-        return value;                                                                         \
+#define HR_LOAD(name, order)                                                              \
+    __device__ __forceinline__ u32 name(const u32* p) {                                   \
+        u32 value;                                                                        \
+        asm volatile("ld." order ".u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");     \
+        return value;                                                                     \
+    }                                                                                     \
+    __device__ __forceinline__ u64 name(const u64* p) {                                   \
+        u64 value;                                                                        \
+        asm volatile("ld." order ".u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");     \
+        return value;                                                                     \
+    }                                                                                     \
+    __device__ __forceinline__ WordPair name(const WordPair* p) {                         \
+        WordPair value;                                                                   \
+        asm volatile("{ .reg .b128 t; ld." order ".b128 t, [%2]; mov.b128 {%0, %1}, t; }" \
+                     : "=l"(value.low), "=l"(value.high)                                  \
+                     : "l"(p)                                                             \
+                     : "memory");                                                         \
+        return value;                                                                     \
     }
 #define HR_STORE(name, order)                                                                           \
     __device__ __forceinline__ void name(u32* p, u32 value) {                                           \
@@ -99,8 +99,10 @@ __device__ __forceinline__ u32 or_acquire(u32* p, u32 bits) {
     return value;
 }
 
-HR_LOAD(load_relaxed, "relaxed")
-HR_LOAD(load_acquire, "acquire")
+HR_LOAD(load_relaxed, "relaxed.gpu")
+HR_LOAD(load_acquire, "acquire.gpu")
+// From the nearest cache: of a word that other threads change, an earlier value may be returned.
+HR_LOAD(load_cached, "global.ca")
 HR_STORE(store_relaxed, "relaxed")
 HR_STORE(store_release, "release")
 #undef HR_LOAD
@@ -125,6 +127,10 @@ __forceinline__ T load_acquire(const T* p) {
     __threadfence();
     return value;
 }
+template <class T>
+__forceinline__ T load_cached(const T* p) {
+    return load_relaxed(p);
+}
 __forceinline__ u32 or_acquire(u32* p, u32 bits) {
     const u32 value = atomicOr(p, bits);
     __threadfence();
@@ -145,26 +151,6 @@ __forceinline__ void store_release(T* p, T value) {
 }
 
 #endif
-
-// Loads a word that other threads change, from the nearest cache: an earlier value of the word may be returned.
-__device__ __forceinline__ u64 load_cached(const u64* p) {
-#if defined(__CUDACC__)
-    u64 value;
-    asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");
-    return value;
-#else
-    return load_relaxed(p);
-#endif
-}
-__device__ __forceinline__ u32 load_cached(const u32* p) {
-#if defined(__CUDACC__)
-    u32 value;
-    asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
-    return value;
-#else
-    return load_relaxed(p);
-#endif
-}
 
 // Loads 16 bytes that are read once, without an L1 allocation. The memory must not change while the kernel runs.
 __device__ __forceinline__ uint4 load_streaming(const uint4* p) {

@@ -238,9 +238,9 @@ def _loaded(variant: Variant, entry: str, architecture: str) -> Any:
 
 def _library(variant: Variant, architecture: str) -> Any:
     """Return the driver's handle of a loaded program that has a variant's kernels; wait for one that is being loaded."""
-    for (known, target), library in list(_libraries.items()):
-        if target == architecture and known.serves(variant):
-            return library
+    library = _loaded_server(variant, architecture)
+    if library is not None:
+        return library
     loading = _loading.get((variant, architecture))
     if loading is None:
         return _load(variant, architecture)
@@ -250,11 +250,24 @@ def _library(variant: Variant, architecture: str) -> Any:
         _loading.pop((variant, architecture), None)
 
 
+def _loaded_server(variant: Variant, architecture: str) -> Any:
+    """Return a loaded program that serves a variant; None if there is none, or one with fewer bits is compiled.
+
+    A program with more bits keeps more values in registers. One with all of them can take twice as long.
+    """
+    serving = [known for known, target in list(_libraries) if target == architecture and known.serves(variant)]
+    if not serving:
+        return None
+    best = min(serving, key=lambda known: known.bits)
+    if any(listed.bits < best.bits and is_stored(listed, architecture) for listed in variant.servers):
+        return None
+    return _libraries[best, architecture]
+
+
 def _load(variant: Variant, architecture: str) -> Any:
-    """Load a program: with all bits of its masks if that is compiled, else with the variant's."""
-    whole = variant.whole
-    if whole != variant and is_stored(whole, architecture):
-        variant = whole
+    """Load a program: the variant if it is compiled, else one that serves it, else the variant."""
+    stored = (one for one in (variant, *variant.servers) if is_stored(one, architecture))
+    variant = next(stored, variant)
     code = cubin_of(variant, architecture)
     try:
         library = checked(driver().cuLibraryLoadData(code, [], [], 0, [], [], 0))
@@ -276,11 +289,10 @@ def load_programs(programs: Iterable[NeededProgram], gpu: Gpu) -> None:
     Raise OptionError if the list beside the file does not have a program.
     """
     variants = dict.fromkeys(Variant.of(*program) for program in programs)
-    known = [loaded for loaded, architecture in list(_libraries) if architecture == gpu.architecture]
     missing = [
         variant
         for variant in variants
-        if (variant, gpu.architecture) not in _loading and not any(loaded.serves(variant) for loaded in known)
+        if (variant, gpu.architecture) not in _loading and _loaded_server(variant, gpu.architecture) is None
     ]
     if not missing:
         return

@@ -23,9 +23,10 @@ LISTS = ("programs.py", "tuning.py")
 """Modules that may list the programs of a folder's kernels as ``PROGRAMS``: the first of them that the folder has."""
 ANY = "*"  # a macro with this among its values takes any text
 SUBSET = "&"
-"""A macro with this among its values is a bit mask: beside the listed number, with all bits, it takes any number.
+"""A macro with this among its values is a bit mask: beside the listed numbers, it takes any number.
 
-The program with all bits serves every mask. It is compiled ahead of time; the others leave out code that a call does not need.
+A program serves every mask whose bits it has. The listed ones are compiled ahead of time. The others leave out code that a call
+does not need, and are compiled at their first use, unless a listed one serves.
 """
 
 _INCLUDE = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|(\S+))')
@@ -62,9 +63,15 @@ class Variant:
         return variant
 
     @property
-    def whole(self) -> Variant:
-        """The program with all bits of the masks."""
-        return Variant(self.file, tuple(sorted(whole_masks(self.file, dict(self.defines)).items())))
+    def bits(self) -> int:
+        """Number of bits in the masks."""
+        masks = masks_of(self.file)
+        return sum(int(value).bit_count() for name, value in self.defines if name in masks)
+
+    @property
+    def servers(self) -> list[Variant]:
+        """Programs compiled ahead of time that serve this one, those with the fewest bits first."""
+        return sorted((listed for listed in listed_variants(self.file) if listed.serves(self)), key=lambda listed: listed.bits)
 
     def serves(self, other: Variant) -> bool:
         """Return whether this program has the kernels of another one, with at least the bits of its masks."""
@@ -92,16 +99,24 @@ def programs_in(folder: str) -> Programs:
 
 @cache
 def masks_of(file: str) -> Mapping[str, Value]:
-    """Return the macros of a file that are bit masks, with all bits."""
-    folder, _, name = file.rpartition("/")
-    tables = [table for listed, table in programs_in(folder) if listed == name]
-    return {macro: values[0] for table in tables for macro, values in table.items() if SUBSET in values}
+    """Return the macros of a file that are bit masks, with all bits of the listed numbers."""
+    masks: dict[str, Value] = {}
+    for table in _tables_of(file):
+        for macro, values in table.items():
+            for value in values if SUBSET in values else ():
+                masks[macro] = int(masks.get(macro, 0)) | (0 if value == SUBSET else int(value))
+    return masks
 
 
 def whole_masks(file: str, defines: Mapping[str, Value]) -> dict[str, Value]:
     """Return macros with all bits in their masks."""
     masks = masks_of(file)
     return {name: masks.get(name, value) for name, value in defines.items()}
+
+
+def _tables_of(file: str) -> list[Mapping[str, Sequence[Value]]]:
+    folder, _, name = file.rpartition("/")
+    return [table for listed, table in programs_in(folder) if listed == name]
 
 
 def all_programs() -> Iterator[tuple[str, Mapping[str, Sequence[Value]]]]:
@@ -112,12 +127,19 @@ def all_programs() -> Iterator[tuple[str, Mapping[str, Sequence[Value]]]]:
 
 def all_variants() -> Iterator[Variant]:
     """Yield every program of the package once. A macro that takes any text appears with its other values."""
+    for file in dict.fromkeys(file for file, _ in all_programs()):
+        yield from listed_variants(file)
+
+
+@cache
+def listed_variants(file: str) -> Sequence[Variant]:
+    """Return the programs of a file that are compiled ahead of time."""
     found: dict[Variant, None] = {}
-    for file, table in all_programs():
+    for table in _tables_of(file):
         names = sorted(table)
         for values in itertools.product(*([value for value in table[name] if value not in (ANY, SUBSET)] for name in names)):
             found[Variant(file, tuple(zip(names, values, strict=True)))] = None
-    yield from found
+    return tuple(found)
 
 
 def include_path() -> str:
@@ -146,8 +168,15 @@ def joined_source(variant: Variant, package: Path = PACKAGE) -> str:
     Raise KernelSourceError if a header is not part of the package, or is included conditionally.
     """
     lines = [f"#define {name} {value}" for name, value in variant.defines]
-    _join(variant.file, package, set(), lines)
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, _body(variant.file, package)]) + "\n"
+
+
+@cache
+def _body(file: str, package: Path) -> str:
+    """Return a file with its headers. A first read asks for up to ten programs of a few files, by several masks."""
+    lines: list[str] = []
+    _join(file, package, set(), lines)
+    return "\n".join(lines)
 
 
 def _join(file: str, package: Path, seen: set[str], out: list[str]) -> None:

@@ -12,7 +12,7 @@ from headrace.gpu.kernels.arguments import signature_codes
 
 
 class Operation(IntEnum):
-    """Binary operations, numbered as in gpu/kernels/trace.hpp."""
+    """Binary operations: TraceOperation of gpu/kernels/trace.hpp."""
 
     ADD = 0
     SUBTRACT = 1

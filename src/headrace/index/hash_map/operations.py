@@ -17,7 +17,7 @@ from headrace.index.arrow_file import on_host
 
 ORDERS = ("sequential", "any")
 REDUCTIONS = ("last", "first", "sum", "min", "max")
-"""In the order of ``Reduce`` (hash_map_host.hpp)."""
+"""In the order of Reduce of hash_map_host.hpp."""
 
 
 class MapOperation(IntEnum):

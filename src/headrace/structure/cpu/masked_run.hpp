@@ -42,7 +42,8 @@ public:
         const Block block(text_ + pos);
         const u64 quotes = dialect_.quote < 0 ? 0 : block.equals(static_cast<u8>(dialect_.quote)) & valid;
         // The meaning of lenient quotes depends on later ones.
-        if ((quoting_bytes(dialect_, block) & valid) != (dialect_.lenient ? 0 : quotes)) return BlockReading::declined;
+        if ((quoting_bytes(dialect_, block) & valid) != (dialect_.lenient_quotes ? 0 : quotes))
+            return BlockReading::declined;
         PlainCarry carry = carry_;
         usize separable_from = separable_from_;
         const u64 spaces = dialect_.skip_initial_space ? block.equals(' ') & valid : 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/cpu/portable.hpp"
+#include "structure/dialect_flags.hpp"
 
 HR_BEGIN_NAMESPACE
 
@@ -58,20 +59,12 @@ struct DfaTask {
     const u32* marks;       // lenient quotes that open no field, one bit per byte of text; or null
     u8 separator_more;      // bytes of a separator before its last one
     u8 line_end_more;       // bytes of a line end before its last one
-    u8 flags;               // DfaFlag
-    u8 escape;
-    u8 reserved[4];
+    u8 escape;              // if there is one
+    bool has_escape;
+    bool has_high_bytes;  // a delimiter has bytes outside ASCII: it may be a part of a character
+    DialectFlags dialect;
 };
-static_assert(sizeof(DfaTask) == 32);
-
-enum DfaFlag : u8 {
-    DFA_ESCAPES = 1,
-    DFA_SKIPS_SPACES = 2,
-    DFA_LENIENT = 4,
-    DFA_HIGH_BYTES = 8,  // a delimiter has bytes outside ASCII: it may be a part of a character
-    DFA_STRIPS = 16,     // spaces at the end of a field are skipped
-    DFA_SEQUENCES = 32   // an escaped letter may stand for another byte
-};
+static_assert(sizeof(DfaTask) == 40);
 
 // Composition of state maps of up to 16 states, four bits a state: first `a`, then `b`. It does not commute. For
 // example, with a = {1, 1, ...} and b = {1, 0, ...}: join(a, b) maps state 0 to b[a[0]] = b[1] = 0, and join(b, a) maps

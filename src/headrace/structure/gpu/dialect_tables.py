@@ -16,13 +16,14 @@ from headrace.structure.dialect import MAX_SEP_BYTES, Dialect
 TILE_START, TILE_SUMMARY = layout("TileStart").dtype, layout("TileSummary").dtype
 FIND_TOTALS = layout("FindTotals")
 TOTALS = FIND_TOTALS.dtype
+_FLAGS = tuple(field.name for field in layout("DialectFlags").fields)
 PLAIN_DIALECT, LENIENT_DIALECT = layout("PlainDialect"), layout("LenientDialect")
 MAX_STATES = (8, 16)
 DFA_TABLES = {count: layout(f"DfaTables<{count}>").dtype for count in (*MAX_STATES, 64)}
 """Layouts of the tables, by their capacity in states."""
 _WIDE_STATES, _NO_GROUP = 64, 32
-_BREAK, _ENDS_LINE = 64, int(Emit.REC | Emit.BLANK)
-"""EMIT_BREAK of emit.hpp, and what a line end emits that is not inside a field."""
+_BREAK = 64  # EMIT_BREAK of emit.hpp
+_ENDS_LINE = int(Emit.RECORD | Emit.BLANK)  # what a line end emits that is not inside a field
 
 
 class FindFlag(IntFlag):
@@ -95,6 +96,11 @@ def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> 
     return row
 
 
+def dialect_flags(dialect: Dialect) -> bytes:
+    """Return the dialect's DialectFlags."""
+    return bytes(getattr(dialect, name) for name in _FLAGS)
+
+
 def dfa_tables(dialect: Dialect) -> np.void:
     """Return the dialect's automaton as DFA_TABLES."""
     automaton = dialect.automaton
@@ -154,6 +160,6 @@ def lenient_dialect(dialect: Dialect) -> np.void:
 def _step(emit: int) -> int:
     """Return the meaning bits of a step."""
     left_out = emit & (Emit.BLANK | Emit.COMMENT)
-    step = _Step.FIELD * bool(emit & Emit.FLD) | _Step.START * bool(emit & Emit.OPEN)
-    step |= _Step.RECORD * bool(emit & Emit.REC and not left_out) | _Step.RARE * bool(emit & (Emit.STRAY | _BREAK) or left_out)
+    step = _Step.FIELD * bool(emit & Emit.FIELD) | _Step.START * bool(emit & Emit.OPEN)
+    step |= _Step.RECORD * bool(emit & Emit.RECORD and not left_out) | _Step.RARE * bool(emit & (Emit.STRAY | _BREAK) or left_out)
     return int(step)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Launcher, Shape
 from headrace.gpu.kernels.trace_expressions import least, most, packed
 from headrace.structure.dialect import Dialect
@@ -24,14 +25,12 @@ _MARK_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_quotes", f"PQ{LENI
 _MARK_LAST_QUOTES = Entry("structure/gpu/lenient_quotes.cu", "mark_last_quotes", f"PQ{LENIENT_DIALECT.argument}PIPP")
 _FALLBACK_BLOCKS = 2048
 """Blocks of a fallback variant: enough to fill any GPU, and cheap when the variant is not needed and they return at once."""
-_THREAD_BYTES = 64
-"""Bytes that a thread of lenient_quotes.cu owns."""
+_THREAD_BYTES = 64  # `thread_bytes` of lenient_quotes.cu
 _SCAN_TILES = Entry("structure/gpu/scan_summaries.cu", "scan_tiles", "PIPQIIPPPPP")
 _SCAN_MAPS = Entry("structure/gpu/scan_summaries.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"unquoted": 64, "quoted": 72, "dfa": 64, "maps": 16}
 """Look-back memory of a scan, for each of its blocks: `Reached` (with quotes also parities), or maps."""
-_ROLES_BYTES = 16
-"""Size of DfaRoles (dfa_tables.hpp)."""
+_ROLES_BYTES = layout("DfaRoles").size
 TEXT_SIZES = Struct("=QI")
 """First fields of the task of kernels that read a record a thread: bytes of the text, number of tiles."""
 MAX_VARIANTS = 3

@@ -209,8 +209,9 @@ def programs() -> Iterator[_Program]:
 def _splits_of_keys(tunings: Sequence[SplitTuning]) -> Iterator[_Program]:
     """Yield the splits of keys by each rule.
 
-    Compiled at the first use: user expressions, two buckets by another rule than bits, and labels of 2 bytes. So are columns that
-    move by bits into up to 32 buckets, except one of 4 bytes. With keys of 8 bytes, columns of other widths than 4 and 8 are.
+    Compiled at the first use: user expressions, two buckets by another rule than bits, and labels of 1 or 2 bytes. So are
+    columns that move by bits into up to 32 buckets, except one of 4 bytes. With keys of 8 bytes, columns of other widths than 4
+    and 8 are.
     """
     for key, rule in product(("u8", "u16", "u32", "u64"), (*RULES[:2], "Computed")):
         if key in {"u8", "u16"} and rule != "BitsOf":
@@ -220,7 +221,7 @@ def _splits_of_keys(tunings: Sequence[SplitTuning]) -> Iterator[_Program]:
             named = {**rule_defines(kind), **({"HR_BUCKET": [ANY]} if rule == "Computed" else {})}
             if (rule, bits) == ("AnyOf", 1):
                 named["HR_BITS"] = [ANY]
-            if key == "u16":
+            if key in {"u8", "u16"}:
                 named["HR_KEY"] = [ANY]
             yield "count.cu", _listed({**named, **count_defines(tunings[0])})
             for tuning, widths in product(tunings, _WIDTHS):  # tunings differ for several columns only

@@ -30,7 +30,7 @@ template <bool Plain>
 
 // Returns whether a field is quoted if it begins with a quote, and is what it encloses if that has no quote.
 HR_FN bool has_usual_quotes(const Dialect& dialect) {
-    return dialect.quote >= 0 && dialect.escape < 0 && !dialect.lenient && !dialect.strip &&
+    return dialect.quote >= 0 && dialect.escape < 0 && !dialect.lenient_quotes && !dialect.strip &&
            !dialect.skip_initial_space;
 }
 

@@ -70,7 +70,7 @@ HR_HOT FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
         for (; n > 0 && *p == ' '; --n) ++p;
     }
     if (dialect.quote < 0 || n < 2 || *p != dialect.quote) return {p, n, false};
-    if (dialect.lenient && !lenient_quoted(dialect, p, n)) return {p, n, false};
+    if (dialect.lenient_quotes && !lenient_quoted(dialect, p, n)) return {p, n, false};
     return {p + 1, n - 2, true};
 }
 
@@ -136,7 +136,7 @@ HR_FN usize copy_decoded(const Dialect& dialect, const u8* p, usize n, u64 dropp
 HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
     const bool doubled = field.quoted && dialect.double_quote, escapes = dialect.escape >= 0;
     if (!doubled && !escapes) return copy_blocks(field.text, field.size, to);
-    if (dialect.lenient && escapes) return copy_lenient(dialect, field, to);
+    if (dialect.lenient_quotes && escapes) return copy_lenient(dialect, field, to);
     u8* out = to;
     u64 found = 0;
     for (usize pos = 0; pos < field.size; pos += BLOCK) {
@@ -155,7 +155,7 @@ HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) 
         const bool is_literal = found >> 63 != 0;
         found = find_escapes(marks, is_literal);
         u64 dropped = left <= BLOCK ? found & ~(u64{1} << (left - 1)) : found;
-        if (dialect.lenient) dropped &= marks >> 1 | u64{p[BLOCK] == dialect.quote} << 63;
+        if (dialect.lenient_quotes) dropped &= marks >> 1 | u64{p[BLOCK] == dialect.quote} << 63;
         const usize size = left < BLOCK ? left : BLOCK;
         out += escapes && dialect.escape_sequences
                    ? copy_decoded(dialect, p, size, dropped, is_literal && p[-1] == dialect.escape, out)

@@ -22,7 +22,7 @@ from headrace.columns.types import has_offsets
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.trace_expressions import packed
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import Plain
+from headrace.structure.gpu.dialect_tables import Plain, dialect_flags
 from headrace.structure.gpu.launches import DfaOutput
 
 CONVERT_COLUMN = layout("ConvertColumn")
@@ -32,17 +32,17 @@ LEFT_FIELD = layout("LeftField")
 LISTED_BYTES = FAULT.itemsize + LEFT_FIELD.size
 """Bytes of a fault and of a field that the fast conversion leaves to the rules: both lists have the same capacity."""
 TOTALS_WORDS = layout("ConvertTotals").size // 8
-FAULT_DEFERRED = 255
-FAULT_COLLECTED = 254
-NO_FIELD = 0xFFFFFFFF
+FAULT_DEFERRED = 255  # FAULT_DEFERRED of convert_task.hpp
+FAULT_COLLECTED = 254  # FAULT_COLLECTED of convert_task.hpp
+NO_FIELD = 0xFFFFFFFF  # NO_FIELD of convert_task.hpp
 SIGHTINGS = 20
-"""Kinds of text, then UNFIT (the column's type does not hold the value) and ROUNDED (an integer that a float rounds): see
-columns/rules/kinds.hpp."""
+"""Kinds of text, then UNFIT (the column's type does not hold the value) and ROUNDED (an integer that a float rounds): SIGHTINGS
+of columns/rules/kinds.hpp."""
 EMPTY, NATURAL, NEGATIVE = 0, 2, 3
-"""Kinds of fields (columns/rules/infer.hpp). An empty field does not determine a type; both integers are int64."""
+"""Kinds of fields: Kind of columns/rules/infer.hpp. An empty field does not determine a type; both integers are int64."""
 
 _DFA_TASK = layout("DfaTask")
-_DFA_FIELDS = _DFA_TASK.packer(last="escape")
+_DFA_HEAD, _DFA_TAIL = _DFA_TASK.packer(last="escape"), _DFA_TASK.packer(first="has_escape")
 FIELD_RULES = layout("FieldRules").dtype
 _ZONE_BYTES = layout("Zone").size
 TYPE_IDS = {name: number for number, (name, *_) in enumerate(_native.type_list())}
@@ -186,15 +186,13 @@ def _flags_of_rules(column: ColumnAddresses, rules: np.void) -> int:
 
 def pack_dfa(dialect: Dialect, dfa: DfaOutput) -> bytes:
     """Return DfaTask as bytes for a text that the DFA search read."""
-    delimiters = [dialect.sep, dialect.lineterminator, dialect.quote_char, dialect.escape_char, dialect.comment]
-    has_high = max(b"".join(filter(None, delimiters))) >= 128
-    flags = (dialect.escape_char is not None) + 2 * dialect.skip_initial_space + 4 * dialect.lenient_quotes + 8 * has_high
-    flags += 16 * dialect.strip + 32 * dialect.escape_sequences
+    has_high = max(b"".join(dialect.delimiters.values())) >= 128
     addresses = dfa.tables.address, dfa.roles.address, 0 if dfa.marks is None else dfa.marks.address
     more = len(dialect.sep) - 1, len(dialect.lineterminator or b"\n") - 1
     escape = (dialect.escape_char or b"\0")[0]
-    task: bytes = packed(_DFA_FIELDS, *addresses, *more, flags, escape) + bytes(_DFA_TASK.size - _DFA_FIELDS.size)
-    return task
+    head: bytes = packed(_DFA_HEAD, *addresses, *more, escape)
+    tail = _DFA_TAIL.pack(dialect.escape_char is not None, has_high, dialect_flags(dialect))
+    return head + tail
 
 
 def dfa_dialect(dialect: Dialect) -> bytes:

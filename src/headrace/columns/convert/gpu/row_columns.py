@@ -28,7 +28,7 @@ _VALUES_WORD, _VALIDITY_WORD = ROW_COLUMN.offset("values") // 8, ROW_COLUMN.offs
 _OFFSETS_WORD = ROW_COLUMN.offset("offsets_or_rules") // 8
 _MAX_NUMBER = 0xFFFE  # the largest index of a column in the general conversion's table that a RowColumn holds
 _MAX_MEASURED = MEASURED_COLUMNS.size // MEASURED_COLUMN.size
-_FAR_BYTES = 32  # size of FarFields (fast/row_task.hpp)
+_FAR_BYTES = layout("FarFields").size
 _MIN_RECORD_BYTES = 4  # size of the shortest records whose strings are measured (`RowTuning.record_bytes` of tables with strings)
 
 
@@ -54,7 +54,7 @@ class RowKind(IntEnum):
 
 
 class RowForm(IntFlag):
-    """Bits of a program's mask of kinds after those of RowKind (fast/row_task.hpp)."""
+    """Bits of a program's mask of kinds after those of RowKind: RowForm of fast/row_task.hpp."""
 
     MARKS = 1 << 16
     FORMATS = 1 << 17

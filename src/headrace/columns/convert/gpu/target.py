@@ -9,7 +9,8 @@ from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, ConvertTuning, Pro
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
-_MANY_COLUMNS, _FEW_ROWS = 48, 32  # bounds of wide tiles, as in wide_tiles.cuh
+_MANY_COLUMNS = 48  # of a wide tile: `declined_columns` of wide_tiles.cuh
+_FEW_ROWS = 32  # of a wide tile: `few_rows` of wide_tiles.cuh
 _WIDE_RECORD = 64  # Fields of a record from which on `GpuTuning.wide_rows` is chosen. Such a record has as many bytes at least.
 
 

@@ -20,7 +20,7 @@ as many blocks.
 """
 _LONG_STRINGS, _LONG_BYTES = 4096, 200
 """A group of 32 records with at least 4096 string bytes is copied by all warps of the block. Its entry in the block's list
-(LongStrings of fast/row_strings.cuh) has 200 bytes."""
+in fast/row_strings.cuh has 200 bytes."""
 _MAX_MALFORMED = 256
 """Malformed quotes in a tile that the fast conversion lists (`max_malformed` of fast/row_tile.cuh)."""
 _MAX_LEFT = 108
@@ -38,7 +38,11 @@ LISTED_DEFINES = {"HR_THREADS": 256, "HR_BLOCKS": 4}
 """Macros of general/listed_strings.cu: threads of a block, and resident blocks per multiprocessor."""
 
 ALL_KINDS = (1 << 23) - 1
-"""All bits of a program's mask of RowKind, and those after them (fast/row_task.hpp)."""
+"""All bits of a program's mask of RowKind, and those after them: ALL_ROW_KINDS of fast/row_task.hpp."""
+USUAL_KINDS = (1 << 16) - 1
+"""The bits of RowKind alone, without those of forms that only few columns have."""
+TEXT_KIND = 1 << 8
+"""The bit of columns of strings."""
 INFERS_BIT = 10
 """The bit of a mask of families that is set if types are inferred."""
 ALL_FAMILIES = (2 << INFERS_BIT) - 1

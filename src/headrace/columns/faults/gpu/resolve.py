@@ -24,7 +24,7 @@ from headrace.columns.plan.native_errors import native_errors
 from headrace.columns.types import DataType, has_offsets
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher
 
-_NULL, _VALUE, _FAULT = 0, 1, 2  # ResolvedField::Kind of columns/faults/resolve.hpp
+_NULL, _VALUE, _FAULT = 0, 1, 2  # ResolvedField::Resolution of columns/faults/resolve.hpp
 _MAX_STRING_BYTES = 0x7FFFFFFF
 
 NO_TEXTS = RecordTexts(np.zeros(0, np.uint8), np.zeros(0, np.uint64), np.zeros(0, np.uint64))

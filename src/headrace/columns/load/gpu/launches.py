@@ -8,9 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from headrace.columns.convert.gpu.column_group import ColumnGroup, TaskText, gpu_plan_of
 from headrace.columns.convert.gpu.fast.launches import (
     CONVERT_ROWS,
@@ -18,107 +15,38 @@ from headrace.columns.convert.gpu.fast.launches import (
     MEASURE_ROWS,
     MeasuredStrings,
     RowLaunches,
-    halves_of,
     kinds_of,
     strings_of_search,
     suits_dfa_rows,
 )
 from headrace.columns.convert.gpu.general.listed_strings import CONVERT_LISTED, LIST_FIELDS, ListedStrings
-from headrace.columns.convert.gpu.layouts import CONVERT_TASK, FAULT, LEFT_FIELD, SIGHTINGS, TOTALS_WORDS, pack_dfa
+from headrace.columns.convert.gpu.layouts import CONVERT_TASK, FAULT, LEFT_FIELD, pack_dfa
 from headrace.columns.convert.gpu.row_columns import NO_DFA, RowColumns
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, convert_program
 from headrace.columns.convert.gpu.tuning import LISTED_DEFINES, measure_program, row_program
 from headrace.columns.faults.gpu.fault_list import FaultList
-from headrace.columns.load.gpu.arguments import ArgumentBuffers, ArgumentTemplate, argument_template
+from headrace.columns.load.gpu.arguments import ArgumentBuffers, argument_template
 from headrace.columns.load.gpu.estimate import validate_estimate
+from headrace.columns.load.gpu.result_layout import COUNTS_BEGIN, counts_bytes
+from headrace.columns.load.gpu.speculative import ConversionPath, SearchedText, SpeculativeConversion
+from headrace.columns.load.gpu.text_form import TextForm
 from headrace.columns.plan.load_plan import LoadPlan
-from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import NeededProgram
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
-from headrace.gpu.kernels.trace import Recorder, Recording
+from headrace.gpu.kernels.trace import Recorder
 from headrace.gpu.kernels.trace_expressions import least, packed
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import TOTALS, known_dfa_tables
-from headrace.structure.gpu.find import TileStructure
-from headrace.structure.gpu.launches import VARIANTS_BYTES, DfaOutput
+from headrace.structure.gpu.launches import DfaOutput
 
 _MEASURE = Entry("columns/convert/gpu/general/convert.cu", "measure_strings", f"PPPPPPI{CONVERT_TASK.argument}")
 _CONVERT = Entry("columns/convert/gpu/general/convert.cu", "convert_tiles", f"PPPPPPPPII{CONVERT_TASK.argument}")
 _COUNT = Entry("columns/convert/gpu/string_offsets.cu", "count_values", "PQPP")
-_LEFT_WORD = layout("ConvertTotals").offset("left") // 8
 _THREADS = 256
 _SMALL = {"HR_THREADS": _THREADS}
 _COUNT_BLOCKS = 528
 MARKED_BLOCKS = 2048
-FIRST_SEEN_BYTES = 2 * SIGHTINGS * 8
-"""Bytes of a column's first occurrences: position and record of each kind."""
-
-
-COUNTS_BEGIN = TOTALS_WORDS * 8  # first byte of the values of each column in a conversion's counts
-
-
-def counts_bytes(columns: int) -> int:
-    """Return the bytes of a conversion's counts: totals of faults, and the values of each column."""
-    return (TOTALS_WORDS + columns) * 8
-
-
-def has_declined(results: NDArray[np.uint8]) -> bool:
-    """Return whether the fast conversion has left tiles or fields to the general one, from the results of a conversion."""
-    return bool(results[8 * _LEFT_WORD : 8 * _LEFT_WORD + 8].any())
-
-
-def results_bytes(columns: int, infers: bool) -> int:
-    """Return the bytes of a conversion's results: the counts, and the first occurrences of each column."""
-    return counts_bytes(columns) + columns * FIRST_SEEN_BYTES * infers
-
-
-@dataclass(frozen=True, slots=True)
-class SpeculativeConversion:
-    """A conversion that is launched with estimated sizes, recorded so that it can be replayed for any text."""
-
-    arguments: ArgumentTemplate
-    """The arguments of the kernels."""
-    recording: Recording | None
-    """The launches; None if they cannot be recorded."""
-    sums: int | None = None
-    sizes: int | None = None
-    """Numbers of the buffers, among those that the recording allocates, that `MeasuredStrings` refers to; None if the buffer was
-    allocated with the search.
-    """
-    measures_fast: bool = False
-    """True if the fast kernel measures strings."""
-    is_fast: bool = False
-    """True if the launches leave out the general conversion."""
-    lists: bool = False
-    """True if the launches convert a list of fields."""
-    repeats_tiles: bool = False
-    """True if the launches convert tiles again that the fast conversion declined."""
-
-    def replay(self, target: GpuTarget, searched: SearchedText, rows: int) -> MeasuredStrings:
-        """Replay the launches for a text; `rows`: its estimated rows."""
-        assert self.recording is not None
-        structure, strings = searched.structure, searched.strings
-        buffers = [
-            target.text,
-            structure.totals,
-            structure.entries,
-            strings.sums,
-            strings.sizes,
-            searched.marks,
-            searched.arguments,
-            searched.faults,
-            None if structure.dfa is None else structure.dfa.roles,
-        ]
-        numbers = target.text.nbytes, structure.tiles, rows
-        result = target.launcher.replay(self.recording, numbers, buffers)
-        sums = strings.sums if result is None or self.sums is None else result[self.sums]
-        sizes = strings.sizes if result is None or self.sizes is None else result[self.sizes]
-        return MeasuredStrings(sums, sizes, halves_of(searched.marks, structure.tiles)[1] if self.measures_fast else None)
-
-    def declined(self, searched: SearchedText) -> DeviceBuffer | None:
-        """Return the marks of declined tiles if the launches leave out the general conversion, else None."""
-        return searched.marks if self.is_fast else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,63 +63,17 @@ class ConversionOutput:
     """The word of `headrace.columns.load.gpu.estimate.validate_estimate`; None if the host knows the number of rows."""
 
 
-class ResultLayout:
-    """Offsets of results in the buffer that begins with the search's totals, so that the host fetches all with one copy.
-
-    The totals are followed by the bytes of each column of strings, the word of `validate_estimate` (`word`), and the results of
-    the first conversion (`results`).
-    """
-
-    def __init__(self, columns: int, infers: bool) -> None:
-        self.word = VARIANTS_BYTES + -(-columns // 2) * 16
-        self.results = self.word + 16
-        self.end = self.results + -(-results_bytes(columns, infers) // 16) * 16
-
-
-@dataclass(frozen=True, slots=True)
-class SearchedText:
-    """A text whose search is launched, and the buffers that were allocated with it."""
-
-    structure: TileStructure
-    """The tiles of the text."""
-    strings: MeasuredStrings
-    """String sizes measured by the search. If the search did not measure them, `sums` is uninitialised; the measuring kernel
-    writes every element.
-    """
-    marks: DeviceBuffer
-    """Zeroed words of the tiles for `RowLaunches`."""
-    arguments: DeviceBuffer
-    faults: DeviceBuffer
-    """Buffers of the first conversion: arguments of its kernels, and its list of faults."""
-    layout: ResultLayout
-    """Offsets of the results. They are followed by zeros that the first `scan_string_sizes` needs."""
-    quoted: bool
-    """True if fields are expected to have quotes."""
-    has_sums: bool
-    """True if the sums have room for all columns of strings."""
-    is_wide: bool
-    """True if the general conversion reads all tiles, since they have few rows of many columns."""
-
-    def string_bytes(self, group: ColumnGroup) -> DeviceBuffer:
-        """Return the words that receive the bytes of each column of strings in the first conversion."""
-        return BufferSlice(self.structure.totals, VARIANTS_BYTES, group.strings * 8)
-
-    def results(self, group: ColumnGroup) -> DeviceBuffer:
-        """Return the buffer for the results of the first conversion."""
-        return BufferSlice(self.structure.totals, self.layout.results, results_bytes(len(group.columns), group.infers))
-
-
 def conversion_programs(
-    tuning: GpuTuning, dialect: Dialect, group: ColumnGroup, *, variant: str, measures: bool, is_wide: bool, lists: bool
+    tuning: GpuTuning, dialect: Dialect, group: ColumnGroup, form: TextForm, *, measures: bool, lists: bool
 ) -> list[NeededProgram]:
     """Return the programs that a group's first conversion needs, unless the text differs from the expectation.
 
     `tuning`, `dialect`, `group`: the launch configurations, the text's dialect, and the columns.
-    `variant`: the search variant that is expected to read the text.
+    `form`: the expected form of the text.
     `measures`: whether strings are measured after the search.
-    `is_wide`: as in `SearchedText`.
     `lists`: whether fields are listed.
     """
+    variant, is_wide = form.variant, form.is_wide
     found = [NeededProgram(_COUNT.file, _SMALL)]
     if lists:
         program = convert_program(tuning, variant, None, is_wide=is_wide)
@@ -228,31 +110,29 @@ class ConversionLaunches:
         self._searched, self._structure, self._faults = searched, searched.structure, faults
         self._strings = searched.strings
         self._scan_memory: DeviceBuffer | None = BufferSlice(searched.structure.totals, searched.layout.end)
-        self._fast = RowLaunches(target, dialect, searched.structure, searched.marks, searched.quoted)
+        self._fast = RowLaunches(target, dialect, searched.structure, searched.marks, searched.form.quoted)
 
-    def speculative(self, group: ColumnGroup, *, is_fast: bool, lists: bool) -> SpeculativeConversion:
+    def speculative(self, group: ColumnGroup, *, lists: bool, expects_declined: bool) -> SpeculativeConversion:
         """Return the conversion of a group with estimated sizes, for texts that the first search variant reads.
-
-        `is_fast`: the launches leave out the general conversion, if the fast one can read the columns.
-        `lists`: fields are listed.
 
         The launches are recorded for texts that byte masks read, or that only the DFA reads without marks of lenient quotes.
         """
         measured = None if self._structure.measured_strings else self.fast_columns(group, writes=False)
         converted = self.fast_columns(group, writes=True)
-        by_dfa = self._structure.variants == ("dfa",)
+        by_dfa = self._fast.by_dfa
         tables = known_dfa_tables(self._dialect).tobytes() if by_dfa and suits_dfa_rows(self._dialect) else b""
         arguments = argument_template(self._gpu_plan, group, (measured, converted), tables)
-        has_fast = converted is not None
-        flags = {"is_fast": is_fast and has_fast, "lists": lists, "repeats_tiles": not is_fast and has_fast}
-        conversion = SpeculativeConversion(arguments, None, **flags)
-        if by_dfa and (not tables or self._dialect.lenient_quotes):
-            return conversion
-        recorder = Recorder(3, 9)
+        path = ConversionPath.of(converted, lists=lists, expects_declined=expects_declined)
+        conversion = SpeculativeConversion(arguments, path)
+        return conversion if by_dfa and (not tables or self._dialect.lenient_quotes) else self._recorded(group, conversion)
+
+    def _recorded(self, group: ColumnGroup, conversion: SpeculativeConversion) -> SpeculativeConversion:
+        """Return a conversion with its launches, recorded for the symbols that `SpeculativeConversion.replay` gives values."""
+        by_dfa, recorder = self._fast.by_dfa, Recorder(3, 9)
         nbytes, tiles, rows = recorder.numbers
         text, totals, entries, sums, sizes, marks, argument_buffer, faults, roles = recorder.given
         variants = tuple([variant for variant in self._structure.variants if by_dfa or variant != "dfa"])
-        dfa = DfaOutput(BufferSlice(argument_buffer, arguments.dfa_begin), roles, None) if by_dfa else None
+        dfa = DfaOutput(BufferSlice(argument_buffer, conversion.arguments.dfa_begin), roles, None) if by_dfa else None
         tile_buffers: Any = {"totals": totals, "entries": entries, "tiles": tiles, "extra": (), "variants": variants, "dfa": dfa}
         structure = replace(self._structure, **tile_buffers)
         strings: Any = strings_of_search(structure, sums, sizes, marks)
@@ -262,9 +142,9 @@ class ConversionLaunches:
         symbolic = ConversionLaunches(replace(self._target, **symbols), self._dialect, self._plan, searched, self._faults)
         symbolic.launch_speculative(group, conversion, rows)
         recording, strings = recorder.done(), symbolic._strings
-        sums_number, sizes_number = recorder.number_made(strings.sums), recorder.number_made(strings.sizes)
-        measures_fast = strings.left is not None
-        return SpeculativeConversion(arguments, recording, sums_number, sizes_number, measures_fast, **flags)
+        numbers = {"sums": recorder.number_made(strings.sums), "sizes": recorder.number_made(strings.sizes)}
+        fields: dict[str, Any] = {"recording": recording, "measures_fast": strings.left is not None, **numbers}
+        return replace(conversion, **fields)
 
     def continue_after_replay(self, strings: MeasuredStrings) -> None:
         """Continue after a replay, which has used the zeros and marks allocated with the search and measured `strings`."""
@@ -278,13 +158,13 @@ class ConversionLaunches:
         totals, word = searched.string_bytes(group), BufferSlice(structure.totals, searched.layout.word, 8)
         output = ConversionOutput(searched.results(group), searched.faults, rows, word)
         with self._launcher.together():
-            if conversion.lists:
+            if conversion.path is ConversionPath.LISTED:
                 self._convert_listed(group, arguments, totals, output)
                 return
             self.measure(group, arguments, "", totals)
             validate_estimate(self._launcher, structure.totals, arguments.ranges, totals, word)
             declined = self.convert_fast(group, arguments, output)
-            if not conversion.is_fast:
+            if conversion.path is not ConversionPath.FAST:
                 self.convert_declined(group, arguments.table, structure.variants[0], output, declined)
             self.count_values(group, arguments.table, output)
 
@@ -303,7 +183,7 @@ class ConversionLaunches:
 
     def fast_columns(self, group: ColumnGroup, *, writes: bool) -> RowColumns | None:
         """Return the columns as a fast kernel reads them, or None if it cannot; `writes`: for converting, not measuring."""
-        if self._searched.is_wide if writes else not group.strings:
+        if self._searched.form.is_wide if writes else not group.strings:
             return None
         return None if self._faults.listing.skips_records else self._fast.columns(group, writes=writes)
 
@@ -419,7 +299,7 @@ class ConversionLaunches:
 
     def _measures_wide(self, variant: str) -> bool:
         """Return whether wide tiles are measured: those of texts without quotes. `variant`: the one that reads the text."""
-        return self._searched.is_wide and self._strings.left is None and variant == "unquoted"
+        return self._searched.form.is_wide and self._strings.left is None and variant == "unquoted"
 
     def _span(self, variant: str) -> int:
         """Return the tiles of the search that a row of the sums has."""
@@ -431,7 +311,7 @@ class ConversionLaunches:
         `families`: those of the columns; None for measuring.
         """
         tiles, tuning = self._structure.tiles, self._target.tuning
-        if self._measures_wide(variant) if families is None else declined is None and self._searched.is_wide:
+        if self._measures_wide(variant) if families is None else declined is None and self._searched.form.is_wide:
             defines, threads, shared = convert_program(tuning, variant, families, is_wide=True)
             return Shape(defines, -(-tiles // tuning.convert(variant, is_wide=True).span), threads, shared), 1
         defines, threads, shared = convert_program(tuning, variant, families)

@@ -1,9 +1,16 @@
 """Loads text that is already in GPU memory into typed columns.
 
-The structure search (structure/gpu) and the conversion (columns/convert/gpu) are enqueued back to back, with output buffers
-sized from an estimate. The host then synchronises once to read the row counts and the fault summary. If the estimate was
-wrong, the conversion runs again. The unquoted and quoted search variants misread quotes inside unquoted fields; if the text
-has any, the whole load runs again with the dialect's DFA.
+A load has six steps:
+
+1. *Prepare*: the first bytes of the text give its form (text_form.py), which chooses the kernels.
+2. *Search*: the structure search (structure/gpu) is enqueued.
+3. *Estimate*: the first records give the numbers of rows and string bytes (estimate.py).
+4. *Launch*: the conversion (columns/convert/gpu) is enqueued after the search, into buffers of the estimated sizes.
+5. *Wait*: the host reads the counts and the summary of faults, once.
+6. *Collect*: the columns are complete, unless the estimate or a type was wrong. Then the conversion runs again.
+
+The unquoted and quoted search variants misread quotes inside unquoted fields. If the text has any, the whole load runs again
+with the dialect's DFA.
 
 The result equals the native loader's to the bit, faults included (columns/faults/gpu/fault_list.py).
 """
@@ -11,7 +18,7 @@ The result equals the native loader's to the bit, faults included (columns/fault
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,25 +29,16 @@ from headrace.columns.convert.gpu.fast.launches import MeasuredStrings, strings_
 from headrace.columns.convert.gpu.general.listed_strings import UNLISTED_BYTES
 from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, with_dfa
 from headrace.columns.faults.gpu.gather_records import LocatedRecords
-from headrace.columns.infer.infer_gpu import Inference
 from headrace.columns.load.gpu.arguments import argument_bytes, argument_template
-from headrace.columns.load.gpu.data_start import data_prefix, find_data, has_quotes
+from headrace.columns.load.gpu.data_start import data_prefix, find_data
 from headrace.columns.load.gpu.estimate import SizeEstimate, covers, is_mispredicted
-from headrace.columns.load.gpu.launches import (
-    COUNTS_BEGIN,
-    FIRST_SEEN_BYTES,
-    ConversionLaunches,
-    ConversionOutput,
-    SearchedText,
-    SpeculativeConversion,
-    conversion_programs,
-    counts_bytes,
-    has_declined,
-    results_bytes,
-)
-from headrace.columns.load.gpu.repeated_load import RepeatedLoad, TargetText, TextBegin, chain_of
+from headrace.columns.load.gpu.launches import ConversionLaunches, ConversionOutput, conversion_programs
+from headrace.columns.load.gpu.repeated_load import RepeatedLoad, chain_of, load_repeated
 from headrace.columns.load.gpu.result import LaunchedConversion, LoadRequest, LoadResultBuilder
+from headrace.columns.load.gpu.result_layout import COUNTS_BEGIN, FIRST_SEEN_BYTES, counts_bytes, has_declined, results_bytes
 from headrace.columns.load.gpu.setup_cache import load_setup
+from headrace.columns.load.gpu.speculative import ConversionPath, SearchedText, SpeculativeConversion
+from headrace.columns.load.gpu.text_form import TextForm, text_form
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.load_run import NO_HANDLES, LoadRun
 from headrace.core.fast_constructor import fast_constructor
@@ -48,7 +46,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 from headrace.sources.open import OpenSource
 from headrace.structure.dialect import Dialect
 from headrace.structure.gpu.dialect_tables import FindFlag
-from headrace.structure.gpu.find import find_tiles, first_variant, needs_dfa, recorded_search, search_plan, tile_count
+from headrace.structure.gpu.find import find_tiles, first_variant, recorded_search, search_plan, tile_count
 from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary
 
 __all__ = ["GpuTarget", "GpuTuning", "load_on_gpu"]
@@ -101,23 +99,8 @@ def _load(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: LoadPla
     setup = load_setup(gpu_plan, dialect, plan, target.tuning, target.text.nbytes)
     begin, counts = find_data(source, setup.native, plan)
     request = _request(target, source, dialect, plan, gpu_plan, setup, begin, run)
-    loaded = _repeated(request, counts) if setup.repeated else None
+    loaded = load_repeated(request, counts) if setup.repeated else None
     return _Load(request, LoadResultBuilder(request, counts)).run() if loaded is None else loaded
-
-
-def _repeated(request: LoadRequest, counts: dict[str, int]) -> Loaded | None:
-    """Load a text by the launches of an earlier one; None if that is not possible. `counts`: of what precedes the data."""
-    source, plan, setup, begin = request.source, request.plan, request.setup, request.begin
-    if plan.part is not None or plan.memory_limit or request.run.share is not None:
-        return None
-    text = TargetText(request.target, begin, min(plan.end, source.size) - begin)
-    prefix = data_prefix(source, begin, text.size)
-    repeated = setup.repeated.get(has_quotes(request.dialect, prefix))
-    if repeated is None:
-        return None
-    inferred = request.gpu_plan.inferred
-    infer = partial(Inference, source, request.dialect, plan, request.gpu_plan, begin) if inferred else None
-    return repeated.load(setup, text, TextBegin(prefix, counts, infer))
 
 
 class _MisreadError(Exception):
@@ -151,13 +134,14 @@ class _Load:
         self._conversion: SpeculativeConversion | None = None  # one that was launched with a good estimate
 
     def run(self) -> Loaded:
-        """Search, convert with estimated sizes, and repeat conversions until the type of every column is known."""
+        """Load the text, and repeat conversions until the type of every column is known."""
         gpu_plan, result = self._gpu_plan, self._result
         if self._size <= 0:
             group = self._first_group
             result.converted.add(group.no_rows(self._launcher))
             return result.build()
-        self._search()
+        form = self._prepare()
+        self._search(form)
         group = self._first_group  # the host samples the kinds of text while the search runs
         self._setup.expects_strings = group.strings > 0
         converted = self._convert_first(group)
@@ -173,7 +157,7 @@ class _Load:
 
     def _keep_launches(self, group: ColumnGroup) -> None:
         """Keep the launches of this load for later texts that have quotes too, or have none too."""
-        found, quoted = self._repeated(group), self._searched.quoted
+        found, quoted = self._repeated(group), self._searched.form.quoted
         if found is None:
             self._setup.repeated.pop(quoted, None)
         else:
@@ -182,19 +166,20 @@ class _Load:
     def _repeated(self, group: ColumnGroup) -> RepeatedLoad | None:
         """Return the launches of this load for a later text, if it took one pass, without faults."""
         conversion, structure = self._conversion, self._structure
-        if conversion is None or conversion.recording is None or conversion.repeats_tiles or not self._result.is_plain:
+        if conversion is None or conversion.recording is None or not self._result.is_plain:
+            return None
+        if conversion.path is ConversionPath.BOTH:
             return None
         if self._result.counts["passes"] > 1 or self._variant != structure.variants[0] or self._setup.expects_declined:
             return None
         tuning, measuring, searched = self._find_tuning, self._measuring, self._searched
-        plan = search_plan(self._dialect, tuning, measuring, has_quotes=searched.quoted)
+        plan = search_plan(self._dialect, tuning, measuring, has_quotes=searched.form.quoted)
         first = first_variant(plan, conversion.arguments.dfa_begin)
         recorded = recorded_search(first, (2, 3 + (measuring is not None)))
         if recorded is None:
             return None
         chain, width = chain_of(*recorded, conversion), len(self._plan.columns)
-        by_dfa = needs_dfa(self._dialect, self._prefix)
-        expected = measuring, searched.quoted, by_dfa, searched.has_sums, searched.is_wide
+        expected = measuring, searched.form, searched.has_sums
         return RepeatedLoad(group, chain, recorded[1], *expected, self._dialect, width, self._setup.history(group))
 
     @cached_property
@@ -203,36 +188,34 @@ class _Load:
         setup = self._setup
         return setup.typed_group or self._gpu_plan.group(setup.positions, self._result.inference.first()[: len(setup.positions)])
 
-    def _search(self) -> None:
-        """Launch the structure search, with buffers that the first conversion needs beside its columns."""
-        setup, tuning = self._setup, self._tuning.find
+    def _prepare(self) -> TextForm:
+        """Look at the first bytes of the text, and load the programs that its first conversion needs."""
+        setup, tuning = self._setup, self._tuning
         if self._gpu_plan.inferred:
             self._result.inference.fetch_sample()
         self._prefix = data_prefix(self._source, self._begin, self._size)
-        quoted = has_quotes(self._dialect, self._prefix)
-        by_dfa = setup.expects_dfa or needs_dfa(self._dialect, self._prefix)
+        sizes = {"columns": len(setup.positions), "tiles": tile_count(self._text, tuning.find)}
+        form = text_form(tuning, self._dialect, self._prefix, expects_dfa=setup.expects_dfa, **sizes)
         # The search that also measures strings cannot read lines that end with CR, so the prefix must have none.
-        measuring = None if by_dfa or b"\r" in self._prefix else self._measuring_search(quoted=quoted)
-        if by_dfa:
-            tuning = with_dfa(self._tuning).find
-        self._find_tuning = tuning
-        tiles = tile_count(self._text, tuning)
-        line_end, columns = self._dialect.lineterminator, len(setup.positions)
-        is_wide = not by_dfa and self._tuning.is_wide(self._prefix, line_end, columns, tiles)
+        self._measuring = None if form.by_dfa or b"\r" in self._prefix else self._measuring_search(quoted=form.quoted)
         if not setup.is_prepared:
             setup.is_prepared, group = True, self._first_group
-            kind = "dfa" if by_dfa else "quoted" if quoted else "unquoted"
-            lists = kind == "unquoted" and self._lists(group)
-            flags = {"measures": measuring is None, "is_wide": is_wide, "lists": lists}
-            self._launcher.prepare(conversion_programs(self._tuning, self._dialect, group, variant=kind, **flags))
+            flags = {"measures": self._measuring is None, "lists": form.variant == "unquoted" and self._lists(group)}
+            self._launcher.prepare(conversion_programs(tuning, self._dialect, group, form, **flags))
+        return form
+
+    def _search(self, form: TextForm) -> None:
+        """Launch the structure search, with buffers that the first conversion needs beside its columns."""
+        setup, measuring = self._setup, self._measuring
+        self._find_tuning = tuning = (with_dfa(self._tuning) if form.by_dfa else self._tuning).find
+        tiles = tile_count(self._text, tuning)
         sizes = setup.buffer_sizes(tiles, measuring, 0 if measuring is None else self._first_group.strings)
-        self._measuring = measuring
-        structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=quoted, fused=measuring)
+        structure = find_tiles(self._launcher, self._text, self._dialect, tuning, sizes, has_quotes=form.quoted, fused=measuring)
         self._structure, self._result.entries = structure, structure.entries
         marks, sums, arguments, faults, *string_sizes = structure.extra
         strings = strings_of_search(structure, sums, string_sizes[0] if string_sizes else None, marks)
         has_sums = measuring is not None or setup.has_sums(tiles)
-        self._searched = _searched(structure, strings, marks, arguments, faults, setup.layout, quoted, has_sums, is_wide)
+        self._searched = _searched(structure, strings, marks, arguments, faults, setup.layout, form, has_sums)
         self._first_buffers: tuple[DeviceBuffer, DeviceBuffer] | None = arguments, faults
 
     def _lists(self, group: ColumnGroup) -> bool:
@@ -271,48 +254,56 @@ class _Load:
         ColumnGroupBuffers or None
             None if the same columns must be converted again.
         """
-        launcher, strings = self._launcher, group.strings
         estimate = self._setup.estimate(group, self._prefix, self._size)
         self._setup.was_mispredicted |= estimate is None
-        launched = None if estimate is None or not self._tuning.speculative else self._launch_speculative(group, estimate)
+        launched = None if estimate is None or not self._tuning.speculative else self._launch(group, estimate)
         if launched is None:
-            self._measure(group, "", self._searched.string_bytes(group))
-            if estimate is not None:
-                self._allocated = estimate.allocate(group, launcher, self._size, strings=False)
-            fetched = launcher.fetch(BufferSlice(self._structure.totals, 0, VARIANTS_BYTES + strings * 8))
-            return self._convert_counted(group, self._take_counts(group, fetched))
-        layout = self._searched.layout
-        results = results_bytes(len(group.columns), group.infers)
-        fetched = launcher.fetch(BufferSlice(self._structure.totals, 0, layout.results + results))
+            return self._convert_unlaunched(group, estimate)
+        results = self._searched.layout.results
+        fetched = self._wait(results + results_bytes(len(group.columns), group.infers))
         string_bytes = self._take_counts(group, fetched)
-        if is_mispredicted(int.from_bytes(fetched[layout.word : layout.word + 8].data, "little")):
+        if is_mispredicted(_word(fetched, self._searched.layout.word)):
             del launched  # releases its buffers before others are allocated
-            lists = self._conversion is not None and self._conversion.lists
-            self._conversion = None  # a later text may be estimated as badly
-            if lists:  # the sums are those of groups of records
-                self._setup.lists_fields = self._variant != "unquoted" or string_bytes[0] < UNLISTED_BYTES
-                return self._convert(group, self._measured(group))
-            self._setup.was_mispredicted |= self._variant == self._structure.variants[0]
-            return self._convert_counted(group, string_bytes)
+            return self._convert_mispredicted(group, string_bytes)
         launched.columns.trim(self._rows, string_bytes)
-        return self._collect(group, launched, fetched[layout.results :])
+        return self._collect(group, launched, fetched[results:])
+
+    def _wait(self, nbytes: int) -> NDArray[np.uint8]:
+        """Return the first bytes of the results, when the kernels that write them have run."""
+        return self._launcher.fetch(BufferSlice(self._structure.totals, 0, nbytes))
+
+    def _convert_unlaunched(self, group: ColumnGroup, estimate: SizeEstimate | None) -> ColumnGroupBuffers | None:
+        """Convert columns without a good estimate, or whose buffers do not fit; None as for `_convert`."""
+        self._measure(group, "", self._searched.string_bytes(group))
+        if estimate is not None:
+            self._allocated = estimate.allocate(group, self._launcher, self._size, strings=False)
+        return self._convert_counted(group, self._take_counts(group, self._wait(VARIANTS_BYTES + group.strings * 8)))
+
+    def _convert_mispredicted(self, group: ColumnGroup, string_bytes: list[int]) -> ColumnGroupBuffers | None:
+        """Convert columns again whose estimate was wrong; None as for `_convert`."""
+        conversion, self._conversion = self._conversion, None  # a later text may be estimated as badly
+        if conversion is not None and conversion.path is ConversionPath.LISTED:  # the sums are those of groups of records
+            self._setup.lists_fields = self._variant != "unquoted" or string_bytes[0] < UNLISTED_BYTES
+            return self._convert(group, self._measured(group))
+        self._setup.was_mispredicted |= self._variant == self._structure.variants[0]
+        return self._convert_counted(group, string_bytes)
 
     def _convert_counted(self, group: ColumnGroup, string_bytes: list[int]) -> ColumnGroupBuffers | None:
         """Convert columns whose strings were measured before the records were counted; None as for `_convert`."""
         is_measured = self._variant == self._structure.variants[0]  # strings are measured by the first variant
         return self._convert(group, string_bytes if is_measured else self._measured(group))
 
-    def _launch_speculative(self, group: ColumnGroup, estimate: SizeEstimate) -> LaunchedConversion | None:
+    def _launch(self, group: ColumnGroup, estimate: SizeEstimate) -> LaunchedConversion | None:
         """Launch the conversion with estimated sizes, for the first search variant; None if its buffers do not fit."""
         result = estimate.allocate(group, self._launcher, self._size, strings=True)
         if result is None:
             return None
         searched, structure = self._searched, self._structure
-        is_fast = not self._setup.expects_declined
         lists = self._lists(group) and structure.variants[0] == "unquoted"
-        key = structure.variants, structure.measured_strings, searched.quoted, searched.has_sums, is_fast, searched.is_wide, lists
+        chosen = {"lists": lists, "expects_declined": self._setup.expects_declined}
+        key = structure.variants, structure.measured_strings, searched.form, searched.has_sums, *chosen.values()
         conversion = self._setup.conversions.get_or_create(
-            lambda: self._new_launches().speculative(group, is_fast=is_fast, lists=lists), group, key=key
+            lambda: self._new_launches().speculative(group, **chosen), group, key=key
         )
         self._conversion = conversion
         arguments, first_seen = conversion.arguments, self._first_seen(group, searched.results(group))
@@ -443,6 +434,10 @@ class _Load:
 def _has_letters(prefix: bytes) -> bool:
     """Return whether the first bytes have letters besides those of numbers and timestamps: some column may be text."""
     return any(byte > 64 for byte in set(prefix[:_LETTERS_BYTES]) - set(b"TZeE_^|~"))
+
+
+def _word(fetched: NDArray[np.uint8], at: int) -> int:
+    return int.from_bytes(fetched[at : at + 8].data, "little")
 
 
 def _numbers(fetched: NDArray[np.uint8]) -> list[int]:

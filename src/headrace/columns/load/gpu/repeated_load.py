@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from struct import Struct
 from typing import NamedTuple
 
@@ -20,20 +20,20 @@ from headrace.columns.buffers.load_result import Loaded
 from headrace.columns.convert.gpu.column_group import ColumnGroup, ColumnGroupBuffers
 from headrace.columns.convert.gpu.layouts import TOTALS_WORDS
 from headrace.columns.convert.gpu.target import GpuTarget
-from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.infer.infer_gpu import Inference
-from headrace.columns.load.gpu.data_start import has_quotes
+from headrace.columns.load.gpu.data_start import data_prefix, has_quotes
 from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, is_mispredicted
-from headrace.columns.load.gpu.launches import COUNTS_BEGIN, FIRST_SEEN_BYTES, SpeculativeConversion, counts_bytes, results_bytes
 from headrace.columns.load.gpu.lazy_columns import ConvertedGroups
-from headrace.columns.load.gpu.result import see_kinds
+from headrace.columns.load.gpu.result import LoadRequest, plain_result, see_kinds
+from headrace.columns.load.gpu.result_layout import COUNTS_BEGIN, FIRST_SEEN_BYTES, counts_bytes, results_bytes
 from headrace.columns.load.gpu.setup_cache import LoadSetup
-from headrace.core.fast_constructor import fast_constructor
+from headrace.columns.load.gpu.speculative import SpeculativeConversion
+from headrace.columns.load.gpu.text_form import TextForm, text_form
 from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.kernels.trace import Recording
 from headrace.gpu.kernels.trace_chain import ChainBegin, ChainEnd, TraceChain
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.find import RecordedSearch, needs_dfa, tile_count
+from headrace.structure.gpu.find import RecordedSearch, tile_count
 from headrace.structure.gpu.launches import VARIANTS_BYTES, FusedSummary
 
 _WORD = Struct("=Q")
@@ -80,14 +80,10 @@ class RepeatedLoad:
     """The output of the search."""
     measuring: FusedSummary | None
     """The search's kernel that measures strings, or None."""
-    quoted: bool
-    """True if fields are expected to have quotes."""
-    by_dfa: bool
-    """True if the first bytes of the text are expected to rule out byte masks."""
+    form: TextForm
+    """The expected form of a text."""
     has_sums: bool
     """True if the sums have room for all columns of strings."""
-    is_wide: bool
-    """True if tiles are expected to have few rows of many columns."""
     dialect: Dialect
     width: int
     """Number of the plan's columns."""
@@ -154,31 +150,16 @@ class RepeatedLoad:
         self.sizes.see(text.size, counts["rows"], strings, was_predicted=text.head > 0)
         converted = ConvertedGroups()
         converted.add(columns)
-        items, described = converted.columns(text.target.launcher, self.width)
-        return _loaded(
-            columns=items,
-            evidence=setup.no_evidence if inference is None else inference.evidence(),
-            rejects=no_rejects(),
-            counts=counts,
-            row_index=None,
-            replaced=(0,) * self.width,
-            device=text.target.device,
-            described=described,
-        )
-
-    def reads(self, prefix: bytes) -> bool:
-        """Return whether a text that begins so is searched as the earlier one."""
-        if not prefix or has_quotes(self.dialect, prefix) != self.quoted or needs_dfa(self.dialect, prefix) != self.by_dfa:
-            return False
-        return self.measuring is None or b"\r" not in prefix
+        evidence = setup.no_evidence if inference is None else inference.evidence()
+        return plain_result(text.target, converted, self.width, evidence, counts)
 
     def _expects(self, setup: LoadSetup, text: TargetText, prefix: bytes) -> bool:
         """Return whether a text that begins so may be searched and converted as the earlier one."""
-        dialect, tuning = self.dialect, text.target.tuning
-        if not self.reads(prefix):
+        if not prefix or (self.measuring is not None and b"\r" in prefix):
             return False
+        tuning = text.target.tuning
         tiles = tile_count(text.data, tuning.find)
-        return tuning.is_wide(prefix, dialect.lineterminator, len(setup.positions), tiles) == self.is_wide
+        return text_form(tuning, self.dialect, prefix, columns=len(setup.positions), tiles=tiles) == self.form
 
     def _end(self, setup: LoadSetup, estimate: SizeEstimate) -> ChainEnd:
         """Return the buffers and results of a load, which are kept for texts of the same estimate."""
@@ -235,8 +216,22 @@ class RepeatedLoad:
         return {**before, **found, "rejected": 0, "faults": 0, "passes": 1}
 
 
-_loaded = fast_constructor(Loaded)
 _words = cache(lambda count: Struct(f"={count}Q"))
+
+
+def load_repeated(request: LoadRequest, counts: dict[str, int]) -> Loaded | None:
+    """Load a text by the launches of an earlier one; None if that is not possible. `counts`: of what precedes the data."""
+    source, plan, setup, begin = request.source, request.plan, request.setup, request.begin
+    if plan.part is not None or plan.memory_limit or request.run.share is not None:
+        return None
+    text = TargetText(request.target, begin, min(plan.end, source.size) - begin)
+    prefix = data_prefix(source, begin, text.size)
+    repeated = setup.repeated.get(has_quotes(request.dialect, prefix))
+    if repeated is None:
+        return None
+    inferred = request.gpu_plan.inferred
+    infer = partial(Inference, source, request.dialect, plan, request.gpu_plan, begin) if inferred else None
+    return repeated.load(setup, text, TextBegin(prefix, counts, infer))
 
 
 def chain_of(search: Recording, output: RecordedSearch, conversion: SpeculativeConversion) -> TraceChain:

@@ -21,8 +21,8 @@ from headrace.columns.faults.gpu.resolve import Conversion
 from headrace.columns.faults.rejects import no_rejects
 from headrace.columns.finish.gpu.finish import LocatedText, locate_on_gpu, number_rows, shrink
 from headrace.columns.infer.infer_gpu import Inference
-from headrace.columns.load.gpu.launches import counts_bytes
 from headrace.columns.load.gpu.lazy_columns import ConvertedGroups
+from headrace.columns.load.gpu.result_layout import counts_bytes
 from headrace.columns.load.gpu.setup_cache import LoadSetup
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
@@ -74,6 +74,27 @@ def see_kinds(inference: Inference, group: ColumnGroup, first_seen: bytes) -> No
     seen = np.flatnonzero((columns[:, 0] != _NEVER).any(axis=1))
     if len(seen):
         inference.see([group.columns[number].position for number in seen.tolist()], columns[seen].tobytes())
+
+
+def plain_result(
+    target: GpuTarget,
+    converted: ConvertedGroups,
+    width: int,
+    evidence: Sequence[Evidence | None],
+    counts: dict[str, int],
+) -> Loaded:
+    """Build the result of a load without faults whose columns are finished; `width`: number of the plan's columns."""
+    columns, described = converted.columns(target.launcher, width)
+    return _loaded(
+        columns=columns,
+        evidence=evidence,
+        rejects=no_rejects(),
+        counts=counts,
+        row_index=None,
+        replaced=(0,) * width,
+        device=target.device,
+        described=described,
+    )
 
 
 class LoadResultBuilder:
@@ -171,21 +192,9 @@ class LoadResultBuilder:
             self.inference.share()
         if not self.is_plain:
             return self._finished(evidence)
-        counts = self.counts
-        counts["rejected"], counts["faults"], counts["rows"] = 0, 0, counts["records"]
-        counts["filled"] = self._filled or 0
-        count = len(plan.columns)
-        columns, described = self.converted.columns(self._launcher, count)
-        return _loaded(
-            columns=columns,
-            evidence=evidence,
-            rejects=no_rejects(),
-            counts=counts,
-            row_index=None,
-            replaced=(0,) * count,
-            device=self._request.target.device,
-            described=described,
-        )
+        rows, filled = self.counts["records"], self._filled or 0
+        counts = {**self.counts, "rejected": 0, "faults": 0, "rows": rows, "filled": filled}
+        return plain_result(self._request.target, self.converted, len(plan.columns), evidence, counts)
 
     def _finished(self, evidence: Sequence[Evidence | None]) -> Loaded:
         """Build the result of a load whose columns are still to be changed: rows removed, types shrunk, rows numbered."""

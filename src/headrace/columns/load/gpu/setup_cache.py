@@ -14,7 +14,8 @@ from headrace.columns.convert.gpu.target import GpuTuning
 from headrace.columns.faults.gpu.fault_list import first_capacity
 from headrace.columns.load.gpu.arguments import argument_bytes
 from headrace.columns.load.gpu.estimate import SizeEstimate, SizeHistory, estimate_sizes
-from headrace.columns.load.gpu.launches import ResultLayout, SpeculativeConversion
+from headrace.columns.load.gpu.result_layout import ResultLayout
+from headrace.columns.load.gpu.speculative import SpeculativeConversion
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.plan.native_dialect import native_dialect
 from headrace.core.identity_cache import IdentityCache

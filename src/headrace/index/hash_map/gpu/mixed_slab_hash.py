@@ -17,12 +17,12 @@ from headrace.index.hash_map.gpu.slab_hash import SlabHash
 from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, LOCATED, MIXED_TASK, NO_SLOT, SKIPPED, Memory, Rows
 
 _PACKED = MIXED_TASK.packer()
-_LISTED_TURNS, _LANES = 16, 32
-"""Rows that a thread lists (mixed.cu), and lanes of a warp."""
+_LISTED_TURNS = 16  # rows that a thread lists: listed_turns of mixed.cu
+_LANES = 32  # of a warp
 _ROUND_BYTES = 24
 """The counts of one round of changes, which come first."""
 _NOT_DONE = 0xFFFFFFFF
-"""State of a change that has not run (mixed_ref.cuh)."""
+"""State of a change that has not run: not_done of mixed_ref.cuh."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,18 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Entry
 _TABLE = layout("SlabTable")
 MIXED_TASK = layout("MixedTask")
 _PACKED = _TABLE.packer()
-SLAB_BYTES, BLOCK_SLABS, GROUP_LANES = 128, 1024, 8
-"""Sizes of slab_table.hpp and slab_list.cuh."""
+SLAB_BYTES = 128  # slab_bytes of slab_table.hpp
+BLOCK_SLABS = 1024  # block_slabs of slab_table.hpp
+GROUP_LANES = 8  # lanes that search a slab
 COUNTS_BYTES = 48
 """Three counts of an insertion, and three counters."""
 ANSWER_BYTES = 16
 """Keys that were added, and rows without memory."""
 MAX_SLABS = (1 << 26) - 1
 LOCATED, ORDERED = 1, 2
-"""Forms of a batch (batch_rows.cuh)."""
-NO_SLOT, SKIPPED = 0xFFFFFFFF, 0xFFFFFFFE
-"""Slots of keys that are absent, and of rows that have nothing to do (slab_list.cuh)."""
+"""BatchForm of batch_rows.cuh."""
+NO_SLOT = 0xFFFFFFFF  # slot of a key that is absent: no_slot of slab_list.cuh
+SKIPPED = 0xFFFFFFFE  # slot of a row that has nothing to do: `skipped` of slab_list.cuh
 _SIGNATURES = {
     "find_pairs": "PQPP",
     "locate_keys": "PQIPP",

@@ -14,12 +14,6 @@ struct MapKeys {
     const void* rule;  // a KeyRule of that width
 };
 
-// Values of 4 or 8 bytes; none if `width` is 0.
-struct MapValues {
-    void* values;
-    unsigned width;
-};
-
 // A level that is written.
 struct NewLevel {
     void* codes;

@@ -32,7 +32,7 @@ _LINK = Entry(_SPACED, "link_hits", "PQQPP")
 _FOLLOW = Entry(_SPACED, "follow_links", "PQPP")
 _DROP = Entry(_SPACED, "drop_hits", "PQPQPPQP")
 _REPLACE_HITS = Entry("query/find/gpu/replace.cu", "replace_hits", f"{_REPLACE.argument}P")
-_REPLACED_BYTES = 4  # bytes of the result per thread (replace.cu)
+_REPLACED_BYTES = 4  # `bytes_per_thread` of replace.cu
 _NONE = 2**64 - 1
 _UNPACK_RESULT = _RESULT.packer().unpack
 _NO_HITS = _RESULT.packer().pack(0, _NONE, 0)
@@ -40,7 +40,7 @@ _PATTERN_BEGIN = 32  # byte after a result at which the pattern begins; a multip
 _PER_HIT = {"HR_THREADS": THREADS}  # macros of the other kernels
 _COMPARED_AT_ONCE = 512  # bytes that a unit of verification compares (verify.cuh)
 _UNITS_PER_ROW, _PATTERNS = 16, 64  # budget: units for each 512 bytes of text, and full comparisons of the pattern in addition
-_MAX_PAIRS = 4096  # maximum length of a run (runs.cuh)
+_MAX_PAIRS = 4096  # maximum length of a run: `max_pairs` of runs.cuh
 
 
 class _Found(NamedTuple):

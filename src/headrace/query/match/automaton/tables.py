@@ -20,7 +20,7 @@ from itertools import chain
 from headrace.core.errors import OptionError
 from headrace.query.match.automaton.dfa import LINE_FEED, MAX_STATES, Dfa
 
-FAILS, GOES_ON, ENDS = 0, 1, 2  # verdicts (match_rules.hpp)
+FAILS, GOES_ON, ENDS = 0, 1, 2  # MatchVerdict of match_rules.hpp
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ _SHARED_BYTES = 16 << 10  # maximum size of a table in shared memory
 
 
 class SymbolForm(IntEnum):
-    """Symbols of the forward reading (match.cu)."""
+    """Symbols of the forward reading: SymbolForm of match.cu."""
 
     RIGHTS = 0
     ROWS = 1

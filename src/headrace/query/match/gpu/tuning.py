@@ -9,7 +9,7 @@ from headrace.gpu.kernels.source import Programs
 from headrace.query.find.gpu.tuning import FindTuning
 
 _MIN_CHUNK_BITS = 5
-_MIN_CHUNKS = 16  # chunks of a group (state_maps.cuh)
+_MIN_CHUNKS = 16  # `chunks_per_group` of state_maps.cuh
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ _PACKED_INPUTS = _INPUTS.packer()
 _PLAN_ARGUMENTS = f"PP{_INPUTS.argument}PP"
 _COPY_OR_REVERSE = Entry("arrange/sort/gpu/lsd/copy_or_reverse.cu", "copy_or_reverse", f"P{ARRAYS}QI", mode=LaunchMode.EARLY)
 _NO_DEFINES: dict[str, int] = {}
-SPLITTER_SAMPLES = 16  # keys of the sample for each splitter; as in splitters.cu
+SPLITTER_SAMPLES = 16  # keys of the sample for each splitter: `part_samples` of splitters.cu
 WARP_KEYS = 32
 _MANY_KEYS, _MANY_KEYS_THREADS = 1 << 20, 1024
 """Number of keys from which `copy_or_reverse` has blocks of 1,024 threads: fewer blocks end sooner if there is nothing to do."""

@@ -21,8 +21,8 @@ from headrace.gpu.kernels.kernel import LaunchMode
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, Shape
 
 MAX_KEYS = (1 << 32) - 1  # maximum number of keys: positions have 32 bits
-MAX_CLASSES, LISTS = 6, 3
-"""Maximum number of size classes of leaf buckets, and of lists with two classes each; as in buckets.hpp."""
+MAX_CLASSES = 6  # maximum number of size classes of leaf buckets: `max_classes` of buckets.hpp
+LISTS = 3  # maximum number of lists with two classes each: `part_lists` of buckets.hpp
 _LISTS = layout("Lists").argument
 _PACKED_LISTS = layout("Lists").packer()
 _FIRST_PASS = layout("FirstPass").packer()

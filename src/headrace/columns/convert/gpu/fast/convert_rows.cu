@@ -265,7 +265,7 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
 // there are strings, tiles with non-zero marks were not measured by the fast path and are declined. `marks`: a RowMark
 // per tile, 0 before. `all_columns`: the table of the general conversion. `validated_rows`: null, or the row count that
 // validate_estimate publishes. `faults`: where the DFA's malformed quotes are listed.
-extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
+extern "C" __global__ void __launch_bounds__(threads, resident_blocks)
     convert_rows(const u8* text, const TileStart* entries, const RowColumn* __restrict__ columns,
                  const u64* string_begins, const u16* sizes, const u32* unmeasured, u32* marks,
                  const FindTotals* totals, const u64* validated_rows, ConvertTotals* counts, LeftField* left_fields,

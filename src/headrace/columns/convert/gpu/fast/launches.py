@@ -124,7 +124,6 @@ class RowLaunches:
         self._marks = halves_of(marks, structure.tiles)
         if structure.measured_strings:
             self._marks.pop()
-        self._dialect = dialect
         self._reading = _readings.get_or_create(lambda: _reading(dialect, structure.variants), dialect, key=structure.variants)
         self._variant = "dfa" if structure.variants == _ONLY_DFA else "quoted" if quoted else "unquoted"
         self._dialect, self._tuning = dialect, target.tuning
@@ -152,18 +151,8 @@ class RowLaunches:
         tile, tiles = self._tuning.find.tile, self._structure.tiles
         program = measure_program(self._row_tuning(columns), self._tuning.find.threads, columns.has_null_words)
         marks, sizes = self._new_marks(-1), self._launcher.allocate(columns.sizes_bytes(tiles, tile))
-        args = [
-            self._text,
-            self._structure.entries,
-            table,
-            sums,
-            sizes,
-            marks,
-            self._structure.totals,
-            all_columns,
-            self._task(columns, utf8),
-        ]
-        self._launch(MEASURE_ROWS, program, args)
+        head = [self._text, self._structure.entries, table, sums, sizes, marks]
+        self._launch(MEASURE_ROWS, program, [*head, self._structure.totals, all_columns, self._task(columns, utf8)])
         return MeasuredStrings(sums, sizes, marks)
 
     def add_far_fields(self, group: ColumnGroup, strings: MeasuredStrings) -> None:
@@ -212,21 +201,11 @@ class RowLaunches:
             A word per tile, not 0 if it was declined: the general conversion converts it.
         """
         marks = self._new_marks(0)
-        head = [
-            self._text,
-            self._structure.entries,
-            table,
-            strings.sums,
-            strings.sizes,
-            strings.left,
-            marks,
-            self._structure.totals,
-        ]
-        args = [*head, validated_rows, counts, left_fields, capacity, all_columns, self._task(columns, utf8=False)]
+        head = [self._text, self._structure.entries, table, strings.sums, strings.sizes, strings.left, marks]
+        args = [self._structure.totals, validated_rows, counts, left_fields, capacity, all_columns]
         entry, more = (CONVERT_ROWS_BY_DFA, [faults]) if self.by_dfa else (CONVERT_ROWS, [])
-        self._launch(
-            entry, row_program(self._row_tuning(columns), columns.strings > 0, kinds_of(columns, self._dialect)), [*args, *more]
-        )
+        program = row_program(self._row_tuning(columns), columns.strings > 0, kinds_of(columns, self._dialect))
+        self._launch(entry, program, [*head, *args, self._task(columns, utf8=False), *more])
         return marks
 
     def _new_marks(self, place: int) -> DeviceBuffer:

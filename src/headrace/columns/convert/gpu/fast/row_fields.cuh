@@ -14,6 +14,9 @@ namespace headrace {
 // What the columns of the program have: bits of RowKind, and those after them.
 #if HR_WRITES
 constexpr u32 row_kinds = HR_KINDS;
+// A program of all kinds and forms needs more than the 56 registers that 6 blocks leave a thread. With 4 blocks and
+// fewer spills, words take 0.8 of the time (bench/results/h100/2026-11-28-installed-kernels.md).
+constexpr u32 resident_blocks = row_kinds == ALL_ROW_KINDS ? 4 : HR_BLOCKS;
 #elif HR_NULLS
 constexpr u32 row_kinds = ROW_NULLS;
 #else
@@ -125,7 +128,7 @@ HR_FN u32 delimiter_more(const RowTask& task, u32 place, u32 record_end) {
 }
 
 // Returns whether the dialect skips spaces around fields.
-HR_FN bool skips_spaces(const RowTask& task) { return by_dfa && (task.dfa.flags & (DFA_SKIPS_SPACES | DFA_STRIPS)); }
+HR_FN bool skips_spaces(const RowTask& task) { return by_dfa && task.dfa.dialect.skip_initial_space; }
 
 // Returns the bytes of a field and the spaces around it: up to 31, or a number above if spaces are no reason for it.
 HR_FN u32 padded_bytes(const RowMemory& memory, const RowTask& task, u32 at) {
@@ -138,7 +141,7 @@ HR_FN void trim(const RowMemory& memory, const RowTask& task, u32& at, u32& n) {
     if (!skips_spaces(task)) return;
     const u8* const text = staged_text(memory);
     for (; n != 0 && text[at] == ' '; --n) ++at;
-    while ((task.dfa.flags & DFA_STRIPS) && n != 0 && text[at + n - 1] == ' ') --n;
+    while (task.dfa.dialect.strip && n != 0 && text[at + n - 1] == ' ') --n;
 }
 
 // Returns the field at the cursor, `raw` bytes before the end of its separator.

@@ -30,13 +30,16 @@ enum class RowKind : u8 {
 };
 
 // Bits of a program's mask of kinds after those of RowKind: forms that only few columns have.
-constexpr u32 ROW_MARKS = 1u << 16;    // numbers have other marks than a decimal point
-constexpr u32 ROW_FORMATS = 1u << 17;  // dates and timestamps have formats
-constexpr u32 ROW_WORDS = 1u << 18;    // some word looks like a value, such as a null text -999
-constexpr u32 ROW_ESCAPES = 1u << 19;  // letters after escapes are decoded, or a null text of strings begins with one
-constexpr u32 ROW_SHORT = 1u << 20;    // the missing fields of short records are null
-constexpr u32 ROW_ZONES = 1u << 21;    // timestamps without an offset are local times of a zone
-constexpr u32 ROW_NULLS = 1u << 22;    // words of the rules are null among strings
+enum RowForm : u32 {
+    ROW_MARKS = 1u << 16,    // numbers have other marks than a decimal point
+    ROW_FORMATS = 1u << 17,  // dates and timestamps have formats
+    ROW_WORDS = 1u << 18,    // some word looks like a value, such as a null text -999
+    ROW_ESCAPES = 1u << 19,  // letters after escapes are decoded, or a null text of strings begins with one
+    ROW_SHORT = 1u << 20,    // the missing fields of short records are null
+    ROW_ZONES = 1u << 21,    // timestamps without an offset are local times of a zone
+    ROW_NULLS = 1u << 22     // words of the rules are null among strings
+};
+constexpr u32 ALL_ROW_KINDS = (1u << 23) - 1;
 
 enum RowColumnFlag : u8 {
     ROW_EMPTY_IS_NULL = 1,
@@ -88,7 +91,7 @@ struct RowTask {
     u32 sums;           // words of a tile in `sums`: columns of strings and of kind `empty`, the latter last
     DfaTask dfa;        // of texts that only the DFA search reads
 };
-static_assert(sizeof(RowTask) == 80);
+static_assert(sizeof(RowTask) == 88);
 
 // Bits of a tile's mark. The first two select the columns that the general path converts.
 enum RowMark : u32 {

@@ -224,7 +224,7 @@ HR_FN void stage_roles(RowMemory& memory, const u8* text, const RowTask& task, c
         DfaRoles roles{};
         if (word >= tile.first_chunk) roles = roles_of(task.dfa, number);
         u32 dropped = roles.dropped();
-        if ((task.dfa.flags & DFA_LENIENT) && (roles.malformed != 0 || dropped >> 31 != 0))
+        if (task.dfa.dialect.lenient_quotes && (roles.malformed != 0 || dropped >> 31 != 0))
             dropped = without_text_quotes(text, task, tile.origin + 32 * i64{word}, number, roles);
         if (roles.malformed != 0 && word >= head_chunks) list_malformed(memory, word, roles.malformed);
         memory.ends[word] = roles.ends();
@@ -322,6 +322,16 @@ struct LineEnds {
     u32 before, total;
 };
 
+// Sets how many line ends precede those of this thread, which has `count`, and how many the tile has. Has a barrier.
+HR_FN void number_lines(RowMemory& memory, LineEnds& lines, u32 count) {
+    auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
+    const u32 joined = tile::scan_warp<Sum<u32>>(count);
+    const tile::WarpPrefix<u32> block =
+        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
+    lines.before = block.before + joined - count;
+    lines.total = block.total;
+}
+
 // Finds the line ends. Has a barrier; after it all threads have read their words.
 HR_FN LineEnds find_lines(RowMemory& memory) {
     LineEnds lines{};
@@ -329,12 +339,7 @@ HR_FN LineEnds find_lines(RowMemory& memory) {
     load_thread_words(memory.lines, lines.words);
 #pragma unroll
     for (u32 i = 0; i < thread_chunks; ++i) count += static_cast<u32>(__popc(lines.words[i]));
-    auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
-    const u32 joined = tile::scan_warp<Sum<u32>>(count);
-    const tile::WarpPrefix<u32> block =
-        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
-    lines.before = block.before + joined - count;
-    lines.total = block.total;
+    number_lines(memory, lines, count);
     return lines;
 }
 
@@ -352,12 +357,7 @@ HR_FN LineEnds without_blanks(RowMemory& memory, const RowTile& tile, const Line
         count += static_cast<u32>(__popc(records.words[i]));
     }
     __syncthreads();  // `totals` may still be read
-    auto& totals = reinterpret_cast<u32(&)[warps]>(memory.totals);
-    const u32 joined = tile::scan_warp<Sum<u32>>(count);
-    const tile::WarpPrefix<u32> block =
-        tile::scan_warps<Sum<u32>, threads>(tile::shuffle(joined, tile::lanes - 1), totals);
-    records.before = block.before + joined - count;
-    records.total = block.total;
+    number_lines(memory, records, count);
     return records;
 }
 

@@ -227,12 +227,7 @@ HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& 
     ThreadMasks own;
     stage_tile(memory, text, task, tile);
     resolve_tile(memory, text, task, tile, own);
-    if constexpr (by_dfa) {
-        if (task.dfa.flags & DFA_SEQUENCES) {
-            __syncthreads();
-            decode_sequences(memory, text, task, tile, own.first);
-        }
-    }
+    if constexpr (by_dfa) decode_sequences(memory, text, task, tile, own.first);
     if (threadIdx.x == 0) {
         memory.tile = tile;
         memory.window = {0, min(tile.fields, window_fields), 0, 0, tile.entry.column};

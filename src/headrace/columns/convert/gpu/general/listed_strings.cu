@@ -15,7 +15,8 @@
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
-constexpr u32 group_rows = 2 * tile::lanes;  // records of a group
+constexpr u32 group_rows = 64;  // records of a group
+static_assert(group_rows == 2 * tile::lanes);
 
 // A text, and the list of its fields (ListedFields of convert.cu).
 struct FieldTexts {
@@ -47,8 +48,10 @@ HR_COLD bool is_null(const NullTexts& nulls, const u8* field, u32 n) {
     return (meaning_of_word(nulls.rules->words, word, n) & NULL_WORD) != 0;
 }
 
+constexpr u64 UNLISTED_BYTES = u64{1} << 40;
+
 // Measures strings: sums[group * strings + column] is the number of bytes of a column in a group of records. If fields
-// are not listed, column 0 has UNLISTED_BYTES (listed_strings.py), more than any estimate allows.
+// are not listed, column 0 has UNLISTED_BYTES, more than any estimate allows.
 extern "C" __global__ void __launch_bounds__(threads)
     measure_listed(const u8* bytes, u64 size, const u16* __restrict__ ends, const u64* __restrict__ begins,
                    const ConvertColumn* __restrict__ columns, const FindTotals* totals, const u32* declined, u64* sums,
@@ -70,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(threads)
         sum_of_ends += own[u64{k} * width];
         sum_before += before[u64{k} * width];
     }
-    u64 sum = is_listed ? sum_of_ends - (position == 0 ? 0 : sum_before + records) : u64{1} << 40;
+    u64 sum = is_listed ? sum_of_ends - (position == 0 ? 0 : sum_before + records) : UNLISTED_BYTES;
     // In the first loop a call would delay the loads after it.
     for (u32 k = 0; k < (nulls.sizes != 0 ? records : 0); ++k) {
         const u32 first = position == 0 ? 0 : before[u64{k} * width] + 1u, n = own[u64{k} * width] - first;

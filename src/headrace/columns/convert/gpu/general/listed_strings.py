@@ -14,9 +14,10 @@ from headrace.structure.gpu.find import TileStructure
 LIST_FIELDS = Entry("columns/convert/gpu/general/convert.cu", "list_fields", f"PPPPPPQ{CONVERT_TASK.argument}")
 _MEASURE = Entry("columns/convert/gpu/general/listed_strings.cu", "measure_listed", "PQPPPPPPQII")
 CONVERT_LISTED = Entry(_MEASURE.file, "convert_listed", "PQPPPPPIII")
-_GROUP_ROWS, _STRIP_FIELDS = 64, 64  # group_rows, strip_fields
+_GROUP_ROWS = 64  # `group_rows` of listed_strings.cu
+_STRIP_FIELDS = 64  # `strip_fields` of listed_strings.cu
 UNLISTED_BYTES = 1 << 40
-"""Bytes of the first column if some fields could not be listed, at least."""
+"""Bytes of the first column if some fields could not be listed, at least: UNLISTED_BYTES of listed_strings.cu."""
 
 
 class ListedStrings:

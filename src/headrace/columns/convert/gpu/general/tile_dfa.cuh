@@ -66,12 +66,14 @@ HR_FN void keep_quotes(ConvertMemory& memory, const PlainDialect& dialect, u32 f
     __syncthreads();
 }
 
-// Decodes letters after escapes in the staged text: of "a\\tb" the t becomes a tab, and the escape stays a dropped
-// byte. A byte is decoded by the thread that has the word of its escape. The head's first byte is escaped if the byte
-// before it is a dropped escape.
+// Decodes letters after escapes in the staged text, if the dialect has escape sequences. Of "a\\tb" the t becomes a
+// tab, and the escape stays a dropped byte. A byte is decoded by the thread that has the word of its escape. The head's
+// first byte is escaped if the byte before it is a dropped escape.
 HR_FN void decode_sequences(ConvertMemory& memory, const u8* whole, const ConvertTask& task, const ConvertTile& tile,
                             u32 first) {
     const DfaTask& steps = task.dfa;
+    if (!steps.dialect.escape_sequences) return;
+    __syncthreads();
     u8* const text = reinterpret_cast<u8*>(memory.text);
     const auto decode_after = [&](u32 word) {
         for (u32 left = memory.dropped[word]; left != 0; left &= left - 1) {
@@ -100,13 +102,13 @@ HR_FN bool ends_record(const ConvertMemory& memory, u32 at) { return memory.reco
 
 // Moves `begin` past the spaces that the dialect skips at the start of a field.
 HR_FN void skip_spaces(const ConvertMemory& memory, const ConvertTask& task, u32& begin, u32 end) {
-    if ((task.dfa.flags & DFA_SKIPS_SPACES) == 0) return;
+    if (!task.dfa.dialect.skip_initial_space) return;
     while (begin < end && staged_text(memory)[begin] == ' ') ++begin;
 }
 
 // Returns the end of a field that begins at `begin`, without the spaces that the dialect skips there.
 HR_FN u32 end_of_text(const ConvertMemory& memory, const ConvertTask& task, u32 begin, u32 end) {
-    if ((task.dfa.flags & DFA_STRIPS) == 0) return end;
+    if (!task.dfa.dialect.strip) return end;
     while (begin < end && staged_text(memory)[end - 1] == ' ') --end;
     return end;
 }
@@ -120,7 +122,7 @@ HR_FN bool is_open(const ConvertTask& task, const TileStart& next) {
 // dropped.
 HR_FN bool is_opening(const ConvertMemory& memory, const ConvertTask& task, u32 at) {
     if (!(task.dialect.flags & PLAIN_QUOTES) || staged_text(memory)[at] != task.dialect.quote) return false;
-    if (!by_dfa || (task.dfa.flags & DFA_LENIENT) == 0) return true;
+    if (!by_dfa || !task.dfa.dialect.lenient_quotes) return true;
     return memory.dropped[at / 32] >> (at % 32) & 1;
 }
 

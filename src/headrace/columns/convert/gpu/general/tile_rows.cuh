@@ -87,11 +87,11 @@ HR_FN FieldText text_of(const ConvertMemory& memory, const u8* text, const Conve
     if (raw) return {p, n, false, false, 0};
     FieldText field{p, n, false, by_dfa, 0};
     if constexpr (by_dfa) {
-        while ((task.dfa.flags & DFA_STRIPS) && field.n != 0 && field.p[field.n - 1] == ' ') {
+        while (task.dfa.dialect.strip && field.n != 0 && field.p[field.n - 1] == ' ') {
             --field.n;
             ++field.after;
         }
-        while ((task.dfa.flags & DFA_SKIPS_SPACES) && field.n != 0 && *field.p == ' ') {
+        while (task.dfa.dialect.skip_initial_space && field.n != 0 && *field.p == ' ') {
             ++field.p;
             --field.n;
         }
@@ -99,7 +99,7 @@ HR_FN FieldText text_of(const ConvertMemory& memory, const u8* text, const Conve
     const u32 end = static_cast<u32>(place.end - field.after),
               begin = end - static_cast<u32>(field.n);  // if it is staged
     if ((task.dialect.flags & PLAIN_QUOTES) && field.n >= 2 && *field.p == task.dialect.quote) {
-        const bool lenient = by_dfa && (task.dfa.flags & DFA_LENIENT);
+        const bool lenient = by_dfa && task.dfa.dialect.lenient_quotes;
         field.quoted = !lenient || (staged ? (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0
                                            : is_enclosed(marks_of(task), field.p, field.n));
     }

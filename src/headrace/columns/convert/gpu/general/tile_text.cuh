@@ -191,7 +191,7 @@ HR_FN void stage_tile(ConvertMemory& memory, const u8* text, const ConvertTask& 
     if (threadIdx.x == 0) memory.text[vectors] = {0, 0, 0, 0};
     const bool is_ascii = !__syncthreads_or((high & tile::top_bits) != 0);
     tile.has_errors = !is_ascii && task.strings != 0;
-    const bool may_split = by_dfa && (task.dfa.flags & DFA_HIGH_BYTES);
+    const bool may_split = by_dfa && task.dfa.has_high_bytes;
     if (tile.has_errors && !may_split) tile.has_errors = __syncthreads_or(!is_valid_tile(memory, text, task, tile));
 }
 

@@ -197,9 +197,9 @@ HR_FN TextMarks marks_of(const ConvertTask& task) {
     return {task.dialect.quote,
             steps.escape,
             (task.dialect.flags & PLAIN_DOUBLES) != 0,
-            (steps.flags & DFA_ESCAPES) != 0,
-            (steps.flags & DFA_LENIENT) != 0,
-            (steps.flags & DFA_SEQUENCES) != 0};
+            steps.has_escape,
+            steps.dialect.lenient_quotes,
+            steps.dialect.escape_sequences};
 }
 
 // Returns the index of the literal byte at or after byte `i`: `i`, or `i + 1` if byte `i` is an escape or the first of

@@ -1,0 +1,19 @@
+// Options of a dialect that are on or off, for the code of both devices. They have the names of dialect.py, from which
+// they are read by name: a new one is declared here and there.
+#pragma once
+
+#include "core/cpu/portable.hpp"
+
+HR_BEGIN_NAMESPACE
+
+struct DialectFlags {
+    bool double_quote;        // two quotes inside quotes mean one
+    bool escape_sequences;    // an escaped letter may stand for another byte (columns/rules/escape_sequences.hpp)
+    bool lenient_quotes;      // malformed quotes are text (cpu/lenient.hpp)
+    bool strict_quotes;       // quotes in unquoted fields are malformed
+    bool skip_initial_space;  // spaces at the start of a field are skipped
+    bool strip;               // spaces around a field are skipped; then skip_initial_space is set too
+    bool skip_blank_lines;    // a line end at the start of a record is skipped
+};
+
+HR_END_NAMESPACE
