@@ -16,31 +16,48 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 block_rows = threads * TURNS;
 constexpr u64 empty = ~u64{0};
 
-// A row's text. `head`: its bytes, if they are fewer than eight.
+// A row's text. `head`: its first eight bytes, or all, before zeros. `tail`: its last eight, if it has more. Texts of
+// up to 16 bytes are equal if these and their sizes are.
 struct TextOfRow {
-    u64 begin, size, head;
+    u64 begin, size, head, tail;
 };
-constexpr u64 head_bytes = 8;
+constexpr u64 word_bytes = 8;
+
+HR_FN u64 head_of(const PlainTexts& texts, u64 begin, u64 size, u64 end) {
+    u32 words[2];
+    load_first(texts, begin, static_cast<u32>(size < word_bytes ? size : word_bytes), end, words);
+    return u64{words[1]} << 32 | words[0];
+}
 
 HR_FN TextOfRow text_of(const PlainTexts& texts, u64 row, u64 end) {
-    TextOfRow text{text_begin(texts, row), 0, 0};
-    text.size = text_begin(texts, row + 1) - text.begin;
-    if (text.size >= head_bytes) return text;
-    u32 words[2];
-    load_first(texts, text.begin, static_cast<u32>(text.size), end, words);
-    text.head = u64{words[1]} << 32 | words[0];
-    return text;
+    const u64 begin = text_begin(texts, row), size = text_begin(texts, row + 1) - begin;
+    const u64 tail = size > word_bytes ? word_at(texts, begin + size - word_bytes, end) : 0;
+    return {begin, size, head_of(texts, begin, size, end), tail};
 }
 
-// Returns the hash of the text: hash_head of a short one, whose bytes are loaded already.
-HR_FN u64 hash_of(const PlainTexts& texts, const TextOfRow& text, u64 seed) {
-    return text.size < head_bytes ? hash_head(text.head, text.size, seed)
-                                  : hash_text(texts.bytes + text.begin, text.size, seed);
+// Returns the hash of the text, in the form of hash_text.
+HR_FN u64 hash_of(const PlainTexts& texts, const TextOfRow& text, u64 seed, u64 end) {
+    const u64 secret = golden_ratio ^ seed;
+    u64 hash = fold_product(text.head ^ secret, text.tail ^ seed ^ (text.size * golden_ratio));
+    for (u64 at = word_bytes; at + word_bytes < text.size; at += 2 * word_bytes) {
+        const u64 next = at + 2 * word_bytes < text.size ? at + word_bytes : text.size - word_bytes;
+        const u64 low = word_at(texts, text.begin + at, end), high = word_at(texts, text.begin + next, end);
+        hash = fold_product(low ^ secret, high ^ hash);
+    }
+    return fold_product(hash, seed * golden_ratio | 1);
 }
 
-HR_FN bool are_equal(const PlainTexts& texts, const TextOfRow& a, const TextOfRow& b) {
-    if (a.size != b.size || a.head != b.head) return false;
-    return a.size < head_bytes || are_bytes_equal(texts.bytes + a.begin, texts.bytes + b.begin, a.size);
+// Returns whether a row has the text.
+HR_FN bool is_text_of(const PlainTexts& texts, u64 row, const TextOfRow& text, u64 end) {
+    const u64 begin = text_begin(texts, row);
+    if (text_begin(texts, row + 1) - begin != text.size) return false;
+    if (head_of(texts, begin, text.size, end) != text.head) return false;
+    if (text.size <= word_bytes) return true;
+    if (word_at(texts, begin + text.size - word_bytes, end) != text.tail) return false;
+    for (u64 at = word_bytes; at + word_bytes < text.size; at += word_bytes) {
+        if (word_at(texts, begin + at, end) != word_at(texts, text.begin + at, end)) return false;
+    }
+    return true;
 }
 
 HR_FN bool is_too_small(const DistinctTexts& task) { return 2 * tile::load_cached(task.used_slots) >= task.mask; }
@@ -55,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
         if (row >= texts.rows || !has_text(texts, row)) continue;
         if (is_too_small(task)) return;
         const TextOfRow text = text_of(texts, row, end);
-        u64 slot = hash_of(texts, text, task.seed) & task.mask;
+        u64 slot = hash_of(texts, text, task.seed, end) & task.mask;
         for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
             // Threads that started when half of the slots were free may take all of them.
             if (probes % 32 == 0 && 2 * tile::load_relaxed(task.used_slots) >= task.mask) return;
@@ -67,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
                     break;
                 }
             }
-            if (known == row || are_equal(texts, text_of(texts, known, end), text)) {
+            if (known == row || is_text_of(texts, known, text, end)) {
                 if (row < known) atomicMin(&task.slots[slot], row);
                 break;
             }

@@ -29,8 +29,8 @@ _PLAIN_TEXTS, _DISTINCT_TEXTS = layout("PlainTexts"), layout("DistinctTexts")
 _PLAIN, _DISTINCT = _PLAIN_TEXTS.argument, _DISTINCT_TEXTS.argument
 _PLAIN_TASK, _DISTINCT_TASK = _PLAIN_TEXTS.packer(), _DISTINCT_TEXTS.packer()
 
-_MEASURE_VIEWS = Entry("encode/views.cu", "measure_views", f"{_PLAIN}P")
-_PUT_VIEWS = Entry("encode/views.cu", "put_views", f"{_PLAIN}PPPIP")
+_PUT_VIEWS = Entry("encode/views.cu", "put_views", f"{_PLAIN}PP")
+_PUT_LONG = Entry("encode/views.cu", "put_long_texts", f"{_PLAIN}PPPIP")
 _INSERT = Entry("encode/dictionary.cu", "insert_texts", _DISTINCT)
 _COUNT = Entry("encode/dictionary.cu", "count_firsts", f"{_DISTINCT}P")
 _NUMBER = Entry("encode/dictionary.cu", "number_firsts", f"{_DISTINCT}PPPP")
@@ -139,15 +139,15 @@ def _encoded(launcher: Launcher, column: Column, given: DataType | None, inferre
     texts = StringColumnBuffers(parts.offsets, parts.values, parts.validity, column.length, column.type.bits // 8)
     if form == "dictionary":
         codes, distinct, count = yield from text_dictionary(launcher, texts)
-        result = new_column(
-            type_named("string"), count, 0, launcher.result(distinct.values), offsets=launcher.result(distinct.offsets)
-        )
-        return replace(column, type=DataType("dictionary"), values=launcher.result(codes), offsets=None, dictionary=result)
-    views = yield from string_views(launcher, texts)
-    if views is None:
-        return column
-    data = tuple(launcher.result(buffer) for buffer in views[1])
-    return replace(column, type=DataType("string_view"), values=launcher.result(views[0]), offsets=None, data=data)
+        values, offsets = launcher.result(distinct.values), launcher.result(distinct.offsets)
+        data, dictionary = (), new_column(type_named("string"), count, 0, values, offsets=offsets)
+    else:
+        views = yield from string_views(launcher, texts)
+        if views is None:
+            return column
+        codes, data, dictionary = views[0], tuple(launcher.result(buffer) for buffer in views[1]), None
+    of_rows = column.length, column.null_count, launcher.result(codes), column.validity
+    return new_column(type_named(form), *of_rows, data=data, dictionary=dictionary)
 
 
 def string_views(
@@ -158,29 +158,24 @@ def string_views(
     There is one step. Memory: 16 bytes per row, the long texts, and 8 bytes per block of rows.
     """
     blocks = -(-texts.rows // shape.rows)
-    views = launcher.allocate(texts.rows * 16)
     if not blocks:
-        return views, []
+        return launcher.allocate(0), []
     packed = texts.packed()
     grid = Shape(_defines(shape.threads), blocks, shape.threads)
-    begins = launcher.allocate(blocks * 8)
-    launcher.launch(_MEASURE_VIEWS, grid, [packed, begins])
-    long_bytes = yield from _scanned(launcher, begins, blocks)
+    scan_memory, total, begins, views = launcher.allocate_group([scan_memory_bytes(blocks, 1)], [8, blocks * 8, texts.rows * 16])
+    launcher.launch(_PUT_VIEWS, grid, [packed, views, begins])
+    scan_string_sizes(launcher, begins, (blocks, 1), total, scan_memory)
+    long_bytes = int((yield total).view(np.uint64)[0])
+    if not long_bytes:
+        return views, []
     limits = _limits(launcher, texts, begins, long_bytes, shape)
     if limits is None:
         return None
     ends = [*limits[1:], long_bytes]
     buffers = [launcher.allocate(end - begin) for begin, end in zip(limits, ends, strict=True)]
     tables = [launcher.put(np.array(table, np.uint64)) for table in (limits, [buffer.address for buffer in buffers])]
-    launcher.launch(_PUT_VIEWS, grid, [packed, begins, *tables, len(limits), views])
-    return views, [buffer for buffer in buffers if buffer.nbytes]
-
-
-def _scanned(launcher: Launcher, sizes: DeviceBuffer, count: int) -> Steps[int]:
-    """Replace sizes in device memory by their sums before each, and return the sum of all."""
-    total = launcher.allocate(8)
-    scan_string_sizes(launcher, sizes, (count, 1), total)
-    return int((yield total).view(np.uint64)[0])
+    launcher.launch(_PUT_LONG, grid, [packed, begins, *tables, len(limits), views])
+    return views, buffers
 
 
 def _limits(
@@ -233,7 +228,8 @@ def text_dictionary(
         raise HeadraceError("more than 2147483647 distinct texts; read them as string")
     if nbytes > _MAX_INT32:
         raise HeadraceError("distinct texts of more than 2147483647 bytes; read them as large_string")
-    result = StringColumnBuffers(launcher.allocate((count + 1) * 4), launcher.allocate(nbytes), None, count, 4)
+    offsets, values = launcher.allocate_group([], [(count + 1) * 4, nbytes])
+    result = StringColumnBuffers(offsets, values, None, count, 4)
     grid = Shape(_defines(shape.threads), (count + 1) * 32 // shape.threads + 1, shape.threads)
     args = [texts.packed(), distinct.rows, distinct.begins, count, nbytes, result.offsets, result.values]
     launcher.launch(_GATHER, grid, args)
