@@ -134,13 +134,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
 }
 
-// Writes the code of each row; null rows have code 0.
+// Replaces the slot of each row by its code; null rows have code 0.
 extern "C" __global__ void __launch_bounds__(threads)
-    put_codes(const __grid_constant__ DistinctTexts task, const u32* codes, u32* result) {
+    put_codes(const __grid_constant__ DistinctTexts task, const u32* codes) {
     if (is_too_small(task)) return;
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
-        if (row < task.texts.rows) result[row] = has_text(task.texts, row) ? codes[task.where[row]] : 0;
+        if (row < task.texts.rows) task.where[row] = has_text(task.texts, row) ? codes[task.where[row]] : 0;
     }
 }
 

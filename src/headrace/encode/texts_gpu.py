@@ -34,14 +34,14 @@ _PUT_LONG = Entry("encode/views.cu", "put_long_texts", f"{_PLAIN}PPPIP")
 _INSERT = Entry("encode/dictionary.cu", "insert_texts", _DISTINCT)
 _COUNT = Entry("encode/dictionary.cu", "count_firsts", f"{_DISTINCT}P")
 _NUMBER = Entry("encode/dictionary.cu", "number_firsts", f"{_DISTINCT}PPPP")
-_CODES = Entry("encode/dictionary.cu", "put_codes", f"{_DISTINCT}PP")
+_CODES = Entry("encode/dictionary.cu", "put_codes", f"{_DISTINCT}P")
 _GATHER = Entry("encode/dictionary.cu", "gather_texts", f"{_PLAIN}PPQQPP")
 _INITIAL_SLOTS, _SLOT_GROWTH = 1 << 16, 16
 """Slots of the first hash table, and the factor of each larger table."""
 _MAX_INT32 = 0x7FFFFFFF
 _SEED = int.from_bytes(os.urandom(8), "little") | 1
 _MAX_TOGETHER = 4
-"""Columns that are encoded together. Each takes scratch memory of 8 bytes a row."""
+"""Columns that are encoded together. Each takes 4 bytes a row beside its texts."""
 
 ResultT = TypeVar("ResultT")
 Steps = Generator[DeviceBuffer, NDArray[np.uint8], ResultT]
@@ -209,16 +209,16 @@ def text_dictionary(
 ) -> Steps[tuple[DeviceBuffer, StringColumnBuffers, int]]:
     """Return codes, the distinct texts in the order of their first rows, and their number.
 
-    There is one step, and one more for each hash table that was too small. Memory: 8 bytes per row, and 40 to 640 bytes
+    There is one step, and one more for each hash table that was too small. Memory: 4 bytes per row, and 40 to 640 bytes
     per distinct text.
 
     Raise HeadraceError if the dictionary has too many texts or bytes.
     """
     if not texts.rows:
         return launcher.allocate(0), StringColumnBuffers(launcher.put(np.zeros(1, np.int32)), launcher.allocate(0), None, 0, 4), 0
-    where, codes = launcher.allocate(texts.rows * 4), launcher.allocate(texts.rows * 4)
+    codes = launcher.allocate(texts.rows * 4)
     while True:
-        distinct = _DistinctTexts.find(launcher, texts, shape, where, codes)
+        distinct = _DistinctTexts.find(launcher, texts, shape, codes)
         count, nbytes = (yield distinct.found).view(np.uint64).tolist()
         if 2 * count < shape.slots:
             break
@@ -246,15 +246,13 @@ class _DistinctTexts(NamedTuple):
     """The first row of each text, and the bytes of those before it."""
 
     @classmethod
-    def find(
-        cls, launcher: Launcher, texts: StringColumnBuffers, shape: TextShape, where: DeviceBuffer, codes: DeviceBuffer
-    ) -> _DistinctTexts:
-        """Launch the kernels that find and number the texts. `where` and `codes` have a word for each row."""
+    def find(cls, launcher: Launcher, texts: StringColumnBuffers, shape: TextShape, codes: DeviceBuffer) -> _DistinctTexts:
+        """Launch the kernels that find and number the texts. `codes` has a word for each row, first that of its slot."""
         blocks, slots, most = -(-texts.rows // shape.rows), shape.slots, shape.slots // 2
         zeroed = [slots * 8, 16, most * 8, scan_memory_bytes(blocks, 1), scan_memory_bytes(most, 1), blocks * 8]
         buffers = launcher.allocate_group(zeroed, [8, most * 8, slots * 4], ones=1)
         table, found, begins, block_memory, text_memory, block_begins, block_total, rows, codes_of = buffers
-        task = _DISTINCT_TASK.pack(texts.packed(), table.address, slots - 1, where.address, _SEED, found.address)
+        task = _DISTINCT_TASK.pack(texts.packed(), table.address, slots - 1, codes.address, _SEED, found.address)
         defines = _defines(shape.threads)
         grid = Shape(defines, blocks, shape.threads)
         with launcher.together():
@@ -262,6 +260,6 @@ class _DistinctTexts(NamedTuple):
             launcher.launch(_COUNT, Shape(defines, -(-slots // shape.threads), shape.threads), [task, block_begins])
             scan_string_sizes(launcher, block_begins, (blocks, 1), block_total, block_memory)
             launcher.launch(_NUMBER, grid, [task, block_begins, codes_of, rows, begins])
-            launcher.launch(_CODES, grid, [task, codes_of, codes])
+            launcher.launch(_CODES, grid, [task, codes_of])
             scan_string_sizes(launcher, begins, (most, 1), BufferSlice(found, 8, 8), text_memory)
         return cls(found, rows, begins)

@@ -33,7 +33,7 @@ struct DistinctTexts {
     PlainTexts texts;
     u64* slots;
     u64 mask;         // number of slots minus 1; at most 2^32 slots
-    u32* where;       // slot of each row that is not null
+    u32* where;       // slot of each row that is not null, then the code of each row
     u64 seed;         // differs from process to process, so that colliding texts cannot be prepared
     u64* used_slots;  // number of used slots; if it exceeds half of all, the table is too small
 };
