@@ -37,11 +37,6 @@ HR_FN u64 hash_bytes(const u8* bytes, u64 size) {
     return combine_hash(hash, load_bytes(bytes, size));
 }
 
-// Hash of a text of `size` bytes, fewer than eight, which are the low bytes of `head`.
-HR_FN u64 hash_head(u64 head, u64 size, u64 seed) {
-    return fold_product(seed ^ (size * golden_ratio) ^ head, seed * golden_ratio | 1);
-}
-
 // Hash of a text for tables inside one process. With a random seed, an outsider cannot prepare texts that collide. Two
 // words a product halve the chain of products (wyhash: Wang Yi 2019).
 HR_HOT u64 hash_text(const u8* text, u64 size, u64 seed) {

@@ -1,7 +1,8 @@
 // Converts strings to string views, as views.cpp: texts of up to 12 bytes are inline, the others are concatenated in
 // buffers of less than 2^31 bytes.
 //
-// Bytes moved: offsets twice, 16 per row, and texts of more than 12 bytes once in and once out.
+// Bytes moved: offsets and texts of up to 12 bytes once, and 16 per row. If there are longer texts, offsets again, and
+// these texts once in and once out.
 #include "encode/text_bytes.cuh"
 #include "gpu/block/block.cuh"
 
@@ -17,16 +18,25 @@ HR_FN u64 size_of(const PlainTexts& texts, u64 row) {
 
 HR_FN u64 long_size(u64 size) { return size > inline_bytes ? size : 0; }
 
-// sizes[block]: bytes of the long texts of the block's rows.
+// Writes the views. Those of texts of more than 12 bytes have only the size and the first four. sizes[block]: bytes of
+// such long texts of the block's rows.
 extern "C" __global__ void __launch_bounds__(threads)
-    measure_views(const __grid_constant__ PlainTexts texts, u64* sizes) {
+    put_views(const __grid_constant__ PlainTexts texts, uint4* views, u64* sizes) {
     __shared__ u64 parts[threads / tile::lanes];
-    u64 size = 0;
+    const u64 end = text_begin(texts, texts.rows);
+    u64 long_bytes = 0;
+#pragma unroll 4
     for (u32 turn = 0; turn < TURNS; ++turn) {
-        size += long_size(size_of(texts, u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x));
+        const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
+        if (row >= texts.rows) break;
+        const u64 size = size_of(texts, row);
+        u32 bytes[3];
+        load_first(texts, text_begin(texts, row), size > inline_bytes ? 4 : static_cast<u32>(size), end, bytes);
+        views[row] = {static_cast<u32>(size), bytes[0], bytes[1], bytes[2]};
+        long_bytes += long_size(size);
     }
-    size = tile::reduce_block<Sum<u64>, threads>(size, parts);
-    if (threadIdx.x == 0) sizes[blockIdx.x] = size;
+    long_bytes = tile::reduce_block<Sum<u64>, threads>(long_bytes, parts);
+    if (threadIdx.x == 0) sizes[blockIdx.x] = long_bytes;
 }
 
 // The texts of a block in one turn, one per thread: its size, and its position among the bytes of all long texts.
@@ -42,16 +52,17 @@ struct ViewBuffers {
     u32 count;
 };
 
-// Copies the long texts of a warp's lanes. Completes the view of this lane's text, if it is long.
-HR_FN void put_long(const PlainTexts& texts, const TurnTexts& own, const ViewBuffers& all, uint4& view) {
+// Copies the long texts of a warp's lanes, and completes their views.
+HR_FN void put_long(const PlainTexts& texts, const TurnTexts& own, const ViewBuffers& all, uint4* views) {
     const bool is_long = own.size > inline_bytes;
     u8* to = nullptr;
     if (is_long) {
         u32 number = all.count - 1;
         while (all.limits[number] > own.place) --number;
-        view.z = number;
-        view.w = static_cast<u32>(own.place - all.limits[number]);
-        to = all.buffers[number] + view.w;
+        const u32 offset = static_cast<u32>(own.place - all.limits[number]);
+        views[own.row].z = number;
+        views[own.row].w = offset;
+        to = all.buffers[number] + offset;
     }
     const u8* const from = texts.bytes + own.begin;
     // The whole warp copies the text of each lane.
@@ -64,35 +75,23 @@ HR_FN void put_long(const PlainTexts& texts, const TurnTexts& own, const ViewBuf
     }
 }
 
-// `begins[block]`: position of the block's first long text among the bytes of all long texts. `limits`, `buffers`,
-// `count`: as ViewBuffers. A block without long texts has neither scans nor barriers after the first one.
+// Copies the texts of more than 12 bytes. `begins[block]`: position of the block's first long text among the bytes of
+// all long texts. `limits`, `buffers`, `count`: as ViewBuffers. `views`: as put_views writes them.
 extern "C" __global__ void __launch_bounds__(threads)
-    put_views(const __grid_constant__ PlainTexts texts, const u64* begins, const u64* limits, u8* const* buffers,
-              u32 count, uint4* views) {
+    put_long_texts(const __grid_constant__ PlainTexts texts, const u64* begins, const u64* limits, u8* const* buffers,
+                   u32 count, uint4* views) {
     __shared__ u64 parts[threads / tile::lanes];
-    const u64 end = text_begin(texts, texts.rows), first = u64{blockIdx.x} * block_rows + threadIdx.x;
     u64 before = begins[blockIdx.x];
-    bool has_long = false;
-#pragma unroll
-    for (u32 turn = 0; turn < TURNS; ++turn) has_long |= size_of(texts, first + turn * threads) > inline_bytes;
-    has_long = __syncthreads_or(has_long);
-#pragma unroll 2
+    if (blockIdx.x + 1 < gridDim.x && begins[blockIdx.x + 1] == before) return;  // the block has no long text
     for (u32 turn = 0; turn < TURNS; ++turn) {
-        const u64 row = first + turn * threads;
+        const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         TurnTexts own{row, row < texts.rows ? text_begin(texts, row) : 0, size_of(texts, row), 0};
-        const u32 shown = own.size > inline_bytes ? 4 : static_cast<u32>(own.size);
-        u32 bytes[3];
-        load_first(texts, own.begin, shown, end, bytes);
-        uint4 view{static_cast<u32>(own.size), bytes[0], bytes[1], bytes[2]};
-        if (has_long) {
-            const u64 size = long_size(own.size), until = tile::scan_warp<Sum<u64>>(size);
-            const tile::WarpPrefix<u64> warps =
-                tile::scan_warps<Sum<u64>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
-            own.place = before + warps.before + until - size;
-            before += warps.total;
-            put_long(texts, own, {limits, buffers, count}, view);
-            __syncthreads();  // `parts` is reused
-        }
-        if (own.row < texts.rows) views[own.row] = view;
+        const u64 size = long_size(own.size), until = tile::scan_warp<Sum<u64>>(size);
+        const tile::WarpPrefix<u64> warps =
+            tile::scan_warps<Sum<u64>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
+        own.place = before + warps.before + until - size;
+        before += warps.total;
+        put_long(texts, own, {limits, buffers, count}, views);
+        __syncthreads();  // `parts` is reused
     }
 }
