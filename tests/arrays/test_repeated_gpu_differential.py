@@ -47,6 +47,23 @@ def test_repeated_sorts_and_scans(library: str, count: int, dtype: str) -> None:
 
 @pytest.mark.parametrize("library", ["cupy", "torch"])
 @pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f8"])
+def test_sorts_of_a_new_length_in_each_call(library: str, count: int, dtype: str) -> None:
+    there, back = on_card(library)
+    random = np.random.default_rng(count)
+    for number in range(12):
+        keys = random.integers(0, 1 << 31, count + number * (1 + count // 100)).astype(dtype)
+        values = np.arange(len(keys), dtype="i4")
+        given, moved, order = there(keys), there(values), np.argsort(keys, kind="stable")
+        pairs = headrace.sort_pairs(given, moved)
+        assert np.array_equal(back(headrace.sort(given)), keys[order]), number
+        assert np.array_equal(back(headrace.argsort(given)), order), number
+        assert np.array_equal(back(pairs.keys), keys[order]) and np.array_equal(back(pairs.values), values[order]), number
+        assert headrace.sort(given, out=given) is given and np.array_equal(back(given), keys[order])
+
+
+@pytest.mark.parametrize("library", ["cupy", "torch"])
+@pytest.mark.parametrize("count", COUNTS)
 def test_repeated_splits(library: str, count: int) -> None:
     there, back = on_card(library)
     random = np.random.default_rng(count)

@@ -60,8 +60,8 @@ class Launches:
     def __init__(self, *, accepts=True):
         self.accepts, self.made = accepts, []
 
-    def replay(self, addresses, stream):
-        self.made.append((addresses, stream))
+    def replay(self, addresses, stream, count=0):
+        self.made.append((addresses, stream, count) if count else (addresses, stream))
         return self.accepts
 
 
@@ -154,6 +154,29 @@ def test_kept_calls_are_bounded():
     for length in range(700):
         repeated_call("sort", Tensor(length=length)).keep(Launches(), [result(4096)], [result(8192)])
     assert 0 < len(repeated.known_calls) <= 256 and repeated_call("sort", Tensor(length=699)).is_known
+
+
+@pytest.mark.parametrize("kind", [Tensor, CupyArray])
+def test_lengths_of_a_class_repeat_the_launches_with_their_number_of_items(kind):
+    def call(*lengths):
+        return repeated_call(
+            "sort", *[kind(length=length, address=4096 << at) for at, length in enumerate(lengths)], by_class=True
+        )
+
+    launches = Launches()
+    for length, others, another in (
+        (1001, (961, 1024), (960, 1025)),
+        (3, (1, 16), (0, 17)),
+        (1 << 25, (1 << 25,), ((1 << 25) - 1, (1 << 25) + 1)),
+    ):
+        launches.made.clear()
+        call(length).keep(launches, [result(4096)], [result(8192)])
+        for other in others:
+            assert call(other).is_known and call(other).replay(8192)
+        assert [made[2:] for made in launches.made] == [(other,) if length < 1 << 25 else () for other in others]
+        assert not any(call(other).is_known for other in another)
+    call(1001, 1001).keep(launches, [result(4096), result(8192)], [result(8192)])
+    assert call(1000, 1000).is_known and not call(1000, 1001).is_known and not call(1001, 1000).is_known
 
 
 def test_results_have_the_library_of_their_array():

@@ -2,7 +2,7 @@
 
 To check and describe the arguments of a call takes 20 to 40 us of the host; a sort of 65,536 keys takes 20 us of a GPU. Both
 depend on the options, and on library, type, length, device and alignment of each array. A call with the same ones needs only
-addresses, memory for its results, and launches.
+addresses, memory for its results, and launches. Sorts whose lengths are of one class share their launches (core/size_class.py).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 from headrace.arrays.arrays import TORCH_NAMES, Array, cupy_stream, torch_stream
+from headrace.core.size_class import size_class
 
 _ALIGNMENT = 256  # addresses that are a multiple of it are recognised: those of all allocators, and not those of most views
 _MAX_CALLS = 256
@@ -20,8 +21,11 @@ _MAX_CALLS = 256
 class Replay(Protocol):
     """The launches of a call."""
 
-    def replay(self, addresses: list[int], stream: int) -> bool:
-        """Make the launches for other addresses. Return False, having launched nothing, if the caller must make them."""
+    def replay(self, addresses: list[int], stream: int, count: int = 0) -> bool:
+        """Make the launches for other addresses. Return False, having launched nothing, if the caller must make them.
+
+        `count`: number of items, if the launches serve several; else 0.
+        """
 
 
 class RepeatedCall:
@@ -30,12 +34,13 @@ class RepeatedCall:
     `key`: its name and options, and the library, device, types and lengths of its arrays.
     `addresses`: addresses of the arrays.
     `stream`: stream that the library uses.
+    `count`: number of items, if the key has its class alone; else 0.
     """
 
-    __slots__ = ("_addresses", "_key", "_known", "_stream")
+    __slots__ = ("_addresses", "_count", "_key", "_known", "_stream")
 
-    def __init__(self, key: Hashable, addresses: list[int], stream: int) -> None:
-        self._key, self._addresses, self._stream = key, addresses, stream
+    def __init__(self, key: Hashable, addresses: list[int], stream: int, count: int = 0) -> None:
+        self._key, self._addresses, self._stream, self._count = key, addresses, stream, count
         self._known = known_calls.get(key)
 
     @property
@@ -57,7 +62,7 @@ class RepeatedCall:
         for address in results:
             if address % _ALIGNMENT:
                 return False
-        return self._known is not None and self._known.replay([*self._addresses, *results], self._stream)
+        return self._known is not None and self._known.replay([*self._addresses, *results], self._stream, self._count)
 
     def may_keep(self, arrays: Sequence[Array], results: Sequence[Array]) -> bool:
         """Return whether launches for these arrays serve equal calls; parameters as for `keep`."""
@@ -80,23 +85,23 @@ class RepeatedCall:
 known_calls: dict[Hashable, Replay] = {}  # launches by `RepeatedCall` key
 
 
-def repeated_call(options: Hashable, *values: Any) -> RepeatedCall | None:
+def repeated_call(options: Hashable, *values: Any, by_class: bool = False) -> RepeatedCall | None:
     """Return a call that may repeat an earlier one; None for arrays of the host, and for those that need checks or copies.
 
     `options`: name of the function, and its options: all that the launches depend on besides the arrays. `values`: the
-    arrays.
+    arrays. `by_class`: whether the launches serve all lengths of a class (core/size_class.py).
     """
     kind = type(values[0])
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and kind is getattr(torch, "Tensor", None):
-        return _call_of_torch(torch, options, values)
+        return _call_of_torch(torch, options, values, by_class)
     if cupy is not None and kind is getattr(cupy, "ndarray", None):
-        return _call_of_cupy(cupy, options, values)
+        return _call_of_cupy(cupy, options, values, by_class)
     return None
 
 
-def _call_of_torch(torch: Any, options: Hashable, values: Sequence[Any]) -> RepeatedCall | None:
-    kinds, addresses, device = [], [], -1
+def _call_of_torch(torch: Any, options: Hashable, values: Sequence[Any], by_class: bool) -> RepeatedCall | None:
+    kinds, lengths, addresses, device = [], [], [], -1
     for value in values:
         is_plain = type(value) is torch.Tensor and value.is_cuda and value.layout is torch.strided
         if not is_plain or value.dim() != 1 or not value.is_contiguous():
@@ -106,12 +111,13 @@ def _call_of_torch(torch: Any, options: Hashable, values: Sequence[Any]) -> Repe
             return None
         device = index
         addresses.append(address)
-        kinds.append((value.dtype, value.numel()))
-    return RepeatedCall((options, torch.Tensor, device, *kinds), addresses, torch_stream(torch, device) or 1)
+        kinds.append(value.dtype)
+        lengths.append(value.numel())
+    return _call((options, torch.Tensor, device, *kinds), lengths, addresses, torch_stream(torch, device) or 1, by_class)
 
 
-def _call_of_cupy(cupy: Any, options: Hashable, values: Sequence[Any]) -> RepeatedCall | None:
-    current, kinds, addresses = cupy.cuda.runtime.getDevice(), [], []
+def _call_of_cupy(cupy: Any, options: Hashable, values: Sequence[Any], by_class: bool) -> RepeatedCall | None:
+    current, kinds, lengths, addresses = cupy.cuda.runtime.getDevice(), [], [], []
     for value in values:
         if type(value) is not cupy.ndarray or value.ndim != 1 or not value.flags.c_contiguous:
             return None
@@ -119,8 +125,17 @@ def _call_of_cupy(cupy: Any, options: Hashable, values: Sequence[Any]) -> Repeat
         if address % _ALIGNMENT or address in addresses or value.device.id != current:
             return None
         addresses.append(address)
-        kinds.append((value.dtype, value.size))
-    return RepeatedCall((options, cupy.ndarray, current, *kinds), addresses, cupy_stream())
+        kinds.append(value.dtype)
+        lengths.append(value.size)
+    return _call((options, cupy.ndarray, current, *kinds), lengths, addresses, cupy_stream(), by_class)
+
+
+def _call(key: tuple[Hashable, ...], lengths: Sequence[int], addresses: list[int], stream: int, by_class: bool) -> RepeatedCall:
+    """Return the call for a key without lengths: with the class of all lengths if they are alike, else with each."""
+    count, alike = lengths[0], size_class(lengths[0]) if by_class else range(0)
+    if not alike or any(length != count for length in lengths):
+        return RepeatedCall((*key, *lengths), addresses, stream)
+    return RepeatedCall((*key, alike.stop), addresses, stream, count)
 
 
 def empty_beside(value: Any, typestr: str | None = None, length: int | None = None) -> tuple[Any, tuple[int]]:

@@ -192,8 +192,9 @@ class _ScanLaunch:
         found = _scan_kernel(card, joining.join, joining.item)
         return cls(card, found, source.length, -(-source.nbytes // found.stage_bytes), 16 if source.width == 8 else 8, exclusive)
 
-    def replay(self, addresses: list[int], stream: int | None) -> bool:
-        """Launch it for the addresses of the items and of the result."""
+    def replay(self, addresses: list[int], stream: int | None, count: int = 0) -> bool:
+        """Launch it for the addresses of the items and of the result; it serves one length, so `count` is 0."""
+        assert not count
         source, target = addresses
         with Scratch(self.card, 16 + self.tiles * self.state_bytes, stream, self.state_bytes) as (memory, epoch):
             args = (source, target, self.length, memory.address, epoch, int(self.exclusive))

@@ -92,6 +92,35 @@ def test_a_replay_launches_with_its_own_addresses(driver):
         ]
 
 
+def test_a_replay_of_a_class_of_sizes_launches_with_its_own_number_of_items(driver):
+    def counted(launcher):
+        source, target = launcher.addresses
+        launcher.launch(ENTRY, Shape({}, 5, 32, 0), [source, launcher.count, STRUCTURE.pack(target, launcher.count, 5, 6, 0)])
+        launcher.launch(ENTRY, Shape({}, 5, 32, 0), [launcher.counters(), 100, STRUCTURE.pack(99, source, 0, 0, launcher.count)])
+
+    def launched(count):
+        driver.launched.clear(), driver.arguments.clear(), driver.called.clear()
+        return replayed("class", counted, [4096, 8192], driver.card, None, count=count, counts=range(90, 101))
+
+    assert not launched(100)
+    for count in (100, 99, 90):
+        assert launched(count)
+        assert driver.arguments == [
+            packed(4096, count, STRUCTURE.pack(8192, count, 5, 6, 0)),
+            packed(COUNTERS, 100, STRUCTURE.pack(99, 4096, 0, 0, count)),
+        ]
+    assert not launched(101) and not launched(89) and not launched(0) and not driver.launched
+
+
+def test_a_number_of_items_that_is_changed_is_found(driver):
+    def doubled(launcher):
+        launcher.launch(ENTRY, Shape({}, 1, 32, 0), [launcher.addresses[0], 2 * launcher.count, bytes(32)])
+
+    assert not replayed("doubled", doubled, [4096], driver.card, None, count=9, counts=range(9, 11))
+    with pytest.raises(AssertionError, match="by more than addition"):
+        replayed("doubled", doubled, [4096], driver.card, None, count=9, counts=range(9, 11))
+
+
 def test_alignments_of_addresses_are_part_of_a_call(driver):
     assert not call(driver) and call(driver)
     assert not call(driver, 4096 + 16)

@@ -152,7 +152,7 @@ def _repeated(keys: Any, buckets: BucketFunction, values: Any) -> RepeatedCall |
     if type(buckets) is not BucketFunction or buckets.kind not in _TOTAL:
         return None
     arrays = (keys,) if values is None else (keys, values)
-    return repeated_call(("multisplit", buckets.kind, buckets.count, buckets.parameters), *arrays)
+    return repeated_call(("multisplit", buckets.kind, buckets.count, buckets.parameters), *arrays, by_class=True)
 
 
 def _repetition(call: RepeatedCall, keys: Any, values: Any, count: int) -> Split | None:

@@ -129,7 +129,7 @@ def sort(
         found = sorted_few(keys, descending=descending, total_order=total_order, in_place=out is not None)
         if found is not None:
             return found
-        call = repeated_call(("sort", descending, total_order, out is None), keys)
+        call = repeated_call(("sort", descending, total_order, out is None), keys, by_class=True)
         if call is not None and call.is_known:
             result, addresses = (keys, ()) if out is keys else empty_beside(keys)
             if call.replay(*addresses):
@@ -210,7 +210,7 @@ def argsort(
         found = argsorted_few(keys, descending=descending, total_order=total_order)
         if found is not None:
             return found
-        call = repeated_call(("argsort", descending, total_order, stable), keys)
+        call = repeated_call(("argsort", descending, total_order, stable), keys, by_class=True)
         if call is not None and call.is_known:
             result, addresses = empty_beside(keys, INDEX_TYPES[dtype])
             if call.replay(*addresses):
@@ -291,7 +291,7 @@ def sort_pairs(
     check_order(nulls, descending=descending, total_order=total_order, stable=stable)
     call = None
     if context is None and strategy is None and out is None:
-        call = repeated_call(("sort_pairs", descending, total_order, stable), keys, values)
+        call = repeated_call(("sort_pairs", descending, total_order, stable), keys, values, by_class=True)
         if call is not None and call.is_known:
             (result, first), (moved_values, second) = empty_beside(keys), empty_beside(values)
             if call.replay(*second, *first):

@@ -4,11 +4,15 @@ The sizes of the call are part of its key. From the second call on, the launchin
 twice, with other addresses for each buffer. A word that differs between the two records is an address, and the difference names
 its buffer. So the launching code needs no second form: it may add to addresses, compare them and pack them into structures.
 
+Calls of a class of sizes may share a key. Then grids and scratch buffers are sized for the largest number of items of the class,
+and kernels get the number itself. It is one less in the second record, so another difference names it.
+
 Scratch buffers of a recorded call become slices of one allocation, which a replay makes, clears and frees.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -45,11 +49,14 @@ class PlanRecorder:
 
     `alignments`: remainder of the address of each of the caller's buffers, divided by `_ALIGNMENT`.
     `number`: 0 or 1: the first or the second record, which have different addresses.
+    `counts`: numbers of items of calls, from 1 or more to 2 or more; none if the key has the number.
     """
 
     waits = 0
 
-    def __init__(self, alignments: Sequence[int], number: int) -> None:
+    def __init__(self, alignments: Sequence[int], number: int, counts: range = range(0)) -> None:
+        self.count = max(0, counts.stop - 1 - number)
+        """Number of items of the recorded call; 0 if the key has it."""
         starts = [2 * slot + number + 1 << _REGION_BITS for slot in range(len(alignments) + _ADDED_BUFFERS)]
         *given, self._counters, self._zeroed, self._others = starts
         self.addresses = [start + alignment for start, alignment in zip(given, alignments, strict=True)]
@@ -105,11 +112,15 @@ class _Addresses:
 
     def __init__(self, first: PlanRecorder) -> None:
         self.expressions = Expressions()
-        inputs = len(first.addresses) + first.uses_counters
-        self._slots = {slot: self.expressions.input() for slot in range(inputs)}
+        given = len(first.addresses)
+        self._slots = {slot: self.expressions.input() for slot in range(given)}
+        self._counts = first.count, second.count
+        self._count = self.expressions.input() if first.count else None
+        if first.uses_counters:
+            self._slots[given] = self.expressions.input()
         scratch = self.expressions.input()
-        self._slots[len(first.addresses) + 1] = scratch
-        self._slots[len(first.addresses) + 2] = scratch + first.bytes[True]
+        self._slots[given + 1] = scratch
+        self._slots[given + 2] = scratch + first.bytes[True]
         self._alignments = [address % _ALIGNMENT for address in first.addresses] + [0] * _ADDED_BUFFERS
         self._symbols: dict[int, Symbol] = {}
 
@@ -117,8 +128,10 @@ class _Addresses:
         """Return the symbol of a number that was recorded twice; the number itself if it is no address."""
         if first == second:
             return first
+        if self._count is not None and (first, second) == self._counts:
+            return self._count
         region = first >> _REGION_BITS
-        assert region % 2 and second - first == 1 << _REGION_BITS, "a recorded number depends on an address by more than addition"
+        assert region % 2 and second - first == 1 << _REGION_BITS, "a recorded number depends on an input by more than addition"
         found = self._symbols.get(first)
         if found is None:
             slot = region // 2
@@ -133,13 +146,11 @@ class _Addresses:
         if isinstance(first, int) and isinstance(second, int):
             return self.of(first, second)
         assert isinstance(first, bytes) and isinstance(second, bytes)
-        symbols = []
-        for at in range(0, len(first), _WORD):
-            words = (int.from_bytes(each[at : at + _WORD], "little") for each in (first, second))
-            value = self.of(*words)
-            if isinstance(value, Symbol):
-                symbols.append((at, _WORD, value))
-        return Packed(first, tuple(symbols))
+        words = struct.Struct(f"<{len(first) // _WORD}Q")
+        assert first[words.size :] == second[words.size :], "an input is in the last bytes of a structure"
+        pairs = enumerate(zip(words.unpack_from(first), words.unpack_from(second), strict=True))
+        differing = [(at * _WORD, self.of(one, other)) for at, (one, other) in pairs if one != other]
+        return Packed(first, tuple([(at, _WORD, value) for at, value in differing if isinstance(value, Symbol)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +158,21 @@ class RecordedCall:
     """The launches of a call, with symbols for addresses."""
 
     recording: Recording
-    """The launches. Inputs of a run: addresses of the caller's buffers, of the counters if they are used, and of scratch memory.
+    """The launches. Inputs of a run: addresses of the caller's buffers, the number of items, and the addresses of counters and of
+    scratch memory. A fixed number of items, and counters that are not used, are left out.
     """
     uses_counters: bool
     """True if a launch needs memory whose first bytes are zero before and after each launch."""
     zeros: int
     nbytes: int
     """Bytes of scratch memory that are cleared, and all of its bytes."""
+    counts: range = range(0)
+    """Numbers of items that the launches serve; none if the number is fixed."""
 
 
-def recorded(code: Callable[[PlanRecorder], None], alignments: Sequence[int]) -> RecordedCall:
-    """Record the launches of `code`; `alignments` as for `PlanRecorder`. Equal calls launch the same, except for addresses."""
-    first, second = records = [PlanRecorder(alignments, number) for number in range(2)]
+def recorded(code: Callable[[PlanRecorder], None], alignments: Sequence[int], counts: range = range(0)) -> RecordedCall:
+    """Record the launches of `code`; parameters as for `PlanRecorder`. Equal calls launch the same, except for addresses."""
+    first, second = records = [PlanRecorder(alignments, number, counts) for number in range(2)]
     for record in records:
         code(record)
     addresses = _Addresses(first)
@@ -170,7 +184,7 @@ def recorded(code: Callable[[PlanRecorder], None], alignments: Sequence[int]) ->
         elif isinstance(what, int):
             steps.append(Filled(SymbolicBuffer(0, *values), what))
     recording = Recording([], [], steps, addresses.expressions)
-    return RecordedCall(recording, first.uses_counters, first.bytes[True], sum(first.bytes.values()))
+    return RecordedCall(recording, first.uses_counters, first.bytes[True], sum(first.bytes.values()), counts)
 
 
 class LaunchPlan:
@@ -184,14 +198,19 @@ class LaunchPlan:
             self._native, self._names = call.recording.compiled(card.index, card_calls(), kernel_of)
         self._card, self._uses_counters = card, call.uses_counters
         self._zeros_and_bytes = call.zeros, call.nbytes
+        self._counts = call.counts or range(1)
         self._pool = device_pool(card).handle
         self._context = int(card.context)
 
-    def replay(self, addresses: list[int], stream: int) -> bool:
-        """Launch all kernels; return False, having launched none, if the driver refuses.
+    def replay(self, addresses: list[int], stream: int, count: int = 0) -> bool:
+        """Launch all kernels. Return False, having launched none, if the driver refuses or the plan does not serve `count` items.
 
-        Raise GpuError if the driver refuses a launch after others.
+        `count`: number of items; 0 if it is fixed. Raise GpuError if the driver refuses a launch after others.
         """
+        if count not in self._counts:
+            return False
+        if count:
+            addresses = [*addresses, count]
         place = self._context, stream, self._pool
         if self._uses_counters:
             with Scratch(self._card, COUNTERS, stream, 0) as (counters, _):
@@ -211,7 +230,14 @@ known_plans: dict[Hashable, LaunchPlan | None] = {}
 
 
 def replayed(
-    key: Hashable, code: Callable[[PlanRecorder], None], addresses: list[int], card: Gpu, stream: int | None
+    key: Hashable,
+    code: Callable[[PlanRecorder], None],
+    addresses: list[int],
+    card: Gpu,
+    stream: int | None,
+    *,
+    count: int = 0,
+    counts: range = range(0),
 ) -> LaunchPlan | None:
     """Replay a call like an earlier one, and return its plan. Return None, having launched nothing, if the caller must launch.
 
@@ -219,6 +245,7 @@ def replayed(
     `code`: launches the kernels on a recorder. It must not wait for the device. Its scratch buffers are charged to no budget.
     `addresses`: addresses of the caller's buffers.
     `card`, `stream`: the device and the stream.
+    `count`, `counts`: number of items of this call, and those of all calls with this key; 0 and none if the key has the number.
     """
     alignments = [address % _ALIGNMENT for address in addresses]
     name = (key, card.index, *alignments)
@@ -229,8 +256,8 @@ def replayed(
             known_plans.pop(oldest, None)
         return None
     if plan is None:
-        plan = known_plans[name] = LaunchPlan(recorded(code, alignments), card)
-    return plan if plan.replay(addresses, card.stream if stream is None else stream) else None
+        plan = known_plans[name] = LaunchPlan(recorded(code, alignments, counts), card)
+    return plan if plan.replay(addresses, card.stream if stream is None else stream, count) else None
 
 
 def repeated(

@@ -46,11 +46,11 @@ def labelled(
     key, rule = bucketing
     width = strategy.label_bytes(max(1, (rule.count - 1).bit_length()))
     launcher = splitter.launcher
-    labels, ordered = (launcher.allocate(splitter.count * width) for _ in range(2))
+    labels, ordered = (launcher.allocate(splitter.capacity * width) for _ in range(2))
     unbucketed = launcher.allocate(8, fill=0)
     digit, _held = _digit(splitter, key, rule)
     bucket = text_of(rule) if rule.name == "Computed" else ""
-    shape = Shape(_label_defines(key, bucket), _blocks(splitter, splitter.count), LABEL_THREADS)
+    shape = Shape(_label_defines(key, bucket), _blocks(splitter, splitter.capacity), LABEL_THREADS)
     args = (columns[0].source, splitter.count, digit, labels, width, unbucketed)
     launcher.launch(_entry(f"label_{rule.name}", f"PQ{len(digit)}sPIP"), shape, args)
     return [MovedItems(labels, ordered, width), *columns], unbucketed

@@ -95,11 +95,15 @@ def hash_pass(key: str, low: int, high: int, seed: int) -> Pass:
 
 
 class Splitter:
-    """Runs passes over a fixed number of keys."""
+    """Runs passes over a fixed number of keys.
 
-    def __init__(self, launcher: Launcher, count: int, tuning: SplitTuning) -> None:
+    `capacity`: number of keys for which grids and memory are chosen, not less than `count`; 0 for `count`.
+    """
+
+    def __init__(self, launcher: Launcher, count: int, tuning: SplitTuning, capacity: int = 0) -> None:
         self.launcher = launcher
         self.count = count
+        self.capacity = capacity or count
         self.tuning = tuning
 
     def run(self, by: Pass, columns: Sequence[MovedItems], offsets: DeviceBuffer | None) -> DeviceBuffer:
@@ -112,7 +116,7 @@ class Splitter:
         threads, items, _ = self.tuning.split(by.kind, BY_CHUNKS, [column.width for column in columns[1:]])
         tile = threads * items
         length = tile * max(1, self.tuning.chunk_keys[KERNEL_BITS.index(by.bits)] // tile)
-        chunks = -(-self.count // length)
+        chunks = -(-self.capacity // length)
         group = -(-chunks // (self.tuning.multiprocessors * self.tuning.groups_per_multiprocessor))
         groups = -(-chunks // group)
         counts = self.launcher.allocate(chunks * by.digits * 4)
@@ -130,9 +134,9 @@ class Splitter:
         `by`, `keys`: the digits and the keys.
         `cursors`: position of the next key of each digit, 64 bits each; the kernel advances them.
         """
-        sizes = reserve_defines(self.tuning, by.key, by.digits, self.count)
+        sizes = reserve_defines(self.tuning, by.key, by.digits, self.capacity)
         threads = sizes["HR_THREADS"]
-        tiles = -(-self.count // (threads * sizes["HR_ITEMS"]))
+        tiles = -(-self.capacity // (threads * sizes["HR_ITEMS"]))
         blocks = min(tiles, self.tuning.multiprocessors * sizes["HR_BLOCKS"])
         shape = Shape(_defines(by, sizes), blocks, threads, bins_bytes(sizes["HR_BIN"], by.digits, KEY_BYTES[by.key]))
         self.launcher.launch(_RESERVE, shape, (keys.source, keys.target, self.count, by.digit, cursors))
@@ -140,8 +144,8 @@ class Splitter:
     def starts(self, by: Pass, keys: DeviceBuffer, offsets: DeviceBuffer | None = None) -> tuple[DeviceBuffer, DeviceBuffer]:
         """Return the start of each digit, 64 bits each, and the counts that `run` returns."""
         max_groups = self.tuning.multiprocessors * self.tuning.groups_per_multiprocessor
-        length = -(-self.count // (max_groups * _COUNT_TILE_KEYS)) * _COUNT_TILE_KEYS
-        groups = -(-self.count // length)
+        length = -(-self.capacity // (max_groups * _COUNT_TILE_KEYS)) * _COUNT_TILE_KEYS
+        groups = -(-self.capacity // length)
         totals = self._count(by, keys, (length, 1, groups), (None, None))
         return self.scan(by, (None, totals, groups, None), offsets), totals
 
@@ -175,7 +179,7 @@ class Splitter:
         """
         keys, moved = columns[0], columns[1:]
         widths = [column.width for column in moved]
-        sizes = split_defines(self.tuning, by.kind, placement, widths, self.count)
+        sizes = split_defines(self.tuning, by.kind, placement, widths, self.capacity)
         threads, items, values = sizes["HR_THREADS"], sizes["HR_ITEMS"], sizes["HR_VALUES"]
         item_bytes = KEY_BYTES[by.key]
         if placement == BY_CHUNKS and moves_together(by.kind, widths):

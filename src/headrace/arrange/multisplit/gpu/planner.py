@@ -26,6 +26,7 @@ from headrace.arrays.placement import empty_like, in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
+from headrace.core.size_class import size_class
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launch_plan import LaunchPlan, PlanRecorder, RecordedBuffer, replayed
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Entry, GpuLauncher, Launcher, Shape
@@ -51,24 +52,27 @@ def split_on_gpu(
     widths = [array.width for array in arrays]
     used = [*arrays, *results, offsets]
 
-    def launch(launcher: Launcher, buffers: Sequence[DeviceBuffer]) -> None:
-        splitter = Splitter(launcher, source.length, tuning_of(card.multiprocessors, card.capability))
+    def launch(launcher: Launcher, buffers: Sequence[DeviceBuffer], count: int, capacity: int = 0) -> None:
+        splitter = Splitter(launcher, count, tuning_of(card.multiprocessors, card.capability), capacity)
         columns = [MovedItems(*items) for items in zip(buffers, buffers[len(arrays) :], widths, strict=False)]
         split_any(splitter, bucketing, columns, buffers[-1], strategy)
 
     if budget.limit is None and _is_replayable(rule, strategy) and all(array.stream == source.stream for array in used):
-        key = split_any, source.length, source.typestr, rule.name, rule.count, rule.description, *widths
+        alike = size_class(source.length) if all(width in WIDTHS for width in widths) else range(0)
+        key = split_any, alike or source.length, source.typestr, rule.name, rule.count, rule.description, *widths
         sizes = [array.nbytes for array in used]
 
         def record(recorder: PlanRecorder) -> None:
             launcher: Any = recorder  # a split copies nothing between host and device
-            launch(launcher, list(map(RecordedBuffer, recorder.addresses, sizes)))
+            buffers: list[Any] = list(map(RecordedBuffer, recorder.addresses, sizes))
+            launch(launcher, buffers, recorder.count or source.length, alike[-1] if alike else 0)
 
-        plan = replayed(key, record, [array.address for array in used], card, source.stream)
+        addresses, count = [array.address for array in used], source.length if alike else 0
+        plan = replayed(key, record, addresses, card, source.stream, count=count, counts=alike)
         if plan is not None:
             return results, offsets, plan
     with card.current(), in_stream_of(source, *used):
-        launch(GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings), used)
+        launch(GpuLauncher(card, stream=source.stream, budget=budget, crossings=context.crossings), used, source.length)
     return results, offsets, None
 
 
@@ -192,7 +196,7 @@ def _run_passes(
     splitter: Splitter, passes: list[Pass], columns: list[MovedItems], run: Run, offsets: DeviceBuffer | None
 ) -> DeviceBuffer:
     """Run all passes, alternating between two sets of buffers so that the last pass writes to the targets."""
-    between = [splitter.launcher.allocate(splitter.count * column.width) for column in columns if len(passes) > 1]
+    between = [splitter.launcher.allocate(splitter.capacity * column.width) for column in columns if len(passes) > 1]
     sources = [column.source for column in columns]
     for left in reversed(range(len(passes))):
         targets = [column.target for column in columns] if left % 2 == 0 else between

@@ -90,16 +90,20 @@ class Sorter:
     `count`: number of keys.
     `tuning`: sizes of kernels.
     `counters`: returns 16 bytes that are zero before and after every launch.
+    `capacity`: number of keys for which kernels, grids and memory are chosen, not less than `count`; 0 for `count`.
     """
 
-    def __init__(self, launcher: Launcher, count: int, tuning: SortTuning, counters: Callable[[], DeviceBuffer]) -> None:
+    def __init__(
+        self, launcher: Launcher, count: int, tuning: SortTuning, counters: Callable[[], DeviceBuffer], capacity: int = 0
+    ) -> None:
         self._launcher, self._count, self._tuning, self._counters = launcher, count, tuning, counters
-        self._context = SortContext(launcher, count, tuning.multiprocessors)
+        self._capacity = capacity or count
+        self._context = SortContext(launcher, count, tuning.multiprocessors, capacity)
 
     def sort(self, request: SortRequest) -> None:
         """Sort keys, and move columns with them.
 
-        Memory besides the targets, for n keys of w bytes and v bytes of values that move with them:
+        Memory besides the targets, for a capacity of n keys of w bytes, and v bytes of values that move with them:
 
         - rank sort: none. With 128 multiprocessors it serves up to 2**14 keys, 2**15 of 8 bytes.
         - cooperative sort: 2 n (w + 4), and 1 KiB a block.
@@ -148,8 +152,8 @@ class Sorter:
     def _check_hybrid(self, request: SortRequest) -> None:
         if self._tuning.msd_of(request.width) is None:
             raise OptionError("strategy 'hybrid' supports keys of 4 and 8 bytes")
-        if self._count > MAX_KEYS:
-            raise OptionError(f"strategy 'hybrid' supports fewer than 2**32 keys, not {self._count:_}; 'digits' has no limit")
+        if self._capacity > MAX_KEYS:
+            raise OptionError(f"strategy 'hybrid' supports fewer than 2**32 keys, not {self._capacity:_}; 'digits' has no limit")
         if request.has_columns and request.stable:
             raise OptionError("strategy 'hybrid' does not keep the order of equal keys; use 'digits' or pass stable=False")
 
@@ -159,9 +163,9 @@ class Sorter:
             row = self._tuning.msd_of(request.width)
             largest = None if row is None else row.paper.local[-1]
             assert isinstance(largest, BlockSortTuning)
-            return largest if self._count <= largest.keys else None
+            return largest if self._capacity <= largest.keys else None
         table, multiprocessors = self._tuning.single_launch, self._tuning.multiprocessors
-        return table.select(request.width, self._count, multiprocessors, has_values=request.has_columns)
+        return table.select(request.width, self._capacity, multiprocessors, has_values=request.has_columns)
 
     def _must_gather(self, request: SortRequest) -> bool:
         """Return whether values are gathered by row number at the end instead of moving in each pass."""
@@ -170,16 +174,16 @@ class Sorter:
             return True
         if self._single_launch(request) is not None:
             return False
-        if request.indices is not None and request.indices.width == 8 and self._count <= MAX_U32_ROWS:
+        if request.indices is not None and request.indices.width == 8 and self._capacity <= MAX_U32_ROWS:
             return True  # row numbers of 4 bytes move
         return sum(width for _, _, width in request.values) > self._tuning.max_moved_bytes
 
     def _sort_rows_and_gather(self, request: SortRequest) -> None:
         """Sort row numbers with the keys, then gather every column by them."""
-        width = row_bytes(self._count)
+        width = row_bytes(self._capacity)
         indices, index_bytes = request.indices or (None, 0)
-        rows = indices if indices is not None and index_bytes == width else self._launcher.allocate(self._count * width)
-        copies = [self._launcher.allocate(self._count * w) if a.address == b.address else None for a, b, w in request.values]
+        rows = indices if indices is not None and index_bytes == width else self._launcher.allocate(self._capacity * width)
+        copies = [self._launcher.allocate(self._capacity * w) if a.address == b.address else None for a, b, w in request.values]
         self._sort_directly(replace(request, values=(), indices=RowNumbers(rows, width)))
         for (source, target, item), copy in zip(request.values, copies, strict=True):
             if copy is not None:
@@ -203,12 +207,12 @@ class Sorter:
         columns = [MovedColumn(source, target, None, width) for source, target, width in request.values]
         if request.indices is not None:
             columns.append(MovedColumn(None, request.indices.buffer, None, request.indices.width))
-        arrays, writes, launcher, count = SortArrays(moved, columns), request.target is not None, self._launcher, self._count
+        arrays, writes, launcher, context = SortArrays(moved, columns), request.target is not None, self._launcher, self._context
         if isinstance(tuning, BlockSortTuning):
-            return sort_in_one_block(launcher, keys, tuning, arrays, count, writes_keys=writes)
+            return sort_in_one_block(launcher, keys, tuning, arrays, self._count, writes_keys=writes)
         if isinstance(tuning, RankSortTuning):
-            return rank_sort(launcher, keys, tuning, arrays, count, writes_keys=writes, counters=self._counters)
-        return cooperative_sort(launcher, keys, tuning, arrays, count, writes_keys=writes, counters=self._counters)
+            return rank_sort(context, keys, tuning, arrays, writes_keys=writes, counters=self._counters)
+        return cooperative_sort(context, keys, tuning, arrays, writes_keys=writes, counters=self._counters)
 
     def _sort_many(self, request: SortRequest, keys: KeyType, arrays: SortArrays) -> None:
         """Launch every sort that the plan may choose. The device decides, so the host does not wait."""
@@ -243,7 +247,7 @@ class Sorter:
         `widths`: bytes of an item of each column that moves with the keys. `choice`: the MSD sort, if any.
         """
         context, lsd_tuning, msd_tuning = self._context, self._tuning.lsd, choice.tuning if choice else None
-        tile = lsd_tuning.tiles_of(keys.width).select(widths, self._count)
+        tile = lsd_tuning.tiles_of(keys.width).select(widths, self._capacity)
         samples = choice is not None and choice.use is MsdUse.IF_CHEAPER and not keys.equals
         counts_prefixes = samples and choice is not None and choice.tuning.counts_prefixes
         has_splitters = counts_prefixes and not widths and keys.width == SPLITTER_KEY_BYTES
@@ -270,21 +274,21 @@ class Sorter:
 
     def _may_extract_heavy(self, request: SortRequest, value_bytes: int) -> bool:
         """Return whether the keys are sampled for heavy hitters. Positions have 32 bits, and a pass is one portion."""
-        is_enough = self._count * (request.width + value_bytes) >= self._tuning.heavy_hitters.min_bytes
-        return request.strategy is None and request.width >= 4 and is_enough and self._tuning.lsd.portions(self._count) == 1
+        is_enough = self._capacity * (request.width + value_bytes) >= self._tuning.heavy_hitters.min_bytes
+        return request.strategy is None and request.width >= 4 and is_enough and self._tuning.lsd.portions(self._capacity) == 1
 
     def _states_bytes(self, tile: TileTuning, choice: MsdChoice | None) -> int:
         """Return the bytes of look-back states. LSD and MSD share them, as only one of the two runs."""
-        nbytes = LsdSort.states_bytes(self._count, self._tuning.lsd, tile)
+        nbytes = LsdSort.states_bytes(self._capacity, self._tuning.lsd, tile)
         if choice is not None and choice.options.stable and not choice.tuning.is_one_launch:
-            nbytes = max(nbytes, MsdSort.states_bytes(self._count, choice.tuning, choice.options))
+            nbytes = max(nbytes, MsdSort.states_bytes(self._capacity, choice.tuning, choice.options))
         return nbytes
 
     def _from_copy(self, moved: MovedColumn) -> MovedColumn:
         if not moved.in_place:
             return moved
         assert moved.source is not None
-        copy = self._launcher.allocate(self._count * moved.width)
+        copy = self._launcher.allocate(self._capacity * moved.width)
         self._context.gather(None, moved.source, copy, moved.width)
         return replace(moved, source=copy)
 
@@ -297,14 +301,14 @@ class Sorter:
             options = replace(request.options, keeps_counts=request.options.keeps_counts or bool(widths))
             tuning = row.paper if options.keeps_counts else replace(row.paper, scatter=row.keys_only.scatter)
             return MsdChoice(tuning, options, MsdUse.ALWAYS)
-        if request.strategy is not None or needs_u64_positions(self._count):
+        if request.strategy is not None or needs_u64_positions(self._capacity):
             return None
         if widths:
             options = replace(request.options, reduces=False, stable=True)
-            sizes = row.select_pairs(widths, self._count, self._tuning.lsd)
+            sizes = row.select_pairs(widths, self._capacity, self._tuning.lsd)
         else:
             options = replace(request.options, keeps_counts=False, reduces=False)
-            sizes = row.select_keys(self._count)
+            sizes = row.select_keys(self._capacity)
         if sizes is None or (sizes.bits > self._tuning.lsd.bits and request.key_type.equals):
             return None
         return MsdChoice(sizes, options, MsdUse.IF_ONE_PASS if sizes.has_one_pass else MsdUse.IF_CHEAPER)
@@ -313,14 +317,14 @@ class Sorter:
         """Return a column with the scratch buffer that two or more passes need."""
         if keys.digit_count(self._tuning.lsd.bits) == 1:
             return MovedColumn(source, target, None, width)
-        between = self._launcher.allocate(self._count * width)
-        return MovedColumn(source, target or self._launcher.allocate(self._count * width), between, width)
+        between = self._launcher.allocate(self._capacity * width)
+        return MovedColumn(source, target or self._launcher.allocate(self._capacity * width), between, width)
 
     def _row_numbers(self, target: DeviceBuffer, width: int) -> MovedColumn:
         """Return the column of row numbers. Those of 8 bytes are written to memory first."""
-        between = self._launcher.allocate(self._count * width)
+        between = self._launcher.allocate(self._capacity * width)
         if width == 4:
             return MovedColumn(None, target, between, width)
-        written = self._launcher.allocate(self._count * width)
+        written = self._launcher.allocate(self._capacity * width)
         self._context.convert_rows(None, written, width)
         return MovedColumn(written, target, between, width)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.arrange.gather.moved_items import MovedItems, RowNumbers
+from headrace.arrange.sort.gpu.msd.tuning import LIMITS
 from headrace.arrange.sort.gpu.planner import Sorter, SortRequest
 from headrace.arrange.sort.gpu.tuning import SortTuning, tuning_of
 from headrace.arrange.sort.request import ColumnMove, SortTask
@@ -15,6 +17,7 @@ from headrace.arrays.arrays import Array
 from headrace.arrays.placement import in_stream_of
 from headrace.core.budget import Budget
 from headrace.core.context import Context
+from headrace.core.size_class import size_class
 from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launch_plan import LaunchPlan, PlanRecorder, replayed
 from headrace.gpu.kernels.launcher import DeviceBuffer, GpuLauncher, Launcher
@@ -51,7 +54,10 @@ def top_k_on_gpu(task: SortTask) -> None:
 
 
 def _replayed(task: SortTask) -> LaunchPlan | None:
-    """Sort as an earlier call did that differs in addresses alone. Return None, having done nothing, if there was none."""
+    """Sort as an earlier call did that differs in addresses alone, and in a length of the same class.
+
+    Return None, having done nothing, if there was none.
+    """
     keys, count = task.keys, task.keys.length
     arrays = _arrays(task)
     if not count or task.budget.limit is not None or any(array.stream != keys.stream for array in arrays):
@@ -59,16 +65,24 @@ def _replayed(task: SortTask) -> LaunchPlan | None:
     addresses = [array.address for array in arrays]
     buffers = addresses if len(addresses) == len(set(addresses)) else list(dict.fromkeys(addresses))
     shape = [(array.width, buffers.index(array.address)) for array in arrays]
-    key = (task.order, count, task.target is None, task.indices is None, task.stable, task.strategy, *shape)
+    alike = range(0) if task.strategy == "hybrid" else counts_like(count)
+    key = (task.order, alike or count, task.target is None, task.indices is None, task.stable, task.strategy, *shape)
     card = gpu(keys.device)
 
     def record(recorder: PlanRecorder) -> None:
         launcher: Any = recorder  # a sort copies nothing between host and device
         address_of = dict(zip(buffers, recorder.addresses, strict=True))
-        sorter = Sorters(launcher, tuning_of(card.multiprocessors, card.capability), recorder.counters).of(count)
-        sorter.sort(_request(_at(task, address_of)))
+        sorters = Sorters(launcher, tuning_of(card.multiprocessors, card.capability), recorder.counters)
+        sorters.of(recorder.count or count, alike[-1] if alike else 0).sort(_request(_at(task, address_of)))
 
-    return replayed(key, record, buffers, card, keys.stream)
+    return replayed(key, record, buffers, card, keys.stream, count=count if alike else 0, counts=alike)
+
+
+def counts_like(count: int) -> range:
+    """Return the numbers of keys that the launches for `count` keys serve; none if they serve `count` alone."""
+    alike, after = size_class(count), bisect_left(LIMITS, count)
+    least = LIMITS[after - 1] + 1 if after else 1
+    return range(max(alike.start, least), min(alike.stop, LIMITS[after] + 1)) if alike else alike
 
 
 def _arrays(task: SortTask) -> list[Array]:
@@ -97,9 +111,9 @@ class Sorters:
     tuning: SortTuning
     counters: Callable[[], DeviceBuffer]
 
-    def of(self, count: int) -> Sorter:
-        """Return a sorter for `count` keys."""
-        return Sorter(self.launcher, count, self.tuning, self.counters)
+    def of(self, count: int, capacity: int = 0) -> Sorter:
+        """Return a sorter for `count` keys, and for launches that serve `capacity` ones."""
+        return Sorter(self.launcher, count, self.tuning, self.counters, capacity)
 
 
 @contextmanager

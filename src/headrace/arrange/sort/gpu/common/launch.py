@@ -71,11 +71,16 @@ def row_bytes(count: int) -> int:
 
 
 class SortContext:
-    """The launcher and sizes that all parts of one sort share, and launches over all its items. `count`: number of keys."""
+    """The launcher and sizes that all parts of one sort share, and launches over all its items.
 
-    def __init__(self, launcher: Launcher, count: int, multiprocessors: int) -> None:
+    `count`: number of keys.
+    `capacity`: number of keys for which grids and memory are chosen, not less than `count`; 0 for `count`.
+    """
+
+    def __init__(self, launcher: Launcher, count: int, multiprocessors: int, capacity: int = 0) -> None:
         self.launcher = launcher
         self.count = count
+        self.capacity = capacity or count
         self.multiprocessors = multiprocessors
 
     def blocks(self, items: int, block_items: int = THREADS) -> int:
@@ -84,10 +89,11 @@ class SortContext:
 
     def gather(self, rows: DeviceBuffer | None, source: DeviceBuffer, target: DeviceBuffer, width: int) -> None:
         """Copy the items at `rows` to consecutive places; without `rows`, copy all items."""
-        shape = Shape(_GATHER_DEFINES, self.blocks(self.count), THREADS)
-        self.launcher.launch(_GATHER, shape, (rows, row_bytes(self.count), self.count, source, target, width))
+        shape = Shape(_GATHER_DEFINES, self.blocks(self.capacity), THREADS)
+        args = rows, row_bytes(self.capacity), self.count, source, target, width
+        self.launcher.launch(_GATHER, shape, args)
 
     def convert_rows(self, rows: DeviceBuffer | None, target: DeviceBuffer, width: int) -> None:
         """Write row numbers in another width; without `rows`, write 0, 1, 2, ..."""
-        shape = Shape(_GATHER_DEFINES, self.blocks(self.count), THREADS)
-        self.launcher.launch(_CONVERT_ROWS, shape, (rows, row_bytes(self.count), self.count, target, width))
+        shape = Shape(_GATHER_DEFINES, self.blocks(self.capacity), THREADS)
+        self.launcher.launch(_CONVERT_ROWS, shape, (rows, row_bytes(self.capacity), self.count, target, width))

@@ -91,7 +91,7 @@ class DevicePlan:
         self._context, self._keys, self._tuning = context, keys, tuning
         self.table_bytes = keys.digit_count(tuning.bits) * (8 << tuning.bits)
         self.totals = zeros
-        self.starts = context.launcher.allocate(self.table_bytes * tuning.portions(context.count))
+        self.starts = context.launcher.allocate(self.table_bytes * tuning.portions(context.capacity))
         self._disorder = BufferSlice(self.totals, self.table_bytes)
         self._differ = BufferSlice(self.totals, self.table_bytes + _DISORDER_BYTES)
         self.plan = BufferSlice(self.totals, self.table_bytes + 2 * _DISORDER_BYTES)
@@ -143,7 +143,7 @@ class DevicePlan:
         keys, context = self._keys, self._context
         launch, rule = context.launcher.launch, len(keys.rule)
         defines, counter_bytes = sizes.defines(keys, self._tuning.bits), 4 << 2 * self._tuning.bits
-        blocks = max(1, min(-(-context.count * keys.width // (sizes.threads * sizes.rows * 16)), context.multiprocessors))
+        blocks = max(1, min(-(-context.capacity * keys.width // (sizes.threads * sizes.rows * 16)), context.multiprocessors))
         launch(
             _prefix_entry("count_prefixes", f"PQ{rule}sPPPP"),
             Shape(defines, blocks, sizes.threads, counter_bytes // 2),
@@ -174,7 +174,7 @@ class DevicePlan:
         tile = sizes.threads * sizes.rows * 16 // keys.width
         launch(
             _splitter_entry("count_by_splitters", f"PQ{rule}sPPP"),
-            Shape(defines, max(1, min(-(-count // tile), context.multiprocessors * sizes.blocks)), sizes.threads),
+            Shape(defines, max(1, min(-(-context.capacity // tile), context.multiprocessors * sizes.blocks)), sizes.threads),
             (source, count, keys.rule, splitters, self.totals, self.plan),
         )
 
@@ -182,7 +182,7 @@ class DevicePlan:
         keys, bits, context = self._keys, self._tuning.bits, self._context
         sizes = self._tuning.histogram
         tile = sizes.threads * sizes.rows * 16 // keys.width
-        blocks = max(1, min(-(-context.count // tile), context.multiprocessors * sizes.blocks))
+        blocks = max(1, min(-(-context.capacity // tile), context.multiprocessors * sizes.blocks))
         defines = sizes.defines(keys, bits)
         shape = Shape(defines, blocks, sizes.threads, _counter_bytes(keys.digit_count(bits) << bits, sizes.threads))
         top = self.top_counts
@@ -196,8 +196,8 @@ class DevicePlan:
     def copy_or_reverse(self, arrays: SortArrays, *, writes_keys: bool = True) -> None:
         """Copy or reverse the arrays if the plan found the keys in ascending or descending order."""
         context = self._context
-        threads = THREADS if context.count < _MANY_KEYS else _MANY_KEYS_THREADS
-        blocks = min(context.blocks(context.count, 4 * threads), context.multiprocessors * (RESIDENT_THREADS // threads))
+        threads = THREADS if context.capacity < _MANY_KEYS else _MANY_KEYS_THREADS
+        blocks = min(context.blocks(context.capacity, 4 * threads), context.multiprocessors * (RESIDENT_THREADS // threads))
         args = (self.plan, arrays.packed, context.count, int(writes_keys))
         context.launcher.launch(_COPY_OR_REVERSE, Shape(_NO_DEFINES, blocks, threads), args)
 
@@ -205,7 +205,7 @@ class DevicePlan:
 def tile_shape(tile: TileTuning, context: SortContext, keys: KeyType, bits: int, count: int) -> Shape:
     """Return the launch configuration for `count` of the keys of a sort, by digits of `bits` bits."""
     blocks = min(-(-count // tile.keys), context.multiprocessors * tile.blocks)
-    defines = tile.defines(keys, bits, is_large=needs_u64_positions(context.count))
+    defines = tile.defines(keys, bits, is_large=needs_u64_positions(context.capacity))
     return Shape(defines, blocks, tile.threads, tile.shared_bytes(keys.width, bits))
 
 
@@ -219,7 +219,7 @@ class LsdSort:
 
     def __init__(self, context: SortContext, keys: KeyType, tuning: LsdTuning, tile: TileTuning, states: DeviceBuffer) -> None:
         self._context, self._keys, self._tuning, self._tile, self._states = context, keys, tuning, tile, states
-        self._portions = tuning.portions(context.count)
+        self._portions = tuning.portions(context.capacity)
 
     @staticmethod
     def states_bytes(count: int, tuning: LsdTuning, tile: TileTuning) -> int:
@@ -246,7 +246,7 @@ class LsdSort:
         for number in range(self._keys.digit_count(self._tuning.bits)):
             for portion in range(self._portions):
                 description = self._portion(plan, number, portion, writes_keys=writes_keys or is_remainder)
-                count = min(self._tuning.portion, self._context.count - portion * self._tuning.portion)
+                count = min(self._tuning.portion, self._context.capacity - portion * self._tuning.portion)
                 shape = tile_shape(self._tile, self._context, self._keys, self._tuning.bits, count)
                 self._context.launcher.launch(entry, shape, (plan.plan, number, self._keys.rule, packed, description))
 

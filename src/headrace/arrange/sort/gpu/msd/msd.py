@@ -58,7 +58,7 @@ class MsdSort:
             self._passes = (self._passes + more) // 2 * 2  # as `range_passes` of plan_steps.cuh
         if tuning.has_one_pass:
             self._passes = 1
-        self._bounds = bounds = ListBounds(context.count, tuning, options, max(2, self._passes))
+        self._bounds = bounds = ListBounds(context.capacity, tuning, options, max(2, self._passes))
         allocate = context.launcher.allocate
         digits = 1 << tuning.bits
         states, self._counts = zeros
@@ -68,7 +68,7 @@ class MsdSort:
         keeps_counts = options.keeps_counts and not options.stable
         self._block_counts = allocate(bounds.blocks * digits * 4) if keeps_counts else None
         if tuning.is_one_launch:
-            states = allocate(self.states_bytes(context.count, tuning, options))
+            states = allocate(self.states_bytes(context.capacity, tuning, options))
         self._states = states if options.stable else None
         self._leaves = [allocate(bounds.leaves(number) * RECORD_BYTES) for number in range(bounds.lists)]
         self._leftovers = allocate(bounds.leaves(0) * RECORD_BYTES) if tuning.leftover is not None else None

@@ -5,7 +5,7 @@ The table here is the one source for launches and for the list of programs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -265,6 +265,16 @@ SMALL_BLOCK_TUNING = (
 )
 """For all other devices, whose blocks may have 99 KiB."""
 TUNINGS = (LARGE_BLOCK_TUNING, SMALL_BLOCK_TUNING, LARGEST_BLOCK_TUNING)
+
+
+def _limits() -> Iterator[int]:
+    for row in (row for table in TUNINGS for row in table):
+        yield from (row.min_keys - 1, row.many_from - 1)
+        for few in (*row.few_keys, *row.few_pairs):
+            yield from (few.min_keys - 1, few.below - 1)
+
+
+LIMITS = tuple(sorted(set(_limits())))  # numbers of keys after which other sizes are chosen
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     GridBarrier barrier(static_cast<tile::Counters*>(memory.meeting));
     AllCounts counts(memory.counts, barrier, sums);
     const u32 begin = blockIdx.x * tile_keys;
-    const SplitTile tile = {begin, count - begin < tile_keys ? count - begin : tile_keys};
+    const u32 left = begin < count ? count - begin : 0;  // the last blocks may have none
+    const SplitTile tile = {begin, left < tile_keys ? left : tile_keys};
     const Digit first = digit_by_number(rule, 0);
     ThreadKeys own = {};
     stay(own, tile);

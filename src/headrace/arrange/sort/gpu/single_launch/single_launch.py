@@ -6,21 +6,20 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from headrace.arrange.sort.gpu.common.key_type import KeyType
-from headrace.arrange.sort.gpu.common.launch import ARRAYS, SortArrays
+from headrace.arrange.sort.gpu.common.launch import ARRAYS, SortArrays, SortContext
 from headrace.arrange.sort.gpu.single_launch.tuning import CooperativeTuning, RankSortTuning
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.kernel import LaunchMode
-from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
+from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 
 _MEMORY = layout("CooperativeMemory").packer()
 
 
 def rank_sort(
-    launcher: Launcher,
+    context: SortContext,
     keys: KeyType,
     tuning: RankSortTuning,
     arrays: SortArrays,
-    count: int,
     *,
     writes_keys: bool,
     counters: Callable[[], DeviceBuffer],
@@ -30,17 +29,16 @@ def rank_sort(
     It needs no memory unless it sorts in place: then `counters` gives 16 bytes that are zero before and after the launch.
     """
     in_place = any(column.in_place for column in arrays.all)
-    args = (count, keys.rule, arrays.packed, int(writes_keys), counters() if in_place else None)
-    shape = Shape(tuning.defines(keys), tuning.grid(count), tuning.threads)
-    launcher.launch(_rank_entry(len(keys.rule), in_place), shape, args)
+    args = (context.count, keys.rule, arrays.packed, int(writes_keys), counters() if in_place else None)
+    shape = Shape(tuning.defines(keys), tuning.grid(context.capacity), tuning.threads)
+    context.launcher.launch(_rank_entry(len(keys.rule), in_place), shape, args)
 
 
 def cooperative_sort(
-    launcher: Launcher,
+    context: SortContext,
     keys: KeyType,
     tuning: CooperativeTuning,
     arrays: SortArrays,
-    count: int,
     *,
     writes_keys: bool,
     counters: Callable[[], DeviceBuffer],
@@ -50,14 +48,14 @@ def cooperative_sort(
     It takes twice `keys.width` bytes a key, 8 more if columns move with the keys, and 4 for each block and digit value.
     `counters` gives 16 bytes that are zero before and after the launch.
     """
-    has_values = bool(arrays.columns)
-    sizes = tuning.grid(count) * (4 << tuning.bits), 2 * count * keys.width, 8 * count if has_values else 0
-    buffers = [counters(), *(launcher.allocate(nbytes) for nbytes in sizes)]  # referenced until the launch is enqueued
+    has_values, capacity, blocks = bool(arrays.columns), context.capacity, tuning.grid(context.capacity)
+    sizes = blocks * (4 << tuning.bits), 2 * capacity * keys.width, 8 * capacity if has_values else 0
+    buffers = [counters(), *(context.launcher.allocate(nbytes) for nbytes in sizes)]  # referenced until the launch is enqueued
     memory = _MEMORY.pack(*(buffer.address for buffer in buffers))
-    args = (count, keys.rule, arrays.packed, int(writes_keys), memory)
+    args = (context.count, keys.rule, arrays.packed, int(writes_keys), memory)
     shared = tuning.shared_bytes(keys.width, has_values=has_values)
-    shape = Shape(tuning.defines(keys, has_values=has_values), tuning.grid(count), tuning.threads, shared)
-    launcher.launch(_cooperative_entry(len(keys.rule)), shape, args)
+    shape = Shape(tuning.defines(keys, has_values=has_values), blocks, tuning.threads, shared)
+    context.launcher.launch(_cooperative_entry(len(keys.rule)), shape, args)
 
 
 @lru_cache(8)
