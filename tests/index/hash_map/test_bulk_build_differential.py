@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from headrace import MemoryLimitError
 from headrace.index.hash_map.gpu.tuning import SlabTuning
+from headrace.index.hash_map.operations import MapOperation
 from headrace.testing.fibers.launcher import FiberLauncher, HostBuffer
 from tests.index.hash_map.hash_map_cases import MapOracle, numbers_of
-from tests.index.hash_map.slab_hash_cases import SMALL, WIDTHS, FiberMap, ListingLauncher
+from tests.index.hash_map.slab_hash_cases import BUILD, SMALL, WIDTHS, FiberMap, ListingLauncher
 
 pytestmark = pytest.mark.fibers
 
@@ -133,6 +134,27 @@ def test_growth_moves_lists(widths: tuple[int, int]) -> None:
     table.map._rebuild(launcher, 7)
     assert set(launcher.names) == {"copy_items", "insert_pairs"}  # one block would move all lists
     check(table, oracle, keys)
+
+
+@pytest.mark.parametrize("order", ["any", "sequential"])
+def test_operations_between_growths(order: str) -> None:
+    """Batches move the lists to larger tables. Before, mixed operations have erased slots and appended slabs."""
+    random, launcher = np.random.default_rng(11), ListingLauncher(seed=4)
+    tuning = replace(SMALL, load=1.0, max_load=1.3, order_rows=1 << 30, build=replace(BUILD, min_rows=1 << 30))
+    table, oracle, growths = FiberMap.of((4, 4), launcher, tuning), MapOracle(), []
+    for step in range(8):
+        launcher.names.clear()
+        keys, values = numbers_of("int32", random, 60 << step // 2, span=1 << 20), numbers_of("uint32", random, 60 << step // 2)
+        assert table.upsert(keys, values, "sum") == oracle.upsert(keys, values, "sum")
+        some = np.concatenate([random.choice(keys, 40), numbers_of("int32", random, 40, span=1 << 20)])
+        some = np.array(list(dict.fromkeys(some.tolist())), "int32")  # once each, so the order of operations has no effect
+        kinds = random.integers(0, 4, len(some), dtype=np.uint8)
+        numbers = numbers_of("uint32", random, len(some))
+        names = [MapOperation(kind).name.lower() for kind in kinds]
+        assert table.apply(kinds, some, numbers, order) == oracle.apply(names, some, numbers)
+        check(table, oracle, keys)
+        growths.append("move_lists" in launcher.names)
+    assert sum(growths) >= 3
 
 
 def test_skewed_batches_are_inserted() -> None:
