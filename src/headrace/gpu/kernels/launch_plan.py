@@ -110,7 +110,7 @@ def _argument(arg: Any) -> _Argument:
 class _Addresses:
     """Turns pairs of recorded numbers into symbols: an input address, or the scratch address, plus an offset."""
 
-    def __init__(self, first: PlanRecorder) -> None:
+    def __init__(self, first: PlanRecorder, second: PlanRecorder) -> None:
         self.expressions = Expressions()
         given = len(first.addresses)
         self._slots = {slot: self.expressions.input() for slot in range(given)}
@@ -175,7 +175,7 @@ def recorded(code: Callable[[PlanRecorder], None], alignments: Sequence[int], co
     first, second = records = [PlanRecorder(alignments, number, counts) for number in range(2)]
     for record in records:
         code(record)
-    addresses = _Addresses(first)
+    addresses = _Addresses(first, second)
     steps: list[Launched | Filled] = []
     for (what, shape, args), (_, _, others) in zip(first.steps, second.steps, strict=True):
         values = [addresses.of_argument(*pair) for pair in zip(args, others, strict=True)]
