@@ -75,12 +75,12 @@ private:
     static const char* address_of(const Slot& slot) { return reinterpret_cast<const char*>(slot.high); }
 
     Key key_of(std::string_view text) const {
+        const auto* const bytes = reinterpret_cast<const u8*>(text.data());
         if (text.size() > TextStart::BYTES) {
-            const auto* const bytes = reinterpret_cast<const u8*>(text.data());
             const u64 hash = hash_text(bytes, text.size(), seed_);
             return {hash, reinterpret_cast<u64>(bytes), hash};
         }
-        const TextStart start(text);
+        const TextStart start(bytes, text.size());
         const u64 mixed = fold_product(start.low ^ seed_, start.high ^ text.size() ^ golden_ratio);
         return {start.low, start.high, fold_product(mixed ^ start.low, seed_ * golden_ratio | 1)};
     }

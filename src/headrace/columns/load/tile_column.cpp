@@ -26,23 +26,22 @@ void put_strings(const TileColumn& part, const StoredRows& stored, std::byte* va
     });
 }
 
-void put_views(const TileColumn& part, const StoredRows& stored, const LoadedColumn& column) {
-    const u64 end = part.string_base + part.stored_string_bytes;
-    ViewWriter writer(column.offsets.as<View>() + stored.row_base, {column.values.as<u8>(), 0, part.string_base, end});
+void put_views(const TileColumn& part, const StoredRows& stored, const ConvertKernels& kernels, LoadedColumn& column) {
+    View* to = column.offsets.as<View>() + stored.row_base;
+    ViewBytes bytes = {column.values.as<u8>(), 0, part.string_base, part.string_base + part.stored_string_bytes};
     for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
-        u32 begin = part.string_begin(from);
-        for (usize row = from; row < from + count; begin = part.string_ends[row++]) {
-            const auto* const text = reinterpret_cast<const char*>(part.string_bytes) + begin;
-            writer.add({text, part.string_ends[row] - begin});
-        }
+        bytes.at =
+            kernels.put_views(part.string_bytes, part.string_begin(from), {part.string_ends + from, count}, bytes, to);
+        to += count;
     });
 }
 
 }  // namespace
 
-void store_strings(const TileColumn& part, const StoredRows& stored, LoadedColumn& column) {
+void store_strings(const TileColumn& part, const StoredRows& stored, const ConvertKernels& kernels,
+                   LoadedColumn& column) {
     if (column.views) {
-        put_views(part, stored, column);
+        put_views(part, stored, kernels, column);
     } else if (value_bits(column.type) == 64) {
         put_strings(part, stored, column.values.data(), column.offsets.as<i64>() + stored.row_base + 1);
     } else {

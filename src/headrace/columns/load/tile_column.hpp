@@ -31,7 +31,8 @@ struct StoredRows {
     u64 row_base;
 };
 
-void store_strings(const TileColumn& part, const StoredRows& stored, LoadedColumn& column);
+void store_strings(const TileColumn& part, const StoredRows& stored, const ConvertKernels& kernels,
+                   LoadedColumn& column);
 void store_values(const TileColumn& part, const StoredRows& stored, const LoadedColumn& column);
 
 // Store booleans and null marks, and count the nulls. Changes the bits of `part`.

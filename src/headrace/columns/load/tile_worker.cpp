@@ -327,7 +327,7 @@ void TileWorker::store(const TileRows& rows, TileColumn& part) {
     LoadedColumn& column = pass_.result_.columns[part.column];
     const StoredRows stored = {rows.rows, faults_.removed(), faults_.removed_rows(), row_base_};
     if (is_string_job(part)) {
-        store_strings(part, stored, column);
+        store_strings(part, stored, kernels_, column);
     } else if (may_remove_rows()) {
         if (part.values == nullptr) return;
         if (!is_in_place_) store_values(part, stored, column);

@@ -2,6 +2,7 @@
 // whose text is not a value of the column's type go to callbacks of the loader.
 #pragma once
 
+#include "columns/buffers/text_views.hpp"
 #include "columns/plan/field_rules.hpp"
 #include "columns/records/row_spans.hpp"
 #include "columns/rules/column_type.hpp"
@@ -50,12 +51,21 @@ struct ColumnCounts {
 // U+FFFD has three bytes and may replace a single invalid one.
 constexpr usize REPLACEMENT_GROWTH = 3;
 
+// Ends of successive texts. The first text begins where the caller says.
+struct TextEnds {
+    const u32* ends;
+    usize count;
+};
+
 struct ConvertKernels {
     ColumnCounts (*convert)(const TileRows& rows, const ColumnJob& job);
     // Writes a field's text, without initial spaces, quotes and escapes, to `to`: at most end - start bytes.
     usize (*field_text)(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted);
     // Returns whether n bytes are well-formed UTF-8.
     bool (*is_valid_utf8)(const u8* text, usize n);
+    // Writes the views of texts, of which the first begins at text[begin], and copies long ones. Returns where those
+    // end.
+    u64 (*put_views)(const u8* text, u32 begin, TextEnds ends, ViewBytes bytes, View* to);
 };
 
 // Return the kernels compiled for an instruction set.
