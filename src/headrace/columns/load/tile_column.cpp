@@ -17,11 +17,10 @@ template <class Offset>
 void put_strings(const TileColumn& part, const StoredRows& stored, std::byte* values, Offset* to) {
     u64 base = part.string_base;
     for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
-        const u32 begin = part.string_begin(from), end = part.string_ends[from + count - 1];
-        std::memcpy(values + base, part.string_bytes + begin, end - begin);
-        for (usize row = from; row < from + count; ++row) {
-            *to++ = static_cast<Offset>(base + part.string_ends[row] - begin);
-        }
+        const u32* const ends = part.texts.ends;
+        const u32 begin = part.texts.start(from), end = ends[from + count - 1];
+        std::memcpy(values + base, part.texts.bytes + begin, end - begin);
+        for (usize row = from; row < from + count; ++row) *to++ = static_cast<Offset>(base + ends[row] - begin);
         base += end - begin;
     });
 }
@@ -30,8 +29,7 @@ void put_views(const TileColumn& part, const StoredRows& stored, const ConvertKe
     View* to = column.offsets.as<View>() + stored.row_base;
     ViewBytes bytes = {column.values.as<u8>(), 0, part.string_base, part.string_base + part.stored_string_bytes};
     for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
-        bytes.at =
-            kernels.put_views(part.string_bytes, part.string_begin(from), {part.string_ends + from, count}, bytes, to);
+        bytes.at = kernels.put_views(part.texts, from, count, bytes, to);
         to += count;
     });
 }

@@ -10,6 +10,7 @@
 #include "columns/convert/cpu/shapes.hpp"
 #include "columns/convert/cpu/time_shapes.hpp"
 #include "columns/convert/cpu/valid_utf8.hpp"
+#include "columns/convert/cpu/views.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {
@@ -68,16 +69,10 @@ usize field_text(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted)
     return copy_text(*rows.dialect, field, to);
 }
 
-u64 put_views(const u8* text, u32 begin, TextEnds ends, ViewBytes bytes, View* to) {
-    ViewWriter writer(to, bytes);
-    for (usize i = 0; i < ends.count; begin = ends.ends[i++]) writer.add(text + begin, ends.ends[i] - begin);
-    return writer.end();
-}
-
 }  // namespace
 
 const ConvertKernels& convert_kernels() {
-    static constexpr ConvertKernels kernels = {convert, field_text, is_valid_utf8, put_views};
+    static constexpr ConvertKernels kernels = {convert, field_text, is_valid_utf8, find_views, put_views};
     return kernels;
 }
 

@@ -79,7 +79,11 @@ template <class Texts>
 ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job, const Texts& texts) {
     const ColumnFields fields(rows, job.column);
     const bool empty_is_null = job.rules->empty_is_null;
-    u8* out = job.string_bytes;
+    // Copies of what the compiler would read again after each byte that is written.
+    const u8* const text = rows.text;
+    u8* const bytes = job.string_bytes;
+    u32* const ends = job.string_ends;
+    u8* out = bytes;
     usize nulls = 0;
     for (usize base = 0; base < rows.rows; base += 64) {
         const usize count = rows.rows - base < 64 ? rows.rows - base : 64;
@@ -87,16 +91,23 @@ ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job, const Text
         for (usize i = 0; i < count; ++i) {
             const usize row = base + i;
             const u32 start = fields.start(row);
-            const FieldBytes field = texts.field(rows.text + start, fields.end(row) - start);
+            const FieldBytes field = texts.field(text + start, fields.end(row) - start);
             const bool may_be_null = texts.may_be_null(field) & (empty_is_null || fields.missing(row));
             absent |= u64{(field.size == 0) & may_be_null} << i;
             out += texts.copy(field, out);
-            job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
+            ends[row] = static_cast<u32>(out - bytes);
         }
         job.nulls[base / 64] = absent;
         nulls += static_cast<usize>(count_ones(absent));
     }
-    return {nulls, static_cast<usize>(out - job.string_bytes), 0};
+    return {nulls, static_cast<usize>(out - bytes), 0};
+}
+
+// Returns whether the texts of a column are its fields' bytes, and only empty ones may be null.
+HR_FN bool is_stored_as_written(const TileRows& rows, const ColumnJob& job) {
+    const bool words = job.rules->nulls.count > (job.rules->empty_is_null ? 1 : 0);
+    const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);
+    return (job.raw || !rows.may_need_unquoting) && !words && !may_be_invalid;
 }
 
 template <bool Plain>
