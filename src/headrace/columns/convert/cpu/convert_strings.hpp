@@ -28,14 +28,26 @@ template <bool Plain>
     return copy_text(*rows.dialect, {job.scratch, size, field.quoted}, to);
 }
 
-// Returns whether a field is quoted if it begins with a quote, and is what it encloses if that has no quote.
+// Returns whether a field is quoted if it begins with a quote, and is what it encloses with quotes doubled.
 HR_FN bool has_usual_quotes(const Dialect& dialect) {
-    return dialect.quote >= 0 && dialect.escape < 0 && !dialect.lenient && !dialect.strip &&
+    return dialect.quote >= 0 && dialect.double_quote && dialect.escape < 0 && !dialect.lenient && !dialect.strip &&
            !dialect.skip_initial_space;
 }
 
-[[gnu::noinline]] HR_FN usize copy_marked(const Dialect& dialect, const FieldBytes& field, u8* to) {
-    return copy_text(dialect, field, to);
+// Copies a field with usual quotes and removes the first of two quotes inside. The last byte has no quote after it.
+[[gnu::noinline]] HR_FN usize copy_marked(u8 quote, const FieldBytes& field, u8* to) {
+    if (!field.quoted) return copy_blocks(field.text, field.size, to);
+    u8* out = to;
+    u64 is_second = 0;  // whether the block's first byte is the second of two quotes
+    usize pos = 0;
+    for (; pos + BLOCK < field.size; pos += BLOCK) {
+        const u64 first = find_escapes(Block(field.text + pos).equals(quote), is_second);
+        out += copy_except(field.text + pos, BLOCK, first, out);
+        is_second = first >> 63;
+    }
+    const usize left = field.size - pos;
+    const u64 first = find_escapes(Block(field.text + pos).equals(quote) & low_bits(left), is_second);
+    return static_cast<usize>(out - to) + copy_except(field.text + pos, left, first & low_bits(left - 1), out);
 }
 
 // How fields of a column are read. Those with usual quotes call nothing, unless they are long or have quotes inside.
@@ -51,8 +63,7 @@ struct BareTexts {
 };
 
 struct UsualQuotes {
-    const Dialect& dialect;
-    u8 quote = static_cast<u8>(dialect.quote);
+    u8 quote;
     FieldBytes field(const u8* p, usize n) const {
         const bool quoted = n >= 2 && *p == quote;
         return {p + (quoted ? 1 : 0), n - (quoted ? 2 : 0), quoted};
@@ -60,7 +71,7 @@ struct UsualQuotes {
     usize copy(const FieldBytes& field, u8* to) const {
         const u64 quotes = Block(field.text).equals(quote) & low_bits(field.size);
         if (field.size > BLOCK || quotes != 0) [[unlikely]]
-            return copy_marked(dialect, field, to);
+            return copy_marked(quote, field, to);
         __builtin_memcpy(to, field.text, BLOCK);
         return field.size;
     }
@@ -121,7 +132,7 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     if (!words && !may_be_invalid && !has_written && (Plain || !rules.quoted_may_be_null)) {
         if (Plain) return copy_strings(rows, job, BareTexts{});
         const Dialect& dialect = *rows.dialect;
-        return has_usual_quotes(dialect) ? copy_strings(rows, job, UsualQuotes{dialect})
+        return has_usual_quotes(dialect) ? copy_strings(rows, job, UsualQuotes{static_cast<u8>(dialect.quote)})
                                          : copy_strings(rows, job, AnyQuotes{dialect});
     }
     u8* out = job.string_bytes;
