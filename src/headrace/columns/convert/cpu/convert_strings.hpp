@@ -114,11 +114,17 @@ ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job, const Text
     return {nulls, static_cast<usize>(out - bytes), 0};
 }
 
+// Returns whether some texts with bytes may be null.
+HR_FN bool has_null_words(const FieldRules& rules) { return rules.nulls.count > (rules.empty_is_null ? 1 : 0); }
+
+HR_FN bool may_have_invalid_text(const TileRows& rows, const ColumnJob& job) {
+    return rows.has_high_bytes && !job.is_valid && has_text(job.type);
+}
+
 // Returns whether the texts of a column are its fields' bytes, and only empty ones may be null.
 HR_FN bool is_stored_as_written(const TileRows& rows, const ColumnJob& job) {
-    const bool words = job.rules->nulls.count > (job.rules->empty_is_null ? 1 : 0);
-    const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);
-    return (job.raw || !rows.may_need_unquoting) && !words && !may_be_invalid;
+    const bool plain = job.raw || !rows.may_need_unquoting;
+    return plain && !has_null_words(*job.rules) && !may_have_invalid_text(rows, job);
 }
 
 template <bool Plain>
@@ -126,8 +132,8 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
     const FieldRules& rules = *job.rules;
     const AbsentFields absent_fields(rows, fields, rules);
-    const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
-    const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);
+    const bool words = has_null_words(rules);
+    const bool may_be_invalid = may_have_invalid_text(rows, job);
     const bool has_written = !Plain && rules.written_nulls.count != 0;
     if (!words && !may_be_invalid && !has_written && (Plain || !rules.quoted_may_be_null)) {
         if (Plain) return copy_strings(rows, job, BareTexts{});
