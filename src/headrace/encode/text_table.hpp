@@ -88,7 +88,7 @@ private:
     // Insert rows while there are few texts. Nearly all have been looked up before. Return the first row that is left.
     [[gnu::noinline]] u64 insert_few(const TextColumn& texts, u64 begin, u64 end, u32* places) {
         const usize few = std::min(FEW_TEXTS, limit_);
-        if (texts.form == TextForm::view || texts.all_bytes() == 0) return begin;
+        if (text_count() > few || texts.form == TextForm::view || texts.all_bytes() == 0) return begin;
         FewTexts known;
         u64 row = begin;
         while (row < end && text_count() <= few) {

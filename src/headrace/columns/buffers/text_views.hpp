@@ -49,9 +49,10 @@ struct TextStart {
     static constexpr usize BYTES = 16;
     u64 low = 0, high = 0;
 
+    // `size`: at most BYTES. A minimum here would become a branch.
     TextStart(const u8* text, usize size) {
         if (size == 0) return;
-        const u8* const mask = FIRST_BYTES + BYTES - (size < BYTES ? size : BYTES);
+        const u8* const mask = FIRST_BYTES + BYTES - size;
         low = load_word(text) & load_word(mask);
         high = load_word(text + 8) & load_word(mask + 8);
     }
@@ -87,16 +88,16 @@ public:
 private:
     void put_view(const u8* text, usize size, u64 if_long) {
         const u64 place = bytes_.buffer | bytes_.at << 32;
+        const usize inlined = size < View::INLINE_BYTES ? size : View::INLINE_BYTES;
 #if defined(HR_ISA_AVX512)
-        const auto inlined =
-            static_cast<__mmask16>((1u << (size < View::INLINE_BYTES ? size : View::INLINE_BYTES)) - 1);
-        const __m128i start = _mm_slli_si128(_mm_maskz_loadu_epi8(inlined, text), 4);
+        const auto mask = static_cast<__mmask16>((1u << inlined) - 1);
+        const __m128i start = _mm_slli_si128(_mm_maskz_loadu_epi8(mask, text), 4);
         const __m128i view = _mm_or_si128(start, _mm_cvtsi32_si128(static_cast<int>(size)));
         const auto last = static_cast<__mmask8>(if_long & 2);
         _mm_storeu_si128(reinterpret_cast<__m128i*>(views_++),
                          _mm_mask_set1_epi64(view, last, static_cast<i64>(place)));
 #else
-        const TextStart start(text, size);
+        const TextStart start(text, inlined);
         const u64 rest = start.low >> 32 | start.high << 32;
         const u64 words[] = {static_cast<u32>(size) | start.low << 32, rest ^ ((rest ^ place) & if_long)};
         __builtin_memcpy(views_++, words, sizeof(View));
