@@ -104,3 +104,12 @@ def test_large_texts_in_the_end() -> None:
 def test_a_text_too_long_for_a_view() -> None:
     assert _native.string_views(column_with(["x" * 20, "y"]), 1, 19) is None
     assert _native.string_views(column_with(["x" * 20, "y"]), 1, 20) is not None
+
+
+@pytest.mark.parametrize("share_of_nulls", [0.0, 0.3])
+def test_short_texts_that_differ_in_size_or_in_one_byte(share_of_nulls: float) -> None:
+    rng = random.Random(2)
+    pool = [text for size in range(40) for text in ("a" * size, "a" * size + "\0", "b" + "a" * size)]
+    texts = [None if rng.random() < share_of_nulls else rng.choice(pool[: 1 + i // 20]) for i in range(5000)]
+    for kind in FORMS:
+        check(column_with(texts, kind), texts, 2)

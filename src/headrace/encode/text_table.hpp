@@ -75,29 +75,33 @@ private:
     static const char* address_of(const Slot& slot) { return reinterpret_cast<const char*>(slot.high); }
 
     Key key_of(std::string_view text) const {
+        const auto* const bytes = reinterpret_cast<const u8*>(text.data());
         if (text.size() > TextStart::BYTES) {
-            const auto* const bytes = reinterpret_cast<const u8*>(text.data());
             const u64 hash = hash_text(bytes, text.size(), seed_);
             return {hash, reinterpret_cast<u64>(bytes), hash};
         }
-        const TextStart start(text);
+        const TextStart start(bytes, text.size());
         const u64 mixed = fold_product(start.low ^ seed_, start.high ^ text.size() ^ golden_ratio);
         return {start.low, start.high, fold_product(mixed ^ start.low, seed_ * golden_ratio | 1)};
     }
 
-    // Insert rows while there are few texts, whose slots stay in the cache. A text is looked up at once, so that only
-    // one branch depends on its size. Return the first row that is left.
+    // Insert rows while there are few texts. Nearly all have been looked up before. Return the first row that is left.
     [[gnu::noinline]] u64 insert_few(const TextColumn& texts, u64 begin, u64 end, u32* places) {
         const usize few = std::min(FEW_TEXTS, limit_);
+        if (text_count() > few || texts.form == TextForm::view || texts.all_bytes() == 0) return begin;
+        FewTexts known;
         u64 row = begin;
         while (row < end && text_count() <= few) {
-            usize added = 0;
-            for (const u64 stop = std::min<u64>(row + LANES, end); row < stop; ++row) {
-                if (texts.is_null(row)) continue;
+            row += texts.find(known, row, texts.present_from(row, end), places + row);
+            if (row == end) break;
+            if (!texts.is_null(row)) {
                 const std::string_view text = texts.text(row);
+                usize added = 0;
                 places[row] = place_of(texts, text, key_of(text), row, added);
+                known.add(text, places[row]);
+                if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
             }
-            if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
+            ++row;
         }
         return row;
     }

@@ -1,6 +1,7 @@
 // Reads text columns with offsets of 32 or 64 bits or with views, and converts them to views, codes or plain strings.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "columns/buffers/text_views.hpp"
 #include "core/cpu/memory.hpp"
 #include "core/cpu/portable.hpp"
+#include "encode/few_texts.hpp"
 
 namespace headrace {
 
@@ -27,6 +29,22 @@ struct TextColumn {
     bool is_null(u64 row) const {
         const u64 bit = offset + row;
         return validity != nullptr && (validity[bit / 64] >> (bit % 64) & 1) == 0;
+    }
+
+    // Return the number of rows from `row` on that are not null, at most up to `end`. It may be less than all of them.
+    u64 present_from(u64 row, u64 end) const {
+        if (validity == nullptr) return end - row;
+        const u64 bit = offset + row, nulls = ~validity[bit / 64] >> (bit % 64);
+        const u64 present = nulls == 0 ? 64 - bit % 64 : static_cast<u64>(trailing_zeros(nulls));
+        return std::min(present, end - row);
+    }
+
+    // Write the slots of `count` texts from `row` on that are known, up to the first other one; return their number.
+    // Not for views.
+    u64 find(const FewTexts& known, u64 row, u64 count, u32* slots) const {
+        const u8* const bounds = places + (offset + row) * (form == TextForm::small ? sizeof(i32) : sizeof(i64));
+        if (form == TextForm::small) return known.find(bytes[0], reinterpret_cast<const i32*>(bounds), count, slots);
+        return known.find(bytes[0], reinterpret_cast<const i64*>(bounds), count, slots);
     }
 
     // Bytes of all texts, which are not views.

@@ -60,11 +60,13 @@ std::vector<u64> place_pieces(std::vector<ViewPiece>& pieces, u64 max_bytes) {
 
 void write_piece(const TextColumn& texts, const ViewPiece& piece, EncodedTexts& result) {
     static constexpr std::array<char, ViewWriter::COPIED> NOTHING{};
+    static_assert(ViewWriter::COPIED <= Region::SLACK);
     u8* const buffer = piece.bytes != 0 ? result.data[piece.buffer].as<u8>() : nullptr;
     ViewWriter writer(result.values.as<View>() + piece.rows.begin,
                       {buffer, piece.buffer, piece.offset, piece.offset + piece.bytes});
     for (u64 row = piece.rows.begin; row < piece.rows.end; ++row) {
-        writer.add(texts.is_null(row) ? std::string_view(NOTHING.data(), 0) : texts.text(row));
+        const std::string_view text = texts.is_null(row) ? std::string_view(NOTHING.data(), 0) : texts.text(row);
+        writer.add(reinterpret_cast<const u8*>(text.data()), text.size());
     }
 }
 

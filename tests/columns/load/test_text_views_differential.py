@@ -37,14 +37,15 @@ def check(text: str, expected: list[str | None], **options: Any) -> None:
 
 @pytest.mark.parametrize("seed", seeds(10))
 @pytest.mark.parametrize("on_error", ["null", "reject"])
-def test_rows_that_stay(seed: int, on_error: str) -> None:
+@pytest.mark.parametrize("nulls", [[""], ["", "NA"]], ids=["copied from the tile", "looked up"])
+def test_rows_that_stay(seed: int, on_error: str, nulls: list[str]) -> None:
     rng = random.Random(seed)
     rows = [(rng.choice(WORDS), rng.choice(["1", "22", "x"])) for _ in range(rng.choice([1, 63, 64, 500]))]
     write = rng.choice([str, quoted])
     text = "t,n\n" + "".join(f"{write(word)},{number}\n" for word, number in rows)
     kept = [word for word, number in rows if on_error == "null" or number != "x"]
-    expected = [None if word in ("", "NA") and write is str else word for word in kept]
-    check(text, expected, header=True, dtypes={"n": "int64"}, null_values=["", "NA"], on_error=on_error)
+    expected = [None if word in nulls and write is str else word for word in kept]
+    check(text, expected, header=True, dtypes={"n": "int64"}, null_values=nulls, on_error=on_error)
 
 
 def test_a_column_that_becomes_text_late() -> None:

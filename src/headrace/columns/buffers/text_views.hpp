@@ -1,13 +1,12 @@
-// Writes texts as Arrow's views. Which texts are long is unpredictable, so nothing branches on it.
+// Writes texts as Arrow's views. Which texts are long is unpredictable, so nothing branches on it. The kernels of each
+// instruction set include this header too.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <string_view>
-
-#include "core/cpu/memory.hpp"
 #include "core/cpu/portable.hpp"
+
+#if defined(HR_ISA_AVX512)
+#include <immintrin.h>
+#endif
 
 namespace headrace {
 
@@ -20,11 +19,22 @@ struct View {
     u32 offset = 0;
 };
 
+// Bytes [at, end) of a buffer, for long texts.
+struct ViewBytes {
+    u8* data;
+    u32 buffer;  // its number
+    u64 at, end;
+};
+
+}  // namespace headrace
+
+HR_BEGIN_NAMESPACE
+
 // All bits for a text that is not inline, else none.
-inline u64 long_mask(usize size) { return u64{0} - static_cast<u64>(size > View::INLINE_BYTES); }
+HR_FN u64 long_mask(usize size) { return u64{0} - static_cast<u64>(size > View::INLINE_BYTES); }
 
 // Return the bytes of texts that are not inline, up to 2^32 - 1. `ends`: of the texts, of which the first begins at 0.
-inline u32 long_bytes(const u32* ends, usize count) {
+HR_FN u32 long_bytes(const u32* ends, usize count) {
     u32 bytes = count == 0 || ends[0] <= View::INLINE_BYTES ? 0 : ends[0];
     for (usize i = 1; i < count; ++i) {
         const u32 size = ends[i] - ends[i - 1];
@@ -39,32 +49,17 @@ struct TextStart {
     static constexpr usize BYTES = 16;
     u64 low = 0, high = 0;
 
-    explicit TextStart(std::string_view text) {
-        if (text.empty()) return;
-        const u8* const mask = FIRST_BYTES.data() + BYTES - std::min(text.size(), BYTES);
-        low = word_at(text.data()) & word_at(mask);
-        high = word_at(text.data() + 8) & word_at(mask + 8);
+    // `size`: at most BYTES. A minimum here would become a branch.
+    TextStart(const u8* text, usize size) {
+        if (size == 0) return;
+        const u8* const mask = FIRST_BYTES + BYTES - size;
+        low = load_word(text) & load_word(mask);
+        high = load_word(text + 8) & load_word(mask + 8);
     }
 
 private:
-    static constexpr std::array<u8, 2 * BYTES> FIRST_BYTES = [] {
-        std::array<u8, 2 * BYTES> bytes{};
-        std::fill_n(bytes.begin(), BYTES, u8{0xFF});
-        return bytes;
-    }();
-
-    static u64 word_at(const void* bytes) {
-        u64 word;
-        std::memcpy(&word, bytes, sizeof(word));
-        return word;
-    }
-};
-
-// Bytes [at, end) of a buffer, for long texts.
-struct ViewBytes {
-    u8* data;
-    u32 buffer;  // its number
-    u64 at, end;
+    static constexpr u8 FIRST_BYTES[2 * BYTES] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+                                                  0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 };
 
 // Writes the views of some rows, and their long texts to a part of a buffer.
@@ -74,27 +69,43 @@ public:
 
     // Every text is copied to the buffer, and only a long one stays there. The first 32 bytes are copied whole, unless
     // they would pass the part's end. COPIED bytes from any text on are readable.
-    void add(std::string_view text) {
-        static_assert(COPIED <= Region::SLACK);
-        const TextStart start(text);
-        const u64 if_long = long_mask(text.size());
-        const u64 rest = start.low >> 32 | start.high << 32;
-        const u64 last = rest ^ ((rest ^ (bytes_.buffer | bytes_.at << 32)) & if_long);
-        const u64 words[] = {static_cast<u32>(text.size()) | start.low << 32, last};
-        std::memcpy(views_++, words, sizeof(View));
-        if (bytes_.end - bytes_.at >= COPIED && text.size() <= COPIED) {
-            std::memcpy(bytes_.data + bytes_.at, text.data(), COPIED);
+    void add(const u8* text, usize size) {
+        const u64 if_long = long_mask(size);
+        put_view(text, size, if_long);
+        if (bytes_.end - bytes_.at >= COPIED && size <= COPIED) {
+            __builtin_memcpy(bytes_.data + bytes_.at, text, COPIED);
         } else if (if_long != 0) {
-            std::memcpy(bytes_.data + bytes_.at, text.data(), text.size());
+            __builtin_memcpy(bytes_.data + bytes_.at, text, size);
         }
-        bytes_.at += text.size() & if_long;
+        bytes_.at += size & if_long;
     }
+
+    // Return the end of the long texts.
+    u64 end() const { return bytes_.at; }
 
     static constexpr usize COPIED = 32;
 
 private:
+    void put_view(const u8* text, usize size, u64 if_long) {
+        const u64 place = bytes_.buffer | bytes_.at << 32;
+        const usize inlined = size < View::INLINE_BYTES ? size : View::INLINE_BYTES;
+#if defined(HR_ISA_AVX512)
+        const auto mask = static_cast<__mmask16>((1u << inlined) - 1);
+        const __m128i start = _mm_slli_si128(_mm_maskz_loadu_epi8(mask, text), 4);
+        const __m128i view = _mm_or_si128(start, _mm_cvtsi32_si128(static_cast<int>(size)));
+        const auto last = static_cast<__mmask8>(if_long & 2);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(views_++),
+                         _mm_mask_set1_epi64(view, last, static_cast<i64>(place)));
+#else
+        const TextStart start(text, inlined);
+        const u64 rest = start.low >> 32 | start.high << 32;
+        const u64 words[] = {static_cast<u32>(size) | start.low << 32, rest ^ ((rest ^ place) & if_long)};
+        __builtin_memcpy(views_++, words, sizeof(View));
+#endif
+    }
+
     View* views_;
     ViewBytes bytes_;
 };
 
-}  // namespace headrace
+HR_END_NAMESPACE

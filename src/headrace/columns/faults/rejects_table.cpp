@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "columns/faults/faults.hpp"
 #include "columns/rules/utf8.hpp"
@@ -45,10 +47,26 @@ bool is_ascii(std::string_view text) {
 }
 
 usize printable_size(std::string_view text) {
-    if (is_ascii(text)) return text.size();
     usize size = text.size();
     for_each_part(text, [](std::string_view) {}, [&](u8) { size += ESCAPE_BYTES - 1; });
     return size;
+}
+
+// Copy a text, and return the end of the copy. Most texts are short, and a call would take longer than their copy.
+char* copy_short(std::string_view text, char* to) {
+    const char* const from = text.data();
+    const usize size = text.size();
+    const auto copy_ends = [&](auto bytes) {  // the first and the last bytes, which may overlap
+        std::memcpy(to, from, bytes);
+        std::memcpy(to + size - bytes, from + size - bytes, bytes);
+        return to + size;
+    };
+    if (size > 32) return std::copy(text.begin(), text.end(), to);
+    if (size >= 16) return copy_ends(std::integral_constant<usize, 16>{});
+    if (size >= 8) return copy_ends(std::integral_constant<usize, 8>{});
+    if (size >= 4) return copy_ends(std::integral_constant<usize, 4>{});
+    for (usize i = 0; i < size; ++i) to[i] = from[i];
+    return to + size;
 }
 
 // Write the text with invalid UTF-8 as \xNN. Return the end of what is written.
@@ -160,18 +178,23 @@ private:
     // Only texts of the source may have invalid UTF-8.
     static bool is_source_text(RejectsText column) { return column == FIELD || column == TEXT; }
 
+    // A field is a part of its record's text, so both are ASCII if that is.
     void measure(const FaultBlock& block, BlockPosition& place) const {
-        place.row = block.faults.size();
-        for (usize c = 0; c < TEXT_COLUMNS; ++c) {
-            const auto column = static_cast<RejectsText>(c);
-            for (const FaultRow& fault : block.faults) {
+        BlockPosition found;
+        found.row = block.faults.size();
+        for (const FaultRow& fault : block.faults) {
+            const bool ascii = is_ascii(fault.text());
+            for (usize c = 0; c < TEXT_COLUMNS; ++c) {
+                const auto column = static_cast<RejectsText>(c);
                 const Text text = text_of(column, fault);
-                const usize size = !text ? 0 : is_source_text(column) ? printable_size(*text) : text->size();
-                place.bytes[c] += size;
-                place.nulls[c] += text ? 0 : 1;
-                place.has_invalid |= text && size != text->size();
+                const usize written = !text ? 0 : text->size();
+                const usize size = ascii || !is_source_text(column) || !text ? written : printable_size(*text);
+                found.bytes[c] += size;
+                found.nulls[c] += text ? 0 : 1;
+                found.has_invalid |= size != written;
             }
         }
+        place = found;
     }
 
     u64 rows() const { return places_.back().row; }
@@ -214,20 +237,22 @@ private:
         }
     }
 
-    // Two blocks may share a word of bits, hence the atomic or.
-    static void set_bit(const Region& bits, u64 row) {
-        __atomic_fetch_or(bits.as<u64>() + row / 64, u64{1} << (row % 64), __ATOMIC_RELAXED);
+    // Set bits of the word that has a row's bit. Two blocks may share it, hence the atomic or.
+    static void set_bits(const Region& bits, u64 row, u64 word) {
+        __atomic_fetch_or(bits.as<u64>() + row / 64, word, __ATOMIC_RELAXED);
     }
 
     void write_words(const BlockVector<FaultRow>& faults, u64 row) const {
+        u64 retained = 0;  // bits of the rows since the last multiple of 64
         for (const FaultRow& fault : faults) {
             record_.values.as<u64>()[row] = plan_.before.records + fault.record;
             line_.values.as<u64>()[row] = lines_[row];
             line_byte_.values.as<u64>()[row] = plan_.before.bytes + fault.record_begin;
             byte_.values.as<u64>()[row] = plan_.before.bytes + fault.at;
-            if (fault.outcome == Outcome::keep) set_bit(retained_.values, row);
-            ++row;
+            retained |= u64{fault.outcome == Outcome::keep} << (row % 64);
+            if (++row % 64 == 0) set_bits(retained_.values, row - 1, std::exchange(retained, 0));
         }
+        if (retained != 0) set_bits(retained_.values, row, retained);
     }
 
     void write_texts(const BlockVector<FaultRow>& faults, const BlockPosition& place, RejectsText number,
@@ -238,9 +263,8 @@ private:
         u64 row = place.row;
         for (const FaultRow& fault : faults) {
             if (const Text text = text_of(number, fault)) {
-                to = has_invalid && is_source_text(number) ? write_printable(*text, to)
-                                                           : std::copy(text->begin(), text->end(), to);
-                if (column.null_count != 0) set_bit(column.validity, row);
+                to = has_invalid && is_source_text(number) ? write_printable(*text, to) : copy_short(*text, to);
+                if (column.null_count != 0) set_bits(column.validity, row, u64{1} << (row % 64));
             }
             column.offsets.as<i64>()[++row] = to - begin;
         }

@@ -17,32 +17,29 @@ template <class Offset>
 void put_strings(const TileColumn& part, const StoredRows& stored, std::byte* values, Offset* to) {
     u64 base = part.string_base;
     for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
-        const u32 begin = part.string_begin(from), end = part.string_ends[from + count - 1];
-        std::memcpy(values + base, part.string_bytes + begin, end - begin);
-        for (usize row = from; row < from + count; ++row) {
-            *to++ = static_cast<Offset>(base + part.string_ends[row] - begin);
-        }
+        const u32* const ends = part.texts.ends;
+        const u32 begin = part.texts.start(from), end = ends[from + count - 1];
+        std::memcpy(values + base, part.texts.bytes + begin, end - begin);
+        for (usize row = from; row < from + count; ++row) *to++ = static_cast<Offset>(base + ends[row] - begin);
         base += end - begin;
     });
 }
 
-void put_views(const TileColumn& part, const StoredRows& stored, const LoadedColumn& column) {
-    const u64 end = part.string_base + part.stored_string_bytes;
-    ViewWriter writer(column.offsets.as<View>() + stored.row_base, {column.values.as<u8>(), 0, part.string_base, end});
+void put_views(const TileColumn& part, const StoredRows& stored, const ConvertKernels& kernels, LoadedColumn& column) {
+    View* to = column.offsets.as<View>() + stored.row_base;
+    ViewBytes bytes = {column.values.as<u8>(), 0, part.string_base, part.string_base + part.stored_string_bytes};
     for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
-        u32 begin = part.string_begin(from);
-        for (usize row = from; row < from + count; begin = part.string_ends[row++]) {
-            const auto* const text = reinterpret_cast<const char*>(part.string_bytes) + begin;
-            writer.add({text, part.string_ends[row] - begin});
-        }
+        bytes.at = kernels.put_views(part.texts, from, count, bytes, to);
+        to += count;
     });
 }
 
 }  // namespace
 
-void store_strings(const TileColumn& part, const StoredRows& stored, LoadedColumn& column) {
+void store_strings(const TileColumn& part, const StoredRows& stored, const ConvertKernels& kernels,
+                   LoadedColumn& column) {
     if (column.views) {
-        put_views(part, stored, column);
+        put_views(part, stored, kernels, column);
     } else if (value_bits(column.type) == 64) {
         put_strings(part, stored, column.values.data(), column.offsets.as<i64>() + stored.row_base + 1);
     } else {

@@ -13,14 +13,10 @@ struct TileColumn {
     usize column;
     ColumnCounts counts;
     std::vector<u64> nulls, bits;
-    const u8* string_bytes;
-    const u32* string_ends;
+    TextSpans texts;          // of strings
     u64 stored_string_bytes;  // of the rows that are not removed
     u64 string_base;          // offset of the bytes in the result
     const u8* values;         // of fixed width, if rows may be removed; null if the column is skipped
-
-    // Return the offset of a row's string in `string_bytes`.
-    u32 string_begin(usize row) const { return row == 0 ? 0 : string_ends[row - 1]; }
 };
 
 // The rows of a tile and their place in the result.
@@ -31,7 +27,8 @@ struct StoredRows {
     u64 row_base;
 };
 
-void store_strings(const TileColumn& part, const StoredRows& stored, LoadedColumn& column);
+void store_strings(const TileColumn& part, const StoredRows& stored, const ConvertKernels& kernels,
+                   LoadedColumn& column);
 void store_values(const TileColumn& part, const StoredRows& stored, const LoadedColumn& column);
 
 // Store booleans and null marks, and count the nulls. Changes the bits of `part`.

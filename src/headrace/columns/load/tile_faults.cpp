@@ -37,7 +37,8 @@ void TileFaults::begin() {
 }
 
 void TileFaults::add(usize row, usize column, Fault kind, u32 at) {
-    TileFault fault{};
+    // Built in place: a copy would wait for the stores of the single members.
+    TileFault& fault = faults_.emplace_back();
     fault.record = finder_.record_of(row);
     const auto [record_begin, record_end] = finder_.record(row);
     fault.record_begin = record_begin;
@@ -49,7 +50,6 @@ void TileFaults::add(usize row, usize column, Fault kind, u32 at) {
     const auto [begin, end] = finder_.field(row, column);
     fault.field_begin = begin;
     fault.field_end = end;
-    faults_.push_back(fault);
 }
 
 void TileFaults::reject(u32 record) {
@@ -78,6 +78,12 @@ void TileFaults::find_rejected(const std::vector<u64>* known) {
 }
 
 void TileFaults::find_removed() {
+    if (finder_.rows_are_records()) {
+        removed_ = rejected_;
+        removed_rows_ = count_bits(removed_);
+        if (removed_rows_ == 0) removed_.clear();
+        return;
+    }
     const usize rows = finder_.counts().rows;
     removed_.assign((rows + 63) / 64, 0);
     for (usize row = 0; row < rows; ++row) {

@@ -30,7 +30,7 @@ TileWorker::TileWorker(LoadPass& pass)
       finder_(pass.dialect_, pass.plan_),
       rules_(pass.plan_),
       faults_(finder_, pass.plan_.on_error) {
-    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, nullptr, nullptr, 0, 0, nullptr});
+    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, {}, 0, 0, nullptr});
 }
 
 void TileWorker::run(bool polls) {
@@ -102,6 +102,10 @@ bool TileWorker::expects_place() const {
 // Return whether a column is converted as strings. One of unknown type is: it may turn out to be all null.
 bool TileWorker::is_string_job(const TileColumn& part) const { return is_string(pass_.guesses_[part.column].type); }
 
+bool TileWorker::has_views(const TileColumn& part) const {
+    return pass_.mode_ == LoadPass::Mode::convert && pass_.result_.columns[part.column].views;
+}
+
 // Return an upper bound of the tile's string bytes.
 usize TileWorker::text_capacity(const TileRows& rows) const {
     if (rows.rows == 0) return 0;
@@ -117,7 +121,7 @@ void TileWorker::prepare(const TileRows& rows) {
     if (strings != 0 && string_bytes_.size() < capacity) {
         string_bytes_.resize(capacity + std::min(capacity / 4, MAX_SPARE_BYTES));
     }
-    const usize ends = strings * rows.rows * sizeof(u32);
+    const usize ends = strings * (rows.rows + 1) * sizeof(u32);
     if (string_ends_.size() < ends) string_ends_.resize(ends * 5 / 4);
 }
 
@@ -181,11 +185,17 @@ void TileWorker::convert_strings(const TileRows& rows) {
     for (TileColumn& part : parts_) {
         if (!is_string_job(part)) continue;
         ColumnJob job = job_for(rows, part);
+        const bool has_fields = part.column < rows.columns;
+        if (has_fields && has_views(part) && kernels_.find_views(rows, job, part.texts, part.counts)) {
+            part.stored_string_bytes = part.counts.string_bytes;
+            continue;
+        }
+        *ends++ = 0;
         job.string_bytes = bytes;
         job.string_ends = ends;
-        part.counts = part.column < rows.columns ? kernels_.convert(rows, job) : fill_with_nulls(rows, part, ends);
-        part.string_bytes = bytes;
-        part.string_ends = ends;
+        part.counts = has_fields ? kernels_.convert(rows, job) : fill_with_nulls(rows, part, ends);
+        part.texts = {bytes, ends - 1, ends, 1, 1, 0, 0};
+        part.stored_string_bytes = has_views(part) ? long_bytes(ends, rows.rows) : part.counts.string_bytes;
         bytes += part.counts.string_bytes;
         ends += rows.rows;
     }
@@ -257,7 +267,7 @@ void TileWorker::find_rejected() {
 void TileWorker::reserve_rows() {
     const LoadCounts& found = finder_.counts();
     for (TileColumn& part : parts_) {
-        if (is_string_job(part)) part.stored_string_bytes = stored_string_bytes(part);
+        if (is_string_job(part)) part.stored_string_bytes -= removed_string_bytes(part);
     }
     pass_.places_->enter(tile_->number);
     LoadCounts& counts = pass_.counts_;
@@ -279,14 +289,14 @@ void TileWorker::reserve_rows() {
     pass_.places_->leave();
 }
 
-usize TileWorker::stored_string_bytes(const TileColumn& part) const {
-    const bool views = pass_.mode_ == LoadPass::Mode::convert && pass_.result_.columns[part.column].views;
-    const auto stored = [&](usize row) {
-        const u32 size = part.string_ends[row] - part.string_begin(row);
-        return views ? size & long_mask(size) : size;
-    };
-    usize bytes = views ? long_bytes(part.string_ends, rows_->rows) : part.counts.string_bytes;
-    for_each_bit(faults_.removed(), [&](usize row) { bytes -= stored(row); });
+// Return the string bytes of removed rows.
+usize TileWorker::removed_string_bytes(const TileColumn& part) const {
+    const bool views = has_views(part);
+    usize bytes = 0;
+    for_each_bit(faults_.removed(), [&](usize row) {
+        const usize size = part.texts.size(row);
+        bytes += views ? size & long_mask(size) : size;
+    });
     return bytes;
 }
 
@@ -327,7 +337,7 @@ void TileWorker::store(const TileRows& rows, TileColumn& part) {
     LoadedColumn& column = pass_.result_.columns[part.column];
     const StoredRows stored = {rows.rows, faults_.removed(), faults_.removed_rows(), row_base_};
     if (is_string_job(part)) {
-        store_strings(part, stored, column);
+        store_strings(part, stored, kernels_, column);
     } else if (may_remove_rows()) {
         if (part.values == nullptr) return;
         if (!is_in_place_) store_values(part, stored, column);

@@ -41,7 +41,7 @@ private:
     void move_to_memory();
     bool convert_values(const TileRows& rows, TileColumn& part, std::byte* values, usize row_base);
     void find_rejected();
-    usize stored_string_bytes(const TileColumn& part) const;
+    usize removed_string_bytes(const TileColumn& part) const;
     void reserve_rows();
     void reserve_strings(TileColumn& part);
     void store(const TileRows& rows, TileColumn& part);
@@ -50,6 +50,7 @@ private:
     void report_faults();
     bool has_valid_text(const TileRows& rows) const;
     bool is_string_job(const TileColumn& part) const;
+    bool has_views(const TileColumn& part) const;
     bool may_remove_rows() const;
     bool expects_place() const;
     bool chooses_rows() const { return pass_.run_.chosen.has_value(); }

@@ -49,6 +49,8 @@ public:
     const std::vector<TileFault>& faults() const { return faults_; }
     // Return the index of a row's data record in the tile.
     u32 record_of(usize row) const { return has_records_ ? records_of_rows_[row] : static_cast<u32>(row); }
+    // Return whether row i is data record i and no record lacks fields.
+    bool rows_are_records() const { return !has_records_ && rows_.widths == nullptr; }
     // Return the bytes of a row's record, without the line end.
     ByteRange record(usize row) const;
     // Return whether the row's record lacks fields.

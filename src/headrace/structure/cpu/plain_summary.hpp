@@ -15,12 +15,6 @@ HR_FN ByteSet bytes_before_quotes(const Dialect& dialect) {
     return bytes;
 }
 
-// Return whether a quote after this byte opens or reopens a field.
-HR_FN bool may_open_behind(const Dialect& dialect, u8 byte) {
-    if (byte == dialect.separator || byte == dialect.line_end) return true;
-    return (dialect.universal_line_end && byte == '\r') || (dialect.double_quote && byte == dialect.quote);
-}
-
 // Return the position after the text's last quote; 0 if it has none.
 HR_FN usize behind_last_quote(const Dialect& dialect, const u8* text, usize n) {
     for (usize pos = (n + BLOCK - 1) / BLOCK * BLOCK; pos != 0; pos -= BLOCK) {
@@ -137,12 +131,13 @@ HR_FN Summary summarize_unescaped(const Dialect& dialect, const u8* text, usize 
     Escaping escapes(states, states.start);
     const auto add = [&](usize pos, u64 valid) {
         const Block block(text + pos);
-        const bool after_escaped = escapes.escaped >> 63;
+        const u64 after_escaped = escapes.escaped >> 63;
         escapes.next(dialect, block, valid);
         const u64 quotes = quoting ? block.equals(quote) & valid & ~escapes.escaped : 0;
         if (quotes == 0) return;
-        u64 misplaced = quotes & ~((may_precede.in(block) & ~escapes.escaped) << 1);
-        if (misplaced & 1 && (pos == 0 || (!after_escaped && may_open_behind(dialect, text[pos - 1])))) --misplaced;
+        // Many blocks begin with a quote, so the byte before it is found as the others are, without a branch.
+        const u64 precede = pos == 0 ? may_precede.in(block) << 1 | 1 : may_precede.in(Block(text + pos - 1));
+        const u64 misplaced = quotes & ~(precede & ~(escapes.escaped << 1 | after_escaped));
         const u64 within = prefix_xor(quotes) ^ inside;
         misplaced_outside |= misplaced & within;
         misplaced_inside |= misplaced & ~within;

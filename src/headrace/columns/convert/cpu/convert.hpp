@@ -2,6 +2,7 @@
 // whose text is not a value of the column's type go to callbacks of the loader.
 #pragma once
 
+#include "columns/buffers/text_views.hpp"
 #include "columns/plan/field_rules.hpp"
 #include "columns/records/row_spans.hpp"
 #include "columns/rules/column_type.hpp"
@@ -50,12 +51,29 @@ struct ColumnCounts {
 // U+FFFD has three bytes and may replace a single invalid one.
 constexpr usize REPLACEMENT_GROWTH = 3;
 
+// Texts of a column's rows. Text i has bytes [starts[i * start_stride] + start_offset, ends[i * stride] - back).
+struct TextSpans {
+    const u8* bytes;
+    const u32* starts;
+    const u32* ends;
+    usize start_stride, stride;
+    u32 start_offset, back;
+
+    u32 start(usize row) const { return starts[row * start_stride] + start_offset; }
+    u32 size(usize row) const { return ends[row * stride] - back - start(row); }
+};
+
 struct ConvertKernels {
     ColumnCounts (*convert)(const TileRows& rows, const ColumnJob& job);
     // Writes a field's text, without initial spaces, quotes and escapes, to `to`: at most end - start bytes.
     usize (*field_text)(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted);
     // Returns whether n bytes are well-formed UTF-8.
     bool (*is_valid_utf8)(const u8* text, usize n);
+    // Finds the texts, the nulls and the bytes of long texts of a column of views whose texts need no change, and
+    // returns true. Returns false for a column that has to be converted.
+    bool (*find_views)(const TileRows& rows, const ColumnJob& job, TextSpans& texts, ColumnCounts& counts);
+    // Writes the views of texts [from, from + count), and copies long ones. Returns the end of the copies.
+    u64 (*put_views)(const TextSpans& texts, usize from, usize count, ViewBytes bytes, View* to);
 };
 
 // Return the kernels compiled for an instruction set.

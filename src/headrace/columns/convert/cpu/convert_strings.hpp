@@ -28,14 +28,26 @@ template <bool Plain>
     return copy_text(*rows.dialect, {job.scratch, size, field.quoted}, to);
 }
 
-// Returns whether a field is quoted if it begins with a quote, and is what it encloses if that has no quote.
+// Returns whether a field is quoted if it begins with a quote, and is what it encloses with quotes doubled.
 HR_FN bool has_usual_quotes(const Dialect& dialect) {
-    return dialect.quote >= 0 && dialect.escape < 0 && !dialect.lenient_quotes && !dialect.strip &&
-           !dialect.skip_initial_space;
+    return dialect.quote >= 0 && dialect.double_quote && dialect.escape < 0 && !dialect.lenient_quotes &&
+           !dialect.strip && !dialect.skip_initial_space;
 }
 
-[[gnu::noinline]] HR_FN usize copy_marked(const Dialect& dialect, const FieldBytes& field, u8* to) {
-    return copy_text(dialect, field, to);
+// Copies a field with usual quotes and removes the first of two quotes inside. The last byte has no quote after it.
+[[gnu::noinline]] HR_FN usize copy_marked(u8 quote, const FieldBytes& field, u8* to) {
+    if (!field.quoted) return copy_blocks(field.text, field.size, to);
+    u8* out = to;
+    u64 is_second = 0;  // whether the block's first byte is the second of two quotes
+    usize pos = 0;
+    for (; pos + BLOCK < field.size; pos += BLOCK) {
+        const u64 first = find_escapes(Block(field.text + pos).equals(quote), is_second);
+        out += copy_except(field.text + pos, BLOCK, first, out);
+        is_second = first >> 63;
+    }
+    const usize left = field.size - pos;
+    const u64 first = find_escapes(Block(field.text + pos).equals(quote) & low_bits(left), is_second);
+    return static_cast<usize>(out - to) + copy_except(field.text + pos, left, first & low_bits(left - 1), out);
 }
 
 // How fields of a column are read. Those with usual quotes call nothing, unless they are long or have quotes inside.
@@ -51,8 +63,7 @@ struct BareTexts {
 };
 
 struct UsualQuotes {
-    const Dialect& dialect;
-    u8 quote = static_cast<u8>(dialect.quote);
+    u8 quote;
     FieldBytes field(const u8* p, usize n) const {
         const bool quoted = n >= 2 && *p == quote;
         return {p + (quoted ? 1 : 0), n - (quoted ? 2 : 0), quoted};
@@ -60,7 +71,7 @@ struct UsualQuotes {
     usize copy(const FieldBytes& field, u8* to) const {
         const u64 quotes = Block(field.text).equals(quote) & low_bits(field.size);
         if (field.size > BLOCK || quotes != 0) [[unlikely]]
-            return copy_marked(dialect, field, to);
+            return copy_marked(quote, field, to);
         __builtin_memcpy(to, field.text, BLOCK);
         return field.size;
     }
@@ -79,7 +90,11 @@ template <class Texts>
 ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job, const Texts& texts) {
     const ColumnFields fields(rows, job.column);
     const bool empty_is_null = job.rules->empty_is_null;
-    u8* out = job.string_bytes;
+    // Copies of what the compiler would read again after each byte that is written.
+    const u8* const text = rows.text;
+    u8* const bytes = job.string_bytes;
+    u32* const ends = job.string_ends;
+    u8* out = bytes;
     usize nulls = 0;
     for (usize base = 0; base < rows.rows; base += 64) {
         const usize count = rows.rows - base < 64 ? rows.rows - base : 64;
@@ -87,16 +102,29 @@ ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job, const Text
         for (usize i = 0; i < count; ++i) {
             const usize row = base + i;
             const u32 start = fields.start(row);
-            const FieldBytes field = texts.field(rows.text + start, fields.end(row) - start);
+            const FieldBytes field = texts.field(text + start, fields.end(row) - start);
             const bool may_be_null = texts.may_be_null(field) & (empty_is_null || fields.missing(row));
             absent |= u64{(field.size == 0) & may_be_null} << i;
             out += texts.copy(field, out);
-            job.string_ends[row] = static_cast<u32>(out - job.string_bytes);
+            ends[row] = static_cast<u32>(out - bytes);
         }
         job.nulls[base / 64] = absent;
         nulls += static_cast<usize>(count_ones(absent));
     }
-    return {nulls, static_cast<usize>(out - job.string_bytes), 0};
+    return {nulls, static_cast<usize>(out - bytes), 0};
+}
+
+// Returns whether some texts with bytes may be null.
+HR_FN bool has_null_words(const FieldRules& rules) { return rules.nulls.count > (rules.empty_is_null ? 1 : 0); }
+
+HR_FN bool may_have_invalid_text(const TileRows& rows, const ColumnJob& job) {
+    return rows.has_high_bytes && !job.is_valid && has_text(job.type);
+}
+
+// Returns whether the texts of a column are its fields' bytes, and only empty ones may be null.
+HR_FN bool is_stored_as_written(const TileRows& rows, const ColumnJob& job) {
+    const bool plain = job.raw || !rows.may_need_unquoting;
+    return plain && !has_null_words(*job.rules) && !may_have_invalid_text(rows, job);
 }
 
 template <bool Plain>
@@ -104,13 +132,13 @@ ColumnCounts convert_strings(const TileRows& rows, const ColumnJob& job) {
     const ColumnFields fields(rows, job.column);
     const FieldRules& rules = *job.rules;
     const AbsentFields absent_fields(rows, fields, rules);
-    const bool words = rules.nulls.count > (rules.empty_is_null ? 1 : 0);
-    const bool may_be_invalid = rows.has_high_bytes && !job.is_valid && has_text(job.type);
+    const bool words = has_null_words(rules);
+    const bool may_be_invalid = may_have_invalid_text(rows, job);
     const bool has_written = !Plain && rules.written_nulls.count != 0;
     if (!words && !may_be_invalid && !has_written && (Plain || !rules.quoted_may_be_null)) {
         if (Plain) return copy_strings(rows, job, BareTexts{});
         const Dialect& dialect = *rows.dialect;
-        return has_usual_quotes(dialect) ? copy_strings(rows, job, UsualQuotes{dialect})
+        return has_usual_quotes(dialect) ? copy_strings(rows, job, UsualQuotes{static_cast<u8>(dialect.quote)})
                                          : copy_strings(rows, job, AnyQuotes{dialect});
     }
     u8* out = job.string_bytes;

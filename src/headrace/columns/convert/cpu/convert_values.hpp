@@ -15,8 +15,8 @@ HR_FN FieldBytes written_text(const TileRows& rows, const u8* p, usize n) {
     return rows.may_need_unquoting ? strip(*rows.dialect, p, n) : FieldBytes{p, n, false};
 }
 
-HR_FN FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, const FieldBytes& written) {
-    if (!rows.may_need_unquoting) return written;
+HR_FN FieldBytes whole_text(const TileRows& rows, const ColumnJob& job, FieldBytes written) {
+    if (!rows.may_need_unquoting) return {written.text, written.size, false};
     return {job.scratch, copy_text(*rows.dialect, written, job.scratch), written.quoted};
 }
 
@@ -179,7 +179,7 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
         if (absent != 0) {
             for (usize i = 0; i < count; ++i) store(base + i, T{});
         }
-        u64 unread = all & ~absent, failed = 0;
+        u64 unread = all & ~absent, failed = 0, faults = 0;
 #if defined(HR_ISA_AVX512)
         if constexpr (HAS_LANES) {
             if (uses_lanes) {
@@ -203,15 +203,15 @@ HR_FN usize convert_values(const TileRows& rows, const ColumnJob& job, const Sha
         for (; failed != 0; failed &= failed - 1) {
             const usize row = base + static_cast<usize>(trailing_zeros(failed));
             T value{};
-            if (absent_fields.is_absent(row) ||
-                !convert_by_rule(rows, job, row, fields.start(row), fields.end(row), shape, value)) {
+            const bool is_absent = absent_fields.is_absent(row);
+            if (is_absent || !convert_by_rule(rows, job, row, fields.start(row), fields.end(row), shape, value)) {
                 value = T{};
-                absent |= failed & (0 - failed);
+                (is_absent ? absent : faults) |= failed & (0 - failed);
             }
             store(row, value);
         }
-        job.nulls[base / BLOCK_ROWS] = absent;
-        nulls += static_cast<usize>(count_ones(absent));
+        job.nulls[base / BLOCK_ROWS] = absent | faults;
+        nulls += static_cast<usize>(count_ones(absent | faults));
     }
     return nulls;
 }
