@@ -104,7 +104,7 @@ ColumnCounts copy_strings(const TileRows& rows, const ColumnJob& job, const Text
             const u32 start = fields.start(row);
             const FieldBytes field = texts.field(text + start, fields.end(row) - start);
             const bool may_be_null = texts.may_be_null(field) & (empty_is_null || fields.missing(row));
-            absent |= u64{(field.size == 0) & may_be_null} << i;
+            absent |= static_cast<u64>((field.size == 0) & may_be_null) << i;
             out += texts.copy(field, out);
             ends[row] = static_cast<u32>(out - bytes);
         }
