@@ -12,6 +12,7 @@ Scratch buffers of a recorded call become slices of one allocation, which a repl
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -145,13 +146,11 @@ class _Addresses:
         if isinstance(first, int) and isinstance(second, int):
             return self.of(first, second)
         assert isinstance(first, bytes) and isinstance(second, bytes)
-        symbols = []
-        for at in range(0, len(first), _WORD):
-            words = (int.from_bytes(each[at : at + _WORD], "little") for each in (first, second))
-            value = self.of(*words)
-            if isinstance(value, Symbol):
-                symbols.append((at, _WORD, value))
-        return Packed(first, tuple(symbols))
+        words = struct.Struct(f"<{len(first) // _WORD}Q")
+        assert first[words.size :] == second[words.size :], "an input is in the last bytes of a structure"
+        pairs = enumerate(zip(words.unpack_from(first), words.unpack_from(second), strict=True))
+        differing = [(at * _WORD, self.of(one, other)) for at, (one, other) in pairs if one != other]
+        return Packed(first, tuple([(at, _WORD, value) for at, value in differing if isinstance(value, Symbol)]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ class Sorter:
     def sort(self, request: SortRequest) -> None:
         """Sort keys, and move columns with them.
 
-        Memory besides the targets, for n keys of w bytes and v bytes of values that move with them:
+        Memory besides the targets, for a capacity of n keys of w bytes, and v bytes of values that move with them:
 
         - rank sort: none. With 128 multiprocessors it serves up to 2**14 keys, 2**15 of 8 bytes.
         - cooperative sort: 2 n (w + 4), and 1 KiB a block.
