@@ -110,16 +110,16 @@ def distinct(items: Any, indices: bool, inverse: bool, counts: bool, *, context:
     shape = getattr(items, "shape", (0,))
     is_bfloat16 = type_of(items) == "bfloat16"
     flat = flattened(items, "items")
-    context = context_of(context)
+    given, context = context, context_of(context)
     budget = context.new_budget()
     source = placed(flat, "items", context, budget)
     few = None if indices or counts else few_distinct_of(source, context, budget)
     if few is not None:
-        values = sort(few, context=context)
+        values = sort(few, context=given)
         return Distinct(values, inverse=_in_shape(_places(values, source, context, budget), shape) if inverse else None)
-    order = argsort(source.owner, context=context) if indices or inverse else None
+    order = argsort(source.owner, context=given) if indices or inverse else None  # a default context repeats earlier calls
     found: dict[str, Any] = {}
-    keys = sort(source.owner, context=context) if order is None else take(source.owner, order, context=context)
+    keys = sort(source.owner, context=given) if order is None else take(source.owner, order, context=context)
     ascending = placed(keys, "items", context, budget)
     is_on_host = source.device.kind == "cpu"
     if is_on_host or indices or counts:
