@@ -74,10 +74,13 @@ private:
     static u32 stored_size(std::string_view text) { return static_cast<u32>(std::min<usize>(text.size(), 0xFFFFFFFF)); }
     static const char* address_of(const Slot& slot) { return reinterpret_cast<const char*>(slot.high); }
 
+    // A call, so that the code for shorter texts keeps its values in registers.
+    [[gnu::noinline]] static u64 hash_long(const u8* text, usize size, u64 seed) { return hash_text(text, size, seed); }
+
     Key key_of(std::string_view text) const {
         const auto* const bytes = reinterpret_cast<const u8*>(text.data());
         if (text.size() > TextStart::BYTES) {
-            const u64 hash = hash_text(bytes, text.size(), seed_);
+            const u64 hash = hash_long(bytes, text.size(), seed_);
             return {hash, reinterpret_cast<u64>(bytes), hash};
         }
         const TextStart start(bytes, text.size());
