@@ -11,7 +11,7 @@ from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
 
-TUNING = TableTuning(threads=64, rows=2, blocks=1, bits=10)
+TUNING = TableTuning(threads=64, rows=2, blocks=1, bits=10, sample_keys=1 << 10)
 
 
 def found_of(keys: np.ndarray, order: str, multiprocessors: int = 3) -> np.ndarray | None:

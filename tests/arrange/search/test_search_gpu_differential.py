@@ -7,7 +7,7 @@ import pytest
 
 import headrace
 from headrace import Context, DeviceArray, OptionError, UnsupportedDeviceError
-from headrace.arrange.search.tuning import TABLE_MIN_KEYS
+from headrace.arrange.search.tuning import DISTINCT_TABLE
 from tests.arrange.search.search_cases import DTYPES, keys_of
 
 pytestmark = pytest.mark.gpu
@@ -36,7 +36,7 @@ def test_searches_and_distinct_items(dtype: str) -> None:
 @pytest.mark.parametrize("distinct", [3, 1 << 20, 1 << 22])
 def test_distinct_items_of_large_arrays(dtype: str, distinct: int) -> None:
     """Few distinct integers are collected in a table, and others sorted; -1 has the bits of an empty slot."""
-    context, random, count = Context(device="cuda"), np.random.default_rng(6), TABLE_MIN_KEYS + 5
+    context, random, count = Context(device="cuda"), np.random.default_rng(6), DISTINCT_TABLE.min_keys + 5
     values = np.arange(distinct) * 389 - (0 if dtype == "u8" else 389 * (distinct // 2) + 1)
     pool = values.astype(dtype)
     if dtype == "u8":

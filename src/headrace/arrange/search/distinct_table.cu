@@ -8,7 +8,6 @@
 // Bytes moved per key of width w: w from memory, and a sector of 32 bytes from a cache.
 #include "core/hash.hpp"
 #include "gpu/block/block.cuh"
-#include "gpu/block/memory_access.cuh"
 #include "gpu/block/tile_rows.cuh"
 
 using namespace headrace;
@@ -36,35 +35,6 @@ static __device__ __forceinline__ u32 hash_of(Key key) {
     return mix_bits(folded);
 }
 
-constexpr u32 sampled = 32;  // keys of a thread in the sample
-constexpr u32 sample_slots = 2 * threads * sampled;
-
-// Counts the distinct keys of a sample of `threads` * 32 keys, or of all keys if they are fewer. The table has hashes.
-// `step`: distance of two sampled keys. Launch: one block. Dynamic shared memory: `sample_slots` words.
-extern "C" __global__ void __launch_bounds__(threads)
-    count_sample(const Key* keys, u64 count, u64 step, u32* distinct) {
-    HR_DYNAMIC_SHARED(u32, slots);
-    __shared__ u32 totals[threads / tile::lanes];
-    u32 hashes[sampled], added = 0;
-#pragma unroll
-    for (u32 i = 0; i < sampled; ++i) {
-        const u64 at = (i * threads + threadIdx.x) * step;
-        hashes[i] = at < count ? hash_of(keys[at]) | 1 : 0;
-    }
-    for (u32 i = threadIdx.x; i < sample_slots; i += threads) slots[i] = 0;
-    __syncthreads();
-#pragma unroll 1
-    for (u32 i = 0; i < sampled; ++i) {
-        for (u32 slot = hashes[i] / 2 % sample_slots; hashes[i] != 0; slot = (slot + 1) % sample_slots) {
-            const u32 found = atomicCAS(&slots[slot], 0u, hashes[i]);
-            added += found == 0 ? 1 : 0;
-            if (found == 0 || found == hashes[i]) break;
-        }
-    }
-    added = tile::reduce_block<Sum<u32>, threads>(added, totals);
-    if (threadIdx.x == 0) *distinct = added;
-}
-
 // Inserts a key, given the key that its slot had. Returns the number of keys that are new: 1 or 0.
 static __device__ __forceinline__ u32 insert(Key key, Key found, u32 slot, Key* table, u32 mask, TableState* state) {
     for (u32 probe = 0; probe < max_probes; ++probe) {
@@ -81,12 +51,12 @@ static __device__ __forceinline__ u32 insert(Key key, Key found, u32 slot, Key* 
     return 0;
 }
 
-// Inserts keys. If there are more distinct ones than `limit`, the count is larger, and the table undefined. `mask`:
-// number of slots, a power of 2, minus 1. Launch: any number of blocks.
+// Inserts the keys of every `step`-th tile. If there are more distinct ones than `limit`, the count is larger, and the
+// table undefined. `mask`: number of slots, a power of 2, minus 1. Launch: any number of blocks.
 extern "C" __global__ void __launch_bounds__(threads)
-    insert_keys(const Key* keys, u64 count, Key* table, u32 mask, TableState* state, u32 limit) {
+    insert_keys(const Key* keys, u64 count, u64 step, Key* table, u32 mask, TableState* state, u32 limit) {
     const u64 tiles = (count + tile_keys - 1) / tile_keys;
-    for (u64 number = blockIdx.x; number < tiles; number += gridDim.x) {
+    for (u64 number = blockIdx.x * step; number < tiles; number += gridDim.x * step) {
         if (tile::shuffle(tile::load_relaxed(&state->count), 0) > limit) return;
         const Key* const from = keys + number * tile_keys;
         const i64 left = static_cast<i64>(count - number * tile_keys);

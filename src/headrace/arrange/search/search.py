@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from headrace import _native
-from headrace.arrange.search.tuning import DISTINCT_TABLES, TABLE_MIN_KEYS
+from headrace.arrange.search.tuning import DISTINCT_TABLE, TABLE_WIDTHS
 from headrace.arrange.sort.key_order import KeyOrder
 from headrace.arrays.arrays import Array
 from headrace.arrays.placement import empty_like, first_items, in_stream_of
@@ -65,8 +65,13 @@ def first_of_runs(keys: Array, context: Context, budget: Budget) -> Any:
 
 def few_distinct_of(keys: Array, context: Context, budget: Budget) -> Any | None:
     """Return the distinct keys of an array, in any order; None if they are many, or it is no large array of integers on a GPU."""
-    is_kind = KeyOrder.of(keys.typestr).kind != "float" and keys.width in DISTINCT_TABLES
-    if keys.device.kind == "cpu" or not is_kind or keys.length < TABLE_MIN_KEYS:
+    order = KeyOrder.of(keys.typestr)
+    if (
+        keys.device.kind == "cpu"
+        or order.kind == "float"
+        or keys.width not in TABLE_WIDTHS
+        or keys.length < DISTINCT_TABLE.min_keys
+    ):
         return None
     from headrace.arrange.search.distinct_table import DistinctTable  # needs cuda-core
     from headrace.gpu.kernels.launcher import GpuLauncher

@@ -21,11 +21,9 @@ class TableTuning:
     rows: int = 2  # vectors of 16 bytes per thread
     blocks: int = 4  # of a multiprocessor
     bits: int = 22  # logarithm of the slots
-
-    @property
-    def sample_keys(self) -> int:
-        """Return the number of keys in the sample: 32 of a thread of one block."""
-        return 32 * self.threads
+    sample_keys: int = 1 << 17
+    max_share: float = 0.968  # of distinct keys in the sample; of an even spread over `max_distinct` keys
+    min_keys: int = 1 << 25  # fewer keys were not measured
 
     @property
     def max_distinct(self) -> int:
@@ -37,11 +35,11 @@ class TableTuning:
         return self.threads * self.rows * 16 // width
 
 
-DISTINCT_TABLES = {4: TableTuning(bits=21), 8: TableTuning()}  # by width of keys; those of 8 bytes are dearer to sort
-TABLE_MIN_KEYS = 1 << 25  # fewer keys were not measured
+DISTINCT_TABLE = TableTuning()
+TABLE_WIDTHS = (4, 8)  # of keys that are compared and exchanged in one access
 
 PROGRAMS: Programs = (
     ("search.cu", {"HR_KEY": [KEY_TYPES[4], KEY_TYPES[8], ANY], "HR_THREADS": [SEARCH_THREADS], "HR_TURNS": [TURNS]}),
     ("distinct_runs.cu", {"HR_KEY": [ANY], "HR_THREADS": [RUN_THREADS], "HR_ROWS": [RUN_ROWS]}),
-    ("distinct_table.cu", {"HR_KEY": [ANY], "HR_THREADS": [ANY], "HR_ROWS": [ANY]}),
+    ("distinct_table.cu", {"HR_KEY": [ANY], "HR_THREADS": [DISTINCT_TABLE.threads], "HR_ROWS": [DISTINCT_TABLE.rows]}),
 )
