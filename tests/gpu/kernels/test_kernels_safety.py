@@ -151,6 +151,14 @@ def test_a_loaded_program_serves_masks_with_fewer_bits(loads):
     assert loads.compiled == [rows(0b111), rows(0b1000)]
 
 
+def test_a_loaded_program_with_more_bits_than_a_listed_one_that_serves_does_not(loads):
+    usual, odd = rows(1), rows(1 << 16 | 1)
+    forms = kernels._library(odd, "sm_90")
+    assert kernels._library(rows(1 << 16), "sm_90") is forms
+    assert kernels._library(usual, "sm_90") is not forms
+    assert loads.compiled == [odd, usual]
+
+
 def test_the_program_with_the_fewest_bits_is_loaded_of_those_that_are_compiled(loads):
     usual, whole = rows(1).servers
     loads.stored.add(whole)

@@ -251,23 +251,26 @@ def _library(variant: Variant, architecture: str) -> Any:
 
 
 def _loaded_server(variant: Variant, architecture: str) -> Any:
-    """Return a loaded program that serves a variant; None if there is none, or one with fewer bits is compiled.
+    """Return the loaded program with the fewest bits that serves a variant; None if there is none.
 
-    A program with more bits keeps more values in registers. One with all of them can take twice as long.
+    The smallest listed program that serves the variant has to serve that program too. With more bits than that one, a program
+    could take twice as long.
     """
-    serving = [known for known, target in list(_libraries) if target == architecture and known.serves(variant)]
-    if not serving:
-        return None
-    best = min(serving, key=lambda known: known.bits)
-    if any(listed.bits < best.bits and is_stored(listed, architecture) for listed in variant.servers):
-        return None
-    return _libraries[best, architecture]
+    smallest = variant.servers[:1]
+    serving = [
+        known
+        for known, target in list(_libraries)
+        if target == architecture and known.serves(variant) and all(listed.serves(known) for listed in smallest)
+    ]
+    return _libraries[min(serving, key=lambda known: known.bits), architecture] if serving else None
 
 
 def _load(variant: Variant, architecture: str) -> Any:
     """Load a program: the variant if it is compiled, else one that serves it, else the variant."""
     stored = (one for one in (variant, *variant.servers) if is_stored(one, architecture))
     variant = next(stored, variant)
+    if (variant, architecture) in _libraries:
+        return _libraries[variant, architecture]
     code = cubin_of(variant, architecture)
     try:
         library = checked(driver().cuLibraryLoadData(code, [], [], 0, [], [], 0))
