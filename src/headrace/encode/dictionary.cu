@@ -16,7 +16,8 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 block_rows = threads * TURNS;
 constexpr u64 empty = ~u64{0};
 
-// A row's text. `head`: its first eight bytes, or all, before zeros. `tail`: its last eight, if it has as many.
+// A row's text. `head`: its first eight bytes, or all, before zeros. `tail`: its last eight, if it has more. Texts of
+// up to 16 bytes are equal if these and their sizes are.
 struct TextOfRow {
     u64 begin, size, head, tail;
 };
@@ -24,17 +25,17 @@ constexpr u64 word_bytes = 8;
 
 HR_FN u64 head_of(const PlainTexts& texts, u64 begin, u64 size, u64 end) {
     u32 words[2];
-    load_first(texts, begin, static_cast<u32>(size), end, words);
+    load_first(texts, begin, static_cast<u32>(size < word_bytes ? size : word_bytes), end, words);
     return u64{words[1]} << 32 | words[0];
 }
 
 HR_FN TextOfRow text_of(const PlainTexts& texts, u64 row, u64 end) {
     const u64 begin = text_begin(texts, row), size = text_begin(texts, row + 1) - begin;
-    if (size < word_bytes) return {begin, size, head_of(texts, begin, size, end), 0};
-    return {begin, size, word_at(texts, begin, end), word_at(texts, begin + size - word_bytes, end)};
+    const u64 tail = size > word_bytes ? word_at(texts, begin + size - word_bytes, end) : 0;
+    return {begin, size, head_of(texts, begin, size, end), tail};
 }
 
-// Returns the hash of the text, by the products of hash_text.
+// Returns the hash of the text, in the form of hash_text.
 HR_FN u64 hash_of(const PlainTexts& texts, const TextOfRow& text, u64 seed, u64 end) {
     const u64 secret = golden_ratio ^ seed;
     u64 hash = fold_product(text.head ^ secret, text.tail ^ seed ^ (text.size * golden_ratio));
@@ -43,14 +44,15 @@ HR_FN u64 hash_of(const PlainTexts& texts, const TextOfRow& text, u64 seed, u64 
         const u64 low = word_at(texts, text.begin + at, end), high = word_at(texts, text.begin + next, end);
         hash = fold_product(low ^ secret, high ^ hash);
     }
-    return hash;
+    return fold_product(hash, seed * golden_ratio | 1);
 }
 
-// Returns whether a row has the text, of eight bytes or more.
+// Returns whether a row has the text.
 HR_FN bool is_text_of(const PlainTexts& texts, u64 row, const TextOfRow& text, u64 end) {
     const u64 begin = text_begin(texts, row);
     if (text_begin(texts, row + 1) - begin != text.size) return false;
-    if (word_at(texts, begin, end) != text.head) return false;
+    if (head_of(texts, begin, text.size, end) != text.head) return false;
+    if (text.size <= word_bytes) return true;
     if (word_at(texts, begin + text.size - word_bytes, end) != text.tail) return false;
     for (u64 at = word_bytes; at + word_bytes < text.size; at += word_bytes) {
         if (word_at(texts, begin + at, end) != word_at(texts, text.begin + at, end)) return false;
@@ -70,36 +72,29 @@ extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_
         if (row >= texts.rows || !has_text(texts, row)) continue;
         if (is_too_small(task)) return;
         const TextOfRow text = text_of(texts, row, end);
-        const bool is_short = text.size < word_bytes;
-        const u64 own = is_short ? text.size << SIZE_SHIFT | text.head : LONG_TEXT | row;
-        u64 number = hash_of(texts, text, task.seed, end) & task.mask;
-        for (u32 probes = 1;; number = (number + 1) & task.mask, ++probes) {
+        u64 slot = hash_of(texts, text, task.seed, end) & task.mask;
+        for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
             // Threads that started when half of the slots were free may take all of them.
             if (probes % 32 == 0 && 2 * tile::load_relaxed(task.used_slots) >= task.mask) return;
-            TextSlot& slot = task.slots[number];
-            u64 known = tile::load_cached(&slot.text);
+            u64 known = tile::load_cached(&task.slots[slot]);
             if (known == empty) {
-                known = atomicCAS(&slot.text, empty, own);
+                known = atomicCAS(&task.slots[slot], empty, row);
                 if (known == empty) {
                     atomicAdd(task.used_slots, u64{1});
-                    known = own;
+                    break;
                 }
             }
-            if (known == own) {
-                if (is_short && row < tile::load_cached(&slot.first)) atomicMin(&slot.first, row);
-                break;
-            }
-            if (!is_short && known >= LONG_TEXT && is_text_of(texts, known ^ LONG_TEXT, text, end)) {
-                if (own < known) atomicMin(&slot.text, own);
+            if (known == row || is_text_of(texts, known, text, end)) {
+                if (row < known) atomicMin(&task.slots[slot], row);
                 break;
             }
         }
-        task.where[row] = static_cast<u32>(number);
+        task.where[row] = static_cast<u32>(slot);
     }
 }
 
 HR_FN bool is_first(const DistinctTexts& task, u64 row) {
-    return row < task.texts.rows && has_text(task.texts, row) && first_row(task.slots[task.where[row]]) == row;
+    return row < task.texts.rows && has_text(task.texts, row) && task.slots[task.where[row]] == row;
 }
 
 // The following kernels are launched before the host knows whether the table is large enough. If it is too small, they
@@ -110,8 +105,8 @@ extern "C" __global__ void __launch_bounds__(threads)
     count_firsts(const __grid_constant__ DistinctTexts task, u64* counts) {
     const u64 slot = u64{blockIdx.x} * threads + threadIdx.x;
     if (slot > task.mask || is_too_small(task)) return;
-    const TextSlot& found = task.slots[slot];
-    if (found.text != empty) atomicAdd(&counts[first_row(found) / block_rows], u64{1});
+    const u64 row = task.slots[slot];
+    if (row != empty) atomicAdd(&counts[row / block_rows], u64{1});
 }
 
 // Writes the code of each slot, and the first row and the size of the k-th distinct text. `begins[block]`: distinct

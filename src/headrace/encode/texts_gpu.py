@@ -214,7 +214,7 @@ def text_dictionary(
 ) -> Steps[tuple[DeviceBuffer, StringColumnBuffers, int]]:
     """Return codes, the distinct texts in the order of their first rows, and their number.
 
-    There is one step, and one more for each hash table that was too small. Memory: 4 bytes per row, and 56 to 896 bytes
+    There is one step, and one more for each hash table that was too small. Memory: 4 bytes per row, and 40 to 640 bytes
     per distinct text.
 
     Raise HeadraceError if the dictionary has too many texts or bytes.
@@ -258,7 +258,7 @@ class _DistinctTexts(NamedTuple):
         `codes`: a word for each row, first that of its slot. `answer`: receives the number of texts, and their bytes.
         """
         blocks, slots, most = -(-texts.rows // shape.rows), shape.slots, shape.slots // 2
-        zeroed = [slots * 16, most * 8, scan_memory_bytes(blocks, 1), scan_memory_bytes(most, 1), blocks * 8]
+        zeroed = [slots * 8, most * 8, scan_memory_bytes(blocks, 1), scan_memory_bytes(most, 1), blocks * 8]
         buffers = launcher.allocate_group(zeroed, [8, most * 8, slots * 4], ones=1)
         table, begins, block_memory, text_memory, block_begins, block_total, rows, codes_of = buffers
         task = _DISTINCT_TASK.pack(texts.packed(), table.address, slots - 1, codes.address, _SEED, answer.address)

@@ -27,20 +27,11 @@ HR_FN bool has_text(const PlainTexts& texts, u64 row) {
 // Rows per thread, one in each turn of the block.
 constexpr u32 TURNS = 8;
 
-// A slot of the hash table of distinct texts, at first all ones. `text`: a text of up to seven bytes, below its size;
-// of a longer one LONG_TEXT and the smallest of its rows that are inserted. `first`: that of a short text.
-struct TextSlot {
-    u64 text, first;
-};
-constexpr u32 SIZE_SHIFT = 56;
-constexpr u64 LONG_TEXT = u64{1} << 63;
-
-HR_FN u64 first_row(const TextSlot& slot) { return slot.text < LONG_TEXT ? slot.first : slot.text ^ LONG_TEXT; }
-
-// Hash table of distinct texts with linear probing.
+// Hash table of distinct texts with linear probing. A slot has the smallest row number of its text among the inserted
+// rows, or ~0 if it is empty.
 struct DistinctTexts {
     PlainTexts texts;
-    TextSlot* slots;
+    u64* slots;
     u64 mask;         // number of slots minus 1; at most 2^32 slots
     u32* where;       // slot of each row that is not null, then the code of each row
     u64 seed;         // differs from process to process, so that colliding texts cannot be prepared
