@@ -90,6 +90,7 @@ private:
         });
         const KeysSeen all = seen_together(seen);
         if (all.rises || all.falls) return put_as_seen({to_, 0, count, as_they_are.data(), to_}, all);
+        static_assert(part_bytes / 4 / sizeof(u64) >= min_halved);
         const u64 grain = std::clamp(count / (threads_ * 8), part_bytes / 4 / width_, part_bytes / width_);
         PieceQueue queue({0, {count, 0, false, 2 * static_cast<u32>(std::bit_width(count))}});
         run_parallel(threads_, [&](unsigned) {
