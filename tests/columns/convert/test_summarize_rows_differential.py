@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headrace import Dialect
+from headrace.columns.convert.gpu.row_columns import NO_DFA
 from headrace.columns.convert.gpu.tuning import RowTuning, summary_program
+from headrace.core.layouts.layout import layout
 from headrace.structure.gpu.dialect_tables import TILE_SUMMARY, TOTALS, FindFlag, plain_dialect
 from headrace.testing import fibers
 from tests.examples import examples
@@ -36,7 +38,7 @@ pytestmark = pytest.mark.fibers
 GUESS = 1 << 20
 TEXT, SKIP = 8, 9
 GROUPS = 16
-TASK, BRIEF = Struct("=QIIIHH8sQII32x"), Struct("=IBBH")
+TASK, BRIEF = layout("RowTask").packer(last="sums"), Struct("=IBBH")
 hows = st.builds(How, st.sampled_from([(32, 2), (64, 2), (32, 8)]), st.integers(0, 15), st.sampled_from(ORDERS))
 
 
@@ -51,7 +53,7 @@ def tallied(data: bytes, dialect: Dialect, how: How, *, quoted: bool) -> Result:
     if tiles:
         defines, _, shared = summary_program(RowTuning(quotes=quoted, tile=how.tile, head=256), threads)
         program = fibers.program("columns/convert/gpu/fast/measure_rows.cu", defines)
-        task = TASK.pack(len(data), tiles, 2, 1, 0, 1, bytes(8), 0, GROUPS, 0)
+        task = TASK.pack(len(data), tiles, 2, 1, 0, 1, bytes(8), 0, GROUPS, 0) + NO_DFA
         briefs = (BRIEF.pack(1, SKIP, 0, 0) + BRIEF.pack(0, TEXT, 0, 0)).ljust(264, b"\0")
         sums, sizes = np.zeros(tiles, np.uint64), np.zeros(tiles * (GROUPS + 16), np.uint16)
         args = [aligned(data, how.skew), plain, tallies, totals, sums, sizes, marks, task, briefs]
