@@ -177,6 +177,9 @@ def test_lengths_of_a_class_repeat_the_launches_with_their_number_of_items(kind)
         assert not any(call(other).is_known for other in another)
     call(1001, 1001).keep(launches, [result(4096), result(8192)], [result(8192)])
     assert call(1000, 1000).is_known and not call(1000, 1001).is_known and not call(1001, 1000).is_known
+    launches.made.clear()
+    call(15 << 21).keep(launches, [result(4096)], [result(8192)])  # the last class; greater lengths have a call each
+    assert call((15 << 21) - 1).is_known and not call((15 << 21) + 1).is_known
 
 
 def test_results_have_the_library_of_their_array():

@@ -135,7 +135,7 @@ def _call(key: tuple[Hashable, ...], lengths: Sequence[int], addresses: list[int
     count, alike = lengths[0], size_class(lengths[0]) if by_class else range(0)
     if not alike or any(length != count for length in lengths):
         return RepeatedCall((*key, *lengths), addresses, stream)
-    return RepeatedCall((*key, alike.stop), addresses, stream, count)
+    return RepeatedCall((*key, alike), addresses, stream, count)
 
 
 def empty_beside(value: Any, typestr: str | None = None, length: int | None = None) -> tuple[Any, tuple[int]]:

@@ -103,7 +103,7 @@ struct Strip {
 };
 
 // Copies the ends of a strip's fields to shared memory, a record a warp. Entry k of a record is where column k - 1
-// ends.
+// ends, 0xFFFF for none. No field follows one that ends at 0xFFFF, since list_fields declines longer records.
 HR_FN void stage_ends(StripMemory& memory, const FieldTexts& text, const Strip& strip) {
     constexpr u32 steps = (record_ends + tile::lanes - 1) / tile::lanes, together = 4;
     const u32 records = static_cast<u32>(strip.end_record - strip.first_record), count = strip.end - strip.first + 1;
@@ -193,8 +193,8 @@ HR_FN void store_packed(u8* to, const u8* packed, u32 skew, u32 end) {
     }
 }
 
-// Converts a warp's column of a strip. `texts`: of stage_text. `offset`: of the first
-// string. `is_last`: no group follows.
+// Converts a warp's column of a strip. `texts`: of stage_text. `offset`: of the first string. `is_last`: no group
+// follows.
 HR_FN void convert_column(StripMemory& memory, const ConvertColumn& column, const Strip& strip,
                           const u8* const (&texts)[2], u64 offset, bool is_last) {
     const bool keeps_empty = !(column.flags & CONVERT_EMPTY_IS_NULL), is_long = column.width == 8;
