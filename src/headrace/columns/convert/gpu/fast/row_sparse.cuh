@@ -42,23 +42,33 @@ HR_FN void store_number(const RowColumn& column, u64 row, u64 bits) {
     }
 }
 
-// Stores nulls for the tile's records. Ends with a barrier.
+// Clears the bits of rows. Other tiles have the other rows of the first word and of the last one.
+HR_FN void clear_bits(u32* validity, u64 first, u64 end) {
+    for (u64 word = first / 32; word <= (end - 1) / 32; ++word) {
+        const u32 before = word == first / 32 ? low_mask(static_cast<u32>(first % 32)) : 0;
+        const u32 after = word == (end - 1) / 32 ? ~1u << ((end - 1) % 32) : 0;
+        if ((before | after) == 0) {
+            validity[word] = 0;
+        } else {
+            atomicAnd(&validity[word], before | after);
+        }
+    }
+}
+
+// Stores nulls for the tile's records. Ends with a barrier. Each lane of a warp loads a column, and the warp stores one
+// after another: if it loaded them in turn, each store would wait for a load.
 HR_FN void store_nulls(const RowTask& task, const RowColumn* columns, const RowTile& tile) {
     const u64 first = tile.entry.record, end = first + tile.records;
-    for (u32 number = tile::warp(); number < task.columns; number += warps) {
-        const RowColumn column = load_column(columns, number);
-        for (u64 row = first + tile::lane(); row < end; row += tile::lanes) store_number(column, row, 0);
-    }
-    for (u32 number = threadIdx.x; number < task.columns; number += threads) {
-        u32* const validity = columns[number].validity;
-        for (u64 word = first / 32; word <= (end - 1) / 32; ++word) {
-            const u32 before = word == first / 32 ? low_mask(static_cast<u32>(first % 32)) : 0;
-            const u32 after = word == (end - 1) / 32 ? ~1u << ((end - 1) % 32) : 0;
-            if ((before | after) == 0) {
-                validity[word] = 0;
-            } else {
-                atomicAnd(&validity[word], before | after);  // other tiles have the other rows
-            }
+    for (u32 group = tile::warp() * tile::lanes; group < task.columns; group += threads) {
+        const u32 count = min(task.columns - group, tile::lanes), lane = tile::lane();
+        RowColumn column = load_column(columns, group + min(lane, count - 1));
+        if (lane < count) clear_bits(column.validity, first, end);
+        const u64 values = reinterpret_cast<u64>(column.values);
+        const u32 kind = static_cast<u32>(column.kind);
+        for (u32 i = 0; i < count; ++i) {
+            column.values = reinterpret_cast<u8*>(tile::shuffle(values, i));
+            column.kind = static_cast<RowKind>(tile::shuffle(kind, i));
+            for (u64 row = first + lane; row < end; row += tile::lanes) store_number(column, row, 0);
         }
     }
     __syncthreads();
