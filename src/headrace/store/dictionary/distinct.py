@@ -26,6 +26,7 @@ from headrace.store.dictionary.items import (
     items_of,
     on_host,
 )
+from headrace.store.dictionary.one_column import ONE_COLUMN
 from headrace.store.dictionary.plain import plain_column
 from headrace.store.dictionary.validity import Validity, flags_of, of_column
 
@@ -136,10 +137,11 @@ def _distinct_numbers(items: NumberItems, method: str, context: Context) -> tupl
             return found
     if is_on_host:
         return *_sorted_items(items, context), None
-    if method != "hash" or not len(items):
-        values, inverse = unique(items.sortable, return_inverse=True, context=context)
-        return items.of_sortable(on_host(values, context)), on_host(inverse, context), None
-    return *_hashed_on_gpu(items, context), None
+    with ONE_COLUMN:
+        if method != "hash" or not len(items):
+            values, inverse = unique(items.sortable, return_inverse=True, context=context)
+            return items.of_sortable(on_host(values, context)), on_host(inverse, context), None
+        return *_hashed_on_gpu(items, context), None
 
 
 def _numbered_items(items: NumberItems, limit: int, context: Context) -> tuple[NumberItems, Any, Any] | None:

@@ -34,7 +34,8 @@ def merge_columns(
     keep
         As of `merge`, for the rows of all columns.
     context
-        Threads, which the columns share, and memory that may be used. On a GPU columns are merged one after another.
+        Threads, which the columns share, and memory that may be used. One column at a time is on a GPU, while others are
+        read and encoded.
 
     Returns
     -------
@@ -78,7 +79,7 @@ def merge_columns_of(
         return merge(mains[name], delta_of(name), keep, context=shared)
 
     # Columns with many distinct values take longest. They begin first, and each column has several of many threads.
-    workers = 1 if context.device.kind != "cpu" else max(1, min(ceil(sqrt(context.thread_count)), len(mains)))
+    workers = max(1, min(ceil(sqrt(context.thread_count)), len(mains)))
     shared = replace(context, threads=max(1, context.thread_count // workers))
     longest_first = sorted(mains, key=lambda name: len(mains[name].dictionary), reverse=True)
     with ThreadPoolExecutor(workers) as pool:

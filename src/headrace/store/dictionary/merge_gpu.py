@@ -26,6 +26,7 @@ from headrace.store.dictionary.gpu.launches import (
     MergedDictionary,
 )
 from headrace.store.dictionary.items import NumberItems, TextItems, column_of_items, items_at, items_of
+from headrace.store.dictionary.one_column import ONE_COLUMN
 from headrace.store.dictionary.paper.slices_gpu import merge_slices
 from headrace.store.dictionary.paper.tuning import SLICES
 
@@ -36,7 +37,7 @@ _MAX_TEXTS = (1 << 31) - 1  # maximum number of texts of a dictionary: a bit of 
 def merge_on_gpu(main: EncodedColumn, delta: EncodedColumn, context: Context) -> EncodedColumn:
     """Merge two columns in host memory on the context's GPU; the result is in host memory."""
     card = gpu(context.device)
-    with card.current():
+    with ONE_COLUMN, card.current():
         launcher = GpuLauncher(card, stream=None, budget=context.new_budget(), crossings=context.crossings)
         return merge_with(DictionaryKernels(launcher), launcher, main, delta)
 

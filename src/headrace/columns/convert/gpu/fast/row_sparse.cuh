@@ -55,8 +55,8 @@ HR_FN void clear_bits(u32* validity, u64 first, u64 end) {
     }
 }
 
-// Stores nulls for the tile's records. Ends with a barrier. Each lane of a warp loads a column, and the warp stores one
-// after another: if it loaded them in turn, each store would wait for a load.
+// Stores nulls for the tile's records. Ends with a barrier. Each lane of a warp loads a column, so that no store waits for
+// a load. Then the warp stores the columns in turn.
 HR_FN void store_nulls(const RowTask& task, const RowColumn* columns, const RowTile& tile) {
     const u64 first = tile.entry.record, end = first + tile.records;
     for (u32 group = tile::warp() * tile::lanes; group < task.columns; group += threads) {
