@@ -71,3 +71,22 @@ def test_sparse_tables_of_inferred_types(empty_is_null: bool) -> None:
     first = ",".join(str(number) for number in range(150)) + "\n"
     data = first.encode() + _sparse(rng, 150, 300, ["7", "12", "345", "-9"], 0.04)
     check(data, header=False, shape=DEFAULT_TUNING, null_values=[""] if empty_is_null else ["7"])
+
+
+@pytest.mark.covering(default=1)
+@pytest.mark.parametrize("sparse_first", [True, False])
+def test_texts_that_are_sparse_in_a_part(sparse_first: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values begin as 0 if most fields of the first records are empty, also if later ones are not; and the reverse."""
+    cleared: list[int] = []
+    allocate_group = FiberLauncher.allocate_group
+
+    def recorded(self, zeroed, others=(), **options):
+        cleared.append(sum(zeroed))
+        return allocate_group(self, zeroed, others, **options)
+
+    monkeypatch.setattr(FiberLauncher, "allocate_group", recorded)
+    rng = random.Random(sparse_first)
+    parts = _sparse(rng, 150, 200, ["7", "-12", "345"], 0.04), _sparse(rng, 150, 50, ["7", "-12", "345"], 0.9)
+    data = b"".join(parts if sparse_first else parts[::-1])
+    check(data, header=False, schema=["int64"] * 150, shape=DEFAULT_TUNING)
+    assert (max(cleared) >= 250 * 150 * 8) == sparse_first

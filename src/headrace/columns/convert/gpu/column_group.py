@@ -263,6 +263,10 @@ class ColumnGroup:
             boolean, fixed = boolean + (width == 1), fixed + (width != 1)
         return places
 
+    def is_cleared(self, *, is_sparse: bool) -> bool:
+        """Return whether all values begin as 0: numbers of a text most of whose fields are empty."""
+        return is_sparse and not self.strings
+
     def fast_columns(self, *, quotes: bool, measures: bool) -> RowColumns | None:
         """Return the columns for the fast conversion, or None if it cannot read them; see `row_columns`."""
         key = quotes, measures
@@ -270,15 +274,22 @@ class ColumnGroup:
             self._rows[key] = row_columns(self._table, self.width, self._forms, quotes=quotes, measures=measures)
         return self._rows[key]
 
-    def allocate(self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = ()) -> ColumnGroupBuffers:
-        """Allocate the columns' buffers for `rows` rows; those of string bytes only if their sizes are given."""
-        zeroed, others, ones = self.group_sizes(rows, string_bytes)
+    def allocate(
+        self, launcher: Launcher, rows: int, string_bytes: Sequence[int] = (), *, cleared: bool = False
+    ) -> ColumnGroupBuffers:
+        """Allocate the columns' buffers for `rows` rows; those of string bytes only if their sizes are given.
+
+        `cleared`: whether all values begin as 0.
+        """
+        zeroed, others, ones = self.group_sizes(rows, string_bytes, cleared=cleared)
         buffers = launcher.allocate_group(zeroed, others, ones=ones)
         return ColumnGroupBuffers(self, rows, buffers, [0] * len(self.columns))
 
-    def group_sizes(self, rows: int, string_bytes: Sequence[int]) -> GroupSizes:
+    def group_sizes(self, rows: int, string_bytes: Sequence[int], *, cleared: bool = False) -> GroupSizes:
         """Return the sizes of the buffers that `allocate` allocates."""
         filled, others = self._sizes(rows)
+        if cleared:
+            return GroupSizes(filled + others, string_bytes, len(self.columns))
         return GroupSizes(filled, [*others, *string_bytes], len(self.columns))
 
     def no_rows(self, launcher: Launcher) -> ColumnGroupBuffers:

@@ -85,6 +85,7 @@ class RowsFlag(IntFlag):
     QUOTED = 2
     DFA = 4
     FILLS = 8
+    CLEARED = 16
 
 
 _INTEGERS = {1: RowKind.INT1, 2: RowKind.INT2, 4: RowKind.INT4, 8: RowKind.INT8}  # kinds of integers by bytes of a value

@@ -90,6 +90,11 @@ class GpuTuning:
             return False
         return prefix.count(line_end or b"\n") * self.find.tile <= _FEW_ROWS * len(prefix)
 
+    @staticmethod
+    def is_sparse(prefix: bytes, separator: bytes, columns: int) -> bool:
+        """Return whether fields of many columns have less than half a byte on average; parameters as of `is_wide`."""
+        return columns >= _WIDE_RECORD and 3 * prefix.count(separator) > 2 * len(prefix)
+
     def convert(self, variant: str, *, is_wide: bool = False) -> ConvertTuning:
         """Return the general conversion's configuration for a text that this search variant read.
 

@@ -49,7 +49,9 @@ class SizeEstimate:
     strings: list[int]
     """Bytes of each column of strings, with the spare bytes."""
 
-    def allocate(self, group: ColumnGroup, launcher: Launcher, size: int, *, strings: bool) -> ColumnGroupBuffers | None:
+    def allocate(
+        self, group: ColumnGroup, launcher: Launcher, size: int, *, strings: bool, cleared: bool
+    ) -> ColumnGroupBuffers | None:
         """Allocate column buffers for the estimated rows.
 
         Parameters
@@ -60,6 +62,8 @@ class SizeEstimate:
             Bytes of the text.
         strings
             Whether to allocate the bytes of strings too.
+        cleared
+            Whether all values begin as 0.
 
         Returns
         -------
@@ -69,7 +73,7 @@ class SizeEstimate:
         if not self.fits(group, size):
             return None
         try:
-            return group.allocate(launcher, self.rows, self.strings if strings else [])
+            return group.allocate(launcher, self.rows, self.strings if strings else [], cleared=cleared)
         except MemoryLimitError:
             return None
 

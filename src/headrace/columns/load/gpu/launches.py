@@ -264,6 +264,7 @@ class ConversionLaunches:
             left_fields=BufferSlice(output.faults, capacity * FAULT.itemsize, capacity * LEFT_FIELD.size),
             capacity=capacity,
             faults=self._fault_output(output) if self._fast.by_dfa else b"",
+            cleared=group.is_cleared(is_sparse=self._searched.form.is_sparse),
             validated_rows=output.validated,
         )
 

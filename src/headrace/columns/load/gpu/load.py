@@ -276,7 +276,7 @@ class _Load:
         """Convert columns without a good estimate, or whose buffers do not fit; None as for `_convert`."""
         self._measure(group, "", self._searched.string_bytes(group))
         if estimate is not None:
-            self._allocated = estimate.allocate(group, self._launcher, self._size, strings=False)
+            self._allocated = estimate.allocate(group, self._launcher, self._size, strings=False, cleared=self._is_cleared(group))
         return self._convert_counted(group, self._take_counts(group, self._wait(VARIANTS_BYTES + group.strings * 8)))
 
     def _convert_mispredicted(self, group: ColumnGroup, string_bytes: list[int]) -> ColumnGroupBuffers | None:
@@ -295,7 +295,7 @@ class _Load:
 
     def _launch(self, group: ColumnGroup, estimate: SizeEstimate) -> LaunchedConversion | None:
         """Launch the conversion with estimated sizes, for the first search variant; None if its buffers do not fit."""
-        result = estimate.allocate(group, self._launcher, self._size, strings=True)
+        result = estimate.allocate(group, self._launcher, self._size, strings=True, cleared=self._is_cleared(group))
         if result is None:
             return None
         searched, structure = self._searched, self._structure
@@ -364,9 +364,12 @@ class _Load:
         self._allocated = None
         if result is None or result.group is not group or not covers(result.rows, rows):
             del result  # releases its buffers before others are allocated
-            return group.allocate(self._launcher, rows, strings)
+            return group.allocate(self._launcher, rows, strings, cleared=self._is_cleared(group))
         result.resize(self._launcher, rows, strings)
         return result
+
+    def _is_cleared(self, group: ColumnGroup) -> bool:
+        return group.is_cleared(is_sparse=self._searched.form.is_sparse)
 
     def _buffers(self, group: ColumnGroup) -> tuple[DeviceBuffer, DeviceBuffer, DeviceBuffer]:
         """Return the buffers of a conversion for results, arguments and faults; the first ones were allocated with the search."""

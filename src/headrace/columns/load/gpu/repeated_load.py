@@ -170,7 +170,7 @@ class RepeatedLoad:
         group, results = self.group, setup.layout.results
         count, ranges = len(group.columns), estimate.ranges(group)
         found = ChainEnd(
-            group.group_sizes(estimate.rows, estimate.strings),
+            group.group_sizes(estimate.rows, estimate.strings, cleared=group.is_cleared(is_sparse=self.form.is_sparse)),
             ranges,
             (results + counts_bytes(count), FIRST_SEEN_BYTES) if group.infers else (0, 0),
             self.chain.words.nbytes + 8 * len(ranges),

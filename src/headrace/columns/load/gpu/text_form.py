@@ -19,6 +19,8 @@ class TextForm(NamedTuple):
     """True if a byte rules out byte masks."""
     is_wide: bool
     """True if tiles have few rows of many columns, which the general conversion reads."""
+    is_sparse: bool
+    """True if most fields of many columns are empty."""
 
     @property
     def variant(self) -> str:
@@ -38,4 +40,6 @@ def text_form(
     """
     by_dfa = expects_dfa or needs_dfa(dialect, prefix)
     is_wide = not by_dfa and tuning.is_wide(prefix, dialect.lineterminator, columns, tiles)
-    return TextForm(has_quotes(dialect, prefix), by_dfa, is_wide)
+    quoted = has_quotes(dialect, prefix)
+    is_sparse = not by_dfa and not quoted and not is_wide and tuning.is_sparse(prefix, dialect.sep, columns)
+    return TextForm(quoted, by_dfa, is_wide, is_sparse)

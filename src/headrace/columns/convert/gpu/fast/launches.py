@@ -152,7 +152,7 @@ class RowLaunches:
         program = measure_program(self._row_tuning(columns), self._tuning.find.threads, columns.has_null_words)
         marks, sizes = self._new_marks(-1), self._launcher.allocate(columns.sizes_bytes(tiles, tile))
         head = [self._text, self._structure.entries, table, sums, sizes, marks]
-        self._launch(MEASURE_ROWS, program, [*head, self._structure.totals, all_columns, self._task(columns, utf8)])
+        self._launch(MEASURE_ROWS, program, [*head, self._structure.totals, all_columns, self._task(columns, utf8=utf8)])
         return MeasuredStrings(sums, sizes, marks)
 
     def add_far_fields(self, group: ColumnGroup, strings: MeasuredStrings) -> None:
@@ -177,6 +177,7 @@ class RowLaunches:
         left_fields: DeviceBuffer,
         capacity: int,
         faults: bytes,
+        cleared: bool,
         validated_rows: DeviceBuffer | None = None,
     ) -> DeviceBuffer:
         """Launch ``convert_rows``.
@@ -191,6 +192,8 @@ class RowLaunches:
             ConvertTotals, zeroed, and the list of LeftField that the kernel writes, with its capacity.
         faults
             A FaultOutput as bytes, for malformed quotes that the DFA finds.
+        cleared
+            Whether all values are 0 (`ColumnGroup.group_sizes`).
         validated_rows
             The word with the row count of a speculative launch (columns/convert/gpu/size_estimate.hpp); None if the host has
             counted the rows.
@@ -205,7 +208,7 @@ class RowLaunches:
         args = [self._structure.totals, validated_rows, counts, left_fields, capacity, all_columns]
         entry, more = (CONVERT_ROWS_BY_DFA, [faults]) if self.by_dfa else (CONVERT_ROWS, [])
         program = row_program(self._row_tuning(columns), columns.strings > 0, kinds_of(columns, self._dialect))
-        self._launch(entry, program, [*head, *args, self._task(columns, utf8=False), *more])
+        self._launch(entry, program, [*head, *args, self._task(columns, cleared=cleared), *more])
         return marks
 
     def _new_marks(self, place: int) -> DeviceBuffer:
@@ -215,9 +218,11 @@ class RowLaunches:
     def _row_tuning(self, columns: RowColumns) -> RowTuning:
         return self._tuning.of_rows(self._variant, strings=bool(columns.strings), width=columns.width)
 
-    def _task(self, columns: RowColumns, utf8: bool) -> bytes:
+    def _task(self, columns: RowColumns, *, utf8: bool = False, cleared: bool = False) -> bytes:
         assert self._reading is not None
         reading, dfa = self._reading[utf8], self._structure.dfa
+        if cleared:
+            reading = replace(reading, flags=reading.flags | RowsFlag.CLEARED)
         if self.by_dfa and dfa is not None:
             reading = replace(reading, dfa=pack_dfa(self._dialect, dfa))
         return columns.task(reading, self._text.nbytes, self._structure.tiles, self._tuning.find.tile)

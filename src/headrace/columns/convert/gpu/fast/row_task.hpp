@@ -71,10 +71,11 @@ static_assert(sizeof(RowColumn) == 32);
 constexpr u32 ROW_NULL_WORDS = ~u32{0};  // RowColumn::largest of strings of which the rules' words are null
 
 enum RowTaskFlag : u16 {
-    ROW_TASK_UTF8 = 1,    // some column must be UTF-8: tiles with errors are not measured
-    ROW_TASK_QUOTED = 2,  // the dialect has quotes
-    ROW_TASK_DFA = 4,     // tiles that the DFA search read are converted here too, if they have no watched byte
-    ROW_TASK_FILLS = 8    // the missing fields of short records are null
+    ROW_TASK_UTF8 = 1,     // some column must be UTF-8: tiles with errors are not measured
+    ROW_TASK_QUOTED = 2,   // the dialect has quotes
+    ROW_TASK_DFA = 4,      // tiles that the DFA search read are converted here too, if they have no watched byte
+    ROW_TASK_FILLS = 8,    // the missing fields of short records are null
+    ROW_TASK_CLEARED = 16  // all values are 0 before the conversion
 };
 
 // Arguments that all tiles share.
