@@ -1,7 +1,8 @@
 // Reads the records of a tile of numbers most of which are absent. First all warps store nulls for the whole tile. Then
-// each lane takes a record and reads the fields that are not empty. It finds the next one by the bits of field ends. So
-// the stores of nulls are all that an empty field costs. If the text is expected to be so, its values are cleared
-// before the conversion: a tile has some 400 bytes of each of many columns, and storing those takes twice as long.
+// each lane takes a record and reads the fields that are not empty. It finds the next one by the bits of field ends.
+//
+// If the text is expected to be so, its values are cleared before the conversion, and tiles only clear bits. A tile has
+// some 400 bytes of each of many columns, and storing those takes twice as long as clearing whole columns.
 #pragma once
 
 #include "columns/convert/gpu/fast/row_sizes.cuh"
