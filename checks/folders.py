@@ -37,7 +37,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "query/match": ("automaton", "regex", "cpu", "gpu", "."),
     "store": ("dictionary", "files", "."),
     "store/dictionary": ("rules", "cpu", "gpu", "paper", "."),
-    "api": (".", "options", "load", "sniff", "read", "scan", "store"),
+    "api": ("options", ".", "load", "sniff", "read", "scan", "store"),
     "cli": ("common", "grep", "view", "report", "bench", "."),
 }
 """Folders of a stage (or of a folder in it), lowest first. To add a folder: its name, at its place."""

@@ -1,6 +1,7 @@
 """The table of options agrees with the signature, the types and the documentation of `read_csv`.
 
-docs/options.md has the table between two markers; ``python -m checks.options`` writes it.
+docs/options.md has the table between two markers, and `CsvKeywords` has the types of the signature. ``python -m checks.options``
+writes both.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ READ = "src/headrace/api/read/read_csv.py"
 PAGE = "docs/options.md"
 
 _BLOCK = re.compile(r"(?<=<!-- options -->\n)(.*?)(?=<!-- end of options -->)", re.DOTALL)
+_KEYWORDS = re.compile(
+    r"(?<=    # types of read_csv, written by python -m checks.options\n)(.*?)(?=    # end of types\n)", re.DOTALL
+)
 _TITLES = {"files": "Files", "text": "Text", "columns": "Columns", "work": "Work"}
 _NO_OPTIONS = {"source", "**aliases"}
 
@@ -102,8 +106,7 @@ def _names(rows: list[Row]) -> Iterator[Finding]:
 
 def _signature(rows: list[Row], root: Path) -> Iterator[Finding]:
     """Findings for options that `read_csv` has otherwise than the table."""
-    tree = ast.parse((root / READ).read_text(encoding="utf-8"))
-    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "read_csv")
+    function = _read_csv(root)
     pairs = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
     parameters = {parameter.arg: (parameter, default) for parameter, default in pairs}
     types = _types(root)
@@ -118,7 +121,7 @@ def _signature(rows: list[Row], root: Path) -> Iterator[Finding]:
             shown = "none" if default is None else ast.unparse(default)
             yield Finding(READ, parameter.lineno, f"{row.name}: the default is {shown}, but {row.default} in {TABLES[row.group]}")
         if types.get(row.name) != (parameter.annotation and ast.unparse(parameter.annotation)):
-            yield Finding(READ, parameter.lineno, f"{row.name}: the type is another one in {TYPES}")
+            yield Finding(READ, parameter.lineno, f"{row.name}: the type is another one in {TYPES}: run python -m checks.options")
         if passed.get(row.name) != row.name:
             yield Finding(READ, parameter.lineno, f"{row.name}: read_csv does not pass it on as it is")
     for name in set(parameters) - {row.name for row in rows}:
@@ -126,6 +129,22 @@ def _signature(rows: list[Row], root: Path) -> Iterator[Finding]:
     if documented != list(parameters):
         wrong = sorted(set(documented) ^ set(parameters)) or ["their order"]
         yield Finding(READ, function.lineno, f"the docstring and the parameters differ in {', '.join(wrong)}")
+
+
+def _read_csv(root: Path) -> ast.FunctionDef:
+    tree = ast.parse((root / READ).read_text(encoding="utf-8"))
+    return next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "read_csv")
+
+
+def with_types(module: str, root: Path) -> str:
+    """Return the module of types with those of the signature of `read_csv`."""
+    source = (root / READ).read_text(encoding="utf-8")
+    lines = [
+        f"    {parameter.arg}: {ast.get_source_segment(source, parameter.annotation)}\n"
+        for parameter in _read_csv(root).args.kwonlyargs
+        if parameter.annotation is not None
+    ]
+    return _KEYWORDS.sub(lambda _: "".join(lines), module)
 
 
 def _types(root: Path) -> Mapping[str, str]:
@@ -170,10 +189,11 @@ def _line(row: Row) -> str:
 
 
 def main() -> int:
-    """Write the table into the page."""
+    """Write the table into the page, and the types into their module."""
     root = Path(__file__).parents[1]
-    page = root / PAGE
+    page, types = root / PAGE, root / TYPES
     page.write_text(with_table(page.read_text(encoding="utf-8"), rows_of(root)), encoding="utf-8")
+    types.write_text(with_types(types.read_text(encoding="utf-8"), root), encoding="utf-8")
     return 0
 
 

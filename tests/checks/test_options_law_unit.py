@@ -18,8 +18,10 @@ WORK_OPTIONS = (Option("n_rows", default=None, parse=count, help="rows", flags=(
 """
 TYPES = """\
 class CsvKeywords(TypedDict, total=False):
+    # types of read_csv, written by python -m checks.options
     sep: str
     n_rows: int | None
+    # end of types
 """
 READ = '''\
 def read_csv(source, *, sep: str = ",", n_rows: int | None = None, **aliases):
@@ -89,3 +91,9 @@ def test_a_difference_is_found(tree: Path, name: str, old: str, new: str, messag
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new, 1))
     assert any(message in found for found in messages(tree)), messages(tree)
+
+
+def test_types_are_written_from_the_signature(tree: Path) -> None:
+    types = tree / options.TYPES
+    stale = types.read_text().replace("    sep: str\n", "    gone: str\n")
+    assert options.with_types(stale, tree) == types.read_text()

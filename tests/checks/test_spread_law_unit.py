@@ -46,8 +46,23 @@ def test_one_more_file_is_found(tree: Path, name: str, code: str) -> None:
         ("a.py", '"""Reads time64."""\n\ndef f():\n    """Return a time64."""  # not a time64'),
         ("a.hpp", "int other;  // time64"),
         ("a.py", "datetime64 = 1"),
+        ("a.cpp", '#include "rules/time64.hpp"'),
+        (
+            "a.py",
+            "class Types:\n    # types, written by python -m checks.options\n    time64: int\n    # end of types\n    x: int",
+        ),
     ],
 )
 def test_prose_and_other_words_do_not_count(tree: Path, name: str, code: str) -> None:
     (tree / "src/headrace" / name).write_text(f"{code}\n")
     assert spread.check(tree) == []
+
+
+def test_files_of_the_writer_count_apart(tree: Path) -> None:
+    model, limit = "escape_sequences", spread.MAX_FILES_OF_EXPORT["escape_sequences"]
+    for folder, count in (("export", limit + 1), ("structure", spread.MAX_FILES[model])):
+        (tree / "src/headrace" / folder).mkdir()
+        for number in range(count):
+            (tree / f"src/headrace/{folder}/m{number}.hpp").write_text(f"bool {model};\n")
+    (finding,) = spread.check(tree)
+    assert finding.message.startswith(f"{limit + 1} files name {model}, at most {limit} may: src/headrace/export/")

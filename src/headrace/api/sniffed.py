@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from headrace.structure.dialect import Dialect
+from headrace.api.options.text_options import TEXT_OPTIONS
+from headrace.structure.dialect import DialectOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sniffed:
+class Sniffed(DialectOptions[str]):
     """A proposal of how a text is written. `Sniffed.options` are the keywords for `read_csv`.
 
     Parameters
     ----------
-    sep, quote_char, double_quote, lenient_quotes, strict_quotes, escape_char, comment, skip_initial_space, strip
-        As in `read_csv`.
-    lineterminator
-        As in `read_csv`: None for any of LF, CR LF and CR.
+    sep, quote_char, lineterminator
+        As in `read_csv`, and so are the other options of a dialect; a `lineterminator` of None is any of LF, CR LF and CR.
     line_ends
         Line terminators that occur in the sample, e.g. ``("\\r\\n",)``.
     header
@@ -50,16 +49,6 @@ class Sniffed:
         Number of bytes read.
     """
 
-    sep: str
-    quote_char: str | None
-    double_quote: bool
-    lenient_quotes: bool
-    strict_quotes: bool
-    escape_char: str | None
-    comment: str | None
-    lineterminator: str | None
-    skip_initial_space: bool
-    strip: bool
     line_ends: tuple[str, ...]
     header: bool | tuple[int, ...]
     skip_rows: int
@@ -98,11 +87,8 @@ class Sniffed:
 POLICIES = ("short_records", "long_records", "skip_footer")
 """Options of `read_csv` that are proposed only if the sample needs them."""
 
-DIALECT_OPTIONS = tuple(field.name for field in fields(Sniffed) if field.name in Dialect.__dataclass_fields__)
-"""Options of the dialect that are proposed."""
-
-SELDOM = ("strip",)
-"""Those of them that are proposed only if they are set."""
-
-OPTIONS = (*(name for name in DIALECT_OPTIONS if name not in SELDOM), "header", "skip_rows")
+OPTIONS = tuple(option.name for option in TEXT_OPTIONS if option.is_always_proposed)
 """Options of `read_csv` that are always proposed."""
+
+SELDOM = tuple(option.name for option in TEXT_OPTIONS if option.is_found and not option.is_always_proposed)
+"""Options of `read_csv` that are proposed only if they are set."""

@@ -57,7 +57,7 @@ def variants(text: bytes, dialect: Dialect, fixed: Fixed, *, malformed: bool) ->
     are malformed. A dialect without quotes is also varied with quotes: it may lead only because the text's quotes are escaped or
     malformed.
     """
-    options = {name: getattr(dialect, name) for name in Dialect.__slots__}
+    options = {name: getattr(dialect, name) for name in Dialect.names()}
     if dialect.quote_char is not None or "quote_char" in fixed:
         return list(_valid(_varied(text, options, fixed, malformed)))
     quotes = (options | {"quote_char": quote} for quote in _quotes(text) if quote is not None)

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
+from typing import Generic, TypeVar
 
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import flag
@@ -22,8 +24,34 @@ ESCAPE_LETTERS = b"0bfnrtvZ"
 """Bytes that stand for others after an escape: 00, 08, 0C, 0A, 0D, 09, 0B and 1A (columns/rules/escape_sequences.hpp)."""
 
 
+Text = TypeVar("Text", bytes, str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialectOptions(Generic[Text]):
+    """The options of a dialect; `Text` is how their texts are kept. `Dialect` has their meanings."""
+
+    sep: Text
+    quote_char: Text | None
+    double_quote: bool
+    escape_char: Text | None
+    escape_sequences: bool
+    comment: Text | None
+    lineterminator: Text | None
+    skip_initial_space: bool
+    skip_blank_lines: bool
+    lenient_quotes: bool
+    strict_quotes: bool
+    strip: bool
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of the options."""
+        return tuple(one.name for one in fields(DialectOptions))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
-class Dialect:
+class Dialect(DialectOptions[bytes]):
     """Options of a delimited text. Text arguments are encoded as UTF-8 and stored as bytes.
 
     Parameters
@@ -70,19 +98,6 @@ class Dialect:
     Traceback (most recent call last):
     headrace.core.errors.OptionError: sep and lineterminator share the byte b';'; each byte may have one meaning only
     """
-
-    sep: bytes
-    quote_char: bytes | None
-    double_quote: bool
-    escape_char: bytes | None
-    escape_sequences: bool
-    comment: bytes | None
-    lineterminator: bytes | None
-    skip_initial_space: bool
-    skip_blank_lines: bool
-    lenient_quotes: bool
-    strict_quotes: bool
-    strip: bool
 
     def __init__(
         self,
@@ -161,9 +176,30 @@ class Dialect:
         return (b"\n", b"\r") if self.lineterminator is None else (self.lineterminator,)
 
     @property
+    def decodes_escapes(self) -> bool:
+        """True if a byte after an escape may stand for another byte, so that text is more than its bytes without escapes."""
+        return self.escape_sequences
+
+    def allows(self, **options: object) -> bool:
+        """Return whether the dialect with these options in place of its own is valid."""
+        try:
+            replace(self, **options)  # type: ignore[arg-type]
+        except OptionError:
+            return False
+        return True
+
+    def with_strays_listed(self) -> Dialect:
+        """Return the dialect with quotes inside unquoted fields as faults. It reads the same records and fields."""
+        return replace(self, strict_quotes=self.quote_char is not None)
+
+    @property
     def automaton(self) -> Automaton:
         """The automaton that reads this dialect; computed once for each distinct dialect."""
         return automaton_of(self)
+
+
+FLAGS = tuple(one.name for one in fields(Dialect) if one.type == "bool")
+"""Options that are on or off (dialect_flags.hpp)."""
 
 
 def as_bytes(name: str, value: object, longest: int) -> bytes:
@@ -214,6 +250,30 @@ def check_no_letters(roles: Mapping[str, bytes]) -> None:
     for name, value in roles.items():
         if letters := bytes(sorted(set(value) & set(ESCAPE_LETTERS))):
             raise OptionError(f"with escape_sequences=True, {name} may not contain {letters[:1]!r}, which is a letter of them")
+
+
+def check_effect(given: Mapping[str, object], dialect: Dialect) -> None:
+    """Check that each given option has an effect. Raise OptionError if another one, which it needs, is missing.
+
+    `given`: options by name, as they were given.
+    """
+    if given["escape_sequences"] and dialect.escape_char is None:
+        raise OptionError(r"escape_sequences=True needs an escape_char, such as escape_char='\\'")
+
+
+def check_null_texts(texts: Iterable[bytes], dialect: Dialect) -> None:
+    r"""Refuse null texts with an escape that decodes: of a field ``\n``, one text is ``\n`` and one a line feed.
+
+    Raise OptionError if there is one.
+    """
+    if not dialect.decodes_escapes:
+        return
+    pair = re.compile(re.escape(dialect.escape_char or b"") + rb"(?:([" + ESCAPE_LETTERS + rb"])|.)", re.DOTALL)
+    for text in texts:
+        if any(found[1] for found in pair.finditer(text)):
+            raise OptionError(
+                f"the null text {shown(text.decode(errors='replace'))} has an escape sequence; give the text itself"
+            )
 
 
 CSV = Dialect()  # commas, double quotes, any line end

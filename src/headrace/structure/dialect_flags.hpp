@@ -1,5 +1,5 @@
 // Options of a dialect that are on or off, for the code of both devices. They have the names of dialect.py, from which
-// they are read by name: a new one is declared here and there.
+// they are read by name: a new one is declared here and there. What several flags have in common is a function here.
 #pragma once
 
 #include "core/cpu/portable.hpp"
@@ -14,6 +14,9 @@ struct DialectFlags {
     bool skip_initial_space;  // spaces at the start of a field are skipped
     bool strip;               // spaces around a field are skipped; then skip_initial_space is set too
     bool skip_blank_lines;    // a line end at the start of a record is skipped
+
+    // Returns whether quotes inside unquoted fields are faults of their records.
+    HR_MEMBER bool lists_strays() const { return strict_quotes || lenient_quotes; }
 };
 
 HR_END_NAMESPACE

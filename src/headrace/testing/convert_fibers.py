@@ -29,7 +29,7 @@ from headrace.columns.types import DataType, has_offsets, parse_type
 from headrace.sources.open import open_source
 from headrace.structure.automaton import Emit
 from headrace.structure.dialect import Dialect
-from headrace.structure.gpu.dialect_tables import TILE_START, known_dfa_tables
+from headrace.structure.gpu.dialect_tables import TILE_START, known_dfa_tables, plain_dialect
 from headrace.structure.gpu.launches import DfaOutput
 from headrace.testing import fibers
 
@@ -154,13 +154,6 @@ class _At:
         self.address, self.nbytes = array.ctypes.data, array.nbytes
 
 
-def pack_dialect(dialect: Dialect) -> bytes:
-    """Pack the dialect as PlainDialect of structure/gpu/tile_start.hpp."""
-    line_end, quote = dialect.lineterminator, dialect.quote_char
-    flags = (line_end is None) + 2 * dialect.skip_blank_lines + 4 * dialect.double_quote + 8 * (quote is not None)
-    return bytes([dialect.sep[0], (line_end or b"\n")[0], (quote or dialect.sep)[0], flags, 0, 0, 0, 0])
-
-
 def text_at(data: bytes, skew: int) -> NDArray[np.uint8]:
     """Place the text in memory, `skew` bytes after a 16-byte boundary."""
     memory: NDArray[Any] = np.zeros(len(data) + 48, np.uint8)
@@ -196,7 +189,8 @@ def convert(
     tables = _Tables(plan, guesses or {}, rows)
     sizes = {"size": len(text), "tiles": len(entries) - 1}
     roles = _Roles(text.tobytes(), parsed.dialect, len(entries) * shape.tile // 32, skew) if shape.dfa else None
-    dialect = (pack_dialect(parsed.dialect), b"") if roles is None else roles.pack(parsed.dialect)
+    plain = plain_dialect(parsed.dialect, quoted=parsed.dialect.quote_char is not None, declines=True)
+    dialect = (b"" if plain is None else plain.tobytes(), b"") if roles is None else roles.pack(parsed.dialect)
     task = pack_task(plan, tables.addresses(), dialect, **sizes, listing=FaultListing(capacity=fault_capacity))[0]
     reachable = () if roles is None else (roles.tables, roles.roles)
     launches = _Launches(text, entries, shape, order, task, reachable)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from headrace.structure.dialect import ESCAPE_LETTERS, Dialect
+from headrace.structure.dialect import ESCAPE_LETTERS, FLAGS, Dialect
 
 _PLAIN = (b"x", b"yz", b"0", b" ", "é".encode(), b"\0")
 
@@ -21,35 +21,32 @@ def dialects() -> st.SearchStrategy[Dialect]:
 
 def lenient_dialects() -> st.SearchStrategy[Dialect]:
     """Generate valid dialects with lenient quotes."""
-    wanted = _dialects().filter(lambda dialect: dialect.quote_char is not None)
-    return wanted.map(lambda dialect: replace(dialect, strict_quotes=False, lenient_quotes=True, strip=False))
+    return _dialects(lenient=True)
 
 
 @st.composite
-def _dialects(draw: st.DrawFn) -> Dialect:
-    skip_initial_space = draw(st.booleans())
-    seps = [b",", b"\t", b"||", b"aab", b"abab", b"::", b", ", b"\0"] + ([] if skip_initial_space else [b" "])
+def _dialects(draw: st.DrawFn, lenient: bool = False) -> Dialect:
+    seps = [b",", b"\t", b"||", b"aab", b"abab", b"::", b", ", b"\0", b" "]
     line_ends = [None, None, b"\n", b"\r\n", b"\r", b";", b";;", b"\r\r\n"]
     comments = [None, None, b"#", b"//", b"#//", b"##"]
     sep = draw(st.sampled_from(seps) | _words(b"ab"))
     escape_char = draw(st.sampled_from([None, None, b"\\", b'"']))
     lineterminator = draw(st.sampled_from(line_ends) | _words(b"\n;"))
     comment = draw(st.sampled_from(comments) | _words(b"#/"))
-    has_letters = not set(sep + (lineterminator or b"")) & set(ESCAPE_LETTERS)
-    may_strip = skip_initial_space and escape_char is None and len(sep) == len(lineterminator or b"\n") == 1
-    return Dialect(
+    quote_char = draw(st.sampled_from([b'"', b'"', b"'"] if lenient else [b'"', b'"', b"'", None]))
+    dialect = Dialect(
         sep=sep,
-        quote_char=draw(st.sampled_from([b'"', b'"', b"'", None])),
-        double_quote=draw(st.booleans()),
+        quote_char=quote_char,
         escape_char=escape_char,
-        escape_sequences=has_letters and escape_char is not None and draw(st.booleans()),
         comment=comment,
         lineterminator=lineterminator,
-        skip_initial_space=skip_initial_space,
-        strip=may_strip and draw(st.booleans()),
-        skip_blank_lines=draw(st.booleans()),
-        strict_quotes=draw(st.sampled_from([False, False, True])),
+        lenient_quotes=lenient,
     )
+    for name in FLAGS:
+        if name != "lenient_quotes":
+            change = {name: draw(st.booleans())}
+            dialect = replace(dialect, **change) if dialect.allows(**change) else dialect
+    return dialect
 
 
 def _words(alphabet: bytes) -> st.SearchStrategy[bytes]:
@@ -59,7 +56,7 @@ def _words(alphabet: bytes) -> st.SearchStrategy[bytes]:
 def texts(dialect: Dialect, max_tokens: int = 40) -> st.SearchStrategy[bytes]:
     """Generate texts of special bytes, delimiters and some content in any order, or well-formed tables."""
     whole = [part for part in (*_line_ends(dialect), *dialect.delimiters.values()) if part]
-    if dialect.escape_sequences:
+    if dialect.decodes_escapes:
         whole += [(dialect.escape_char or b"") + bytes([letter]) for letter in ESCAPE_LETTERS]
     single = [bytes([byte]) for byte in b"".join(whole)]
     # An incomplete delimiter, followed by a special text.

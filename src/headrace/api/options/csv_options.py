@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
@@ -31,7 +30,7 @@ from headrace.encode.texts import FORMS
 from headrace.gpu.device.preload_context import start_early
 from headrace.sources.encoding.encoding import TextEncoding
 from headrace.sources.open import SourceOptions
-from headrace.structure.dialect import DELIMITERS, ESCAPE_LETTERS, Dialect
+from headrace.structure.dialect import DELIMITERS, Dialect, check_effect, check_null_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +203,9 @@ def _parse(values: Keywords, context: Context) -> CsvOptions:
     _check_bytes(parsed, source.encoding)
     dialect, value_options = _group(Dialect, parsed), _value_options(parsed, source.encoding)
     value_options = replace(value_options, forms=replace(value_options.forms, escape=dialect.escape_char or b""))
-    if parsed["escape_sequences"]:
-        _check_sequences(parsed["dialect"], dialect, value_options.forms)
+    if parsed["dialect"] is None:
+        check_effect(parsed, dialect)
+    check_null_texts(value_options.forms.all_null_texts, dialect)
     _check_marks(*value_options.marks, dialect)
     return CsvOptions(
         source=source,
@@ -321,20 +321,6 @@ def _value_options(parsed: Parsed, encoding: TextEncoding) -> ValueOptions:
         marks=(decimal, thousands),
         replace_invalid=encoding.replace,
     )
-
-
-def _check_sequences(found: str | None, dialect: Dialect, forms: FormOptions) -> None:
-    r"""Refuse sequences without an escape, and null texts with one: of a field ``\n``, one text is ``\n`` and one a line feed."""
-    if dialect.escape_char is None:
-        if found is None:
-            raise OptionError(r"escape_sequences=True needs an escape_char, such as escape_char='\\'")
-        return
-    pair = re.compile(re.escape(dialect.escape_char) + rb"(?:([" + ESCAPE_LETTERS + rb"])|.)", re.DOTALL)
-    for text in forms.all_null_texts:
-        if any(found[1] for found in pair.finditer(text)):
-            raise OptionError(
-                f"the null text {shown(text.decode(errors='replace'))} has an escape sequence; give the text itself"
-            )
 
 
 def _check_marks(decimal: int, thousands: int | None, dialect: Dialect) -> None:

@@ -41,6 +41,7 @@ CompressionLike = CompressionName | Literal["infer", "auto", "none"] | Mapping[s
 class CsvKeywords(TypedDict, total=False):
     """The keyword arguments of `read_csv`; `headrace.api.options.table` has their defaults and meanings."""
 
+    # types of read_csv, written by python -m checks.options
     device: Device | str | None
     dialect: DialectLike | None
     sep: str | bytes
@@ -93,3 +94,4 @@ class CsvKeywords(TypedDict, total=False):
     threads: int | None
     chunk_bytes: int | None
     progress: Progress | None
+    # end of types

@@ -38,3 +38,7 @@ class Option:
     """Command-line flags that set it; empty if the command does not offer the option."""
     choices: tuple[str, ...] = ()
     """The texts that it takes, if there is a fixed list."""
+    is_found: bool = False
+    """True if `sniff_csv` finds it, so that its default there is ``"auto"``."""
+    is_always_proposed: bool = False
+    """True if every proposal of `sniff_csv` names it."""

@@ -26,6 +26,8 @@ TEXT_OPTIONS = (
         help="field separator, 1 to 8 bytes",
         aliases=("delimiter", "separator", "delim"),
         flags=(Flag("--sep", "unescaped", metavar="SEP", help=r"field separator, 1 to 8 bytes; '\t' is a tab", default="comma"),),
+        is_found=True,
+        is_always_proposed=True,
     ),
     Option(
         "quote_char",
@@ -34,6 +36,8 @@ TEXT_OPTIONS = (
         help="quoting character, one byte; None for none",
         aliases=("quotechar", "quote"),
         flags=(Flag("--quote", "none_if_empty", metavar="CHAR", help="quoting character; '' for none", default='"'),),
+        is_found=True,
+        is_always_proposed=True,
     ),
     Option(
         "double_quote",
@@ -42,6 +46,7 @@ TEXT_OPTIONS = (
         help="two quotes inside a quoted field stand for one",
         aliases=("doublequote",),
         flags=(Flag("--no-double-quote", "off", help="two quotes inside a quoted field do not stand for one"),),
+        is_always_proposed=True,
     ),
     Option(
         "lenient_quotes",
@@ -49,6 +54,8 @@ TEXT_OPTIONS = (
         parse=flag,
         help="malformed quotes are text",
         flags=(Flag("--lenient-quotes", "on"),),
+        is_found=True,
+        is_always_proposed=True,
     ),
     Option(
         "strict_quotes",
@@ -56,6 +63,7 @@ TEXT_OPTIONS = (
         parse=flag,
         help="a quote inside an unquoted field makes its record malformed",
         flags=(Flag("--strict-quotes", "on"),),
+        is_always_proposed=True,
     ),
     Option(
         "escape_char",
@@ -64,6 +72,8 @@ TEXT_OPTIONS = (
         help="escape character: the next byte is data",
         aliases=("escapechar",),
         flags=(Flag("--escape", "none_if_empty", metavar="CHAR", default="none"),),
+        is_found=True,
+        is_always_proposed=True,
     ),
     Option(
         "escape_sequences",
@@ -79,6 +89,8 @@ TEXT_OPTIONS = (
         help="leave out lines that begin with this prefix, 1 to 8 bytes",
         aliases=("comment_prefix",),
         flags=(Flag("--comment", "none_if_empty", metavar="PREFIX", default="none"),),
+        is_found=True,
+        is_always_proposed=True,
     ),
     Option(
         "lineterminator",
@@ -87,6 +99,8 @@ TEXT_OPTIONS = (
         help="line terminator, 1 to 8 bytes",
         aliases=("eol_char", "new_line"),
         flags=(Flag("--line-end", "unescaped", metavar="END", default=r"\n, \r\n and \r, also mixed"),),
+        is_found=True,
+        is_always_proposed=True,
     ),
     Option(
         "skip_initial_space",
@@ -95,6 +109,8 @@ TEXT_OPTIONS = (
         help="leave out spaces at the start of a field",
         aliases=("skipinitialspace",),
         flags=(Flag("--skip-initial-space", "on"),),
+        is_found=True,
+        is_always_proposed=True,
     ),
     Option(
         "strip",
@@ -102,6 +118,7 @@ TEXT_OPTIONS = (
         parse=flag,
         help="leave out spaces around a field",
         flags=(Flag("--strip", "on"),),
+        is_found=True,
     ),
     Option(
         "skip_blank_lines",
@@ -122,6 +139,8 @@ TEXT_OPTIONS = (
             Flag("--no-header", "off", help="the first record is data"),
             Flag("--header-rows", "indexes", metavar="N,...", help="indexes, from 0, of the records that hold the names"),
         ),
+        is_found=True,
+        is_always_proposed=True,
     ),
     Option(
         "skip_rows",
@@ -130,6 +149,8 @@ TEXT_OPTIONS = (
         help="number of lines to leave out before the header",
         aliases=("skiprows", "skip_lines", "skip"),
         flags=(Flag("--skip-rows", "integer", metavar="N"),),
+        is_found=True,
+        is_always_proposed=True,
     ),
     Option(
         "skip_rows_after_header",

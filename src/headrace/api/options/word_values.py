@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from typing import Any
 
 from headrace.api.options.parsers import field_types
@@ -193,9 +192,7 @@ def dialect_options(value: object) -> Options | None:
     Options of a `Dialect` that have its defaults are omitted.
     """
     if isinstance(value, Dialect):
-        return {
-            one.name: getattr(value, one.name) for one in fields(Dialect) if getattr(value, one.name) != getattr(CSV, one.name)
-        }
+        return {name: getattr(value, name) for name in Dialect.names() if getattr(value, name) != getattr(CSV, name)}
     if isinstance(value, str):
         value = csv.get_dialect(value) if value in csv.list_dialects() else None
     if isinstance(value, type) and issubclass(value, csv.Dialect):

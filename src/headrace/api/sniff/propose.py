@@ -15,7 +15,7 @@ from headrace.api.sniff.number_marks import likely_marks, verdict_on
 from headrace.api.sniff.read_sample import Reading, SampleOptions, read_sample
 from headrace.api.sniff.row_policies import row_policies
 from headrace.api.sniff.sniff_evidence import Witness, null_evidence, null_words
-from headrace.api.sniffed import DIALECT_OPTIONS, POLICIES, Sniffed
+from headrace.api.sniffed import POLICIES, Sniffed
 from headrace.columns.infer.sniff import POINT, Marks, RankedDialect, judge
 from headrace.columns.infer.sniff_table import TableBegin, find_footer, find_table
 from headrace.columns.plan.row_policy import RowOptions
@@ -143,8 +143,8 @@ def _sniffed(sample: Sample, ranked: list[RankedDialect], chosen: _Candidate, wi
         fault=chosen.reading.fault,
         may_repair="lenient_quotes" not in wishes.dialect,
     )
-    dialect: dict[str, Any] = {name: _as_text(getattr(best.dialect, name)) for name in DIALECT_OPTIONS}
-    dialect["lenient_quotes"] |= witness.repairs_windows and not best.dialect.strict_quotes
+    dialect: dict[str, Any] = {name: _as_text(getattr(best.dialect, name)) for name in Dialect.names()}
+    dialect["lenient_quotes"] |= witness.repairs_windows and best.dialect.allows(lenient_quotes=True)
     return Sniffed(
         **dialect,
         line_ends=tuple(_as_text(end) for end, count in count_line_ends(sample.text).items() if count),

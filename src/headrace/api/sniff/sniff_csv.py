@@ -5,15 +5,16 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from headrace.api.options.csv_options import CsvOptions, Keywords, parse_one, parse_options, source_options
 from headrace.api.options.keywords import AUTO
 from headrace.api.options.table import DEFAULTS
+from headrace.api.options.text_options import TEXT_OPTIONS
 from headrace.api.sniff.propose import Wishes, propose
-from headrace.api.sniffed import OPTIONS, POLICIES, SELDOM, Sniffed
+from headrace.api.sniffed import OPTIONS, POLICIES, Sniffed
 from headrace.core.context import Context, context_of
 from headrace.core.errors import EmptyInputError, OptionError, shown
 from headrace.core.options import flag, positive
@@ -119,11 +120,10 @@ def sniff_csv(
     return _first_with_content(names, [partial(sniff, one) for one in several])
 
 
-_DIALECT = tuple(field.name for field in fields(Dialect))
-_FOUND = frozenset((*OPTIONS, *SELDOM)) - {"double_quote", "strict_quotes"}
+_FOUND = frozenset(option.name for option in TEXT_OPTIONS if option.is_found)
 _DEFAULTS = {
     name: AUTO if name in _FOUND else DEFAULTS[name]
-    for name in (*_DIALECT, "header", "skip_rows", "compression", "encoding", "glob")
+    for name in (*Dialect.names(), "header", "skip_rows", "compression", "encoding", "glob")
 }
 """Defaults of the options of `read_csv` that `sniff_csv` takes."""
 
@@ -193,7 +193,7 @@ def sniff_rest(
     `whole`: whether this source is the only one, so that a footer may be proposed.
     Result: the proposal, or None, and the options of the read.
     """
-    known = {name: values[name] for name in {*OPTIONS, *_DIALECT} if values[name] != DEFAULTS[name]}
+    known = {name: values[name] for name in {*OPTIONS, *Dialect.names()} if values[name] != DEFAULTS[name]}
     if options.extent.header is not None:
         known |= {"skip_rows": options.extent.skip_rows, "header": True}
     wishes = replace(

@@ -166,7 +166,7 @@ class Witness:
 
 def _differences(one: Dialect, other: Dialect) -> str:
     """Return the options in which `one` differs from `other`, e.g. ``sep=';'``."""
-    values = {name: (getattr(one, name), getattr(other, name)) for name in Dialect.__slots__}
+    values = {name: (getattr(one, name), getattr(other, name)) for name in Dialect.names()}
     shown = {
         name: first.decode("utf-8", "backslashreplace") if isinstance(first, bytes) else first
         for name, (first, second) in values.items()

@@ -107,8 +107,8 @@ def _guesses(text: _Text, dialect: Dialect, *, is_start: bool) -> list[int]:
 
 @lru_cache(maxsize=16)
 def _strict(dialect: Dialect) -> Dialect:
-    """Return the dialect with quotes in unquoted fields as faults: text read from the wrong side of quotes has many."""
-    return replace(dialect, strict_quotes=dialect.quote_char is not None)
+    """Return the dialect with stray quotes as faults: text read from the wrong side of quotes has many."""
+    return dialect.with_strays_listed()
 
 
 def _outside(text: _Text, dialect: Dialect) -> list[int]:

@@ -3,9 +3,12 @@
 // in octal and hexadecimal, which PostgreSQL reads but does not write, are not among them.
 #pragma once
 
-#include "core/cpu/portable.hpp"
+#include "structure/dialect_flags.hpp"
 
 HR_BEGIN_NAMESPACE
+
+// Returns whether an escaped byte of the dialect may stand for another byte.
+HR_FN bool decodes_escapes(const DialectFlags& dialect) { return dialect.escape_sequences; }
 
 // Returns the byte that an escaped one stands for. No result is a letter, so the function has no effect on its results.
 HR_FN u8 escaped_byte(u8 byte) {

@@ -11,7 +11,15 @@ from headrace.core.context import context_of
 from headrace.core.errors import OptionError, shown
 from headrace.core.options import Given, flag, resolve_aliases
 from headrace.export.target.compression import OutputCompression, compression_of
-from headrace.structure.dialect import ESCAPE_LETTERS, MAX_SEP_BYTES, Dialect, as_bytes, check_distinct_bytes, check_no_letters
+from headrace.structure.dialect import (
+    ESCAPE_LETTERS,
+    MAX_SEP_BYTES,
+    Dialect,
+    as_bytes,
+    check_distinct_bytes,
+    check_effect,
+    check_no_letters,
+)
 
 ALIASES = {
     "delimiter": "sep",
@@ -170,8 +178,7 @@ def _text_options(values: dict[str, object], given: Given) -> TextOptions:
     quoting = "none" if dialect.quote_char is None else quoting
     if dialect.escape_char is not None and quoting != "none":
         raise OptionError("escape_char needs quoting='none'; in quotes, a quote is doubled")
-    if dialect.escape_char is None and flag("escape_sequences", values["escape_sequences"]):
-        raise OptionError(r"escape_sequences=True needs an escape_char, such as escape_char='\\'")
+    check_effect(values, dialect)
     options = TextOptions(
         sep=dialect.sep,
         line_end=line_end,

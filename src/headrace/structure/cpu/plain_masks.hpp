@@ -202,7 +202,7 @@ struct TextMasks {
         PlainMasks masks = find_masks<Quotes::bytes>(dialect, block, valid, carry, quotes, {separators, separators});
         const u64 misplaced = masks.strays & quotes;
         if (misplaced == 0) {
-            if (dialect.strict_quotes || dialect.lenient_quotes) masks.strays |= all & ~quotes;
+            if (dialect.lists_strays()) masks.strays |= all & ~quotes;
             return {masks, carry, quotes};
         }
         const u64 first = misplaced & (u64{0} - misplaced);

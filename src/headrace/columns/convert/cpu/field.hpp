@@ -125,7 +125,7 @@ HR_FN usize copy_decoded(const Dialect& dialect, const u8* p, usize n, u64 dropp
         const bool drops_quote = doubled && *p == dialect.quote && p[1] == *p, is_escape = *p == dialect.escape;
         const bool drops = (drops_quote || is_escape) && end - p > 1;
         p += drops;
-        *out++ = drops && is_escape && dialect.escape_sequences ? escaped_byte(*p) : *p;
+        *out++ = drops && is_escape && decodes_escapes(dialect) ? escaped_byte(*p) : *p;
     }
     return static_cast<usize>(out - to);
 }
@@ -157,7 +157,7 @@ HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) 
         u64 dropped = left <= BLOCK ? found & ~(u64{1} << (left - 1)) : found;
         if (dialect.lenient_quotes) dropped &= marks >> 1 | u64{p[BLOCK] == dialect.quote} << 63;
         const usize size = left < BLOCK ? left : BLOCK;
-        out += escapes && dialect.escape_sequences
+        out += escapes && decodes_escapes(dialect)
                    ? copy_decoded(dialect, p, size, dropped, is_literal && p[-1] == dialect.escape, out)
                    : copy_except(p, size, dropped, out);
     }

@@ -66,7 +66,7 @@ def suits_dfa_rows(dialect: Dialect) -> bool:
 
 def kinds_of(columns: RowColumns, dialect: Dialect) -> int:
     """Return the mask of kinds of the program that reads the columns of a text of this dialect."""
-    return columns.kinds | (RowForm.ESCAPES if dialect.escape_sequences else 0)
+    return columns.kinds | (RowForm.ESCAPES if dialect.decodes_escapes else 0)
 
 
 def measuring(tuning: GpuTuning, group: ColumnGroup, *, quoted: bool) -> FusedSummary | None:

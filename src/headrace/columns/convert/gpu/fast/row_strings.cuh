@@ -58,7 +58,7 @@ struct Copied {
 // Returns a staged byte of a string's text, decoded if an escape before it stands for another byte together with it.
 HR_FN u8 byte_of_text(const RowMemory& memory, const RowTask& task, u32 at, bool is_first) {
     const u8* const text = staged_text(memory);
-    const bool decodes = has_escapes && task.dfa.dialect.escape_sequences && !is_first &&
+    const bool decodes = has_escapes && decodes_escapes(task.dfa.dialect) && !is_first &&
                          text[at - 1] == task.dfa.escape && is_dropped(memory, at - 1);
     return decodes ? escaped_byte(text[at]) : text[at];
 }
@@ -66,7 +66,7 @@ HR_FN u8 byte_of_text(const RowMemory& memory, const RowTask& task, u32 at, bool
 // Copies byte by byte until `to` reaches `until`; of two quotes only one, and no byte that the DFA has dropped.
 HR_FN void copy_bytes(const RowMemory& memory, const RowTask& task, u8* stream, Copied& copied, u32 until) {
     const u8* const text = staged_text(memory);
-    if (has_escapes && task.dfa.dialect.escape_sequences) {
+    if (has_escapes && decodes_escapes(task.dfa.dialect)) {
         for (bool escaped = false; copied.from < copied.end && copied.to < until; ++copied.from) {
             const u8 byte = text[copied.from];
             const bool gone = is_dropped(memory, copied.from);

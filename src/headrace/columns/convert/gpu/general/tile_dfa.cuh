@@ -72,7 +72,7 @@ HR_FN void keep_quotes(ConvertMemory& memory, const PlainDialect& dialect, u32 f
 HR_FN void decode_sequences(ConvertMemory& memory, const u8* whole, const ConvertTask& task, const ConvertTile& tile,
                             u32 first) {
     const DfaTask& steps = task.dfa;
-    if (!steps.dialect.escape_sequences) return;
+    if (!decodes_escapes(steps.dialect)) return;
     __syncthreads();
     u8* const text = reinterpret_cast<u8*>(memory.text);
     const auto decode_after = [&](u32 word) {

@@ -199,7 +199,7 @@ HR_FN TextMarks marks_of(const ConvertTask& task) {
             (task.dialect.flags & PLAIN_DOUBLES) != 0,
             steps.has_escape,
             steps.dialect.lenient_quotes,
-            steps.dialect.escape_sequences};
+            decodes_escapes(steps.dialect)};
 }
 
 // Returns the index of the literal byte at or after byte `i`: `i`, or `i + 1` if byte `i` is an escape or the first of
