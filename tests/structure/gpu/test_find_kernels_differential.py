@@ -76,17 +76,18 @@ def with_dfa(data: bytes, dialect: Dialect, how: How) -> Result:
     )
     scan = fibers.program("structure/gpu/scan_summaries.cu", {"HR_THREADS": SCAN_THREADS})
     order, seed = how.order
+    marks = np.zeros(tiles * how.tile // 16, np.uint16) if dialect.lenient_quotes else None  # all quotes may open fields
     if tiles:
-        program.launch("map_tiles", tiles, threads, [text, len(data), tables, None, before, maps, None], order=order, seed=seed)
+        program.launch("map_tiles", tiles, threads, [text, len(data), tables, marks, before, maps, None], order=order, seed=seed)
         if count == 64:
             program.launch("chain_maps", 1, threads, [maps, tiles, states, None], order=order, seed=seed)
-            args = [text, len(data), tables, None, before, states, None]
+            args = [text, len(data), tables, marks, before, states, None]
             program.launch("start_chunks", tiles, threads, args, order=order, seed=seed)
         else:
             blocks = tiles // SCAN_THREADS + 1
             memory = np.zeros(2 * (blocks + 1), np.uint64)
             scan.launch("scan_maps", blocks, SCAN_THREADS, [maps, tiles, states, None, memory], order=order, seed=seed)
-        args = [text, len(data), tables, None, before, states, roles, tallies, totals, None]
+        args = [text, len(data), tables, marks, before, states, roles, tallies, totals, None]
         program.launch("summarize_dfa", tiles, threads, args, order=order, seed=seed)
         assert np.array_equal(roles, word_roles(data, dialect, len(roles) // 2, how.skew))
     entries, found = scanned(data, how, tallies, totals, quoted=False, states=states)
