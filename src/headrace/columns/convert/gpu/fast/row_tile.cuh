@@ -199,14 +199,23 @@ HR_COLD void list_malformed(RowMemory& memory, u32 word, u32 malformed) {
         memory.malformed[slot++] = static_cast<u16>(32 * word + first_bit(malformed));
 }
 
-// Stores the roles that the DFA search has found.
+// Stores the roles that the DFA search has found. All loads are in flight at once.
 HR_FN void stage_roles(RowMemory& memory, const RowTask& task, const RowTile& tile) {
+    constexpr u32 rounds = (chunks + threads - 1) / threads;
+    const i64 first = i64{blockIdx.x} * tile_chunks - head_chunks;
+    DfaRoles own[rounds]{};
+#pragma unroll
+    for (u32 i = 0; i < rounds; ++i) {
+        const u32 word = i * threads + threadIdx.x;
+        if (word >= tile.first_chunk && word < chunks) own[i] = roles_of(task.dfa, first + word);
+    }
     if (threadIdx.x == 0) memory.malformed_count = 0;
     __syncthreads();
-    for (u32 word = threadIdx.x; word < chunks; word += threads) {
-        const i64 number = i64{blockIdx.x} * tile_chunks + word - head_chunks;
-        DfaRoles roles{};
-        if (word >= tile.first_chunk) roles = roles_of(task.dfa, number);
+#pragma unroll
+    for (u32 i = 0; i < rounds; ++i) {
+        const u32 word = i * threads + threadIdx.x;
+        if (word >= chunks) break;
+        const DfaRoles& roles = own[i];
         if (roles.malformed != 0 && word >= head_chunks) list_malformed(memory, word, roles.malformed);
         memory.ends[word] = roles.ends();
         memory.dropped[word] = roles.dropped();
