@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -151,6 +154,18 @@ def test_edges_of_the_dfa(options: dict[str, str]) -> None:
             ):
                 for data in (head + tail, (head + tail) * 2, head + end + (dialect.comment or b"") + head + tail):
                     assert with_dfa(data, dialect, how) == expected(data, dialect, how)
+
+
+@pytest.mark.parametrize("options", [{}, {"double_quote": False}, {"sep": "||"}, {"sep": "||", "escape_char": "\\"}], ids=str)
+def test_lenient_quotes_that_are_text(options: dict[str, Any]) -> None:
+    """Quotes that seem to close their fields, and bytes that reopen them: in one word, and across words, chunks and tiles."""
+    dialect, rng = Dialect(lenient_quotes=True, **options), random.Random(str(options))
+    pieces = ['"', '"', '""', dialect.sep.decode(), "|", "\n", "x", "y z", "x" * 29]
+    for turn in range(30):
+        how = How((32, 4), turn % 16, ORDERS[turn % len(ORDERS)])
+        before, after = ("".join(rng.choices(pieces, k=400)).encode() for _ in range(2))
+        data = before[: how.tile - how.skew - 4] + b'\n"a"' + after  # the last quote may be the tile's last byte
+        with_dfa(data, dialect, how)  # compares the roles of all bytes
 
 
 @pytest.mark.covering(default=0)
