@@ -66,11 +66,13 @@ __device__ __forceinline__ u32 place_of(u32 vector) { return vector / rows * pit
 // A tile and the step table in shared memory.
 struct Staged {
     uint4 vector[threads * pitch];
+    uint4 marks[tile_bytes / 128];  // a bit for each byte
     Steps<count> steps;
 
-    // Load tile at `first`. `marks`: a bit for each lenient quote that opens no field (lenient_quotes.cu), or null.
+    // Load tile at `first`. `text_marks`: a bit for each lenient quote that opens no field (lenient_quotes.cu), or
+    // null.
     __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables,
-                                            const u16* marks) {
+                                            const u16* text_marks) {
         const i64 left = static_cast<i64>(bytes) - first;
         const Extent extent = {first < 0 ? static_cast<i32>(-first) : 0,
                                left < tile_bytes ? static_cast<i32>(left) : static_cast<i32>(tile_bytes)};
@@ -82,13 +84,20 @@ struct Staged {
                 vector[place_of(number)] = edge_vector(text, bytes, first + number * 16, 'x', 'x');
             }
         }
+        const uint4* const own_marks =
+            reinterpret_cast<const uint4*>(text_marks) + u64{blockIdx.x} * (tile_bytes / 128);
+        for (u32 i = threadIdx.x; text_marks != nullptr && i < tile_bytes / 128; i += threads)
+            tile::copy_async(&marks[i], own_marks + i);
         for (u32 i = threadIdx.x; i < sizeof steps / 8; i += threads)
             reinterpret_cast<u64*>(&steps)[i] = reinterpret_cast<const u64*>(tables->group_of)[i];
         tile::wait_for_copies();
-        for (u32 row = 0; marks != nullptr && row < rows; ++row) {
-            const u32 number = row * threads + threadIdx.x;
-            uint4& own = vector[place_of(number)];
-            own = with_spares(own, marks[u64{blockIdx.x} * (tile_bytes / 16) + number], tables->spare, tables->other);
+        if (text_marks != nullptr) {
+            __syncthreads();  // others have copied the marks of this thread's vectors
+            for (u32 row = 0; row < rows; ++row) {
+                const u32 number = row * threads + threadIdx.x;
+                uint4& own = vector[place_of(number)];
+                own = with_spares(own, reinterpret_cast<const u16*>(marks)[number], tables->spare, tables->other);
+            }
         }
         __syncthreads();
         return extent;
