@@ -133,10 +133,15 @@ def _ends_record(emit: int) -> bool:
 def _byte_roles(data: bytes, dialect: Dialect) -> list[tuple[int, bool]]:
     """Return the `Emit` bits of each byte, and whether the byte is dropped from its field's text."""
     automaton = dialect.automaton
-    state, roles = 0, []
+    state, closing, roles = 0, 0, []
     for byte in data:
         group = automaton.class_of[byte]
-        roles.append((automaton.emit[group][state], bool(automaton.dropped[group][state])))
+        emit, is_dropped = automaton.emit[group][state], bool(automaton.dropped[group][state])
+        if dialect.lenient_quotes and emit & Emit.STRAY and (is_dropped or bytes([byte]) != dialect.quote_char):
+            roles[closing] = roles[closing][0], False  # the quote is text
+        if is_dropped:
+            closing = len(roles)
+        roles.append((emit, is_dropped))
         state = automaton.next[group][state]
     is_end = dialect.strip and state not in automaton.quoted  # the byte at `at + 1` ends a field
     for at in range(len(data) - 1, -1, -1):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -76,17 +79,18 @@ def with_dfa(data: bytes, dialect: Dialect, how: How) -> Result:
     )
     scan = fibers.program("structure/gpu/scan_summaries.cu", {"HR_THREADS": SCAN_THREADS})
     order, seed = how.order
+    marks = np.zeros(tiles * how.tile // 16, np.uint16) if dialect.lenient_quotes else None  # all quotes may open fields
     if tiles:
-        program.launch("map_tiles", tiles, threads, [text, len(data), tables, None, before, maps, None], order=order, seed=seed)
+        program.launch("map_tiles", tiles, threads, [text, len(data), tables, marks, before, maps, None], order=order, seed=seed)
         if count == 64:
             program.launch("chain_maps", 1, threads, [maps, tiles, states, None], order=order, seed=seed)
-            args = [text, len(data), tables, None, before, states, None]
+            args = [text, len(data), tables, marks, before, states, None]
             program.launch("start_chunks", tiles, threads, args, order=order, seed=seed)
         else:
             blocks = tiles // SCAN_THREADS + 1
             memory = np.zeros(2 * (blocks + 1), np.uint64)
             scan.launch("scan_maps", blocks, SCAN_THREADS, [maps, tiles, states, None, memory], order=order, seed=seed)
-        args = [text, len(data), tables, None, before, states, roles, tallies, totals, None]
+        args = [text, len(data), tables, marks, before, states, roles, tallies, totals, None]
         program.launch("summarize_dfa", tiles, threads, args, order=order, seed=seed)
         assert np.array_equal(roles, word_roles(data, dialect, len(roles) // 2, how.skew))
     entries, found = scanned(data, how, tallies, totals, quoted=False, states=states)
@@ -150,6 +154,18 @@ def test_edges_of_the_dfa(options: dict[str, str]) -> None:
             ):
                 for data in (head + tail, (head + tail) * 2, head + end + (dialect.comment or b"") + head + tail):
                     assert with_dfa(data, dialect, how) == expected(data, dialect, how)
+
+
+@pytest.mark.parametrize("options", [{}, {"double_quote": False}, {"sep": "||"}, {"sep": "||", "escape_char": "\\"}], ids=str)
+def test_lenient_quotes_that_are_text(options: dict[str, Any]) -> None:
+    """Quotes that seem to close their fields, and bytes that reopen them: in one word, and across words, chunks and tiles."""
+    dialect, rng = Dialect(lenient_quotes=True, **options), random.Random(str(options))
+    pieces = ['"', '"', '""', dialect.sep.decode(), "|", "\n", "x", "y z", "x" * 29]
+    for turn in range(30):
+        how = How((32, 4), turn % 16, ORDERS[turn % len(ORDERS)])
+        before, after = ("".join(rng.choices(pieces, k=400)).encode() for _ in range(2))
+        data = before[: how.tile - how.skew - 4] + b'\n"a"' + after  # the last quote may be the tile's last byte
+        with_dfa(data, dialect, how)  # compares the roles of all bytes
 
 
 @pytest.mark.covering(default=0)

@@ -24,7 +24,8 @@ struct alignas(16) DfaRoles {
     u32 starts;     // first bytes of records
     u32 malformed;  // EMIT_STRAY
 
-    // Field ends, including those at a record's end; record ends; bytes that are not part of their field's text.
+    // Field ends, including those at a record's end; record ends; bytes that are not part of their field's text. A
+    // lenient quote that only seems to close its field is not dropped.
     HR_MEMBER u32 ends() const { return fields ^ records; }
     HR_MEMBER u32 record_ends() const { return records & ~fields; }
     HR_MEMBER u32 dropped() const { return fields & records; }

@@ -20,6 +20,7 @@
 #include "gpu/block/block.cuh"
 #include "structure/emit.hpp"
 #include "structure/gpu/dfa_runs.cuh"
+#include "structure/gpu/reopened_fields.cuh"
 #include "structure/gpu/tile_summary.hpp"
 #include "structure/gpu/tile_text.cuh"
 
@@ -65,11 +66,13 @@ __device__ __forceinline__ u32 place_of(u32 vector) { return vector / rows * pit
 // A tile and the step table in shared memory.
 struct Staged {
     uint4 vector[threads * pitch];
+    uint4 marks[tile_bytes / 128];  // a bit for each byte
     Steps<count> steps;
 
-    // Load tile at `first`. `marks`: a bit for each lenient quote that opens no field (lenient_quotes.cu), or null.
+    // Load tile at `first`. `text_marks`: a bit for each lenient quote that opens no field (lenient_quotes.cu), or
+    // null.
     __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables,
-                                            const u16* marks) {
+                                            const u16* text_marks) {
         const i64 left = static_cast<i64>(bytes) - first;
         const Extent extent = {first < 0 ? static_cast<i32>(-first) : 0,
                                left < tile_bytes ? static_cast<i32>(left) : static_cast<i32>(tile_bytes)};
@@ -81,13 +84,20 @@ struct Staged {
                 vector[place_of(number)] = edge_vector(text, bytes, first + number * 16, 'x', 'x');
             }
         }
+        const uint4* const own_marks =
+            reinterpret_cast<const uint4*>(text_marks) + u64{blockIdx.x} * (tile_bytes / 128);
+        for (u32 i = threadIdx.x; text_marks != nullptr && i < tile_bytes / 128; i += threads)
+            tile::copy_async(&marks[i], own_marks + i);
         for (u32 i = threadIdx.x; i < sizeof steps / 8; i += threads)
             reinterpret_cast<u64*>(&steps)[i] = reinterpret_cast<const u64*>(tables->group_of)[i];
         tile::wait_for_copies();
-        for (u32 row = 0; marks != nullptr && row < rows; ++row) {
-            const u32 number = row * threads + threadIdx.x;
-            uint4& own = vector[place_of(number)];
-            own = with_spares(own, marks[u64{blockIdx.x} * (tile_bytes / 16) + number], tables->spare, tables->other);
+        if (text_marks != nullptr) {
+            __syncthreads();  // others have copied the marks of this thread's vectors
+            for (u32 row = 0; row < rows; ++row) {
+                const u32 number = row * threads + threadIdx.x;
+                uint4& own = vector[place_of(number)];
+                own = with_spares(own, reinterpret_cast<const u16*>(marks)[number], tables->spare, tables->other);
+            }
         }
         __syncthreads();
         return extent;
@@ -205,23 +215,31 @@ struct DfaCounts {
     u32 fields = 0, records = 0;
     u32 starts = 0, high = 0;
     u32 flags = 0, blanks = 0, comments = 0;
+    bool reopens_before = false;  // a byte reopens a field whose last dropped byte is in an earlier chunk
 };
 
-// Count the rare bytes among four by their Emit bits, and return the malformed ones as bits. `steps`: the step before
-// them and their own four.
-__device__ __forceinline__ u32 add_rare(DfaCounts& counts, const Tables& tables, u32 bytes, const u32 (&steps)[5]) {
-    u32 malformed = 0;
+// Malformed bytes of a word, and those of them that reopen their field.
+struct MalformedBytes {
+    u32 all = 0, reopening = 0;
+};
+
+// Count the rare bytes among four by their Emit bits, and add the malformed ones. `steps`: the step before them and
+// their own four. `shift`: the first byte's place in its word.
+__device__ __forceinline__ void add_rare(DfaCounts& counts, MalformedBytes& malformed, const Tables& tables, u32 bytes,
+                                         const u32 (&steps)[5], u32 shift) {
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         if ((steps[k + 1] & STEP_RARE) != 0) {
-            const u32 emit = tables.emits[tables.group_of[bytes >> (k * 8) & 0xFF]][state_of<count>(steps[k])];
-            if ((emit & EMIT_STRAY) != 0) malformed |= 1u << k;
+            const u32 byte = bytes >> (k * 8) & 0xFF;
+            const u32 emit = tables.emits[tables.group_of[byte]][state_of<count>(steps[k])];
+            const u32 stray = (emit & EMIT_STRAY) != 0 ? 1u << (shift + k) : 0;
+            malformed.all |= stray;
+            if (reopens_field(tables, byte, steps[k + 1])) malformed.reopening |= stray;
             counts.blanks += (emit & EMIT_BLANK) != 0;
             counts.comments += (emit & EMIT_COMMENT) != 0;
             if ((emit & EMIT_BREAK) != 0) counts.flags |= FIND_BREAK;
         }
     }
-    return malformed;
 }
 
 // Pack one bit of each of 16 bytes. `bit`: 1 to 128.
@@ -241,14 +259,16 @@ __device__ __forceinline__ u32 spaces_of(const u32 (&words)[4]) {
 }
 
 // Run the chunk from `state` and replace each 32 bytes by their roles and, if padding is dropped, their spaces.
+// `lenient`: quotes are lenient.
 template <bool whole>
 __device__ __forceinline__ void run(DfaCounts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
-                                    u32 state, Extent extent) {
+                                    u32 state, Extent extent, bool lenient) {
     u32 step = step_to<count>(state);
     const u32 quote = tile::repeated(tables.quote & 0xFF);
     u32 no_quote = tile::top_bits;
     i32 place = static_cast<i32>(threadIdx.x * rows * 16);
     DfaRoles roles{};
+    MalformedBytes malformed;
     u32 spaces = 0;
 #pragma unroll HR_UNROLL
     for (u32 row = 0; row < rows; ++row) {
@@ -266,7 +286,7 @@ __device__ __forceinline__ void run(DfaCounts& counts, uint4* chunk, const Steps
             codes[word] = __byte_perm(__byte_perm(steps_taken[1], steps_taken[2], 0x0040),
                                       __byte_perm(steps_taken[3], steps_taken[4], 0x0040), 0x5410);
             if ((codes[word] & tile::repeated(STEP_RARE)) != 0)
-                roles.malformed |= add_rare(counts, tables, words[word], steps_taken) << (shift + 4 * word);
+                add_rare(counts, malformed, tables, words[word], steps_taken, shift + 4 * word);
             counts.high |= words[word];
             no_quote &= tile::differs(words[word] & ~tile::top_bits, quote) | words[word];
         }
@@ -275,6 +295,9 @@ __device__ __forceinline__ void run(DfaCounts& counts, uint4* chunk, const Steps
         roles.starts |= plane_of(codes, STEP_START) << shift;
         if (tables.padding.strips) spaces |= spaces_of(words) << shift;
         if (row % 2 == 0) continue;
+        roles.malformed = malformed.all;
+        if (lenient && malformed.reopening != 0)
+            counts.reopens_before |= keep_quotes(roles, row == 1 ? nullptr : chunk + row - 3, malformed.reopening);
         chunk[row - 1] = bits_as<uint4>(roles);
         chunk[row].x = spaces;
         counts.fields += static_cast<u32>(__popc(roles.fields & ~roles.records));
@@ -282,6 +305,7 @@ __device__ __forceinline__ void run(DfaCounts& counts, uint4* chunk, const Steps
         counts.starts |= roles.starts;
         if (roles.malformed != 0) counts.flags |= FIND_STRAY;
         roles = {};
+        malformed = {};
         spaces = 0;
     }
     if ((counts.high & tile::top_bits) != 0) counts.flags |= FIND_HIGH;
@@ -358,6 +382,13 @@ __device__ __forceinline__ void drop_padding(Staged& staged, u32 end) {
     __syncthreads();
 }
 
+// Make text of quotes whose fields are reopened in later chunks, after a barrier. Ends with one.
+__device__ __forceinline__ void keep_last_quotes(Staged& staged, bool reopens_before, bool is_last_text) {
+    if (reopens_before && threadIdx.x != 0) keep_last(staged.vector[place_of(2 * (threadIdx.x * (rows / 2) - 1))]);
+    if (is_last_text) keep_last(staged.vector[place_of(2 * (tile_words - 1))]);
+    __syncthreads();
+}
+
 // `states`: the state before each tile and after the last one. `before`: the output of map_tiles (or start_chunks).
 // `roles`: receives those of each 32 bytes, for the conversion.
 extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
@@ -375,12 +406,16 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     const u32 state = count > 16 ? static_cast<u32>(own) : static_cast<u32>(own >> (entry * 4)) & 15;
     const Extent extent = staged.stage(text, bytes, first, tables, marks);
     uint4* const chunk = staged.vector + threadIdx.x * pitch;
+    const bool lenient = marks != nullptr;
     DfaCounts counts;
     if (Staged::is_whole(extent)) {
-        run<true>(counts, chunk, staged.steps, *tables, state, extent);
+        run<true>(counts, chunk, staged.steps, *tables, state, extent, lenient);
     } else {
-        run<false>(counts, chunk, staged.steps, *tables, state, extent);
+        run<false>(counts, chunk, staged.steps, *tables, state, extent, lenient);
     }
+    const u64 end = static_cast<u64>(first + static_cast<i64>(tile_bytes));
+    const bool is_last_text =
+        lenient && threadIdx.x == 0 && is_reopened(text, bytes, end, marks, staged.steps, *tables, state_after);
     if (tables->padding.strips && threadIdx.x == 0)
         padding_end = end_of_padding(text, bytes, first, extent, *tables, state_after);
     const u64 mine = static_cast<u64>(counts.fields) | static_cast<u64>(counts.records) << 16 |
@@ -390,6 +425,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
     const u32 starts = __syncthreads_or(counts.starts != 0);
     if (tables->padding.strips) drop_padding(staged, padding_end);
+    if (lenient) keep_last_quotes(staged, counts.reopens_before, is_last_text);
     for (u32 word = threadIdx.x; word < tile_words; word += threads)
         roles[u64{blockIdx.x} * tile_words + word] = staged.roles(word);
     if (tile::warp() != 0) return;

@@ -7,13 +7,18 @@
 // Bytes moved: 24 of each fault twice, 16 for each record with faults, 4 bits for each record of the text.
 #include "columns/convert/gpu/convert_task.hpp"
 #include "columns/faults/gpu/faulty_records.hpp"
+#include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"
-#include "gpu/block/warp.cuh"
 
 using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 constexpr u64 far_begin = u64{1} << 62;
+
+// Adds kinds of faults that the summary does not have yet. Most blocks have the same ones.
+__device__ __forceinline__ void add_kinds(u32& kinds, u32 found) {
+    if ((found & ~tile::load_relaxed(&kinds)) != 0) atomicOr(&kinds, found);
+}
 
 // Marks the records of all faults, and those with faults of their own, in bitmaps of zeros. Summarizes the faults.
 extern "C" __global__ void __launch_bounds__(threads)
@@ -32,13 +37,14 @@ extern "C" __global__ void __launch_bounds__(threads)
     }
     const u32 of_records = __reduce_or_sync(tile::all_lanes, record_kinds);
     const u32 of_fields = __reduce_or_sync(tile::all_lanes, field_kinds);
-    const u32 fields = __ballot_sync(tile::all_lanes, field_kinds != 0);
-    const u32 own = __ballot_sync(tile::all_lanes, is_new);
-    if (tile::lane() != 0) return;
-    if (of_records != 0) atomicOr(&summary->record_kinds, of_records);
-    if (of_fields != 0) atomicOr(&summary->field_kinds, of_fields);
-    if (fields != 0) atomicAdd(&summary->of_fields, static_cast<u64>(__popc(fields)));
-    if (own != 0) atomicAdd(&summary->own, static_cast<u64>(__popc(own)));
+    if (tile::lane() == 0) add_kinds(summary->record_kinds, of_records);
+    if (tile::lane() == 0) add_kinds(summary->field_kinds, of_fields);
+    __shared__ u32 totals[threads / tile::lanes];
+    const u32 counts = (field_kinds != 0 ? 1 : 0) | (is_new ? 1u << 16 : 0);
+    const u32 all = tile::reduce_block<Sum<u32>, threads>(counts, totals);
+    if (threadIdx.x != 0) return;
+    if ((all & 0xFFFF) != 0) atomicAdd(&summary->of_fields, u64{all & 0xFFFF});
+    if (all >> 16 != 0) atomicAdd(&summary->own, u64{all >> 16});
 }
 
 // Writes the number of marks of each word. A scan then gives the rank of each word's first mark.

@@ -3,7 +3,7 @@
 // size_records finds their ends: one thread per record runs the dialect's automaton from its first byte. Records with
 // listed faults are few and short, so this costs less than to store the end of every record in the conversion. A byte
 // costs a lookup that depends on the one before, about 60 clock cycles. Texts that the automaton has read have roles:
-// there, size_records_by_roles looks for the next record end. gather_records copies: one warp per record.
+// there, size_records_by_roles looks for the next record end. gather_records copies.
 //
 // Bytes moved: the records, twice in and once out.
 #include "gpu/block/warp.cuh"
@@ -13,6 +13,7 @@ using namespace headrace;
 using namespace headrace::structure;
 
 constexpr u32 threads = HR_THREADS;
+constexpr u32 record_lanes = 8;  // threads that copy a record; most have fewer than 100 bytes
 
 // The records to size. Those that begin after the text are none.
 struct SizedRecords {
@@ -70,10 +71,11 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Copies record i from text[begins[i]] to out[offsets[i] - offsets[0]], up to where the next one begins.
 extern "C" __global__ void __launch_bounds__(threads)
     gather_records(const u8* text, const u64* begins, const u64* offsets, u64 count, u8* out) {
-    const u64 number = u64{blockIdx.x} * (threads / tile::lanes) + tile::warp();
+    const u64 number = (u64{blockIdx.x} * threads + threadIdx.x) / record_lanes;
     if (number >= count) return;
     const u8* const from = text + begins[number];
     const u64 size = offsets[number + 1] - offsets[number];
     u8* const to = out + (offsets[number] - offsets[0]);
-    for (u64 i = tile::lane(); i < size; i += tile::lanes) to[i] = from[i];
+#pragma unroll 4
+    for (u64 i = threadIdx.x % record_lanes; i < size; i += record_lanes) to[i] = from[i];
 }

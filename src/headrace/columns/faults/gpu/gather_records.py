@@ -23,7 +23,8 @@ _NUMBER_LINES = Entry("columns/faults/gpu/count_lines.cu", "number_lines", "PQPP
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _LINES_BYTES = _THREADS * 64
-_BLOCK_RECORDS = _THREADS // 32
+_BLOCK_RECORDS = _THREADS // 8
+"""Records that a block of gather_records copies: eight threads copy one."""
 MAX_RECORD_BYTES = 16 << 10
 BATCH_BYTES = 64 << 20
 

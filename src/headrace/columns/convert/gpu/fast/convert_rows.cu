@@ -164,8 +164,9 @@ HR_FN bool are_whole(const Cursor (&cursors)[per_lane], u32 record, u32 records,
     return whole;
 }
 
-// Lists the tile's malformed quotes as faults of their records, which end in the tile or are open after it.
-HR_COLD void report_malformed(const RowMemory& memory, const RowTile& tile, const FaultOutput& output) {
+// Lists the tile's malformed quotes as faults of their records, which end in the tile or are open after it. `tile` is
+// passed by value: by reference, the kernel would keep it in local memory.
+HR_COLD void report_malformed(const RowMemory& memory, RowTile tile, const FaultOutput& output) {
     if (output.knows_records != 0) return;
     for (u32 i = threadIdx.x; i < memory.malformed_count; i += threads) {
         const u32 at = memory.malformed[i];

@@ -199,36 +199,26 @@ HR_COLD void list_malformed(RowMemory& memory, u32 word, u32 malformed) {
         memory.malformed[slot++] = static_cast<u16>(32 * word + first_bit(malformed));
 }
 
-// Returns the dropped bytes of a word, without lenient quotes that are text: the DFA drops a quote that seems to close
-// its field. If a malformed byte follows that is no such quote, it is text. `at`: the word's first byte in the text.
-HR_COLD u32 without_text_quotes(const u8* text, const RowTask& task, i64 at, i64 word, const DfaRoles& roles) {
-    u32 dropped = roles.dropped();
-    const auto is_text = [&](u32 k) { return text[at + k] == task.dialect.quote && !(roles.dropped() >> k & 1); };
-    for (u32 left = roles.malformed >> 1 << 1; left != 0; left &= left - 1) {
-        const u32 k = first_bit(left);
-        if (!is_text(k)) dropped &= ~(1u << (k - 1));
+// Stores the roles that the DFA search has found. All loads are in flight at once.
+HR_FN void stage_roles(RowMemory& memory, const RowTask& task, const RowTile& tile) {
+    constexpr u32 rounds = (chunks + threads - 1) / threads;
+    const i64 first = i64{blockIdx.x} * tile_chunks - head_chunks;
+    DfaRoles own[rounds]{};
+#pragma unroll
+    for (u32 i = 0; i < rounds; ++i) {
+        const u32 word = i * threads + threadIdx.x;
+        if (word >= tile.first_chunk && word < chunks) own[i] = roles_of(task.dfa, first + word);
     }
-    const u64 next = static_cast<u64>(at + 32);
-    if (!(dropped >> 31) || next >= task.size) return dropped;
-    const DfaRoles after = roles_of(task.dfa, word + 1);
-    const bool is_text_after = text[next] == task.dialect.quote && !(after.dropped() & 1);
-    return (after.malformed & 1) && !is_text_after ? dropped & ~(1u << 31) : dropped;
-}
-
-// Stores the roles that the DFA search has found.
-HR_FN void stage_roles(RowMemory& memory, const u8* text, const RowTask& task, const RowTile& tile) {
     if (threadIdx.x == 0) memory.malformed_count = 0;
     __syncthreads();
-    for (u32 word = threadIdx.x; word < chunks; word += threads) {
-        const i64 number = i64{blockIdx.x} * tile_chunks + word - head_chunks;
-        DfaRoles roles{};
-        if (word >= tile.first_chunk) roles = roles_of(task.dfa, number);
-        u32 dropped = roles.dropped();
-        if (task.dfa.dialect.lenient_quotes && (roles.malformed != 0 || dropped >> 31 != 0))
-            dropped = without_text_quotes(text, task, tile.origin + 32 * i64{word}, number, roles);
+#pragma unroll
+    for (u32 i = 0; i < rounds; ++i) {
+        const u32 word = i * threads + threadIdx.x;
+        if (word >= chunks) break;
+        const DfaRoles& roles = own[i];
         if (roles.malformed != 0 && word >= head_chunks) list_malformed(memory, word, roles.malformed);
         memory.ends[word] = roles.ends();
-        memory.dropped[word] = dropped;
+        memory.dropped[word] = roles.dropped();
         memory.begins[word] = roles.starts;
         if (word >= head_chunks) memory.lines[word - head_chunks] = roles.record_ends();
     }
@@ -242,7 +232,7 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
     constexpr u32 vectors = staged_bytes / 16;
     const bool watches = tile.quotes || tile.watches;
     bool odd = false;
-    if constexpr (by_dfa) stage_roles(memory, text, task, tile);
+    if constexpr (by_dfa) stage_roles(memory, task, tile);
     if (by_dfa && !stages_text) {
         // The roles suffice to measure strings.
     } else if (tile.origin >= 0 && static_cast<u64>(tile.origin) + staged_bytes <= task.size) {

@@ -29,43 +29,6 @@ HR_FN void stage_roles(ConvertMemory& memory, const ConvertTask& task, const Con
         put_roles(memory, task, tile, word);
 }
 
-// Finds lenient quotes that were taken for closing ones but are text: the last dropped quote before a malformed one
-// that is not dropped itself. `text_quotes`: their bits in the word before the thread's first, then in its words.
-HR_FN void find_text_quotes(ConvertMemory& memory, const PlainDialect& dialect, u32 first, u32 words,
-                            u32 (&text_quotes)[chunks_per_thread + 1]) {
-#pragma unroll
-    for (u32 i = 0; i <= chunks_per_thread; ++i) text_quotes[i] = 0;
-#pragma unroll
-    for (u32 i = 0; i < chunks_per_thread; ++i) {
-        if (i >= words) continue;
-        const u32 word = first + i;
-        for (u32 left = malformed_bits(memory)[word]; left != 0; left &= left - 1) {
-            const u32 below = (left & (0 - left)) - 1, at = static_cast<u32>(__popc(below));
-            const bool is_dropped = memory.dropped[word] >> at & 1;
-            if (staged_text(memory)[32 * word + at] == dialect.quote && !is_dropped) continue;
-            const u32 here = memory.dropped[word] & below, before = word == 0 ? 0 : memory.dropped[word - 1];
-            const u32 bits = here != 0 ? here : before;
-            const u32 bit = bits == 0 ? 0 : 0x80000000u >> __clz(static_cast<int>(bits));
-            text_quotes[here != 0 ? i + 1 : i] |= bit;
-        }
-    }
-}
-
-HR_FN void keep_quotes(ConvertMemory& memory, const PlainDialect& dialect, u32 first) {
-    const u32 words = first >= chunks ? 0 : min(chunks - first, chunks_per_thread);
-    u32 text_quotes[chunks_per_thread + 1];
-    find_text_quotes(memory, dialect, first, words, text_quotes);
-    u32 in_head[chunks_per_thread + 1];
-    find_text_quotes(memory, dialect, threadIdx.x, threadIdx.x < head_chunks ? 1 : 0, in_head);
-    __syncthreads();
-#pragma unroll
-    for (u32 i = 0; i <= chunks_per_thread; ++i) {
-        if (text_quotes[i] != 0) atomicAnd(&memory.dropped[first + i - 1], ~text_quotes[i]);
-        if (in_head[i] != 0) atomicAnd(&memory.dropped[threadIdx.x + i - 1], ~in_head[i]);
-    }
-    __syncthreads();
-}
-
 // Decodes letters after escapes in the staged text, if the dialect has escape sequences. Of "a\\tb" the t becomes a
 // tab, and the escape stays a dropped byte. A byte is decoded by the thread that has the word of its escape. The head's
 // first byte is escaped if the byte before it is a dropped escape.

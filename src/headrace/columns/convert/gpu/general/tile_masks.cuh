@@ -149,7 +149,6 @@ HR_FN void read_words(ConvertMemory& memory, const ConvertTask& task, const Conv
                       u32 (&head_dropped)[head_chunks]) {
     stage_roles(memory, task, tile, own.first);
     __syncthreads();
-    if (task.dfa.dialect.lenient_quotes) keep_quotes(memory, task.dialect, own.first);
 #pragma unroll
     for (u32 i = 0; i < chunks_per_thread; ++i) {
         const u32 word = own.first + i;
