@@ -23,8 +23,8 @@ template <u32 rows>
 struct VerifierMemory {
     static constexpr u32 vectors = rows * tile::lanes;
     static_assert(vectors <= 256);
-    u16 held[vectors];   // positions of each vector
-    u8 listed[vectors];  // vectors that have some
+    alignas(16) u16 held[vectors];  // positions of each vector
+    u8 listed[vectors];             // vectors that have some
     Runs<rows> runs;
 };
 
