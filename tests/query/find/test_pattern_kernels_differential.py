@@ -105,6 +105,8 @@ def test_case_is_ignored(length: int) -> None:
         (b"aaaaaaaaab", b"aaaaaaaaab" * 9, False),
         (b"aaaaaaaaab", b"aaaaaaaaab" * 70, False),
         (b"abc" * 99 + b"x", b"abc" * 80, False),
+        (b"abcdefghijklmnopqrst" * 2 + b"u", (b"abcdefghijklmnopqrst" * 2 + b"u") * 9, False),
+        (b"abcdefghijklmnopqrst" * 2 + b"u", (b"u" + b"abcdefghijklmnopqrst" * 2) * 30, False),
         (b"a" * 31 + b"b", (b"a" * 31 + b"b") * 30 + b"c", True),
     ],
 )
