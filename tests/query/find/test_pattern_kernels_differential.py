@@ -107,7 +107,12 @@ def test_case_is_ignored(length: int) -> None:
         (b"abc" * 99 + b"x", b"abc" * 80, False),
         (b"abcdefghijklmnopqrst" * 2 + b"u", (b"abcdefghijklmnopqrst" * 2 + b"u") * 9, False),
         (b"abcdefghijklmnopqrst" * 2 + b"u", (b"u" + b"abcdefghijklmnopqrst" * 2) * 30, False),
-        (b"a" * 31 + b"b", (b"a" * 31 + b"b") * 30 + b"c", True),
+        (b"a" * 31 + b"b", (b"a" * 31 + b"b") * 30 + b"c", False),
+        ((b"a" * 31 + b"b") * 120 + b"a", (b"a" * 31 + b"b") * 60 + b"c", True),
+        (symbols(26, 30).tobytes(), symbols(26, 30).tobytes() + symbols(26, 10).tobytes(), False),
+        (symbols(26, 41).tobytes(), symbols(26, 41).tobytes() + symbols(26, 41).tobytes()[:30], False),
+        (symbols(26, 64).tobytes(), symbols(26, 64).tobytes(), False),
+        (symbols(26, 64).tobytes() * 19 + b"z", symbols(26, 64).tobytes(), False),
     ],
 )
 def test_repetitive_texts(text: bytes, pattern: bytes, is_linear: bool) -> None:

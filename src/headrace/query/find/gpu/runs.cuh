@@ -11,21 +11,21 @@ namespace headrace {
 
 constexpr u32 max_pairs = 4096;  // of a pattern
 
-// Whether the warp's part of the text and what an occurrence in it may take after it are one run of the pattern's
-// period. Not if they reach past an end of the text. `begin`: position of the part's first bit. All lanes of a warp
-// call it.
+// Whether the warp's part of the text, and what an occurrence in it may take after it, repeat after `period` bytes. Not
+// if they reach past an end of the text. `begin`: position of the part's first bit. All lanes of a warp call it.
 template <u32 rows>
-static __device__ __forceinline__ bool is_one_run(const FindTask& task, i64 begin) {
+static __device__ __forceinline__ bool is_one_run(const FindTask& task, i64 begin, u32 period) {
+    constexpr u32 step = tile::lanes * 16;
     const u32 odd = (0 - task.lead) % 16;
-    const u32 pairs = odd + rows * tile::lanes * 16 - 1 + static_cast<u32>(task.length - task.period);
-    const i64 first = begin - odd, last = first + pairs + 48 + static_cast<i64>(task.period);
-    if (first < 0 || last > static_cast<i64>(task.size)) return false;
-    for (u32 i = tile::lane() * 16; i < (pairs + 511) / 512 * 512; i += tile::lanes * 16) {
+    const u32 bytes = odd + rows * step + static_cast<u32>(task.length) - period;
+    const i64 first = begin - odd;
+    if (first < 0 || first + bytes + period + 32 > static_cast<i64>(task.size)) return false;
+    for (u32 i = 0; i < bytes; i += step) {
         u32 unlike = 0;
-        if (i < pairs) {
-            const u8* const at = task.text + first + i;
+        if (i + tile::lane() * 16 < bytes) {
+            const u8* const at = task.text + first + i + tile::lane() * 16;
             const uint4 one = folded(task, *reinterpret_cast<const uint4*>(at));
-            const uint4 next = folded(task, VectorStream(at + task.period).next());
+            const uint4 next = folded(task, VectorStream(at + period).next());
             unlike = (one.x ^ next.x) | (one.y ^ next.y) | (one.z ^ next.z) | (one.w ^ next.w);
         }
         if (__any_sync(tile::all_lanes, unlike != 0)) return false;

@@ -4,8 +4,10 @@
 // of DRK-2S, section 2.4.2).
 //
 // If a periodic pattern has many such positions, those are checked for runs first (runs.cuh). One period is then left
-// to compare. In one run, occurrences are a multiple of the period apart, so one of a vector is compared. If the whole
-// part is one run, the first one decides.
+// to compare. In one run, occurrences are a multiple of the period apart, so one of a vector is compared.
+//
+// If there is as much to compare as the part has bytes, it is checked for repetition. If all of it repeats after the
+// distance of its first two positions, the first one decides on all.
 //
 // A unit of work is a comparison of up to 32 bytes by each lane, or of 512 bytes by the warp. A warp spends some units
 // freely and adds what exceeds them to a total. Once the total is past the budget, no position is compared any more.
@@ -37,22 +39,18 @@ public:
     __device__ __forceinline__ Verifier(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory)
         : task_(task), begin_(begin), total_(spent), memory_(memory), length_(task.length) {}
 
-    // Decides on all positions by the first one if the part is one run of the pattern's period and the pattern occurs
-    // there. Returns whether it is so.
+    // Decides on all positions by the first one if the part repeats after the distance to the next one. Returns whether
+    // it does. Between these two, there is a position of each other class modulo the distance, which is no hit.
     __device__ __forceinline__ bool run_at_once(u32 (&masks)[rows]) {
-        if (!is_one_run<rows>(task_, begin_)) return false;
-        u32 own = ~0u;
-#pragma unroll
-        for (u32 row = rows; row-- > 0;) {
-            if (masks[row] != 0)
-                own = (row * tile::lanes + tile::lane()) * 16 + static_cast<u32>(trailing_zeros(masks[row]));
-        }
-        const u32 first = __reduce_min_sync(tile::all_lanes, own), period = static_cast<u32>(task_.period);
-        length_ = period;
-        if (!is_part_equal(static_cast<u64>(begin_) + first, 0)) return false;
+        u32 own = lowest_position(masks, 0);
+        const u32 first = __reduce_min_sync(tile::all_lanes, own);
+        if (own == first) own = lowest_position(masks, first + 1);
+        const u32 period = __reduce_min_sync(tile::all_lanes, own) - first;
+        if (!is_one_run<rows>(task_, begin_, period)) return false;
+        const bool is_hit = is_part_equal(static_cast<u64>(begin_) + first, 0);
         u32 repeats = 0;
-        for (u32 bit = 0; bit < 16; bit += period) repeats |= 1u << bit;
-        // Number of the first position of a vector at which the pattern occurs.
+        for (u32 bit = 0; bit < 16 && is_hit; bit += period) repeats |= 1u << bit;
+        // Number of the first position of a vector that is a multiple of the distance from the first one.
         u32 next = (first + (period - tile::lane() * 16 % period)) % period;
         const u32 step = period - tile::lanes * 16 % period;
 #pragma unroll
@@ -88,6 +86,20 @@ public:
     }
 
 private:
+    // Returns the number of the lane's first position from `from` on, in the part.
+    static __device__ __forceinline__ u32 lowest_position(const u32 (&masks)[rows], u32 from) {
+        u32 lowest = ~0u;
+#pragma unroll
+        for (u32 row = rows; row-- > 0;) {
+            const u32 first = (row * tile::lanes + tile::lane()) * 16;
+            const u32 left = from <= first       ? masks[row]
+                             : from - first < 16 ? masks[row] >> (from - first) << (from - first)
+                                                 : 0;
+            if (left != 0) lowest = first + static_cast<u32>(trailing_zeros(left));
+        }
+        return lowest;
+    }
+
     __device__ __forceinline__ u64 position(u32 vector, u32 bit) const {
         return static_cast<u64>(begin_ + vector * 16 + bit);
     }
@@ -209,9 +221,11 @@ static __device__ __forceinline__ void verify(const FindTask& task, i64 begin, u
     for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));
     if (!__any_sync(tile::all_lanes, own != 0)) return;
     Verifier<rows> verifier(task, begin, spent, memory);
-    const bool runs = task.period != 0 && __reduce_add_sync(tile::all_lanes, own) * task.length >= dense_bytes;
-    if (runs && verifier.run_at_once(masks)) return;
-    verifier.run(list_vectors(masks, memory), runs);
+    const u32 positions = __reduce_add_sync(tile::all_lanes, own);
+    const u64 bytes = positions * task.length;
+    if (positions > 1 && bytes >= rows * tile::lanes * 16 && task.length <= max_pairs && verifier.run_at_once(masks))
+        return;
+    verifier.run(list_vectors(masks, memory), task.period != 0 && bytes >= dense_bytes);
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) masks[row] = memory.held[row * tile::lanes + tile::lane()];
 }
