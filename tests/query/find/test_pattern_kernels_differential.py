@@ -57,7 +57,7 @@ def test_lengths_at_edges(length: int) -> None:
 @pytest.mark.parametrize("pattern", [b"a", b"aab"])
 def test_tiles_with_lists_beside_tiles_with_marks(pattern: bytes) -> None:
     launcher, random = FiberLauncher("random", 3), np.random.default_rng(5)
-    listed = TUNING.threads * TUNING.rows * 3 // 2  # `max_listed` of search.cu
+    listed = TILE * 3 // 64  # `max_listed` of hit_list.cuh
     tiles = []
     for count in (1, listed - 1, listed, listed + 1, 0, TILE // 4):
         tile = np.full((TILE // 4, 4), ord("."), np.uint8)

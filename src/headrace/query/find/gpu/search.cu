@@ -17,9 +17,9 @@ constexpr u32 warps = threads / tile::lanes;
 // Of a multiprocessor. Their loads suffice for its share of the bandwidth; with more blocks, registers are spilled.
 constexpr u32 min_blocks = 3;
 constexpr u32 part_vectors = WarpRows<rows>::vectors;
-constexpr u32 tile_vectors = threads * rows / 8;    // vectors of 16 bytes of the marks of a tile
-constexpr u32 max_listed = threads * rows * 3 / 2;  // hits of a tile, 3 in 32 positions; longer lists take more time
-static_assert(warps * 4 + max_listed + 16 <= tile_vectors * 16);
+constexpr u32 tile_vectors = threads * rows / 8;  // vectors of 16 bytes of the marks of a tile
+constexpr u32 tile_positions = tile_vectors * 128;
+static_assert(warps * 4 + max_listed(tile_positions) + 16 <= tile_vectors * 16);
 
 using Memory = VerifierMemory<rows>;
 
@@ -77,11 +77,11 @@ extern "C" __global__ void __launch_bounds__(threads, min_blocks)
     mark_hits(FindTask task, FindResult* result, u16* marks, u32* counts, u32 may_list) {
     __shared__ Memory memory[warps];
     __shared__ u32 totals[warps];
-    __shared__ uint4 list[tile_vectors];
+    __shared__ uint4 list[(warps * 4 + max_listed(tile_positions)) / 16 + 1];
     u32 masks[rows];
     search(task, result, memory[tile::warp()], masks);
     const auto [before, total] = block_count(masks, totals);
-    const bool is_list = may_list != 0 && total <= max_listed;
+    const bool is_list = may_list != 0 && total <= max_listed(tile_positions);
     if (threadIdx.x == 0) {
         counts[blockIdx.x] = is_list ? total | is_listed : total;
         if (total != 0) atomicAdd(&result->count, u64{total});
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_blocks)
     if (is_list) {
         const u32 size = warps * 4 + total;
         list_hits<rows, warps>(masks, before, memory[tile::warp()].held, reinterpret_cast<u32*>(list));
-        if (threadIdx.x < 16) reinterpret_cast<u8*>(list)[size + threadIdx.x] = 0;
+        if (threadIdx.x < (0 - size) % 16) reinterpret_cast<u8*>(list)[size + threadIdx.x] = 0;
         __syncthreads();
         uint4* const to = reinterpret_cast<uint4*>(marks) + static_cast<u64>(blockIdx.x) * tile_vectors;
         for (u32 i = threadIdx.x; i * 16 < size; i += threads) to[i] = list[i];

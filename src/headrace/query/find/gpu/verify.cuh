@@ -6,8 +6,8 @@
 // If a periodic pattern has many such positions, those are checked for runs first (runs.cuh). One period is then left
 // to compare. In one run, occurrences are a multiple of the period apart, so one of a vector is compared.
 //
-// If there is as much to compare as the part has bytes, it is checked for repetition. If all of it repeats after the
-// distance of its first two positions, the first one decides on all.
+// If there is much to compare and the whole part repeats after the distance of its first two positions, the first one
+// decides on all.
 //
 // A unit of work is a comparison of up to 32 bytes by each lane, or of 512 bytes by the warp. A warp spends some units
 // freely and adds what exceeds them to a total. Once the total is past the budget, no position is compared any more.
@@ -20,7 +20,7 @@ namespace headrace {
 constexpr u32 head_bytes = 128;         // compared by one lane
 constexpr u32 free_units_per_row = 32;  // of 32 vectors
 constexpr u32 few_units = 32;           // after which a warp looks whether the budget is spent
-constexpr u64 dense_bytes = 16384;      // bytes to compare for a warp's part from which runs are looked for
+constexpr u64 dense_bytes = 16384;      // bytes to compare for a warp's part from which repetition is looked for
 
 // Memory of a warp.
 template <u32 rows>
@@ -222,10 +222,9 @@ static __device__ __forceinline__ void verify(const FindTask& task, i64 begin, u
     if (!__any_sync(tile::all_lanes, own != 0)) return;
     Verifier<rows> verifier(task, begin, spent, memory);
     const u32 positions = __reduce_add_sync(tile::all_lanes, own);
-    const u64 bytes = positions * task.length;
-    if (positions > 1 && bytes >= rows * tile::lanes * 16 && task.length <= max_pairs && verifier.run_at_once(masks))
-        return;
-    verifier.run(list_vectors(masks, memory), task.period != 0 && bytes >= dense_bytes);
+    const bool is_dense = positions > 1 && positions * task.length >= dense_bytes;
+    if (is_dense && task.length <= max_pairs && verifier.run_at_once(masks)) return;
+    verifier.run(list_vectors(masks, memory), is_dense && task.period != 0);
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) masks[row] = memory.held[row * tile::lanes + tile::lane()];
 }
