@@ -57,7 +57,7 @@ def test_lengths_at_edges(length: int) -> None:
 @pytest.mark.parametrize("pattern", [b"a", b"aab"])
 def test_tiles_with_lists_beside_tiles_with_marks(pattern: bytes) -> None:
     launcher, random = FiberLauncher("random", 3), np.random.default_rng(5)
-    listed = TUNING.threads * TUNING.rows // 2
+    listed = TILE * 3 // 64  # `max_listed` of hit_list.cuh
     tiles = []
     for count in (1, listed - 1, listed, listed + 1, 0, TILE // 4):
         tile = np.full((TILE // 4, 4), ord("."), np.uint8)
@@ -105,7 +105,14 @@ def test_case_is_ignored(length: int) -> None:
         (b"aaaaaaaaab", b"aaaaaaaaab" * 9, False),
         (b"aaaaaaaaab", b"aaaaaaaaab" * 70, False),
         (b"abc" * 99 + b"x", b"abc" * 80, False),
-        (b"a" * 31 + b"b", (b"a" * 31 + b"b") * 30 + b"c", True),
+        (b"abcdefghijklmnopqrst" * 2 + b"u", (b"abcdefghijklmnopqrst" * 2 + b"u") * 9, False),
+        (b"abcdefghijklmnopqrst" * 2 + b"u", (b"u" + b"abcdefghijklmnopqrst" * 2) * 30, False),
+        (b"a" * 31 + b"b", (b"a" * 31 + b"b") * 30 + b"c", False),
+        ((b"a" * 31 + b"b") * 120 + b"a", (b"a" * 31 + b"b") * 60 + b"c", True),
+        (symbols(26, 30).tobytes(), symbols(26, 30).tobytes() + symbols(26, 10).tobytes(), False),
+        (symbols(26, 41).tobytes(), symbols(26, 41).tobytes() + symbols(26, 41).tobytes()[:30], False),
+        (symbols(26, 64).tobytes(), symbols(26, 64).tobytes(), False),
+        (symbols(26, 64).tobytes() * 19 + b"z", symbols(26, 64).tobytes(), False),
     ],
 )
 def test_repetitive_texts(text: bytes, pattern: bytes, is_linear: bool) -> None:

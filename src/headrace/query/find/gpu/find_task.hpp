@@ -1,8 +1,8 @@
 // Defines the arguments and results of the kernels that find a pattern in a text.
 //
 // A mark is a bit for each position of the text, in the order of the positions. Bit `lead + shift + r` belongs to
-// position r, where `shift` is the text's address modulo 16. A tile with few hits has a list in the place of its marks:
-// the numbers of its marks that are set, ascending, 2 bytes each. `is_listed` is then set in its count of hits.
+// position r, where `shift` is the text's address modulo 16. A tile with few hits has a list in the place of its marks
+// (hit_list.cuh). `is_listed` is then set in its count of hits.
 #pragma once
 #include "core/cpu/portable.hpp"
 

@@ -3,10 +3,11 @@
 // groups before it and the tiles before it in its own group, and waits for no other block. A warp lists positions in
 // shared memory first, so that its stores are coalesced.
 //
-// Bytes moved per hit: 8, and in tiles with hits 1/8 per byte of text, or 2 per hit of a list.
+// Bytes moved per hit: 8, and in tiles with hits 1/8 per byte of text, or 1 per hit of a list.
 #include "gpu/block/block.cuh"
 #include "gpu/block/memory_access.cuh"
 #include "query/find/gpu/find_task.hpp"
+#include "query/find/gpu/hit_list.cuh"
 
 using namespace headrace;
 
@@ -18,6 +19,11 @@ constexpr u32 rows = tile_words / (4 * tile::lanes);  // vectors of 128 marks pe
 constexpr u32 listed = 1024;                          // positions of a warp's list
 constexpr u32 parts = 4;                              // lists of a row that is full
 static_assert(tile_words % (4 * tile::lanes) == 0 && tiles <= tile::lanes && listed * parts == 128 * tile::lanes);
+
+union WarpMemory {
+    u16 positions[listed];
+    ListMemory<warps, tile_words * 32> list;
+};
 
 static __device__ __forceinline__ u32 hits_of(const FoundMarks& marks, u64 tile) {
     return tile < marks.tiles ? marks.counts[tile] & ~is_listed : 0;
@@ -89,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(threads) sum_tiles(FoundMarks marks
 
 extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks marks, FoundMarks more) {
     __shared__ u64 totals[warps], before[tiles + 1];
-    __shared__ u16 lists[warps][listed];
+    __shared__ WarpMemory memory[warps];
     if (blockIdx.y == 1) marks = more;
     const u64 first = static_cast<u64>(blockIdx.x) * tiles;
     const u64 own = threadIdx.x < tiles ? hits_of(marks, first + threadIdx.x) : 0;
@@ -107,8 +113,8 @@ extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks
         const u32* const words = marks.words + (first + i) * tile_words;
         u64 position = marks.first + (first + i) * tile_words * 32;
         if ((marks.counts[first + i] & is_listed) != 0) {
-            store_list(reinterpret_cast<const u16*>(words), static_cast<u32>(before[i + 1] - before[i]), position,
-                       marks.positions + before[i]);
+            write_list(words, static_cast<u32>(before[i + 1] - before[i]), position, marks.positions + before[i],
+                       memory[tile::warp()].list);
             continue;
         }
         const uint4* const from = reinterpret_cast<const uint4*>(words) + tile::lane();
@@ -118,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(threads) write_positions(FoundMarks
         u64* to = marks.positions + before[i];
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
-            to = write_row(loaded[row], position, to, lists[tile::warp()]);
+            to = write_row(loaded[row], position, to, memory[tile::warp()].positions);
             position += 128 * tile::lanes;
         }
     }

@@ -11,6 +11,30 @@ namespace headrace {
 
 constexpr u32 max_pairs = 4096;  // of a pattern
 
+// Whether the warp's part of the text, and what an occurrence in it may take after it, repeat after `period` bytes. Not
+// if they reach past an end of the text. `begin`: position of the part's first bit. All lanes of a warp call it.
+template <u32 rows>
+static __device__ __forceinline__ bool is_one_run(const FindTask& task, i64 begin, u32 period) {
+    constexpr u32 step = tile::lanes * 16;
+    const u32 odd = (0 - task.lead) % 16;
+    const u32 bytes = odd + rows * step + static_cast<u32>(task.length) - period;
+    const i64 first = begin - odd;
+    if (first < 0 || first + bytes + period + 32 > static_cast<i64>(task.size)) return false;
+    const auto unlike = [&](u32 i) -> u32 {
+        if (i >= bytes) return 0;
+        const u8* const at = task.text + first + i;
+        const uint4 one = folded(task, *reinterpret_cast<const uint4*>(at));
+        const uint4 next = folded(task, VectorStream(at + period).next());
+        return (one.x ^ next.x) | (one.y ^ next.y) | (one.z ^ next.z) | (one.w ^ next.w);
+    };
+    // Two rows at once, so that a warp waits for fewer loads.
+    for (u32 row = 0; row < bytes; row += 2 * step) {
+        const u32 i = row + tile::lane() * 16;
+        if (__any_sync(tile::all_lanes, (unlike(i) | unlike(i + step)) != 0)) return false;
+    }
+    return true;
+}
+
 // Pairs of a warp's part of the text, and of `max_pairs` positions after it.
 template <u32 rows>
 class Runs {

@@ -5,6 +5,7 @@
 // positions.cu makes the positions.
 #include "gpu/block/block.cuh"
 #include "query/find/gpu/filter.cuh"
+#include "query/find/gpu/hit_list.cuh"
 #include "query/find/gpu/rows.cuh"
 #include "query/find/gpu/verify.cuh"
 
@@ -16,6 +17,9 @@ constexpr u32 warps = threads / tile::lanes;
 // Of a multiprocessor. Their loads suffice for its share of the bandwidth; with more blocks, registers are spilled.
 constexpr u32 min_blocks = 3;
 constexpr u32 part_vectors = WarpRows<rows>::vectors;
+constexpr u32 tile_vectors = threads * rows / 8;  // vectors of 16 bytes of the marks of a tile
+constexpr u32 tile_positions = tile_vectors * 128;
+static_assert(warps * 4 + max_listed(tile_positions) + 16 <= tile_vectors * 16);
 
 using Memory = VerifierMemory<rows>;
 
@@ -58,29 +62,6 @@ static __device__ __forceinline__ tile::WarpPrefix<u32> block_count(const u32 (&
     return tile::scan_warps<Sum<u32>, threads>(__reduce_add_sync(tile::all_lanes, own), totals);
 }
 
-// Writes the numbers of the warp's hits in the tile, ascending.
-static __device__ __forceinline__ void list_hits(const u32 (&masks)[rows], u16* list) {
-    static_assert(warps * part_vectors * 16 <= 1u << 16);
-#pragma unroll
-    for (u32 row = 0; row < rows; ++row) {
-        const u32 some = __ballot_sync(tile::all_lanes, masks[row] != 0);
-        if (some == 0) continue;
-        u32 before = static_cast<u32>(__popc(some & low_mask(tile::lane())));
-        u32 total = static_cast<u32>(__popc(some));
-        if (__any_sync(tile::all_lanes, (masks[row] & (masks[row] - 1)) != 0)) {
-            const u32 own = static_cast<u32>(__popc(masks[row]));
-            const u32 upto = tile::scan_warp<Sum<u32>>(own);
-            before = upto - own;
-            total = tile::shuffle(upto, tile::lanes - 1);
-        }
-        const u32 first = (tile::warp() * part_vectors + row * tile::lanes + tile::lane()) * 16;
-        u16* to = list + before;
-        for (u32 left = masks[row]; left != 0; left &= left - 1)
-            *to++ = static_cast<u16>(first + static_cast<u32>(trailing_zeros(left)));
-        list += total;
-    }
-}
-
 extern "C" __global__ void __launch_bounds__(threads, min_blocks) count_hits(FindTask task, FindResult* result) {
     __shared__ Memory memory[warps];
     __shared__ u32 totals[warps];
@@ -90,23 +71,29 @@ extern "C" __global__ void __launch_bounds__(threads, min_blocks) count_hits(Fin
     if (threadIdx.x == 0 && total != 0) atomicAdd(&result->count, u64{total});
 }
 
-// Writes the hits of each tile that has some as marks, or as a list if `may_list` and they are few (find_task.hpp). A
-// list is at most half as long as marks, because a longer one takes as much time. `counts`: hits of each tile.
+// Writes the hits of each tile that has some as marks, or as a list if `may_list` and they are few (hit_list.cuh).
+// `counts`: hits of each tile.
 extern "C" __global__ void __launch_bounds__(threads, min_blocks)
     mark_hits(FindTask task, FindResult* result, u16* marks, u32* counts, u32 may_list) {
     __shared__ Memory memory[warps];
     __shared__ u32 totals[warps];
+    __shared__ uint4 list[(warps * 4 + max_listed(tile_positions)) / 16 + 1];
     u32 masks[rows];
     search(task, result, memory[tile::warp()], masks);
     const auto [before, total] = block_count(masks, totals);
-    const bool is_list = may_list != 0 && total <= threads * rows / 2;
+    const bool is_list = may_list != 0 && total <= max_listed(tile_positions);
     if (threadIdx.x == 0) {
         counts[blockIdx.x] = is_list ? total | is_listed : total;
         if (total != 0) atomicAdd(&result->count, u64{total});
     }
     if (total == 0) return;
     if (is_list) {
-        list_hits(masks, marks + static_cast<u64>(blockIdx.x) * threads * rows + before);
+        const u32 size = warps * 4 + total;
+        list_hits<rows, warps>(masks, before, memory[tile::warp()].held, reinterpret_cast<u32*>(list));
+        if (threadIdx.x < (0 - size) % 16) reinterpret_cast<u8*>(list)[size + threadIdx.x] = 0;
+        __syncthreads();
+        uint4* const to = reinterpret_cast<uint4*>(marks) + static_cast<u64>(blockIdx.x) * tile_vectors;
+        for (u32 i = threadIdx.x; i * 16 < size; i += threads) to[i] = list[i];
         return;
     }
     u16* const own = marks + first_vector<rows, threads>() + tile::lane();

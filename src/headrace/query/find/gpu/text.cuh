@@ -75,7 +75,7 @@ private:
 // Reads the 16 bytes of the text from `at` on.
 HR_FN uint4 text_vector(const FindTask& task, u64 at) {
     if (VectorStream::has(task, at, 16)) return VectorStream(task.text + at).next();
-    return {text_word(task, at), text_word(task, at + 4), text_word(task, at + 8), text_word(task, at + 12)};
+    return partial_vector(task.text, static_cast<i64>(task.size), static_cast<i64>(at));
 }
 
 HR_FN u32 folded(const FindTask& task, u32 word) {

@@ -6,6 +6,9 @@
 // If a periodic pattern has many such positions, those are checked for runs first (runs.cuh). One period is then left
 // to compare. In one run, occurrences are a multiple of the period apart, so one of a vector is compared.
 //
+// If there is much to compare and the whole part repeats after the distance of its first two positions, the first one
+// decides on all.
+//
 // A unit of work is a comparison of up to 32 bytes by each lane, or of 512 bytes by the warp. A warp spends some units
 // freely and adds what exceeds them to a total. Once the total is past the budget, no position is compared any more.
 // The result is then incomplete, and a linear algorithm must search the text.
@@ -16,15 +19,16 @@ namespace headrace {
 
 constexpr u32 head_bytes = 128;         // compared by one lane
 constexpr u32 free_units_per_row = 32;  // of 32 vectors
-constexpr u64 dense_bytes = 16384;      // bytes to compare for a warp's part from which runs are looked for
+constexpr u32 few_units = 32;           // after which a warp looks whether the budget is spent
+constexpr u64 dense_bytes = 16384;      // bytes to compare for a warp's part from which repetition is looked for
 
 // Memory of a warp.
 template <u32 rows>
 struct VerifierMemory {
     static constexpr u32 vectors = rows * tile::lanes;
     static_assert(vectors <= 256);
-    u16 held[vectors];   // positions of each vector
-    u8 listed[vectors];  // vectors that have some
+    alignas(16) u16 held[vectors];  // positions of each vector
+    u8 listed[vectors];             // vectors that have some
     Runs<rows> runs;
 };
 
@@ -35,11 +39,32 @@ public:
     __device__ __forceinline__ Verifier(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory)
         : task_(task), begin_(begin), total_(spent), memory_(memory), length_(task.length) {}
 
+    // Decides on all positions by the first one if the part repeats after the distance to the next one. Returns whether
+    // it does. Between these two, there is a position of each other class modulo the distance, which is no hit.
+    __device__ __forceinline__ bool run_at_once(u32 (&masks)[rows]) {
+        u32 own = lowest_position(masks, 0);
+        const u32 first = __reduce_min_sync(tile::all_lanes, own);
+        if (own == first) own = lowest_position(masks, first + 1);
+        const u32 period = __reduce_min_sync(tile::all_lanes, own) - first;
+        if (!is_one_run<rows>(task_, begin_, period)) return false;
+        const bool is_hit = is_part_equal(static_cast<u64>(begin_) + first, 0);
+        u32 repeats = 0;
+        for (u32 bit = 0; bit < 16 && is_hit; bit += period) repeats |= 1u << bit;
+        // Number of the first position of a vector that is a multiple of the distance from the first one.
+        u32 next = (first + (period - tile::lane() * 16 % period)) % period;
+        const u32 step = period - tile::lanes * 16 % period;
+#pragma unroll
+        for (u32 row = 0; row < rows; ++row) {
+            masks[row] &= next < 16 ? repeats << next : 0;
+            next += next + step < period ? step : step - period;
+        }
+        return true;
+    }
+
     // Clears the held bits at which the pattern does not occur. All lanes of a warp call it. `vectors`: number of those
-    // that are listed. `positions`: number of their bits.
-    __device__ __forceinline__ void run(u32 vectors, u32 positions) {
-        open_ = is_within_budget();
-        const bool runs = task_.period != 0 && positions * task_.length >= dense_bytes;
+    // that are listed. `runs`: whether the pattern is periodic and the bits are many.
+    __device__ __forceinline__ void run(u32 vectors, bool runs) {
+        length_ = task_.length;
         if (runs) {
             memory_.runs.fill(task_, begin_);
             length_ = task_.period;
@@ -61,6 +86,20 @@ public:
     }
 
 private:
+    // Returns the number of the lane's first position from `from` on, in the part.
+    static __device__ __forceinline__ u32 lowest_position(const u32 (&masks)[rows], u32 from) {
+        u32 lowest = ~0u;
+#pragma unroll
+        for (u32 row = rows; row-- > 0;) {
+            const u32 first = (row * tile::lanes + tile::lane()) * 16;
+            const u32 left = from <= first       ? masks[row]
+                             : from - first < 16 ? masks[row] >> (from - first) << (from - first)
+                                                 : 0;
+            if (left != 0) lowest = first + static_cast<u32>(trailing_zeros(left));
+        }
+        return lowest;
+    }
+
     __device__ __forceinline__ u64 position(u32 vector, u32 bit) const {
         return static_cast<u64>(begin_ + vector * 16 + bit);
     }
@@ -72,7 +111,9 @@ private:
     }
 
     __device__ __forceinline__ void spend(u32 units) {
+        const bool was_few = spent_ <= few_units;
         spent_ += units;
+        if (was_few && spent_ > few_units) open_ = is_within_budget();
         if (spent_ <= free_units_per_row * rows) return;
         if (tile::lane() == 0) atomicAdd(total_, u64{spent_});
         spent_ = 0;
@@ -120,8 +161,8 @@ private:
             if (owners == 0) break;
             const u32 owner = static_cast<u32>(trailing_zeros(owners));
             const u32 lowest = tile::shuffle(left & (0 - left), owner);
-            const bool equal =
-                is_tail_equal(position(tile::shuffle(vector_, owner), static_cast<u32>(trailing_zeros(lowest))));
+            const bool equal = is_part_equal(
+                position(tile::shuffle(vector_, owner), static_cast<u32>(trailing_zeros(lowest))), head_bytes);
             if (tile::lane() != owner) continue;
             left &= ~lowest;
             if (!equal) hits &= ~lowest;
@@ -129,9 +170,10 @@ private:
         return hits;
     }
 
-    __device__ __forceinline__ bool is_tail_equal(u64 at) {
+    // Compares the bytes of the pattern from `from` on by all lanes.
+    __device__ __forceinline__ bool is_part_equal(u64 at, u64 from) {
         constexpr u32 step = tile::lanes * 16;
-        for (u64 begin = head_bytes; begin < length_; begin += step) {
+        for (u64 begin = from; begin < length_; begin += step) {
             const u64 offset = begin + tile::lane() * 16;
             const bool some =
                 offset < length_ && unlike_vector(task_, text_vector(task_, at + offset), offset, length_) != 0;
@@ -178,8 +220,11 @@ static __device__ __forceinline__ void verify(const FindTask& task, i64 begin, u
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));
     if (!__any_sync(tile::all_lanes, own != 0)) return;
-    const u32 vectors = list_vectors(masks, memory);
-    Verifier<rows>(task, begin, spent, memory).run(vectors, __reduce_add_sync(tile::all_lanes, own));
+    Verifier<rows> verifier(task, begin, spent, memory);
+    const u32 positions = __reduce_add_sync(tile::all_lanes, own);
+    const bool is_dense = positions > 1 && positions * task.length >= dense_bytes;
+    if (is_dense && task.length <= max_pairs && verifier.run_at_once(masks)) return;
+    verifier.run(list_vectors(masks, memory), is_dense && task.period != 0);
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) masks[row] = memory.held[row * tile::lanes + tile::lane()];
 }
