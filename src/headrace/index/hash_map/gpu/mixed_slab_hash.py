@@ -101,6 +101,7 @@ class MixedSlabHash(SlabHash):
         MemoryLimitError
             The map does not fit; it is as before.
         """
+        self._grow_now(launcher)
         rows, count = mixed.rows, mixed.rows.count
         counts, slots, old_slots = (launcher.allocate(size) for size in (COUNTS_BYTES, 4 * count, 4 * count))
         finals = launcher.allocate(count * self._widths[1] or 1)
@@ -133,6 +134,7 @@ class MixedSlabHash(SlabHash):
         MemoryLimitError
             The map does not fit; it is as before.
         """
+        self._grow_now(launcher)
         count, before, failed = mixed.rows.count, self.size, 0
         sizes = [COUNTS_BYTES, 4 * count, 4 * ceil(count / _LANES), 4 * count, count * self._widths[1] or 1]
         changes = _Changes(*launcher.allocate_group([], sizes))
