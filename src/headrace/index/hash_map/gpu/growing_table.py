@@ -1,19 +1,76 @@
-"""Holds the memory of a slab hash, which grows in steps between batches."""
+"""Holds the memory of a slab hash, which grows in steps, one after each batch of changes.
+
+So no batch waits for the move of all lists. The old table has all pairs until the last step, and all searches and changes run on
+it. A step moves the lists of some buckets. After a batch, the keys of moved lists get the same state in the new table. So a search
+costs nothing more, and growth can be given up at any time.
+
+For example, with 8 buckets of which 4 have moved, an insertion of two keys fills slots of buckets 1 and 6 in the old table. The
+first one is then inserted into the new table too.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+import numpy as np  # a dependency of cuda-core
+
 from headrace.core.errors import MemoryLimitError
-from headrace.gpu.kernels.launcher import BufferSlice, Launcher, Shape
-from headrace.index.hash_map.gpu.block_batch.bulk_build import TOTALS_BYTES, whole_blocks
-from headrace.index.hash_map.gpu.growth import Growth
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
+from headrace.index.hash_map.gpu.block_batch.bulk_build import TOTALS_BYTES, ListBuilder, whole_blocks
 from headrace.index.hash_map.gpu.slab_kernels import BLOCK_SLABS, MAX_SLABS, SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
+
+
+@dataclass(slots=True)
+class Growth:
+    """The growth of a table."""
+
+    old: Memory
+    memory: Memory
+    """The new table. Its first slabs need not be initialised."""
+    widths: tuple[int, int]
+    tuning: SlabTuning
+    """Bytes of keys and values, and sizes."""
+    totals: DeviceBuffer
+    """The totals of ``ListBuilder.move_some``."""
+    moved: int = 0
+    """Number of blocks of buckets that have moved."""
+
+    def follow(self, launcher: Launcher, rows: Rows, *, adds: bool, erases: bool) -> None:
+        """Give the keys of a batch the state that they have in the old table. `adds`, `erases`: what the batch may have done."""
+        moved = self.moved * (self.memory.buckets // self._builder(launcher).blocks)
+        batch = self.old.packed, rows.keys, rows.count, moved
+        if erases and moved:
+            slots = launcher.allocate(rows.count * 4)
+            self._launch(launcher, "locate_copies", rows.count, (*batch, slots))
+            self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 0))
+        if adds and moved:
+            self._launch(launcher, "copy_pairs", rows.count, (*batch, BufferSlice(self.totals, 8, 8)))
+
+    def advance(self, launcher: Launcher, part: float) -> bool:
+        """Move a part of all lists, at most 1, and return whether all have moved."""
+        builder = self._builder(launcher)
+        count = min(ceil(part * builder.blocks), builder.blocks - self.moved)
+        builder.move_some(self.old, self.moved, count, self.totals)
+        self.moved += count
+        return self.moved == builder.blocks
+
+    def is_failed(self, launcher: Launcher) -> bool:
+        """Return whether the new table had no room for a pair. The host waits."""
+        return bool(launcher.fetch(self.totals).view(np.uint64)[1])
+
+    def _builder(self, launcher: Launcher) -> ListBuilder:
+        return ListBuilder(launcher, self.memory, self.widths, self.tuning.build)
+
+    def _launch(self, launcher: Launcher, name: str, threads: int, args: tuple[Any, ...]) -> None:
+        block = self.tuning.threads
+        shape = Shape(slab_defines(self.widths, block), -(-threads // block), block)
+        launcher.launch(slab_entry(name), shape, (self.memory.packed, *args))
 
 
 class GrowingTable(ABC):
@@ -60,8 +117,9 @@ class GrowingTable(ABC):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the table."""
-        return self._memory.slabs.nbytes + self._memory.bitmaps.nbytes
+        """Bytes of the table, and of a larger one into which it grows."""
+        tables = [self._memory] if self._growth is None else [self._memory, self._growth.memory]
+        return sum(table.slabs.nbytes + table.bitmaps.nbytes for table in tables)
 
     @property
     def memory(self) -> Memory:
@@ -69,15 +127,15 @@ class GrowingTable(ABC):
         return self._memory
 
     @contextmanager
-    def _growing(self, launcher: Launcher, rows: Rows, *, are_erased: bool = False) -> Iterator[None]:
-        """Let a batch change the table, and then grow by a step. `are_erased`: as for ``Growth.follow``."""
+    def _growing(self, launcher: Launcher, rows: Rows, *, adds: bool = True, erases: bool = False) -> Iterator[None]:
+        """Let a batch change the table, and then grow by a step. `adds`, `erases`: as for ``Growth.follow``."""
         growth, self._growth = self._growth, None  # an error or interrupt ends the growth
         yield
         with suppress(MemoryLimitError):  # the batch is complete
             if growth is None or growth.old is not self._memory:
                 self._growth = self._begin_growth(launcher)
                 return
-            growth.follow(launcher, rows, are_erased=are_erased)
+            growth.follow(launcher, rows, adds=adds, erases=erases)
             if growth.advance(launcher, self._tuning.step_pairs * rows.count / max(1, self.size)):
                 self._end_growth(launcher, growth)
             else:
@@ -101,13 +159,6 @@ class GrowingTable(ABC):
             return
         with suppress(MemoryLimitError):
             self._rebuild(launcher, growth.memory.buckets)
-
-    def _grow_now(self, launcher: Launcher) -> None:
-        """End a growth that goes on."""
-        growth, self._growth = self._growth, None
-        if growth is not None:
-            growth.advance(launcher, 1.0)
-            self._end_growth(launcher, growth)
 
     @abstractmethod
     def _rebuild(self, launcher: Launcher, buckets: int) -> None:

@@ -179,11 +179,15 @@ extern "C" __global__ void __launch_bounds__(threads)
     count_flags(failed, is_held && slot == slab::no_slot);
 }
 
-// Writes the slots that keys have in a growing table; no_slot for absent keys, and for those whose lists have not moved.
+// Writes the slots in a growing table of keys that the old one no longer has. The slot is no_slot for other keys, and
+// for those whose lists have not moved.
 extern "C" __global__ void __launch_bounds__(threads)
-    locate_copies(const __grid_constant__ SlabTable table, const Key* keys, u64 count, u32 moved, u32* slots) {
+    locate_copies(const __grid_constant__ SlabTable table, const __grid_constant__ SlabTable old, const Key* keys,
+                  u64 count, u32 moved, u32* slots) {
     const u64 row = thread_row();
     const Key key = slab::key_of_row(keys, row, count);
-    const slab::Match match = slab::search<L, true>(table, key, row < count && is_moved(table, key, moved));
+    const bool has_moved = row < count && is_moved(table, key, moved);
+    const bool is_held = slab::search<L, true>(old, key, has_moved).slot != slab::no_slot;
+    const slab::Match match = slab::search<L, true>(table, key, has_moved && !is_held);
     if (row < count) slots[row] = match.slot;
 }

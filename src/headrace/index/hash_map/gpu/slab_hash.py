@@ -323,7 +323,7 @@ class SlabHash(GrowingTable):
 
     def erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
         """Erase keys, and write for each whether it was present before its row. The host waits."""
-        with self._growing(launcher, keys, are_erased=True):
+        with self._growing(launcher, keys, adds=False, erases=True):
             self._erase(launcher, keys, found)
 
     def _erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:

@@ -47,7 +47,7 @@ _SIGNATURES = {
     "build_multi_lists": "IPPPIIPPPP",
     "move_lists": f"II{_TABLE.argument}P",
     "copy_pairs": f"{_TABLE.argument}PQIP",
-    "locate_copies": "PQIP",
+    "locate_copies": f"{_TABLE.argument}PQIP",
     "append_pairs": "PPQIPPIQ",
     "list_rows": "PQPIPPP",
     "append_slabs": "PPQPIP",

@@ -109,9 +109,9 @@ class ListBuilder:
         return not self._build("move_lists", (0, old.packed))[1]
 
     def move_some(self, old: Memory, first: int, count: int, totals: DeviceBuffer) -> None:
-        """Move the lists of some blocks of buckets, and add to totals: pairs, pairs without room, and slabs. The host does not wait.
+        """Move the lists of some blocks of buckets. The host does not wait.
 
-        `totals`: 24 bytes, 0 before the first of these calls.
+        `totals`: 24 bytes, 0 before the first of these calls: pairs, pairs without room, and slabs.
         """
         self._launch("move_lists", count, (first, old.packed, totals))
 
