@@ -31,16 +31,18 @@ __device__ __forceinline__ u32 filter_bit(const SlabTable& table, Key key) {
     return 1u << (seeded_hash(key, table.seed) % 32);  // the bucket comes from the highest bits
 }
 
+// Returns the bucket of a hash, its highest bits if there are 2^n buckets.
+__device__ __forceinline__ u32 bucket_of(const SlabTable& table, u32 hash) {
+    return high_word(static_cast<u64>(hash) * table.buckets);
+}
+__device__ __forceinline__ u32 bucket_of(const SlabTable& table, u64 hash) {
+    return static_cast<u32>(multiply_wide(hash, table.buckets).high);
+}
+
 template <class L>
 __device__ __forceinline__ StoredKey<L> stored_key(const SlabTable& table, typename L::Key key) {
     if (key == L::empty_key) return {static_cast<typename L::Key>(~key), table.buckets, 1};
-    const auto hash = seeded_hash(key, table.seed);
-    const u32 bit = filter_bit(table, key);
-    if constexpr (sizeof(key) == 4) {
-        return {key, high_word(static_cast<u64>(hash) * table.buckets), bit};
-    } else {
-        return {key, static_cast<u32>(multiply_wide(hash, table.buckets).high), bit};
-    }
+    return {key, bucket_of(table, seeded_hash(key, table.seed)), filter_bit(table, key)};
 }
 
 // Changes the mark of the first slab, if the key is about to be stored in another one.

@@ -153,3 +153,41 @@ extern "C" __global__ void __launch_bounds__(threads) flush_lists(const __grid_c
     slab::flush_list<L>(table, is_active ? static_cast<u32>(bucket) : 0, is_active);
     if (thread_row() == 0) tile::store_relaxed(table.is_full, 0u);
 }
+
+// Returns whether a growing table already has the list of a key. `moved`: buckets whose lists it has, from 0 on.
+static __device__ __forceinline__ bool is_moved(const SlabTable& table, Key key, u32 moved) {
+    return slab::bucket_of(table, seeded_hash(key, table.seed)) < moved;
+}
+
+// Gives keys the values in a growing table that they have in the old one, after a batch has changed this one. Only keys
+// whose lists have moved take part. `failed`: counts rows without memory.
+extern "C" __global__ void __launch_bounds__(threads)
+    copy_pairs(const __grid_constant__ SlabTable table, const __grid_constant__ SlabTable old, const Key* keys,
+               u64 count, u32 moved, u64* failed) {
+    const u64 row = thread_row();
+    const Key key = slab::key_of_row(keys, row, count);
+    const slab::Match match = slab::search<L, true>(old, key, row < count && is_moved(table, key, moved));
+    const bool is_held = match.slot != slab::no_slot;
+    Value value = match.value;
+    if constexpr (L::has_values && !L::is_paired) {
+        if (is_held) value = *slab::value_in<L>(slab::slab_of_slot(old, match.slot), match.slot & 31);
+    }
+    const u32 slot = slab::insert_absent<L>(table, {key, value}, is_held);
+    if (L::has_values && is_held && slab::has_slot(slot) && (slot & slab::fresh) == 0) {
+        *slab::value_in<L>(slab::slab_of_slot(table, slot), slot & 31) = value;
+    }
+    count_flags(failed, is_held && slot == slab::no_slot);
+}
+
+// Writes the slots in a growing table of keys that the old one no longer has. The slot is no_slot for other keys, and
+// for those whose lists have not moved.
+extern "C" __global__ void __launch_bounds__(threads)
+    locate_copies(const __grid_constant__ SlabTable table, const __grid_constant__ SlabTable old, const Key* keys,
+                  u64 count, u32 moved, u32* slots) {
+    const u64 row = thread_row();
+    const Key key = slab::key_of_row(keys, row, count);
+    const bool has_moved = row < count && is_moved(table, key, moved);
+    const bool is_held = slab::search<L, true>(old, key, has_moved).slot != slab::no_slot;
+    const slab::Match match = slab::search<L, true>(table, key, has_moved && !is_held);
+    if (row < count) slots[row] = match.slot;
+}

@@ -101,6 +101,10 @@ class MixedSlabHash(SlabHash):
         MemoryLimitError
             The map does not fit; it is as before.
         """
+        with self._growing(launcher, mixed.rows, erases=True):
+            self._run_in_order(launcher, mixed, by_key)
+
+    def _run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
         rows, count = mixed.rows, mixed.rows.count
         counts, slots, old_slots = (launcher.allocate(size) for size in (COUNTS_BYTES, 4 * count, 4 * count))
         finals = launcher.allocate(count * self._widths[1] or 1)
@@ -133,6 +137,10 @@ class MixedSlabHash(SlabHash):
         MemoryLimitError
             The map does not fit; it is as before.
         """
+        with self._growing(launcher, mixed.rows, erases=True):
+            return self._run_any(launcher, mixed)
+
+    def _run_any(self, launcher: Launcher, mixed: MixedRows) -> bool:
         count, before, failed = mixed.rows.count, self.size, 0
         sizes = [COUNTS_BYTES, 4 * count, 4 * ceil(count / _LANES), 4 * count, count * self._widths[1] or 1]
         changes = _Changes(*launcher.allocate_group([], sizes))

@@ -46,6 +46,9 @@ class MultiSlabHash(SlabHash):
         As for `SlabHash`.
     """
 
+    _insertion = "append_pairs"
+    _grows_in_steps = False
+
     def __init__(
         self,
         launcher: Launcher,
@@ -56,7 +59,6 @@ class MultiSlabHash(SlabHash):
         seed: int = 0,
     ) -> None:
         super().__init__(launcher, widths, capacity, tuning=tuning, seed=seed)
-        self._insertion = "append_pairs"
 
     def insert(self, launcher: Launcher, rows: Rows) -> None:
         """Insert pairs. The host waits.

@@ -18,7 +18,8 @@ import numpy as np  # a dependency of cuda-core
 
 from headrace.core.errors import MemoryLimitError
 from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
-from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder, whole_blocks
+from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder
+from headrace.index.hash_map.gpu.growing_table import GrowingTable
 from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import (
     ANSWER_BYTES,
@@ -26,16 +27,13 @@ from headrace.index.hash_map.gpu.slab_kernels import (
     COUNTS_BYTES,
     GROUP_LANES,
     LOCATED,
-    MAX_SLABS,
     ORDERED,
-    SLAB_BYTES,
     Memory,
     Rows,
     reduction_number,
     slab_defines,
     slab_entry,
 )
-from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
 
 _UPDATES = (
     "locate_keys",
@@ -94,42 +92,19 @@ class Contest:
     """Count of 8 bytes; if it is 0, there is no contest. None for a contest in any case."""
 
 
-class SlabHash:
+class SlabHash(GrowingTable):
     """A hash map or set in device memory.
 
-    Parameters
-    ----------
-    launcher
-        Launcher of the first allocation.
-    widths
-        Bytes of keys and values.
-    capacity
-        Number of pairs for which memory is allocated first.
-    tuning
-        Sizes.
-    seed
-        Seed of the hash.
+    `launcher`, `widths`, `capacity`, `tuning`, `seed`: as for `GrowingTable`.
     """
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        widths: tuple[int, int],
-        capacity: int = 0,
-        *,
-        tuning: SlabTuning = SLAB_TUNING,
-        seed: int = 0,
-    ) -> None:
-        self._seed = seed
-        self._widths = widths
-        self._slots = 120 // sum(widths)
-        self._tuning = tuning
-        self._insertion = "insert_pairs"
-        self.size = 0
+    _insertion = "insert_pairs"
+    """Kernel of insertions."""
+
+    def __init__(self, launcher: Launcher, widths: tuple[int, int], capacity: int = 0, **sizes: Any) -> None:
+        super().__init__(launcher, widths, capacity, **sizes)
         self._added_part = 1.0  # of the rows of the last batch, which is expected of the next one
-        self._is_used = False  # whether a kernel has run on the table
         self._is_loaded = False  # whether the kernels of insertions are
-        self._memory = self._allocate(launcher, self._buckets_for(capacity))
 
     def find(self, launcher: Launcher, keys: Rows, values: Any, found: Any) -> None:
         """Write the values of keys, 0 for absent ones, unless `values` is None; and whether each is present."""
@@ -151,7 +126,8 @@ class SlabHash:
             The map does not fit; it is as before.
         """
         before = self._memory.buckets
-        added = self._upsert(launcher, rows, reduce, kind)
+        with self._growing(launcher, rows):
+            added = self._upsert(launcher, rows, reduce, kind)
         self._added_part = added / rows.count
         if self._memory.buckets > max(before, self._buckets_for(4 * self.size)):
             with suppress(MemoryLimitError):
@@ -338,14 +314,19 @@ class SlabHash:
 
     def replace(self, launcher: Launcher, rows: Rows, found: Any) -> None:
         """Replace the values of present keys, and write whether each is present."""
-        if self._is_small(rows.count):
-            shape = self._block_shape()
-            launcher.launch(slab_entry("replace_rows"), shape, (self._memory.packed, rows.keys, rows.values, rows.count, found))
-            return
-        self._resolve(launcher, rows, self._locate(launcher, rows, found), ("last", "u"))
+        with self._growing(launcher, rows):
+            if self._is_small(rows.count):
+                args = self._memory.packed, rows.keys, rows.values, rows.count, found
+                launcher.launch(slab_entry("replace_rows"), self._block_shape(), args)
+            else:
+                self._resolve(launcher, rows, self._locate(launcher, rows, found), ("last", "u"))
 
     def erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
         """Erase keys, and write for each whether it was present before its row. The host waits."""
+        with self._growing(launcher, keys, adds=False, erases=True):
+            self._erase(launcher, keys, found)
+
+    def _erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
         if self._is_small(keys.count):
             self.size -= self._block_answer(launcher, "erase_rows", (keys.keys, keys.count, found))[0]
             return
@@ -370,12 +351,13 @@ class SlabHash:
             parts.append(launcher.allocate(part.nbytes))
             self._launch(launcher, "copy_words", part.nbytes // 4, (part, parts[-1], part.nbytes // 4))
         result = copy(self)
+        result._growth = None  # noqa: SLF001  # a new object
         result._memory = replace(self._memory, slabs=parts[0], bitmaps=parts[1])  # noqa: SLF001  # a new object
         return result
 
     def clear(self, launcher: Launcher) -> None:
         """Remove all pairs, and free their memory."""
-        self._memory = self._allocate(launcher, self._buckets_for(0))
+        self._growth, self._memory = None, self._allocate(launcher, self._buckets_for(0))
         self.size, self._is_used = 0, False
 
     def compact(self, launcher: Launcher) -> None:
@@ -392,21 +374,6 @@ class SlabHash:
         """Move the pairs of each list to as few slabs as they need, without memory (FLUSH of the paper)."""
         self._launch(launcher, "flush_lists", (self._memory.buckets + 1) * GROUP_LANES, ())
 
-    @property
-    def capacity(self) -> int:
-        """Number of slots in the first slabs of the buckets."""
-        return self._memory.buckets * self._slots
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the table."""
-        return self._memory.slabs.nbytes + self._memory.bitmaps.nbytes
-
-    @property
-    def memory(self) -> Memory:
-        """The table, which is another one after growth."""
-        return self._memory
-
     def chains(self, launcher: Launcher) -> tuple[int, int]:
         """Return the number of slabs in all lists, and in the longest one."""
         results = launcher.allocate(16, fill=0)
@@ -418,19 +385,6 @@ class SlabHash:
         """Return the number of first slabs and of slabs that are allocated in memory blocks."""
         bits = launcher.fetch(self._memory.bitmaps)[: self._memory.blocks * BLOCK_SLABS // 8]
         return self._memory.buckets + 1 + int(np.unpackbits(bits).sum())
-
-    def _buckets_for(self, pairs: int) -> int:
-        return max(1, ceil(pairs / (self._slots * self._tuning.load)))
-
-    def _allocate(self, launcher: Launcher, buckets: int, *, is_built: bool = False) -> Memory:
-        """Allocate an empty table. `is_built`: the first slabs will be written."""
-        buckets = whole_blocks(buckets, self._tuning.build.buckets)
-        blocks = ceil(buckets * self._tuning.list_slabs / BLOCK_SLABS)
-        if buckets + 1 + blocks * BLOCK_SLABS > MAX_SLABS:
-            raise MemoryLimitError(f"a map on a GPU has at most {MAX_SLABS} slabs of {SLAB_BYTES} bytes; split the keys")
-        slabs = launcher.allocate((buckets + 1 + blocks * BLOCK_SLABS) * SLAB_BYTES)
-        launcher.fill(BufferSlice(slabs, buckets * SLAB_BYTES) if is_built else slabs, 0xFF)
-        return Memory(slabs, launcher.allocate(blocks * BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks, self._seed)
 
     def _reserve(self, launcher: Launcher, added: int) -> bool:
         """Grow the table for that many keys more, and return whether it has grown.
@@ -452,7 +406,7 @@ class SlabHash:
         MemoryLimitError
             There is no memory for it; the table is as before.
         """
-        old, size = self._memory, self.size
+        self._growth, old, size = None, self._memory, self.size
         is_parallel = buckets >= min(old.buckets, self._tuning.build.moved_buckets)
         if size and is_parallel and self._insertion == "insert_pairs" and self._move(launcher, buckets):
             return
@@ -480,9 +434,3 @@ class SlabHash:
             return False
         self._memory = memory
         return True
-
-    def _launch(self, launcher: Launcher, name: str, threads: int, args: tuple[Any, ...]) -> None:
-        self._is_used = True
-        block = self._tuning.threads
-        shape = Shape(slab_defines(self._widths, block), -(-threads // block), block)
-        launcher.launch(slab_entry(name), shape, (self._memory.packed, *args))

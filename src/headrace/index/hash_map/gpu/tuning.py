@@ -41,6 +41,10 @@ class SlabTuning:
     """Pairs of a table that was just sized, as a part of the slots in the buckets' first slabs."""
     max_load: float = 0.8
     """The same at which a table grows. From about 0.9 on, half of the lists have a second slab (the paper's section 5.6)."""
+    early_load: float = 0.9
+    """Part of `max_load` at which a large table begins to grow in steps. It is done with them before `max_load`."""
+    step_pairs: int = 32
+    """Pairs that a step moves for each row of the batch before it."""
     list_slabs: float = 0.125
     """Slabs in memory blocks, as a part of the buckets; rounded up to whole blocks of 1,024. 0: lists have one slab."""
     block_rows: int = BLOCK_ROWS

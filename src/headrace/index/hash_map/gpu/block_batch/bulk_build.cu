@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(threads)
                 const u64* starts, u32 bits, u32 max_rows, u32 reduction, u64* totals) {
     HR_DYNAMIC_SHARED(u8, slabs);
     __shared__ slab::BuilderShared shared;
-    ListBuilder<L> builder(table, block_bits, slabs, shared);
+    ListBuilder<L> builder(table, block_bits, slabs, shared, blockIdx.x);
     const OrderedBatch batch{hashes, values, starts, bits, table.seed};
     const SlotReduction how = static_cast<SlotReduction>(reduction);
     const BlockRows rows = rows_of_block(batch, block_bits);
@@ -200,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     HR_DYNAMIC_SHARED(u8, slabs);
     __shared__ slab::BuilderShared shared;
     __shared__ u64 left_begin;
-    ListBuilder<L> builder(table, block_bits, slabs, shared);
+    ListBuilder<L> builder(table, block_bits, slabs, shared, blockIdx.x);
     const OrderedBatch batch{hashes, values, starts, bits, table.seed};
     const BlockRows rows = rows_of_block(batch, block_bits);
     if (rows.end - rows.begin > max_rows) {
@@ -243,13 +243,14 @@ static __device__ __forceinline__ void add_slab(ListBuilder<L>& builder, const S
     }
 }
 
-// Builds all lists from another table with the same seed, in which each key is once. Otherwise as `build_lists`.
+// Builds lists from another table with the same seed, in which each key is once. Otherwise as `build_lists`. The launch
+// has blocks from `first_block` on, so that a table may be moved in steps.
 extern "C" __global__ void __launch_bounds__(threads)
-    move_lists(const __grid_constant__ SlabTable table, u32 block_bits, const __grid_constant__ SlabTable old,
-               u64* totals) {
+    move_lists(const __grid_constant__ SlabTable table, u32 block_bits, u32 first_block,
+               const __grid_constant__ SlabTable old, u64* totals) {
     HR_DYNAMIC_SHARED(u8, slabs);
     __shared__ slab::BuilderShared shared;
-    ListBuilder<L> builder(table, block_bits, slabs, shared);
+    ListBuilder<L> builder(table, block_bits, slabs, shared, first_block + blockIdx.x);
     const u64 last = static_cast<u64>(builder.first + builder.count) * old.buckets + table.buckets - 1;
     const u32 begin = static_cast<u32>(static_cast<u64>(builder.first) * old.buckets / table.buckets);
     const u32 end = static_cast<u32>(last / table.buckets);

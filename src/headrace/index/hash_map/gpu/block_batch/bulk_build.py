@@ -12,7 +12,7 @@ from headrace.index.hash_map.gpu.ordered_rows import HashOrder, ordered_rows
 from headrace.index.hash_map.gpu.slab_kernels import SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
 from headrace.index.hash_map.gpu.tuning import BuildTuning
 
-_TOTALS_BYTES = 24
+TOTALS_BYTES = 24
 _MAX_SKEW = 8  # a block with more than that many times its part of the rows ends the build
 
 
@@ -106,7 +106,14 @@ class ListBuilder:
 
         The first slabs need not be initialised. After a failure the table is of no use.
         """
-        return not self._build("move_lists", (old.packed,))[1]
+        return not self._build("move_lists", (0, old.packed))[1]
+
+    def move_some(self, old: Memory, first: int, count: int, totals: DeviceBuffer) -> None:
+        """Move the lists of some blocks of buckets. The host does not wait.
+
+        `totals`: 24 bytes, 0 before the first of these calls: pairs, pairs without room, and slabs.
+        """
+        self._launch("move_lists", count, (first, old.packed, totals))
 
     def empty(self, first_slab: int = 0) -> None:
         """Empty the slabs from a number on, and free all memory blocks."""
@@ -124,15 +131,23 @@ class ListBuilder:
         return _OrderedBatch(ordered, starts, bits, max_rows)
 
     @property
+    def blocks(self) -> int:
+        """Number of blocks that build the table."""
+        return 1 << self._block_bits
+
+    @property
     def _block_bits(self) -> int:
         return block_bits(self.memory.buckets, self.tuning.buckets)
 
     def _build(self, name: str, args: tuple[Any, ...]) -> tuple[int, int, int]:
         """Run a kernel, and return its totals. The host waits."""
-        totals = self.launcher.allocate(_TOTALS_BYTES, fill=0)
-        threads, buckets, bits = self.tuning.threads, self.tuning.buckets, self._block_bits
-        defines = slab_defines(self.widths, threads, HR_BUCKETS=buckets)
-        shape = Shape(defines, 1 << bits, threads, (buckets + 1) * SLAB_BYTES)
-        self.launcher.launch(slab_entry(name), shape, (self.memory.packed, bits, *args, totals))
+        totals = self.launcher.allocate(TOTALS_BYTES, fill=0)
+        self._launch(name, self.blocks, (*args, totals))
         first, second, third = self.launcher.fetch(totals).view(np.uint64).tolist()
         return first, second, third
+
+    def _launch(self, name: str, blocks: int, args: tuple[Any, ...]) -> None:
+        threads, buckets = self.tuning.threads, self.tuning.buckets
+        defines = slab_defines(self.widths, threads, HR_BUCKETS=buckets)
+        shape = Shape(defines, blocks, threads, (buckets + 1) * SLAB_BYTES)
+        self.launcher.launch(slab_entry(name), shape, (self.memory.packed, self._block_bits, *args))

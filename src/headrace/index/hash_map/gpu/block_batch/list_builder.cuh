@@ -23,13 +23,6 @@ constexpr u32 block_slab_count = block_buckets + 1;  // the last one is for the 
 constexpr u32 marked = 1u << 31;                     // of a slab that may have equal keys
 constexpr u32 dropped = ~0u;                         // source of a pair that is no longer left
 
-__device__ __forceinline__ u32 bucket_of(const SlabTable& table, u32 hash) {
-    return high_word(static_cast<u64>(hash) * table.buckets);
-}
-__device__ __forceinline__ u32 bucket_of(const SlabTable& table, u64 hash) {
-    return static_cast<u32>(multiply_wide(hash, table.buckets).high);
-}
-
 // Returns a word that is equal for equal keys.
 __device__ __forceinline__ u32 digest(u32 key) { return key; }
 __device__ __forceinline__ u32 digest(u64 key) { return low_word(key) ^ high_word(key) * 0x9E3779B1u; }
@@ -92,10 +85,10 @@ struct ListBuilder {
     bool has_repeated = false, has_marked = false, is_over = false;  // of this thread
     bool are_all_marked = false;
 
-    // The table has 2 to the `block_bits` times the buckets of a block.
-    __device__ ListBuilder(const SlabTable& memory, u32 block_bits, u8* shared_slabs, BuilderShared& others)
+    // The table has 2 to the `block_bits` times the buckets of a block. `block`: the number of this one.
+    __device__ ListBuilder(const SlabTable& memory, u32 block_bits, u8* shared_slabs, BuilderShared& others, u32 block)
         : table(memory), slabs(shared_slabs), shared(others), count(memory.buckets >> block_bits) {
-        first = blockIdx.x * count;
+        first = block * count;
         for (u32 i = threadIdx.x; i < block_slab_count * slab_bytes / 16; i += threads) clear(i);
         for (u32 i = threadIdx.x; i < block_slab_count; i += threads) shared.counts[i] = 0;
         if (threadIdx.x == 0) shared.left_count = shared.repeated_count = shared.slab_count = 0;

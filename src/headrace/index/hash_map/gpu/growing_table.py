@@ -1,0 +1,190 @@
+"""Holds the memory of a slab hash, which grows in steps, one after each batch of changes.
+
+So no batch waits for the move of all lists. The old table has all pairs until the last step, and all searches and changes run on
+it. A step moves the lists of some buckets. After a batch, the keys of moved lists get the same state in the new table. So a search
+costs nothing more, and growth can be given up at any time.
+
+For example, with 8 buckets of which 4 have moved, an insertion of two keys fills slots of buckets 1 and 6 in the old table. The
+first one is then inserted into the new table too.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np  # a dependency of cuda-core
+
+from headrace.core.errors import MemoryLimitError
+from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, Shape
+from headrace.index.hash_map.gpu.block_batch.bulk_build import TOTALS_BYTES, ListBuilder, whole_blocks
+from headrace.index.hash_map.gpu.slab_kernels import BLOCK_SLABS, MAX_SLABS, SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
+from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
+
+
+@dataclass(slots=True)
+class Growth:
+    """The growth of a table."""
+
+    old: Memory
+    memory: Memory
+    """The new table. Its first slabs need not be initialised."""
+    widths: tuple[int, int]
+    tuning: SlabTuning
+    """Bytes of keys and values, and sizes."""
+    totals: DeviceBuffer
+    """The totals of ``ListBuilder.move_some``."""
+    moved: int = 0
+    """Number of blocks of buckets that have moved."""
+
+    def follow(self, launcher: Launcher, rows: Rows, *, adds: bool, erases: bool) -> None:
+        """Give the keys of a batch the state that they have in the old table. `adds`, `erases`: what the batch may have done."""
+        moved = self.moved * (self.memory.buckets // self._builder(launcher).blocks)
+        batch = self.old.packed, rows.keys, rows.count, moved
+        if erases and moved:
+            slots = launcher.allocate(rows.count * 4)
+            self._launch(launcher, "locate_copies", rows.count, (*batch, slots))
+            self._launch(launcher, "clear_slots", rows.count, (slots, rows.count, 0))
+        if adds and moved:
+            self._launch(launcher, "copy_pairs", rows.count, (*batch, BufferSlice(self.totals, 8, 8)))
+
+    def advance(self, launcher: Launcher, part: float) -> bool:
+        """Move a part of all lists, at most 1, and return whether all have moved."""
+        builder = self._builder(launcher)
+        count = min(ceil(part * builder.blocks), builder.blocks - self.moved)
+        builder.move_some(self.old, self.moved, count, self.totals)
+        self.moved += count
+        return self.moved == builder.blocks
+
+    def is_failed(self, launcher: Launcher) -> bool:
+        """Return whether the new table had no room for a pair. The host waits."""
+        return bool(launcher.fetch(self.totals).view(np.uint64)[1])
+
+    def _builder(self, launcher: Launcher) -> ListBuilder:
+        return ListBuilder(launcher, self.memory, self.widths, self.tuning.build)
+
+    def _launch(self, launcher: Launcher, name: str, threads: int, args: tuple[Any, ...]) -> None:
+        block = self.tuning.threads
+        shape = Shape(slab_defines(self.widths, block), -(-threads // block), block)
+        launcher.launch(slab_entry(name), shape, (self.memory.packed, *args))
+
+
+class GrowingTable(ABC):
+    """The memory of a slab hash, and its growth in steps.
+
+    Parameters
+    ----------
+    launcher
+        Launcher of the first allocation.
+    widths
+        Bytes of keys and values.
+    capacity
+        Number of pairs for which memory is allocated first.
+    tuning
+        Sizes.
+    seed
+        Seed of the hash.
+    """
+
+    _grows_in_steps = True
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        widths: tuple[int, int],
+        capacity: int = 0,
+        *,
+        tuning: SlabTuning = SLAB_TUNING,
+        seed: int = 0,
+    ) -> None:
+        self._seed = seed
+        self._widths = widths
+        self._slots = 120 // sum(widths)
+        self._tuning = tuning
+        self.size = 0
+        self._is_used = False  # whether a kernel has run on the table
+        self._growth: Growth | None = None
+        self._memory = self._allocate(launcher, self._buckets_for(capacity))
+
+    @property
+    def capacity(self) -> int:
+        """Number of slots in the first slabs of the buckets."""
+        return self._memory.buckets * self._slots
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the table, and of a larger one into which it grows."""
+        tables = [self._memory] if self._growth is None else [self._memory, self._growth.memory]
+        return sum(table.slabs.nbytes + table.bitmaps.nbytes for table in tables)
+
+    @property
+    def memory(self) -> Memory:
+        """The table, which is another one after growth."""
+        return self._memory
+
+    @contextmanager
+    def _growing(self, launcher: Launcher, rows: Rows, *, adds: bool = True, erases: bool = False) -> Iterator[None]:
+        """Let a batch change the table, and then grow by a step. `adds`, `erases`: as for ``Growth.follow``."""
+        growth, self._growth = self._growth, None  # an error or interrupt ends the growth
+        yield
+        with suppress(MemoryLimitError):  # the batch is complete
+            if growth is None or growth.old is not self._memory:
+                self._growth = self._begin_growth(launcher)
+                return
+            growth.follow(launcher, rows, adds=adds, erases=erases)
+            if growth.advance(launcher, self._tuning.step_pairs * rows.count / max(1, self.size)):
+                self._end_growth(launcher, growth)
+            else:
+                self._growth = growth
+
+    def _begin_growth(self, launcher: Launcher) -> Growth | None:
+        """Return the growth of a large table that is nearly full. If memory is refused, the table grows when it is full."""
+        tuning, buckets = self._tuning, self._memory.buckets
+        is_early = self.size <= tuning.early_load * tuning.max_load * self.capacity
+        if is_early or buckets < tuning.build.moved_buckets or not self._grows_in_steps:
+            return None
+        with suppress(MemoryLimitError):
+            memory, totals = self._allocate(launcher, 2 * buckets, is_built=True), launcher.allocate(TOTALS_BYTES, fill=0)
+            return Growth(self._memory, memory, self._widths, tuning, totals)
+        return None
+
+    def _end_growth(self, launcher: Launcher, growth: Growth) -> None:
+        """Take the new table, whose lists have all moved. The host waits."""
+        if not growth.is_failed(launcher):
+            self._memory = growth.memory
+            return
+        with suppress(MemoryLimitError):
+            self._rebuild(launcher, growth.memory.buckets)
+
+    @abstractmethod
+    def _rebuild(self, launcher: Launcher, buckets: int) -> None:
+        """Move all pairs to a table of that many buckets, or more if they do not fit.
+
+        Raises
+        ------
+        MemoryLimitError
+            There is no memory for it; the table is as before.
+        """
+
+    def _buckets_for(self, pairs: int) -> int:
+        return max(1, ceil(pairs / (self._slots * self._tuning.load)))
+
+    def _allocate(self, launcher: Launcher, buckets: int, *, is_built: bool = False) -> Memory:
+        """Allocate an empty table. `is_built`: the first slabs will be written."""
+        buckets = whole_blocks(buckets, self._tuning.build.buckets)
+        blocks = ceil(buckets * self._tuning.list_slabs / BLOCK_SLABS)
+        if buckets + 1 + blocks * BLOCK_SLABS > MAX_SLABS:
+            raise MemoryLimitError(f"a map on a GPU has at most {MAX_SLABS} slabs of {SLAB_BYTES} bytes; split the keys")
+        slabs = launcher.allocate((buckets + 1 + blocks * BLOCK_SLABS) * SLAB_BYTES)
+        launcher.fill(BufferSlice(slabs, buckets * SLAB_BYTES) if is_built else slabs, 0xFF)
+        return Memory(slabs, launcher.allocate(blocks * BLOCK_SLABS // 8 + 4, fill=0), buckets, blocks, self._seed)
+
+    def _launch(self, launcher: Launcher, name: str, threads: int, args: tuple[Any, ...]) -> None:
+        self._is_used = True
+        block = self._tuning.threads
+        shape = Shape(slab_defines(self._widths, block), -(-threads // block), block)
+        launcher.launch(slab_entry(name), shape, (self._memory.packed, *args))
