@@ -48,17 +48,9 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
     return headrace::multiply_wide(a, b).high;
 }
-inline long long __mul64hi(long long a, long long b) {
-    __extension__ using i128 = __int128;
-    return static_cast<long long>(static_cast<i128>(a) * b >> 64);
-}
 
 inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
-inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
-inline float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
-inline float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
 inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
-inline double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
 
 #define FIBERS_LOAD(name) \
     template <class T>    \

@@ -126,6 +126,5 @@ auto __shfl_xor_sync(unsigned mask, T value, int turned, int width = 32, FIBERS_
 
 inline void __threadfence() { headrace::fibers::fence(headrace::fibers::Scope::DEVICE); }
 inline void __threadfence_block() { headrace::fibers::fence(headrace::fibers::Scope::BLOCK); }
-inline void __threadfence_system() { headrace::fibers::fence(headrace::fibers::Scope::DEVICE); }
 inline void __nanosleep(unsigned) { headrace::fibers::pause(); }
 [[noreturn]] inline void __trap() { headrace::fibers::trap(); }
