@@ -79,8 +79,8 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     if (!d.universal_line_end) std::memcpy(d.line_end_text, bytes_of(line_end).data(), d.line_end_length);
     d.comment = byte_or_none(given.attr("comment"));
     d.allows_masks = allow_masks && d.line_end_length == 1;
-    d.plain = d.allows_masks && d.separator_length == 1 && !(d.escape >= 0 && d.lenient_quotes) &&
-              !d.skip_initial_space && d.comment < 0;
+    d.plain = d.allows_masks && d.separator_length == 1 && !(d.escape >= 0 && d.lenient_quotes) && !d.trims_fields() &&
+              d.comment < 0;
     for (u32 byte = 0; byte < 256; ++byte) {
         if (d.automaton.class_of[byte] + 1u == d.automaton.groups) continue;
         if (d.special_count == MAX_GROUPS)

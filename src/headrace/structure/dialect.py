@@ -180,6 +180,10 @@ class Dialect(DialectOptions[bytes]):
         """True if a byte after an escape may stand for another byte, so that text is more than its bytes without escapes."""
         return self.escape_sequences
 
+    def trimmed(self, field: bytes) -> bytes:
+        """Return the bytes of a field without the spaces that are no part of it."""
+        return field.strip(b" ") if self.strip else field.lstrip(b" ") if self.skip_initial_space else field
+
     def allows(self, **options: object) -> bool:
         """Return whether the dialect with these options in place of its own is valid."""
         try:

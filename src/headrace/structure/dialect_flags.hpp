@@ -15,6 +15,9 @@ struct DialectFlags {
     bool strip;               // spaces around a field are skipped; then skip_initial_space is set too
     bool skip_blank_lines;    // a line end at the start of a record is skipped
 
+    // Returns whether spaces at the edges of a field may be no part of its text. `strip` sets the flag too.
+    HR_MEMBER bool trims_fields() const { return skip_initial_space; }
+
     // Returns whether quotes inside unquoted fields are faults of their records.
     HR_MEMBER bool lists_strays() const { return strict_quotes || lenient_quotes; }
 };

@@ -193,8 +193,7 @@ class Inference:
         # Whether a lenient quote opens the field may depend on all following bytes; without its quotes the text differs.
         plain = _field_in(text, dialect, opens=False)
         parsed: bytes = _native.peek(source, self._native, "", at, 1)[0][1][0]
-        unquoted = plain.lstrip(b" ") if dialect.skip_initial_space else plain
-        return (plain if parsed[:_SHOWN] == unquoted[:_SHOWN] else whole)[:_SHOWN]
+        return (plain if parsed[:_SHOWN] == dialect.trimmed(plain)[:_SHOWN] else whole)[:_SHOWN]
 
 
 def _without_signs(kinds: bytes) -> bytes:

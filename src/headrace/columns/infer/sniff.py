@@ -215,7 +215,7 @@ def _worth(field: bytes, dialect: Dialect, weak: bool, sole: bool) -> float:
 
     If the separator occurs in ordinary text (`weak`), a word proves nothing; nor does ``1,5`` in a `sole` column.
     """
-    text = field.strip(b" ") if dialect.strip else field.lstrip(b" ") if dialect.skip_initial_space else field
+    text = dialect.trimmed(field)
     quote = dialect.quote_char
     quoted = quote is not None and len(text) >= 2 and text.startswith(quote) and text.endswith(quote)
     text = text[1:-1] if quoted else text

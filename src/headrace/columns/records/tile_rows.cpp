@@ -122,7 +122,7 @@ const TileRows& TileRowsFinder::find(const Tile& whole, const std::vector<u32>& 
     rows_ = TileRows{};
     rows_.text = tile.text;
     rows_.dialect = strays.empty() ? &strict_ : &dialect_;
-    rows_.may_need_unquoting = tile.has_quotes || tile.has_escapes || dialect_.skip_initial_space;
+    rows_.may_need_unquoting = tile.has_quotes || tile.has_escapes || dialect_.trims_fields();
     rows_.has_high_bytes = tile.has_high_bytes;
 
     data_at_ = tile.window->place_of(data_begin_);

@@ -13,7 +13,7 @@ public:
           rules_(rules),
           looks_up_(rules.nulls.count > (rules.empty_is_null ? 1 : 0) && rows.dialect->escape < 0) {
         empty_sizes_ = rules.empty_is_null || rows.widths != nullptr ? 1 : 0;
-        if (rows.dialect->skip_initial_space) empty_sizes_ = ~u64{0};
+        if (rows.dialect->trims_fields()) empty_sizes_ = ~u64{0};
         sizes_ = empty_sizes_ | (looks_up_ ? rules.words.null_sizes : 0);
     }
 
@@ -42,7 +42,7 @@ public:
     bool is_absent(usize row) const {
         const u32 start = fields_.start(row);
         FieldBytes field = {rows_.text + start, fields_.end(row) - start, false};
-        if (rows_.dialect->skip_initial_space) field = strip(*rows_.dialect, field.text, field.size);
+        if (rows_.dialect->trims_fields()) field = strip(*rows_.dialect, field.text, field.size);
         if (field.quoted) return false;
         if (field.size == 0 && (rules_.empty_is_null || fields_.missing(row))) return true;
         // A field that begins with a quote may be quoted.

@@ -31,7 +31,7 @@ template <bool Plain>
 // Returns whether a field is quoted if it begins with a quote, and is what it encloses with quotes doubled.
 HR_FN bool has_usual_quotes(const Dialect& dialect) {
     return dialect.quote >= 0 && dialect.double_quote && dialect.escape < 0 && !dialect.lenient_quotes &&
-           !dialect.strip && !dialect.skip_initial_space;
+           !dialect.trims_fields();
 }
 
 // Copies a field with usual quotes and removes the first of two quotes inside. The last byte has no quote after it.

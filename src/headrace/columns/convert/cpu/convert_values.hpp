@@ -104,7 +104,7 @@ HR_HOT LaneRows convert_lanes(const TileRows& rows, const ColumnFields& fields, 
                               const Shape& shape, const NullLanes& words, T* values) {
     const Dialect& dialect = *rows.dialect;
     LaneRows found = {0, 0};
-    if (dialect.skip_initial_space) return found;
+    if (dialect.trims_fields()) return found;
     // Whether a lenient field is quoted is decided field by field. No number begins with a quote, so `eight` declines
     // quoted ones.
     const bool strips = rows.may_need_unquoting && dialect.quote >= 0 && !dialect.lenient_quotes;
