@@ -271,10 +271,10 @@ HR_FN void put_byte(const ByteTable& table, u8 byte, u8*& to) {
     to += table.length[byte];
 }
 
-// put_run decodes RUN bytes. With AVX-512 a long run has few branches that depend on the text.
+// put_run decodes RUN bytes. With AVX-512 a run of two vectors branches less often on the text than one of 16 bytes.
 #if defined(HR_ISA_AVX512)
 
-constexpr usize RUN = 64;
+constexpr usize RUN = 32;
 
 HR_FN void put_run(const ByteTable& table, const u8* p, u8*& to) {
     // A table has zeros after each text, and only the first byte of a text may be zero.
