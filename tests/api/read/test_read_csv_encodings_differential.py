@@ -150,6 +150,22 @@ def test_long_runs_of_every_length(codec: str, isa: str) -> None:
         assert table["column_1"].to_pylist() == rows
 
 
+@pytest.mark.parametrize("codec", CODE_PAGES)
+@pytest.mark.parametrize("isa", EACH_ISA)
+def test_every_character_of_a_code_page_at_any_place(codec: str, isa: str) -> None:
+    """A character U+0000 is text, too. Texts of bytes lie in lanes, whose unused bytes are zero."""
+    choose = random.Random(f"{codec} {isa}")
+    characters = sorted({bytes([byte]).decode(codec, "ignore") for byte in range(256)} - set('\r\n"\x01'))
+    rows = ["x" + "".join(choose.choices(characters, k=choose.randint(0, 300))) for _ in range(100)]
+    data = "".join(row + "\n" for row in rows).encode(codec)
+    for chunk, threads in ((1, 1), (63, 2), (64, 4), (1000, 2), (None, 1)):
+        context = Context(isa=isa, threads=threads)
+        table = headrace.read_csv(
+            data, encoding=codec, header=False, sep="\x01", context=context, chunk_bytes=chunk, null_values=()
+        )
+        assert table["column_1"].to_pylist() == rows
+
+
 @SETTINGS
 @given(cases(), st.sampled_from(["utf-8", *UTF16, "ascii"]), st.binary(max_size=6))
 def test_replacing_is_as_if_the_source_had_been_mended(case: tuple[str, ReferenceOptions], codec: str, high: bytes) -> None:

@@ -265,26 +265,55 @@ usize decode_utf16(const u8* p, usize n, u8* to) {
     return static_cast<usize>(to - begin);
 }
 
+// Writes the text of one byte of a code page.
+HR_FN void put_byte(const ByteTable& table, u8 byte, u8*& to) {
+    __builtin_memcpy(to, &table.text[byte], 4);
+    to += table.length[byte];
+}
+
+// put_run decodes RUN bytes. With AVX-512 a run of two vectors branches less often on the text than one of 16 bytes.
+#if defined(HR_ISA_AVX512)
+
+constexpr usize RUN = 32;
+
+HR_FN void put_run(const ByteTable& table, const u8* p, u8*& to) {
+    // A table has zeros after each text, and only the first byte of a text may be zero.
+    constexpr u64 FIRST_BYTES = 0x1111111111111111;
+    for (usize i = 0; i < RUN; i += 16) {
+        const __m512i places = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i)));
+        const __m512i lanes = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xFFFF, places, table.text, 4);
+        const __mmask64 bytes = _mm512_test_epi8_mask(lanes, lanes) | FIRST_BYTES;
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(bytes, lanes));
+        to += __builtin_popcountll(bytes);
+    }
+}
+
+#else
+
+constexpr usize RUN = 16;
+
+HR_FN void put_run(const ByteTable& table, const u8* p, u8*& to) {
+    for (usize i = 0; i < RUN; ++i) put_byte(table, p[i], to);
+}
+
+#endif
+
 usize decode_single_byte(const ByteTable& table, const u8* p, usize n, u8* to) {
-    constexpr usize RUN = 16;
     constexpr u64 HIGH_BITS = 0x8080808080808080;
     u8* const begin = to;
-    const auto put = [&](u8 byte) {
-        __builtin_memcpy(to, &table.text[byte], 4);
-        to += table.length[byte];
-    };
     usize pos = 0;
     for (; n - pos >= RUN; pos += RUN) {
-        u64 words[2];
+        u64 words[RUN / sizeof(u64)], any = 0;
         __builtin_memcpy(words, p + pos, RUN);
-        if (table.keeps_ascii != 0 && ((words[0] | words[1]) & HIGH_BITS) == 0) {
+        for (const u64 word : words) any |= word;
+        if (table.keeps_ascii != 0 && (any & HIGH_BITS) == 0) {
             __builtin_memcpy(to, words, RUN);
             to += RUN;
         } else {
-            for (usize i = 0; i < RUN; ++i) put(p[pos + i]);
+            put_run(table, p + pos, to);
         }
     }
-    for (; pos < n; ++pos) put(p[pos]);
+    for (; pos < n; ++pos) put_byte(table, p[pos], to);
     return static_cast<usize>(to - begin);
 }
 
