@@ -3,6 +3,7 @@
 
 #include "columns/convert/cpu/convert.hpp"
 #include "columns/rules/escape_sequences.hpp"
+#include "columns/rules/lenient_quotes.hpp"
 #include "columns/rules/special_words.hpp"
 #include "core/cpu/simd.hpp"
 
@@ -34,30 +35,8 @@ struct FieldBytes {
     bool quoted;
 };
 
-HR_HOT usize leading_run(const u8* p, usize n, int byte) {
-    usize count = 0;
-    while (count < n && p[count] == byte) ++count;
-    return count;
-}
-
-HR_HOT usize trailing_run(const u8* p, usize n, int byte) {
-    usize count = 0;
-    while (count < n && p[n - count - 1] == byte) ++count;
-    return count;
-}
-
-// Returns whether a field that begins with a lenient quote is enclosed in quotes. It is if it consists of an odd run of
-// quotes, other text, and an odd run; or of quotes alone, "" and """". Otherwise its quotes are text. If quotes are not
-// doubled, the last byte must be a quote. See structure/cpu/lenient.hpp.
 [[gnu::noinline]] HR_FN bool lenient_quoted(const Dialect& dialect, const u8* p, usize n) {
-    if (!dialect.double_quote) {
-        return p[n - 1] == dialect.quote && (dialect.escape < 0 || trailing_run(p, n - 1, dialect.escape) % 2 == 0);
-    }
-    const usize leading = leading_run(p, n, dialect.quote);
-    if (leading == n) return n % 2 == 0;
-    usize trailing = trailing_run(p, n, dialect.quote);
-    if (trailing != 0 && dialect.escape >= 0) trailing -= trailing_run(p, n - trailing, dialect.escape) % 2;
-    return leading % 2 == 1 && trailing % 2 == 1;
+    return is_enclosed({dialect.quote, dialect.escape, dialect.double_quote}, p, n);
 }
 
 // Returns the field without skipped spaces and enclosing quotes; doubled quotes and escapes remain.

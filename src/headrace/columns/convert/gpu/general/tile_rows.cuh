@@ -101,7 +101,7 @@ HR_FN FieldText text_of(const ConvertMemory& memory, const u8* text, const Conve
     if ((task.dialect.flags & PLAIN_QUOTES) && field.n >= 2 && *field.p == task.dialect.quote) {
         const bool lenient = by_dfa && task.dfa.dialect.lenient_quotes;
         field.quoted = !lenient || (staged ? (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0
-                                           : is_enclosed(marks_of(task), field.p, field.n));
+                                           : is_enclosed(enclosing_marks_of(task), field.p, field.n));
     }
     if (field.quoted) {
         ++field.p;

@@ -4,6 +4,7 @@
 
 #include "columns/convert/gpu/convert_task.hpp"
 #include "columns/rules/escape_sequences.hpp"
+#include "columns/rules/lenient_quotes.hpp"
 #include "columns/rules/numbers/parse_decimal.hpp"
 #include "columns/rules/numbers/parse_real.hpp"
 #include "columns/rules/special_words.hpp"
@@ -202,6 +203,10 @@ HR_FN TextMarks marks_of(const ConvertTask& task) {
             decodes_escapes(steps.dialect)};
 }
 
+HR_FN EnclosingMarks enclosing_marks_of(const ConvertTask& task) {
+    return {task.dialect.quote, task.dfa.has_escape ? task.dfa.escape : -1, (task.dialect.flags & PLAIN_DOUBLES) != 0};
+}
+
 // Returns the index of the literal byte at or after byte `i`: `i`, or `i + 1` if byte `i` is an escape or the first of
 // two quotes.
 HR_FN usize undone(const TextMarks& marks, const FieldText& field, usize i) {
@@ -225,22 +230,6 @@ HR_COLD bool has_marks(const TextMarks& marks, const FieldText& field) {
         if (undone(marks, field, i) != i) return true;
     }
     return false;
-}
-
-// Returns whether a field that begins with a lenient quote is enclosed in quotes (as lenient_quoted of
-// columns/convert/cpu/field.hpp).
-HR_COLD bool is_enclosed(const TextMarks& marks, const u8* p, usize n) {
-    usize leading = 0, trailing = 0, escapes = 0;
-    if (!marks.doubles) {
-        while (marks.escapes && escapes + 1 < n && p[n - escapes - 2] == marks.escape) ++escapes;
-        return p[n - 1] == marks.quote && escapes % 2 == 0;
-    }
-    while (leading < n && p[leading] == marks.quote) ++leading;
-    if (leading == n) return n % 2 == 0;
-    while (p[n - trailing - 1] == marks.quote) ++trailing;
-    while (marks.escapes && p[n - trailing - escapes - 1] == marks.escape && trailing + escapes + 1 < n) ++escapes;
-    if (trailing != 0) trailing -= escapes % 2;
-    return leading % 2 == 1 && trailing % 2 == 1;
 }
 
 // Returns whether a text with marks to be removed equals this word.
