@@ -63,7 +63,7 @@ class SearchTuning:
 
     def dfa(self, states: int) -> dict[str, int]:
         """Return the macros of summarize_dfa.cu for tables of `states` states."""
-        return {"HR_STATES": states, "HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 1, "HR_BLOCKS": 8}
+        return {"HR_STATES": states, "HR_THREADS": self.threads, "HR_ROWS": self.rows, "HR_UNROLL": 1, "HR_BLOCKS": 9}
 
 
 @cache

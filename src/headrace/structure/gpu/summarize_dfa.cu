@@ -84,10 +84,9 @@ struct Staged {
                 vector[place_of(number)] = edge_vector(text, bytes, first + number * 16, 'x', 'x');
             }
         }
-        const uint4* const own_marks =
-            reinterpret_cast<const uint4*>(text_marks) + u64{blockIdx.x} * (tile_bytes / 128);
+        const uint4* const from = reinterpret_cast<const uint4*>(text_marks) + u64{blockIdx.x} * (tile_bytes / 128);
         for (u32 i = threadIdx.x; text_marks != nullptr && i < tile_bytes / 128; i += threads)
-            tile::copy_async(&marks[i], own_marks + i);
+            tile::copy_async(&marks[i], from + i);
         for (u32 i = threadIdx.x; i < sizeof steps / 8; i += threads)
             reinterpret_cast<u64*>(&steps)[i] = reinterpret_cast<const u64*>(tables->group_of)[i];
         tile::wait_for_copies();
