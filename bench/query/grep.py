@@ -34,6 +34,7 @@ from bench.tables import Page
 _PIPE_BYTES, _LINE_BYTES = 1 << 20, 100_000_000
 _START = "import sys; from headrace.cli.main import main; sys.exit(main())"
 """The program of the installed command."""
+_SLOWING = "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"  # with the first, each start may compile all modules of Python
 _FOR_TEXTS = {"headrace": [], "ripgrep": ["-F"], "grep": ["-F"]}
 _FOR_EXPRESSIONS = {"headrace": ["-E"], "ripgrep": [], "grep": ["-E"]}
 """Options for a text and an expression; each program has another default."""
@@ -166,7 +167,8 @@ def run(command: Sequence[str], *, is_ordered: bool = True) -> Run:
     """
     began, parts = time.perf_counter(), []
     digest = hashlib.blake2b()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"LC_ALL": "C"}) as process:
+    env = {name: value for name, value in os.environ.items() if name not in _SLOWING} | {"LC_ALL": "C"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=env) as process:
         assert process.stdout is not None
         while part := process.stdout.read(_PIPE_BYTES):
             if is_ordered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from headrace.api.line_search import paths_of
 from headrace.core.errors import SourceError
@@ -23,9 +24,9 @@ def files_of(name: str, given: Any, reported: Any) -> Iterator[tuple[bytes, Any]
     Raise SourceError if the argument names a folder, without ``-r``, or no file.
     """
     if name == _STDIN:
-        from headrace.cli.common import options  # takes time to import
-
-        yield b"(standard input)", options.source_of([name])
+        if sys.stdin is None:
+            raise SourceError("standard input is closed")
+        yield b"(standard input)", sys.stdin.buffer
     elif not os.path.isdir(name):
         for path in paths_of(name):
             if _is_wanted(os.path.basename(str(path)), given):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import mmap
 import os
 
@@ -38,7 +39,8 @@ class LongLine:
 def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryview | LongLine]:
     """Yield a source in blocks of whole lines, decompressed and in UTF-8 if a byte-order mark names another encoding.
 
-    Large files of UTF-8 that are not compressed are mapped and not copied.
+    Large files of UTF-8 that are not compressed are mapped and not copied. A block of a pipe has the lines that are ready, and is
+    valid until the next one.
 
     `source`: path or binary file object.
     `block_bytes`: bytes of a block, about. A line is never cut, and the last one may have no line end.
@@ -50,7 +52,10 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
             check_is_text(start, os.fspath(source))
             yield from _cut(content, block_bytes)
             return
-    # These take time to import, and a plain file does not need them.
+    elif isinstance(source, io.BufferedReader) and not _may_be_marked(source.peek(MARK_BYTES)):
+        yield from _stream_blocks(source, block_bytes)
+        return
+    # These take time to import, and plain text does not need them.
     from headrace.sources.open import SourceOptions
     from headrace.sources.registry import source_of
     from headrace.sources.text_chunks import TextChunks
@@ -66,6 +71,41 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
         size += len(chunk) - cut
     if size:
         yield memoryview(b"".join(pending))
+
+
+def _may_be_marked(start: bytes) -> bool:
+    """Return whether a text may need to be decompressed, decoded or refused, by its first bytes; a short start may be a part."""
+    marks = (*_MARKS, *FOREIGN_MARKS)
+    return start.startswith(marks) or (len(start) < MARK_BYTES and any(mark.startswith(start) for mark in marks))
+
+
+def _stream_blocks(stream: io.BufferedReader, block_bytes: int) -> Iterator[memoryview]:
+    """Yield the whole lines that can be read without waiting, up to a block; so lines of a slow pipe appear as they come."""
+    from select import select  # takes time to import
+
+    start = stream.read1(len(stream.peek()))
+    buffer = bytearray(max(block_bytes, len(start)))
+    size, searched, is_read = len(start), 0, False
+    buffer[:size] = start
+    while not is_read:
+        while size < len(buffer) and select([stream], [], [], 0 if size > searched else None)[0]:
+            with memoryview(buffer) as whole:
+                got = stream.raw.readinto(whole[size:])
+            is_read = got == 0
+            if is_read:
+                break
+            size += got or 0
+        cut = size if is_read else buffer.rfind(b"\n", searched, size) + 1
+        if cut:
+            yield memoryview(buffer)[:cut]
+            rest = buffer[cut:size]
+            if len(buffer) > block_bytes:
+                buffer = bytearray(max(block_bytes, 2 * len(rest)))
+            size = len(rest)
+            buffer[:size] = rest
+        elif size == len(buffer):
+            buffer = buffer + bytes(size)  # the last block is not moved
+        searched = size
 
 
 def _content(path: str | os.PathLike[str]) -> mmap.mmap | bytes:

@@ -57,7 +57,7 @@ class _Zstandard:
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
-        self._waiting = b""
+        self._waiting = memoryview(b"")  # a part of it is not a copy: input of 1 MB is passed in parts of 2 KB
 
     @property
     def needs_input(self) -> bool:
@@ -69,10 +69,10 @@ class _Zstandard:
 
     @property
     def unused_data(self) -> bytes:
-        return bytes(self._inner.unused_data) + self._waiting
+        return bytes(self._inner.unused_data) + self._waiting.tobytes()
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        self._waiting += data
+        self._waiting = memoryview(self._waiting.tobytes() + data) if data else self._waiting
         step = max(64, max_length // ZSTD_RATIO)
         piece, self._waiting = self._waiting[:step], self._waiting[step:]
         return bytes(self._inner.decompress(piece))
