@@ -44,6 +44,7 @@ def wide_numbers(kind: str, random: np.random.Generator, count: int) -> Any:
     return keys.astype(f"u{np.dtype(kind).itemsize}").view(kind)
 
 
+@pytest.mark.long_except("4-4", "8-0")
 @pytest.mark.parametrize("widths", WIDTHS, ids="{0[0]}-{0[1]}".format)
 def test_histories_through_steps(widths: tuple[int, int]) -> None:
     """Insertions, replacements and erasures run between steps, until the table has grown several times."""

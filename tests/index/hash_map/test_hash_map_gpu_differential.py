@@ -233,6 +233,23 @@ def test_ordered_batches(key: str, value: str, bits: int) -> None:
         check_same(one, other, keys)
 
 
+def test_growth_in_steps() -> None:
+    """A map of 380,000 keys begins to grow at a load of 0.72, and takes several batches for it."""
+    random = np.random.default_rng(17)
+    one, other = HashMap("int32", "uint32", context=Context(device="cuda")), HashMap("int32", "uint32")
+    capacities = set()
+    for step in range(48):
+        keys, values = random.integers(0, 10**8, (2, 3000 if step else 380_000)).astype("i4")
+        values = values.view("u4")
+        assert one.insert(keys, values) == other.insert(keys, values)
+        assert on_host(one.erase(keys[::9])).tolist() == other.erase(keys[::9]).tolist()
+        assert on_host(one.replace(keys[::5], values[1::5])).tolist() == other.replace(keys[::5], values[1::5]).tolist()
+        capacities.add(one.statistics().capacity)
+    check_same(one, other, keys)
+    first, second = sorted(capacities)
+    assert second == 2 * first
+
+
 def test_calls_in_turns_on_several_streams() -> None:
     """The map's work moves between the default stream, a stream of the caller, and the GPU's own stream."""
     torch = pytest.importorskip("torch")

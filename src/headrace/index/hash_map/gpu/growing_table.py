@@ -1,8 +1,8 @@
 """Holds the memory of a slab hash, which grows in steps, one after each batch of changes.
 
-So no batch waits for the move of all lists. The old table has all pairs until the last step, and all searches and changes run on
-it. A step moves the lists of some buckets. After a batch, the keys of moved lists get the same state in the new table. So a search
-costs nothing more, and growth can be given up at any time.
+So no batch waits for the move of all lists. The old table has all pairs until the last step. All searches and changes run on
+it. A step moves the lists of some buckets. After a batch, the keys of moved lists get the same state in the new table. So a
+search costs nothing more, and growth can be given up at any time.
 
 For example, with 8 buckets of which 4 have moved, an insertion of two keys fills slots of buckets 1 and 6 in the old table. The
 first one is then inserted into the new table too.
