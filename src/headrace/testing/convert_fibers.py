@@ -133,7 +133,8 @@ def _ends_record(emit: int) -> bool:
 def _byte_roles(data: bytes, dialect: Dialect) -> list[tuple[int, bool]]:
     """Return the `Emit` bits of each byte, and whether the byte is dropped from its field's text."""
     automaton = dialect.automaton
-    state, closing, roles = 0, 0, []
+    state, closing = 0, 0
+    roles: list[tuple[int, bool]] = []
     for byte in data:
         group = automaton.class_of[byte]
         emit, is_dropped = automaton.emit[group][state], bool(automaton.dropped[group][state])
