@@ -161,7 +161,7 @@ def test_parse_error_says_where_what_and_what_to_do():
         ),
         (
             {"kind": "quote", "column": None, "text": '"x"y'},
-            "text after a closing quote, or a quote where the dialect allows none: '\"x\"y'; pass lenient_",
+            "text after a closing quote, or a quote in an unquoted field: '\"x\"y'; pass lenient_",
         ),
     ],
 )

@@ -176,7 +176,7 @@ _MEANINGS = {
     "type": "expected {expected}, got {text}",
     "overflow": "{text} does not fit {expected}",
     "encoding": "the text is not UTF-8, or not what encoding= names: {text}",
-    "quote": "text after a closing quote, or a quote where the dialect allows none: {text}",
+    "quote": "text after a closing quote, or a quote in an unquoted field: {text}",
     "unclosed_quote": "the input ends inside quotes that begin here: expected {expected}, got {text}",
     "too_few_fields": "too few fields: {text}",
     "too_many_fields": "too many fields: {text}",

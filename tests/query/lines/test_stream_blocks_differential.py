@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import random
 import threading
@@ -107,3 +108,18 @@ def test_a_pipe_that_does_not_block_is_waited_for() -> None:
         timer.start()
         assert b"".join(map(bytes, blocks)) == b"rest of it\n"
         timer.join()
+
+
+def test_a_file_object_without_a_descriptor_is_read_as_any_other() -> None:
+    class Raw(io.RawIOBase):
+        def __init__(self, text: bytes) -> None:
+            self._text = io.BytesIO(text)
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: bytearray) -> int:
+            return self._text.readinto(buffer)
+
+    text = _text(5, 100)
+    assert b"".join(map(bytes, blocks_of(io.BufferedReader(Raw(text)), 64))) == text

@@ -52,7 +52,7 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
             check_is_text(start, os.fspath(source))
             yield from _cut(content, block_bytes)
             return
-    elif isinstance(source, io.BufferedReader) and not _may_be_marked(source.peek(MARK_BYTES)):
+    elif _is_plain_stream(source):
         yield from _stream_blocks(source, block_bytes)
         return
     # These take time to import, and plain text does not need them.
@@ -71,6 +71,12 @@ def blocks_of(source: Any, block_bytes: int = BLOCK_BYTES) -> Iterator[memoryvie
         size += len(chunk) - cut
     if size:
         yield memoryview(b"".join(pending))
+
+
+def _is_plain_stream(source: Any) -> bool:
+    """Return whether a file object reads a file descriptor, such as that of a pipe, and its text is plain by its first bytes."""
+    is_descriptor = isinstance(source, io.BufferedReader) and isinstance(source.raw, io.FileIO)
+    return is_descriptor and not _may_be_marked(source.peek(MARK_BYTES))
 
 
 def _may_be_marked(start: bytes) -> bool:
