@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from headrace.api.options.table import DEFAULTS
 from headrace.api.options.text_options import TEXT_OPTIONS
 from headrace.structure.dialect import DialectOptions
 
@@ -72,11 +73,15 @@ class Sniffed(DialectOptions[str]):
 
     @property
     def options(self) -> dict[str, object]:
-        """Keywords for `read_csv`; `strip`, policies, marks and ``null_values="auto"`` only if the sample needs them."""
+        """Keywords for `read_csv`; `strip`, policies, marks and ``null_values="auto"`` only if the sample needs them.
+
+        Options of a dialect that no text shows are kept as they were given, unless that is their default.
+        """
         values = {name: getattr(self, name) for name in (*OPTIONS, *SELDOM, *POLICIES)}
         values["null_values"] = "auto" if self.null_values else ()
         values |= {"decimal": "" if self.decimal == "." else self.decimal, "thousands": self.thousands}
-        return {name: value for name, value in values.items() if name in OPTIONS or value}
+        given = {name: getattr(self, name) for name in GIVEN if getattr(self, name) != DEFAULTS[name]}
+        return {name: value for name, value in values.items() if name in OPTIONS or value} | given
 
     def __str__(self) -> str:
         chosen = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
@@ -92,3 +97,6 @@ OPTIONS = tuple(option.name for option in TEXT_OPTIONS if option.is_always_propo
 
 SELDOM = tuple(option.name for option in TEXT_OPTIONS if option.is_found and not option.is_always_proposed)
 """Options of `read_csv` that are proposed only if they are set."""
+
+GIVEN = tuple(name for name in DialectOptions.names() if name not in (*OPTIONS, *SELDOM))
+"""Options of a dialect that are given, and not proposed."""

@@ -83,12 +83,13 @@ def test_scans(batch_bytes: int) -> None:
 
 
 def test_a_proposed_dialect_keeps_the_option() -> None:
-    """The option is no part of a proposal, since nothing in a text shows what its letters mean."""
+    """Nothing in a text shows what its letters mean, so the option is kept as it was given."""
     data = b"id\ttext\n" + b"".join(b"%d\ta\\tb\n" % number for number in range(20))
     table = headrace.read_csv(data, dialect="auto", escape_char="\\", escape_sequences=True)
     assert table["text"].to_pylist() == ["a\tb"] * 20
     assert table.report.sniffed is not None
-    assert "escape_sequences" not in table.report.sniffed.options
+    assert table.report.sniffed.options["escape_sequences"] is True
+    assert headrace.read_csv(data, **table.report.sniffed.options).equals(table)
 
 
 @pytest.mark.parametrize(

@@ -149,3 +149,11 @@ def test_header_by_index_skips_as_it_says():
 def test_names_take_the_place_of_a_header_that_is_found():
     table = headrace.read_csv(b"a;b\n1;2\n", dialect="auto", names=["x", "y"])
     assert table.to_pydict() == {"x": [1], "y": [2]}
+
+
+def test_an_option_that_no_text_shows_is_kept_as_given():
+    data = b"a\n1\n\n3\n"
+    assert "skip_blank_lines" not in headrace.sniff_csv(data).options
+    options = headrace.sniff_csv(data, skip_blank_lines=False).options
+    assert options["skip_blank_lines"] is False
+    assert len(headrace.read_csv(data, **options)) == 3
