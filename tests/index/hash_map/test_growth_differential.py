@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from headrace.core.errors import MemoryLimitError
 from headrace.index.hash_map.gpu.growing_table import Growth
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.index.hash_map.operations import MapOperation
@@ -132,6 +133,27 @@ def test_memory_that_is_refused_to_a_growth() -> None:
         upsert(table, oracle, wide_numbers("int32", random, 20), random)
     check(table, oracle, wide_numbers("int32", random, 100))
     assert table.map.memory.buckets > buckets
+
+
+def test_memory_of_a_growth_that_a_batch_needs() -> None:
+    """The growth is given up, and the batch has its memory."""
+    random, launcher = np.random.default_rng(9), ListingLauncher("random", 3)
+    table, oracle = growing(launcher)
+    keys, refused = wide_numbers("int32", random, 12), []
+
+    def allocate(nbytes: int, **options: Any) -> Any:
+        if table.map._growth is not None and table.map._growth.is_behind:
+            refused.append(nbytes)
+            raise MemoryLimitError("no memory beside the growth")
+        return ListingLauncher.allocate(launcher, nbytes, **options)
+
+    launcher.allocate = allocate
+    upsert(table, oracle, keys, random)
+    assert len(refused) == 1
+    del launcher.allocate
+    for _ in range(8):
+        upsert(table, oracle, wide_numbers("int32", random, 40), random)
+    check(table, oracle, keys)
 
 
 def test_a_table_without_room_for_its_lists() -> None:

@@ -11,11 +11,11 @@ first one is then inserted into the new table too.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np  # a dependency of cuda-core
 
@@ -24,6 +24,8 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer, Launcher, S
 from headrace.index.hash_map.gpu.block_batch.bulk_build import TOTALS_BYTES, ListBuilder, whole_blocks
 from headrace.index.hash_map.gpu.slab_kernels import BLOCK_SLABS, MAX_SLABS, SLAB_BYTES, Memory, Rows, slab_defines, slab_entry
 from headrace.index.hash_map.gpu.tuning import SLAB_TUNING, SlabTuning
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(slots=True)
@@ -40,6 +42,8 @@ class Growth:
     """The totals of ``ListBuilder.move_some``."""
     moved: int = 0
     """Number of blocks of buckets that have moved."""
+    is_behind: bool = False
+    """True if a batch may have changed moved lists of the old table alone. Then the growth is of no use."""
 
     def follow(self, launcher: Launcher, rows: Rows, *, adds: bool, erases: bool) -> None:
         """Give the keys of a batch the state that they have in the old table. `adds`, `erases`: what the batch may have done."""
@@ -126,20 +130,45 @@ class GrowingTable(ABC):
         """The table, which is another one after growth."""
         return self._memory
 
-    @contextmanager
-    def _growing(self, launcher: Launcher, rows: Rows, *, adds: bool = True, erases: bool = False) -> Iterator[None]:
-        """Let a batch change the table, and then grow by a step. `adds`, `erases`: as for ``Growth.follow``."""
-        growth, self._growth = self._growth, None  # an error or interrupt ends the growth
-        yield
-        with suppress(MemoryLimitError):  # the batch is complete
-            if growth is None or growth.old is not self._memory:
-                self._growth = self._begin_growth(launcher)
-                return
-            growth.follow(launcher, rows, adds=adds, erases=erases)
-            if growth.advance(launcher, self._tuning.step_pairs * rows.count / max(1, self.size)):
-                self._end_growth(launcher, growth)
-            else:
-                self._growth = growth
+    def _change(
+        self, launcher: Launcher, rows: Rows, change: Callable[[], _Result], *, adds: bool = True, erases: bool = False
+    ) -> _Result:
+        """Run a batch that changes the table, and then grow by a step. Return the result of the batch.
+
+        If the batch is refused memory, the growth is given up, and the batch runs again with what it had.
+
+        `change`: the batch. If it raises MemoryLimitError, the table is as before.
+        `adds`, `erases`: as for ``Growth.follow``.
+        """
+        if self._growth is not None:
+            self._growth = None if self._growth.is_behind else self._growth
+        if self._growth is not None:
+            self._growth.is_behind = True  # after an error or interrupt
+        try:
+            result = change()
+        except MemoryLimitError:
+            if self._growth is None:
+                raise
+            self._growth = None
+            result = change()
+        try:
+            self._grow(launcher, rows, adds=adds, erases=erases)
+        except MemoryLimitError:
+            self._growth = None  # the batch is complete
+        return result
+
+    def _grow(self, launcher: Launcher, rows: Rows, *, adds: bool, erases: bool) -> None:
+        """Begin to grow, or take a step, after a batch; parameters as for `_change`."""
+        growth = self._growth
+        if growth is None or growth.old is not self._memory:
+            self._growth = self._begin_growth(launcher)
+            return
+        growth.follow(launcher, rows, adds=adds, erases=erases)
+        if growth.advance(launcher, self._tuning.step_pairs * rows.count / max(1, self.size)):
+            self._growth = None
+            self._end_growth(launcher, growth)
+        else:
+            growth.is_behind = False
 
     def _begin_growth(self, launcher: Launcher) -> Growth | None:
         """Return the growth of a large table that is nearly full. If memory is refused, the table grows when it is full."""

@@ -101,8 +101,7 @@ class MixedSlabHash(SlabHash):
         MemoryLimitError
             The map does not fit; it is as before.
         """
-        with self._growing(launcher, mixed.rows, erases=True):
-            self._run_in_order(launcher, mixed, by_key)
+        self._change(launcher, mixed.rows, lambda: self._run_in_order(launcher, mixed, by_key), erases=True)
 
     def _run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
         rows, count = mixed.rows, mixed.rows.count
@@ -137,8 +136,7 @@ class MixedSlabHash(SlabHash):
         MemoryLimitError
             The map does not fit; it is as before.
         """
-        with self._growing(launcher, mixed.rows, erases=True):
-            return self._run_any(launcher, mixed)
+        return self._change(launcher, mixed.rows, lambda: self._run_any(launcher, mixed), erases=True)
 
     def _run_any(self, launcher: Launcher, mixed: MixedRows) -> bool:
         count, before, failed = mixed.rows.count, self.size, 0

@@ -126,8 +126,7 @@ class SlabHash(GrowingTable):
             The map does not fit; it is as before.
         """
         before = self._memory.buckets
-        with self._growing(launcher, rows):
-            added = self._upsert(launcher, rows, reduce, kind)
+        added = self._change(launcher, rows, lambda: self._upsert(launcher, rows, reduce, kind))
         self._added_part = added / rows.count
         if self._memory.buckets > max(before, self._buckets_for(4 * self.size)):
             with suppress(MemoryLimitError):
@@ -314,17 +313,18 @@ class SlabHash(GrowingTable):
 
     def replace(self, launcher: Launcher, rows: Rows, found: Any) -> None:
         """Replace the values of present keys, and write whether each is present."""
-        with self._growing(launcher, rows):
-            if self._is_small(rows.count):
-                args = self._memory.packed, rows.keys, rows.values, rows.count, found
-                launcher.launch(slab_entry("replace_rows"), self._block_shape(), args)
-            else:
-                self._resolve(launcher, rows, self._locate(launcher, rows, found), ("last", "u"))
+        self._change(launcher, rows, lambda: self._replace(launcher, rows, found))
+
+    def _replace(self, launcher: Launcher, rows: Rows, found: Any) -> None:
+        if self._is_small(rows.count):
+            args = self._memory.packed, rows.keys, rows.values, rows.count, found
+            launcher.launch(slab_entry("replace_rows"), self._block_shape(), args)
+        else:
+            self._resolve(launcher, rows, self._locate(launcher, rows, found), ("last", "u"))
 
     def erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
         """Erase keys, and write for each whether it was present before its row. The host waits."""
-        with self._growing(launcher, keys, adds=False, erases=True):
-            self._erase(launcher, keys, found)
+        self._change(launcher, keys, lambda: self._erase(launcher, keys, found), adds=False, erases=True)
 
     def _erase(self, launcher: Launcher, keys: Rows, found: Any) -> None:
         if self._is_small(keys.count):
