@@ -47,6 +47,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.arrays.placement": ("_numpy_type",),
         "headrace.arrays.repeated": ("known_calls",),
         "headrace.primitives.operators": ("Joining._of",),
+        "headrace.query.find.gpu.plan": ("_known_plan",),
         "headrace.query.match.automaton.native": ("native_automaton",),
         "headrace.query.match.automaton.tables": ("tables_of",),
         "headrace.query.match.gpu.steps": ("device_tables",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import lru_cache
 from typing import NamedTuple
 
 from headrace.query.find.gpu.tuning import FORMS
@@ -13,6 +14,8 @@ _LETTER_BITS = 0x20202020
 _MASK = 2**32 - 1
 _SHORT, _LONG = 3, 15
 """Largest form that compares all bytes, and least form whose windows lie at aligned words."""
+_MAX_KNOWN = 4096
+"""Bytes of the longest pattern whose plan is cached: a plan takes a quarter of the host's time of a call."""
 
 
 class FilterPlan(NamedTuple):
@@ -28,31 +31,42 @@ class FilterPlan(NamedTuple):
     @classmethod
     def of(cls, pattern: Pattern) -> FilterPlan:
         """Return the plan of a pattern. It does not depend on the text, so no text is sampled and the host does not wait."""
-        form = FORMS[bisect_right(FORMS, len(pattern)) - 1]
-        if form <= _SHORT:
-            return cls._short(pattern, form)
-        if form >= _LONG:
-            # A window at an aligned word may lack up to three bytes of each end of these. Windows of one byte value find
-            # many false hits in texts such as "aaaa".
-            shared = range(3, form - 3)
-            offset = pattern.native.varied_window(form, shared.start, shared.stop)
-            if len({*pattern.folded[offset + shared.start : offset + shared.stop]}) == 1:
-                form = max(form for form in FORMS if form < _LONG)
-        letter_bits = _LETTER_BITS if pattern.ignore_case and any(map(_is_letter, pattern.folded)) else 0
-        step = 4 if form >= _LONG else 1
-        width = form - step + 1
-        if step == 1:
-            offset = pattern.native.varied_window(form, 0, form)
-        begins = range(offset, offset + step)
-        prints = [_print(pattern.folded[begin : begin + width], letter_bits) for begin in begins] + [0] * (4 - step)
-        is_exact = len(pattern) == form == 4 and (letter_bits == 0 or all(map(_is_letter, pattern.folded)))
-        return cls(form, _four(prints), (0, 0, 0, 0), letter_bits, offset + step - 1, is_exact)
+        return _known_plan(pattern) if len(pattern) <= _MAX_KNOWN else _new_plan(pattern)
 
-    @classmethod
-    def _short(cls, pattern: Pattern, form: int) -> FilterPlan:
-        compared = [0xDF if pattern.ignore_case and _is_letter(byte) else 0xFF for byte in pattern.folded]
-        prints = [byte & mask for byte, mask in zip(pattern.folded, compared, strict=True)]
-        return cls(form, _four([_repeated(byte) for byte in prints]), _four([_repeated(mask) for mask in compared]), 0, 0, True)
+
+def _new_plan(pattern: Pattern) -> FilterPlan:
+    form = FORMS[bisect_right(FORMS, len(pattern)) - 1]
+    if form <= _SHORT:
+        return _short_plan(pattern, form)
+    if form >= _LONG:
+        # A window at an aligned word may lack up to three bytes of each end of these. Windows of one byte value find
+        # many false hits in texts such as "aaaa".
+        shared = range(3, form - 3)
+        offset = pattern.native.varied_window(form, shared.start, shared.stop)
+        if len({*pattern.folded[offset + shared.start : offset + shared.stop]}) == 1:
+            form = max(form for form in FORMS if form < _LONG)
+    letter_bits = _LETTER_BITS if pattern.ignore_case and any(map(_is_letter, pattern.folded)) else 0
+    step = 4 if form >= _LONG else 1
+    width = form - step + 1
+    if step == 1:
+        offset = pattern.native.varied_window(form, 0, form)
+    begins = range(offset, offset + step)
+    prints = [_print(pattern.folded[begin : begin + width], letter_bits) for begin in begins] + [0] * (4 - step)
+    is_exact = len(pattern) == form == 4 and (letter_bits == 0 or all(map(_is_letter, pattern.folded)))
+    return FilterPlan(form, _four(prints), (0, 0, 0, 0), letter_bits, offset + step - 1, is_exact)
+
+
+def _short_plan(pattern: Pattern, form: int) -> FilterPlan:
+    compared = [0xDF if pattern.ignore_case and _is_letter(byte) else 0xFF for byte in pattern.folded]
+    prints = [byte & mask for byte, mask in zip(pattern.folded, compared, strict=True)]
+    return FilterPlan(
+        form, _four([_repeated(byte) for byte in prints]), _four([_repeated(mask) for mask in compared]), 0, 0, True
+    )
+
+
+@lru_cache(maxsize=64)
+def _known_plan(pattern: Pattern) -> FilterPlan:
+    return _new_plan(pattern)
 
 
 def _print(window: bytes, letter_bits: int) -> int:
