@@ -142,7 +142,7 @@ def test_memory_of_a_growth_that_a_batch_needs() -> None:
     keys, refused = wide_numbers("int32", random, 12), []
 
     def allocate(nbytes: int, **options: Any) -> Any:
-        if table.map._growth is not None and table.map._growth.is_behind:
+        if table.map._growth is not None and table.map._growth.is_stale:
             refused.append(nbytes)
             raise MemoryLimitError("no memory beside the growth")
         return ListingLauncher.allocate(launcher, nbytes, **options)

@@ -42,8 +42,8 @@ class Growth:
     """The totals of ``ListBuilder.move_some``."""
     moved: int = 0
     """Number of blocks of buckets that have moved."""
-    is_behind: bool = False
-    """True if a batch may have changed moved lists of the old table alone. Then the growth is of no use."""
+    is_stale: bool = False
+    """True if a batch may have changed the old table, and moved lists in the new one do not have its changes."""
 
     def follow(self, launcher: Launcher, rows: Rows, *, adds: bool, erases: bool) -> None:
         """Give the keys of a batch the state that they have in the old table. `adds`, `erases`: what the batch may have done."""
@@ -140,10 +140,10 @@ class GrowingTable(ABC):
         `change`: the batch. If it raises MemoryLimitError, the table is as before.
         `adds`, `erases`: as for ``Growth.follow``.
         """
-        if self._growth is not None:
-            self._growth = None if self._growth.is_behind else self._growth
-        if self._growth is not None:
-            self._growth.is_behind = True  # after an error or interrupt
+        if self._growth is not None and self._growth.is_stale:
+            self._growth = None
+        elif self._growth is not None:
+            self._growth.is_stale = True  # until its step, which an error or interrupt may prevent
         try:
             result = change()
         except MemoryLimitError:
@@ -168,7 +168,7 @@ class GrowingTable(ABC):
             self._growth = None
             self._end_growth(launcher, growth)
         else:
-            growth.is_behind = False
+            growth.is_stale = False
 
     def _begin_growth(self, launcher: Launcher) -> Growth | None:
         """Return the growth of a large table that is nearly full. If memory is refused, the table grows when it is full."""
