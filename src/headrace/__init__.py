@@ -165,8 +165,7 @@ _MODULES = {
     "top_k": "headrace.arrange.sort.sort",
     "unique": "headrace.arrange.search.unique",
     "write_csv": "headrace.export.text.write_csv",
-}
-"""Modules of the public names, imported on first use: `import headrace` takes a tenth of the time of importing all."""
+}  # modules of the public names, imported on first use: `import headrace` takes a tenth of the time of importing all
 
 __version__ = "0.1.0"
 

@@ -19,8 +19,7 @@ from headrace.core.fast_constructor import fast_constructor
 from headrace.gpu.device.device import checked, driver, gpu, memory_views, start_driver
 
 CPU = Device()
-_KINDS = "biufmM"
-"""NumPy type kinds of fixed-width values: bool, integers, floats, durations, timestamps."""
+_KINDS = "biufmM"  # NumPy type kinds of fixed-width values: bool, integers, floats, durations, timestamps
 _TEXTS = "US"  # NumPy type kinds of strings and bytes
 
 

@@ -63,27 +63,17 @@ class _DeviceArray(Structure):
 class DeviceColumn:
     """A column to be exported."""
 
-    format: str
-    """Arrow's format string of its type: ``"l"`` is int64."""
+    format: str  # arrow's format string of its type: `"l"` is int64
     length: int
-    null_count: int
-    """Number of rows, and of null rows."""
-    buffers: Sequence[int]
-    """Addresses of the buffers of its type, validity first; 0 for an absent buffer."""
-    device: Device
-    """Device of the buffers."""
-    owner: Any
-    """Object that owns the memory."""
-    event: Any = None
-    """CUDA event that is complete when the buffers are filled; None if they are filled already."""
-    name: str = ""
-    """Name of the column within its parent."""
-    offset: int = 0
-    """Number of rows to skip at the beginning."""
-    children: Sequence[DeviceColumn] = field(default=())
-    """Columns of a struct."""
-    dictionary: DeviceColumn | None = None
-    """The dictionary's values, if the column has codes."""
+    null_count: int  # number of rows, and of null rows
+    buffers: Sequence[int]  # addresses of the buffers of its type, validity first; 0 for an absent buffer
+    device: Device  # device of the buffers
+    owner: Any  # object that owns the memory
+    event: Any = None  # CUDA event that is complete when the buffers are filled; None if they are filled already
+    name: str = ""  # name of the column within its parent
+    offset: int = 0  # number of rows to skip at the beginning
+    children: Sequence[DeviceColumn] = field(default=())  # columns of a struct
+    dictionary: DeviceColumn | None = None  # the dictionary's values, if the column has codes
 
 
 def device_capsules(column: DeviceColumn) -> tuple[object, object]:
@@ -169,8 +159,7 @@ def _address(function: Any) -> int:
 
 
 _SCHEMA_NAME, _ARRAY_NAME = b"arrow_schema", b"arrow_device_array"
-_in_capsules: dict[int, tuple[Any, bytes]] = {}
-"""Structures that capsules point to, keyed by address."""
+_in_capsules: dict[int, tuple[Any, bytes]] = {}  # structures that capsules point to, keyed by address
 
 
 def _let_go_of_capsule(capsule: int) -> None:

@@ -18,8 +18,7 @@ _BFLOAT16 = "bfloat16"
 _KINDS = "biufMmUS"
 """NumPy's kinds of items: bools, integers, floats, dates, durations, and texts, which later checks refuse by name."""
 _NUMBERS = "biuf"
-_BYTES = {"b", "B", "c"}
-"""Formats of buffers of bytes, which are texts rather than numbers."""
+_BYTES = {"b", "B", "c"}  # formats of buffers of bytes, which are texts rather than numbers
 
 
 def as_array(value: Any, name: str = "array") -> Any:

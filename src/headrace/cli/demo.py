@@ -13,8 +13,7 @@ WRONG_ANSWER = 1
 
 _NULLS = ("", "NA")
 _ROWS = 4_334
-_MILES = 4_561_824
-"""Number of flights in the shipped file, and the sum of their distances, computed with Python's csv module."""
+_MILES = 4_561_824  # number of flights in the shipped file, and the sum of their distances, computed with Python's csv module
 
 _REPEATS = 160  # repetitions of the file: 63 MB, so that the time to start is small against the time to read
 

@@ -79,12 +79,9 @@ class _Source:
     """The tables of a read."""
 
     like: Table
-    rejects: Table
-    """Tables without rows: of the columns, and of the rejects."""
-    tables: Iterator[Table]
-    """The batches."""
-    report: Callable[[], Report]
-    """Returns the report, once all batches have been read."""
+    rejects: Table  # tables without rows: of the columns, and of the rejects
+    tables: Iterator[Table]  # the batches
+    report: Callable[[], Report]  # returns the report, once all batches have been read
 
 
 def _needs_whole(given: argparse.Namespace) -> bool:

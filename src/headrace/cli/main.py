@@ -38,8 +38,7 @@ _MODULES = {
     "kernels": "kernels",
     "bench": "bench.bench",
     "demo": "demo",
-}
-"""Modules of the commands below `headrace.cli`, in the order of the help. Only that of the given command is imported."""
+}  # Modules of the commands below `headrace.cli`, in the order of the help. Only that of the given command is imported.
 
 _EPILOG = """\
 exit codes:

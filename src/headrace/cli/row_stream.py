@@ -20,10 +20,8 @@ _FIRST_FAULTS = 5
 class RowStream:
     """Tables of the same columns as an Arrow stream, whose failure a writer cannot hide."""
 
-    like: Table
-    """A table of these columns without rows."""
-    tables: Iterator[Table]
-    """The tables, each read on request."""
+    like: Table  # a table of these columns without rows
+    tables: Iterator[Table]  # the tables, each read on request
     failure: BaseException | None = None
     """The exception that ended `tables`. Through Arrow's interface a writer sees its text only."""
 

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from headrace import Store
 
 _ROWS_SHOWN = 1000
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of a full disk, an exhausted quota, and a limit on the size of a file."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of a full disk, an exhausted quota, and a limit on the size of a file
 _EXAMPLES = """\
 examples:
   headrace store create trips.store --columns id=int64,fare=float64,day=date32 --key id

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 
 _DAY_SECONDS = 86_400
-_OLD_BYTES = re.compile(r"[<>=|]?a\d*")
-"""The old name of NumPy's bytes, ``S``, for which NumPy gives a warning."""
+_OLD_BYTES = re.compile(r"[<>=|]?a\d*")  # the old name of NumPy's bytes, `S`, for which NumPy gives a warning
 
 
 def as_numpy(column: Column) -> np.ndarray[Any, Any]:

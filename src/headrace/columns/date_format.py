@@ -31,8 +31,7 @@ _MEANINGS = {
     "z": "offset",
     "Z": "offset",
     "s": "seconds since 1970",
-}
-"""The part of a date that each directive gives; a format may give each once."""
+}  # the part of a date that each directive gives; a format may give each once
 
 _NUMBERS = dict.fromkeys("dmHIMS", 2) | {"j": 3, "Y": 4, "y": 2}  # maximum digits of each numeric directive
 

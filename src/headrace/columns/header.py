@@ -53,12 +53,9 @@ class FieldKinds:
     """The options that say what the text of a field means."""
 
     marks: tuple[int, int | None] = (ord("."), None)
-    dates: DateForms = field(default_factory=DateForms)
-    """Marks and date formats of `ValueOptions`."""
-    words: frozenset[bytes] = frozenset({b"true", b"True", b"TRUE", b"false", b"False", b"FALSE"})
-    """Texts of bools."""
-    nulls: frozenset[bytes] = frozenset({b""})
-    """Texts that mean null, in any column."""
+    dates: DateForms = field(default_factory=DateForms)  # marks and date formats of `ValueOptions`
+    words: frozenset[bytes] = frozenset({b"true", b"True", b"TRUE", b"false", b"False", b"FALSE"})  # texts of bools
+    nulls: frozenset[bytes] = frozenset({b""})  # texts that mean null, in any column
 
     def families(self, texts: Sequence[bytes]) -> list[str]:
         """Return the family of values of each field, such as ``"a number"``; ``"text"`` if it is not a value."""

@@ -26,16 +26,11 @@ DTypesLike = Mapping[str | int, object] | object  # a mapping of names or positi
 class FirstRecord:
     """A record at the begin of the text."""
 
-    begin: int
-    """Its first byte in the source."""
-    fields: tuple[bytes, ...]
-    """The texts of its fields, without quotes."""
-    malformed: int | None = None
-    """Position of a malformed quote; None if there is none."""
-    text: bytes = b""
-    """Its raw bytes."""
-    undecodable: int | None = None
-    """First byte in the source that cannot be decoded; None if there is none."""
+    begin: int  # its first byte in the source
+    fields: tuple[bytes, ...]  # the texts of its fields, without quotes
+    malformed: int | None = None  # position of a malformed quote; None if there is none
+    text: bytes = b""  # its raw bytes
+    undecodable: int | None = None  # first byte in the source that cannot be decoded; None if there is none
     below: tuple[tuple[bytes, ...], ...] | None = None
     """Fields of the records below it that help to decide whether it is a header; None if they were not read."""
 
@@ -45,14 +40,10 @@ class PlannedColumns:
     """Plan of the columns before the text is read."""
 
     names: tuple[str, ...]
-    types: tuple[DataType | None, ...]
-    """One entry per column; a type of None is inferred."""
-    base: int
-    """Fields of a complete record. There are more columns if long records are widened or collected."""
-    wanted: tuple[int, ...]
-    """Positions of the table's columns, in its order."""
-    renamed: Mapping[str, str]
-    """Names that were missing or repeated: the name in the header (by position), and the new one."""
+    types: tuple[DataType | None, ...]  # one entry per column; a type of None is inferred
+    base: int  # Fields of a complete record. There are more columns if long records are widened or collected.
+    wanted: tuple[int, ...]  # positions of the table's columns, in its order
+    renamed: Mapping[str, str]  # names that were missing or repeated: the name in the header (by position), and the new one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,10 +39,8 @@ class UnitedColumns:
     names: tuple[str, ...]
     types: tuple[DataType | None, ...]
     wanted: tuple[int, ...]
-    files: tuple[tuple[int, ...], ...]
-    """For each file its columns, as positions in the table."""
-    bases: tuple[int, ...]
-    """Fields of a complete record in each file."""
+    files: tuple[tuple[int, ...], ...]  # for each file its columns, as positions in the table
+    bases: tuple[int, ...]  # fields of a complete record in each file
     renamed: Mapping[str, str]
 
 

@@ -52,8 +52,7 @@ TRAITS: dict[str, Traits] = {
     "null": Traits("null", "n", 0, "", "VARCHAR"),
     "string_view": Traits("string", "vu", 128, "", "VARCHAR"),
     "dictionary": Traits("code", "i", 32, "i", "VARCHAR"),
-}
-"""Every type by its name without unit, zone and digits."""
+}  # every type by its name without unit, zone and digits
 
 
 def _date(days: int, _units: int, _zone: datetime.tzinfo | None) -> datetime.date | int:
@@ -87,8 +86,7 @@ def _duration(count: int, units: int, _zone: datetime.tzinfo | None) -> datetime
 class Family(NamedTuple):
     """Properties of a family of types."""
 
-    noun: str
-    """One value in words."""
+    noun: str  # one value in words
     to_python: Callable[[int, int, datetime.tzinfo | None], Any] | None = None
     """Converts a number in memory to a Python value, given its units per second (at most a million) and its zone. It returns the
     number if Python has no such value. None if the number is the value, or if values are not numbers.
@@ -108,5 +106,4 @@ FAMILIES = {
     "binary": Family("bytes"),
     "null": Family("null"),
     "code": Family("text"),
-}
-"""Every family of `TRAITS`."""
+}  # every family of `TRAITS`

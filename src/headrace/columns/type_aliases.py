@@ -72,8 +72,7 @@ TYPE_ALIASES = {
     "str_": "string",
     "object_": "string",
     "bytes_": "binary",
-}
-"""Names in lower case, and the types that they stand for."""
+}  # names in lower case, and the types that they stand for
 
 UNSUPPORTED_TYPES = {
     "date64": "date32 has the same days",
@@ -90,8 +89,7 @@ UNSUPPORTED_TYPES = {
         ("list", "large_list", "fixed_size_list", "array", "struct", "map"),
         "a field has no nested value; read it as 'string'",
     ),
-}
-"""First words of types of other libraries that no column has, and what to use."""
+}  # first words of types of other libraries that no column has, and what to use
 
 TYPE_OF_CLASS: dict[type, str] = {
     bool: "bool",
@@ -103,8 +101,7 @@ TYPE_OF_CLASS: dict[type, str] = {
     datetime.time: "time64[us]",
     datetime.timedelta: "duration[us]",
     bytes: "binary",
-}
-"""Types that Python's classes stand for."""
+}  # types that Python's classes stand for
 
 _SIZED_TEXT = re.compile(r"(?i:varchar|char|character varying)\s*\(\s*\d+\s*\)|[<>=|]?U\d*")
 """Texts of a greatest length, in SQL and in NumPy. Arrow has no such type."""

@@ -24,13 +24,11 @@ _FOREVER = 2**62
 class LocalTimes:
     """Local times of a zone in seconds since 1970, as periods with one offset from UTC each."""
 
-    name: str
-    """Name of the zone."""
+    name: str  # name of the zone
     begins: tuple[int, ...]
     ends: tuple[int, ...]
     """First second of each period, and one past its last. Local times between two periods were skipped or shown twice."""
-    offsets: tuple[int, ...]
-    """Seconds to subtract for UTC."""
+    offsets: tuple[int, ...]  # seconds to subtract for UTC
 
 
 @cache

@@ -52,8 +52,7 @@ CLEARED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "headrace.query.match.automaton.tables": ("tables_of",),
         "headrace.query.match.gpu.steps": ("device_tables",),
     }
-)
-"""Caches that `clear_caches` empties: module, and the names in it."""
+)  # caches that `clear_caches` empties: module, and the names in it
 
 KEPT: Mapping[str, str] = MappingProxyType(
     {
@@ -90,8 +89,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         "headrace.sources.kinds.gpu_array._modules": "modules",
         "headrace.structure.gpu.dialect_tables.*": "bits of an automaton's steps, by small integers",
     }
-)
-"""Caches that stay, because nothing in them comes from a caller or because it is in use: pattern, and what they hold."""
+)  # caches that stay, because nothing in them comes from a caller or because it is in use: pattern, and what they hold
 
 
 def clear_caches() -> None:

@@ -6,12 +6,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-_LISTED = 30
-"""Maximum number of valid values in a message; longer lists are left out."""
-_MAX_MISSPELLED = 2
-"""Maximum number of characters in which a misspelled name differs."""
-_MAX_NEAR_LENGTH = 60
-"""Maximum length of a value that is compared with the valid ones."""
+_LISTED = 30  # maximum number of valid values in a message; longer lists are left out
+_MAX_MISSPELLED = 2  # maximum number of characters in which a misspelled name differs
+_MAX_NEAR_LENGTH = 60  # maximum length of a value that is compared with the valid ones
 
 
 def shown(value: object, most: int = 100) -> str:

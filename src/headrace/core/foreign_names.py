@@ -243,8 +243,7 @@ ALIASES: Mapping[str, Mapping[str, str | Callable[[Any], Any]]] = {
         "is_between": "between",
     },
     "TextConditions": {"startswith": "starts_with", "endswith": "ends_with"},
-}
-"""Names of other libraries by class: the attribute here, or a function of the object that returns it."""
+}  # names of other libraries by class: the attribute here, or a function of the object that returns it
 
 _SLICE = "a slice such as table[0:2], table.head(n) or table.tail(n)"
 _CONDITION = "table.filter(headrace.col('price') > 2)"
@@ -403,8 +402,7 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("query", "execute"), "store.sql(query)"),
         **dict.fromkeys(("remove", "drop"), "store.delete(keys)"),
     },
-}
-"""Names of other libraries by class, and what to use instead."""
+}  # names of other libraries by class, and what to use instead
 
 _FRAMES = {
     "table.to_pandas()": "agg aggregate apply assign corr count cumsum describe diff drop_duplicates dropna duplicated explode "
@@ -418,8 +416,7 @@ _FRAMES = {
     "to_batches to_reader unify_dictionaries",
     "table.to_duckdb()": "aggregate count create create_view describe distinct except_ insert_into intersect join max "
     "mean median min order project set_alias sort sql_query sum to_table to_view union",
-}
-"""Everyday methods of other libraries' tables, by the conversion."""
+}  # everyday methods of other libraries' tables, by the conversion
 
 _LAZY = (
     "cast collect_async describe drop drop_nulls explain explode fill_null group_by inspect join join_asof last lazy max mean "
@@ -438,8 +435,7 @@ ELSEWHERE: Mapping[str, Mapping[str, frozenset[str]]] = {
     },
     "ColumnExpression": {},
     "TextConditions": {},
-}
-"""Names by class and by the expression that has them."""
+}  # names by class and by the expression that has them
 
 OF_PACKAGE: Mapping[str, str] = {
     **dict.fromkeys(("read_table", "read_fwf"), "read_csv(source, sep='\\t'), or dialect='auto'"),
@@ -462,8 +458,7 @@ OF_PACKAGE: Mapping[str, str] = {
     **dict.fromkeys(
         ("ReadOptions", "ParseOptions", "ConvertOptions", "WriteOptions"), "those of pyarrow.csv, or this package's options"
     ),
-}
-"""Functions of other libraries that this package does not have, and what to use instead."""
+}  # functions of other libraries that this package does not have, and what to use instead
 
 
 def no_function(name: str) -> str:

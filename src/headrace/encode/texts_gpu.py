@@ -35,12 +35,10 @@ _COUNT = Entry("encode/dictionary.cu", "count_firsts", f"{_DISTINCT}P")
 _NUMBER = Entry("encode/dictionary.cu", "number_firsts", f"{_DISTINCT}PPPP")
 _CODES = Entry("encode/dictionary.cu", "put_codes", f"{_DISTINCT}P")
 _GATHER = Entry("encode/dictionary.cu", "gather_texts", f"{_PLAIN}PPQQPP")
-_INITIAL_SLOTS, _SLOT_GROWTH = 1 << 16, 16
-"""Slots of the first hash table, and the factor of each larger table."""
+_INITIAL_SLOTS, _SLOT_GROWTH = 1 << 16, 16  # slots of the first hash table, and the factor of each larger table
 _MAX_INT32 = 0x7FFFFFFF
 _SEED = int.from_bytes(os.urandom(8), "little") | 1
-_MAX_TOGETHER = 4
-"""Columns that are encoded together. Each takes 4 bytes a row beside its texts."""
+_MAX_TOGETHER = 4  # Columns that are encoded together. Each takes 4 bytes a row beside its texts.
 
 ResultT = TypeVar("ResultT")
 Steps = Generator[None, tuple[int, int], ResultT]
@@ -72,12 +70,9 @@ def run_together(launcher: Launcher, conversions: Sequence[Conversion[ResultT]])
 class TextShape:
     """Sizes of the text kernels."""
 
-    threads: int = TEXT_THREADS
-    """Threads per block."""
-    slots: int = _INITIAL_SLOTS
-    """Slots of the first hash table."""
-    max_viewed: int = MAX_VIEW_BYTES
-    """Maximum bytes of a buffer of views."""
+    threads: int = TEXT_THREADS  # threads per block
+    slots: int = _INITIAL_SLOTS  # slots of the first hash table
+    max_viewed: int = MAX_VIEW_BYTES  # maximum bytes of a buffer of views
 
     @property
     def rows(self) -> int:
@@ -99,12 +94,9 @@ class StringColumnBuffers:
 
     offsets: DeviceBuffer
     values: DeviceBuffer
-    validity: DeviceBuffer | None
-    """The buffers; `validity` is None if no row is null."""
-    rows: int
-    """Number of rows."""
-    width: int
-    """Bytes of an offset."""
+    validity: DeviceBuffer | None  # the buffers; `validity` is None if no row is null
+    rows: int  # number of rows
+    width: int  # bytes of an offset
 
     def packed(self) -> bytes:
         """Return the buffers as a ``PlainTexts``."""
@@ -246,8 +238,7 @@ class _DistinctTexts(NamedTuple):
     """The distinct texts of a column, which a hash table has found if it was large enough: half of its slots remain unused."""
 
     rows: DeviceBuffer
-    begins: DeviceBuffer
-    """The first row of each text, and the bytes of those before it."""
+    begins: DeviceBuffer  # the first row of each text, and the bytes of those before it
 
     @classmethod
     def find(

@@ -17,11 +17,9 @@ _BATCH_ROWS = 1 << 20
 class MapFile(NamedTuple):
     """The content of a file."""
 
-    words: Sequence[str]
-    """Description of the map, words without blanks."""
+    words: Sequence[str]  # description of the map, words without blanks
     keys: Any
-    values: Any
-    """Arrays of NumPy; `values` is None if the map has keys alone."""
+    values: Any  # arrays of NumPy; `values` is None if the map has keys alone
 
 
 def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> None:

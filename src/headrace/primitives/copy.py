@@ -17,8 +17,7 @@ from headrace.gpu.transfer.staging import Copier
 
 COPY_THREADS, COPY_TILE = 128, 2 << 10
 FILL_THREADS, FILL_TILE = 128, 4 << 10
-READ_THREADS, READ_TILE = 256, 32 << 10
-"""Threads per block and bytes per block; primitives/copy.cu repeats these numbers."""
+READ_THREADS, READ_TILE = 256, 32 << 10  # threads per block and bytes per block; primitives/copy.cu repeats these numbers
 
 _FILE = "primitives/copy.cu"
 _VALUES = {1: "B", 2: "H", 4: "I", 8: "Q", 16: "16s"}

@@ -13,8 +13,7 @@ _FOREIGN = {
     b"\x89HDF\r\n\x1a\n": "HDF5; read it with a reader of HDF5",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive; unpack it first",
     b"Rar!\x1a\x07": "a rar archive; unpack it first",
-}
-"""First bytes of files that are not text, and their descriptions in messages."""
+}  # first bytes of files that are not text, and their descriptions in messages
 FOREIGN_MARKS = tuple(_FOREIGN)  # first bytes of files that are not text
 
 

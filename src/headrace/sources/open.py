@@ -34,28 +34,18 @@ SourceLike = str | os.PathLike[str] | bytes | bytearray | memoryview | Readable 
 class OpenSource:
     """A source that is open for reading."""
 
-    native: _native.Source
-    """The source for the native readers."""
-    name: str
-    """Name for messages: the path, or ``"<bytes>"``."""
-    begin: int = 0
-    """First byte of the text, after a byte-order mark."""
-    held_bytes: int = 0
-    """Bytes of text that are kept in memory for this source."""
-    is_text: bool = False
-    """True if the source gave `str`, which needs no decoding."""
-    codec: str = "utf-8"
-    """Python's name of the codec of the bytes that `native.read` returns; the native readers decode them."""
-    cut: bool = False
-    """True if the source has more text than is available here."""
+    native: _native.Source  # the source for the native readers
+    name: str  # name for messages: the path, or `"<bytes>"`
+    begin: int = 0  # first byte of the text, after a byte-order mark
+    held_bytes: int = 0  # bytes of text that are kept in memory for this source
+    is_text: bool = False  # True if the source gave `str`, which needs no decoding
+    codec: str = "utf-8"  # python's name of the codec of the bytes that `native.read` returns; the native readers decode them
+    cut: bool = False  # True if the source has more text than is available here
     on_gpu: Array | None = None
     """The text in GPU memory, if it is there; `native` copies to the host the parts of it that are read."""
-    decoded: Decoded | None = None
-    """The map from the text to the bytes of the source, if the text was decoded on a GPU."""
-    path: str | None = None
-    """Path of the regular file that has exactly these bytes, if there is one."""
-    identity: Hashable = None
-    """Identity of the source (`RangeReader.identity`)."""
+    decoded: Decoded | None = None  # the map from the text to the bytes of the source, if the text was decoded on a GPU
+    path: str | None = None  # path of the regular file that has exactly these bytes, if there is one
+    identity: Hashable = None  # identity of the source (`RangeReader.identity`)
 
     @property
     def size(self) -> int:
@@ -72,15 +62,11 @@ class OpenSource:
 class SourceOptions:
     """Options for the conversion of a source's bytes to text in UTF-8."""
 
-    compression: str | None = "infer"
-    """A name in `COMPRESSIONS`; ``"infer"``; None for bytes that are not decompressed."""
+    compression: str | None = "infer"  # a name in `COMPRESSIONS`; `"infer"`; None for bytes that are not decompressed
     encoding: TextEncoding = field(default_factory=TextEncoding)
-    memory_limit: int | None = None
-    """Largest size of text kept in memory, in bytes; None for no limit."""
-    isa: str = ""
-    """Instruction set for decoding."""
-    crossings: Crossings = field(default_factory=Crossings, compare=False)
-    """Counts the bytes that are copied from a GPU."""
+    memory_limit: int | None = None  # largest size of text kept in memory, in bytes; None for no limit
+    isa: str = ""  # instruction set for decoding
+    crossings: Crossings = field(default_factory=Crossings, compare=False)  # counts the bytes that are copied from a GPU
 
 
 FOREIGN_STARTS = (*ALL_MARKS, *FOREIGN_MARKS, *TEXT_MARKS)

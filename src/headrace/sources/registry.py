@@ -38,8 +38,7 @@ SOURCE_KINDS = (
     SourceKind("file to open", is_to_open, UnopenedFile),
     SourceKind("stream", is_readable, FileObject),
     SourceKind("buffer", is_buffer, memory_source),
-)
-"""All kinds; the first that matches is taken."""
+)  # all kinds; the first that matches is taken
 
 
 def kind_of(given: object) -> SourceKind | None:

@@ -18,8 +18,7 @@ KEPT_BYTES = 1 << 28  # decompressed text that all sources together may keep, in
 class SharedResources:
     """Resources that several sources may keep: open files and memory."""
 
-    closing: ExitStack
-    """Closes the sources that are kept open."""
+    closing: ExitStack  # closes the sources that are kept open
     spare_bytes: int = KEPT_BYTES
     """Bytes left for decompressed texts. A text is read at least twice, for its header and for its rows. A text without room is
     decompressed again.

@@ -35,8 +35,7 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
-Selection: TypeAlias = Callable[[StoreState], Any]
-"""Returns the numbers of rows of a state, ascending: an array of uint64."""
+Selection: TypeAlias = Callable[[StoreState], Any]  # returns the numbers of rows of a state, ascending: an array of uint64
 
 
 class _OthersWaitError(Exception):

@@ -33,8 +33,7 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
-_SIZES = Struct("<QQQQ")
-"""Nulls of a column, and bytes of its dictionary, codes and validity."""
+_SIZES = Struct("<QQQQ")  # nulls of a column, and bytes of its dictionary, codes and validity
 _VALUES = "values"
 
 
@@ -80,12 +79,9 @@ class UnreadColumns(Mapping[str, EncodedColumn]):
 class Main:
     """The main part of a store."""
 
-    columns: Mapping[str, EncodedColumn]
-    """Encoded columns by name."""
-    rows: RowRuns
-    """Numbers of the rows."""
-    _places: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """Results of `places_by_code`."""
+    columns: Mapping[str, EncodedColumn]  # encoded columns by name
+    rows: RowRuns  # numbers of the rows
+    _places: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # results of `places_by_code`
 
     @classmethod
     def empty(cls, schema: Mapping[str, DataType]) -> Main:

@@ -37,17 +37,12 @@ from headrace.store.triggers import MergeTriggers
 class Source:
     """The place of a store, and the resources of its calls."""
 
-    where: str | None
-    """The folder, for messages; None for a store in memory."""
-    files: FileSystem | None
-    """Its files; None for a store in memory."""
+    where: str | None  # the folder, for messages; None for a store in memory
+    files: FileSystem | None  # its files; None for a store in memory
     policy: SyncPolicy
-    triggers: MergeTriggers
-    """Times of syncs, thresholds of merges."""
-    context: Context
-    """Threads and memory of each call, on the host."""
-    merge_context: Context
-    """The same of a merge, which may run on a GPU."""
+    triggers: MergeTriggers  # times of syncs, thresholds of merges
+    context: Context  # threads and memory of each call, on the host
+    merge_context: Context  # the same of a merge, which may run on a GPU
 
     @classmethod
     def of(cls, path: Any, policy: SyncPolicy, triggers: MergeTriggers, context: Context) -> Source:
@@ -191,10 +186,8 @@ class SalvagedRows(NamedTuple):
     """Rows that were copied from a store."""
 
     number: int
-    damage: Damage | None
-    """The damage of the store; None if there is none."""
-    lost_columns: list[str]
-    """Names of the damaged columns of its main, which have nulls in the copy."""
+    damage: Damage | None  # the damage of the store; None if there is none
+    lost_columns: list[str]  # names of the damaged columns of its main, which have nulls in the copy
 
 
 def salvaged(source: Source, target: Source) -> SalvagedRows:

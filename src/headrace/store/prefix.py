@@ -22,8 +22,7 @@ class Prefix(Generic[ItemT]):
     """
 
     items: list[ItemT] = field(default_factory=list)
-    count: int = 0
-    """Number of the items that belong to this sequence."""
+    count: int = 0  # number of the items that belong to this sequence
 
     def __len__(self) -> int:
         return self.count

@@ -26,8 +26,7 @@ try:
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
 
-PIECE_ROWS = 1 << 14
-"""Rows that the index takes in 1 to 5 ms, for which readers wait."""
+PIECE_ROWS = 1 << 14  # rows that the index takes in 1 to 5 ms, for which readers wait
 
 
 class _KeyedRows(NamedTuple):
@@ -90,32 +89,25 @@ class _Published(NamedTuple):
 class _Begun(NamedTuple):
     """Changes that readers do not see, of which the index has some rows."""
 
-    first_row: int
-    """Number of the first row that readers do not see."""
-    lost: KeyIndex | None
-    """The rows that the index loses, which they see; None for none."""
+    first_row: int  # number of the first row that readers do not see
+    lost: KeyIndex | None  # the rows that the index loses, which they see; None for none
 
 
 class _View(NamedTuple):
     """States and rows of readers, replaced as a whole. So an interrupt leaves those from before or those after."""
 
     state: StoreState
-    written: StoreState
-    """The state with the changes that readers do not see yet. The index has all of its rows."""
-    begun: _Begun | None = None
-    """The rows of the index that readers do not see; None without such rows."""
-    shown_count: int = 0
-    """Number of the last written change that is shown."""
+    written: StoreState  # The state with the changes that readers do not see yet. The index has all of its rows.
+    begun: _Begun | None = None  # the rows of the index that readers do not see; None without such rows
+    shown_count: int = 0  # number of the last written change that is shown
 
 
 class WrittenRows(NamedTuple):
     """A state that readers do not see yet, after rows were added."""
 
-    number: int
-    """Number of such changes."""
+    number: int  # number of such changes
     state: StoreState
-    next_row: int
-    """Number of the first row that the state does not have."""
+    next_row: int  # number of the first row that the state does not have
 
 
 class PublishedRows:

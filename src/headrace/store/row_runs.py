@@ -21,10 +21,8 @@ except ImportError:
 class RowRuns:
     """Numbers of rows, ascending."""
 
-    starts: Any
-    """First number of each run, an array of uint64."""
-    places: Any
-    """Position of the first row of each run, and after it the number of rows: an array of uint64."""
+    starts: Any  # first number of each run, an array of uint64
+    places: Any  # position of the first row of each run, and after it the number of rows: an array of uint64
 
     @classmethod
     def of_runs(cls, starts: Any, lengths: Any) -> RowRuns:

@@ -29,8 +29,7 @@ except ImportError:
 
 
 _first_row = attrgetter("first_row")
-_MAX_ROWS_PER_ROW = 4
-"""A change is joined as a whole if it has at most this many rows for each row that is needed."""
+_MAX_ROWS_PER_ROW = 4  # a change is joined as a whole if it has at most this many rows for each row that is needed
 
 _FEW_VALUES, _FEW_BYTES = 1 << 10, 1 << 20
 """A dictionary of at most this many texts and bytes is copied for each batch of rows that DuckDB reads."""
@@ -40,30 +39,23 @@ _MAX_DELTA_BYTES = 1 << 30
 class _ChangedRows(NamedTuple):
     """Rows of the delta."""
 
-    parts: list[tuple[Change, Any]]
-    """Changes, each with the positions of rows in it; None for all its rows."""
-    places: Any
-    """Position of each row in the concatenation of the parts."""
+    parts: list[tuple[Change, Any]]  # changes, each with the positions of rows in it; None for all its rows
+    places: Any  # position of each row in the concatenation of the parts
 
 
 @dataclass(frozen=True)
 class StoreState:
     """The rows of a store at one time."""
 
-    schema: Mapping[str, DataType]
-    """Name and type of each column."""
+    schema: Mapping[str, DataType]  # name and type of each column
     main: Main
-    added: Prefix[Change] = field(default_factory=Prefix)
-    """Changes with rows, which are the delta."""
+    added: Prefix[Change] = field(default_factory=Prefix)  # changes with rows, which are the delta
     removed: Prefix[Any] = field(default_factory=Prefix)
     """Numbers of the rows of main and delta that are removed: arrays of uint64."""
     delta_rows: int = 0
-    delta_bytes: int = 0
-    """Size of the delta."""
-    removed_rows: int = 0
-    """Number of removed rows of main and delta."""
-    is_altered: bool = False
-    """True if the columns were changed since the main was made."""
+    delta_bytes: int = 0  # size of the delta
+    removed_rows: int = 0  # number of removed rows of main and delta
+    is_altered: bool = False  # True if the columns were changed since the main was made
 
     def after(self, change: Change) -> StoreState:
         """Return the state after a change."""

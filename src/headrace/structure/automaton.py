@@ -48,21 +48,14 @@ class Automaton:
     'QUOTED'
     """
 
-    states: tuple[str, ...]
-    """Names, at most 64; state 0 is where every input starts."""
-    class_of: bytes
-    """256 bytes: the symbol group of each byte value."""
-    groups: tuple[str, ...]
-    """Printable names of the groups. The last one is "other", the bytes without a special meaning."""
+    states: tuple[str, ...]  # names, at most 64; state 0 is where every input starts
+    class_of: bytes  # 256 bytes: the symbol group of each byte value
+    groups: tuple[str, ...]  # Printable names of the groups. The last one is "other", the bytes without a special meaning.
     next: tuple[bytes, ...]
-    emit: tuple[bytes, ...]
-    """One row of ``len(states)`` bytes a group: the next state, and the `Emit` bits."""
-    idle: frozenset[int]
-    """States in which no record is open. An input that ends in any other state ends its last record there."""
-    quoted: frozenset[int]
-    """States inside quotes. An input that ends in one of them has an unclosed quote."""
-    comment: frozenset[int]
-    """States inside a comment line. An input that ends in one of them ends with a comment."""
+    emit: tuple[bytes, ...]  # one row of `len(states)` bytes a group: the next state, and the `Emit` bits
+    idle: frozenset[int]  # States in which no record is open. An input that ends in any other state ends its last record there.
+    quoted: frozenset[int]  # States inside quotes. An input that ends in one of them has an unclosed quote.
+    comment: frozenset[int]  # States inside a comment line. An input that ends in one of them ends with a comment.
     unfinished: frozenset[int] = frozenset()
     """States in which a separator or line end has begun after closing quotes. An input that ends there is malformed."""
     dropped: tuple[bytes, ...] = ()
@@ -70,8 +63,7 @@ class Automaton:
     that mean one, an escape, a skipped initial space. A lenient quote that seems to close its field counts, too. If it turns out
     not to close it, a STRAY follows before any other dropped byte.
     """
-    escaped: frozenset[int] = frozenset()
-    """States after an escape. If the input ends in one of them, the escape is text."""
+    escaped: frozenset[int] = frozenset()  # States after an escape. If the input ends in one of them, the escape is text.
     unreal_group: int | None = None
     """Symbol group of a lenient quote that opens no field, which replaces its byte's group; None if quotes are strict."""
     sep_length: int = 1

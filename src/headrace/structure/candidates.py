@@ -20,8 +20,7 @@ LONG_SEPARATORS = (b"~|~", b"^|^", b"||", b"::", b"\\|")
 COMMENTS = (b"#", b"//", b"--", b"%", b";", b" #", b"  #")
 _NEVER_IN_TEXT = (b",", b"\x1f", b"\x01", b"\x02")
 _COMMENTS_TRIED = 2
-_FEW_LINES = 20
-"""With more lines, a separator has to occur at least once in ten records."""
+_FEW_LINES = 20  # with more lines, a separator has to occur at least once in ten records
 
 _SINGLE_OPENS = re.compile(rb"(?<![^\r\n,;\t|\x1f^~: ])'")
 _SINGLE_CLOSES = re.compile(rb"'(?![^\r\n,;\t|\x1f^~: ])")
@@ -29,8 +28,7 @@ _SINGLE_CLOSES = re.compile(rb"'(?![^\r\n,;\t|\x1f^~: ])")
 _QUOTED = re.compile(rb'"[^"]*(?:"|\Z)')  # a quoted part; its line ends do not end records
 
 Options = dict[str, Any]
-Fixed = Mapping[str, Any]
-"""Options of `Dialect` that the caller has set, by name; they are not guessed."""
+Fixed = Mapping[str, Any]  # options of `Dialect` that the caller has set, by name; they are not guessed
 
 
 def candidates(text: bytes, fixed: Fixed) -> list[Dialect]:

@@ -202,8 +202,7 @@ class Dialect(DialectOptions[bytes]):
         return automaton_of(self)
 
 
-FLAGS = tuple(one.name for one in fields(Dialect) if one.type == "bool")
-"""Options that are on or off (dialect_flags.hpp)."""
+FLAGS = tuple(one.name for one in fields(Dialect) if one.type == "bool")  # options that are on or off (dialect_flags.hpp)
 
 
 def as_bytes(name: str, value: object, longest: int) -> bytes:

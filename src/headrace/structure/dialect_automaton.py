@@ -21,15 +21,12 @@ class _Context(StrEnum):
     """Position in a record at which a byte is read. START and CR are idle: no record is open."""
 
     START = "START"
-    CR = "CR"
-    """After a CR that ended a line; its LF, if one follows, belongs to the same line end."""
+    CR = "CR"  # after a CR that ended a line; its LF, if one follows, belongs to the same line end
     FIELD_START = "FIELD_START"
     UNQUOTED = "UNQUOTED"
     QUOTED = "QUOTED"
-    QUOTE_END = "QUOTE_END"
-    """After a quote within quotes: it closes them, unless another quote follows."""
-    PADDED = "PADDED"
-    """After closing quotes and spaces that are skipped."""
+    QUOTE_END = "QUOTE_END"  # after a quote within quotes: it closes them, unless another quote follows
+    PADDED = "PADDED"  # after closing quotes and spaces that are skipped
     ESC_U = "ESC_U"
     ESC_Q = "ESC_Q"
     COMMENT = "COMMENT"
@@ -61,12 +58,10 @@ class _Reading:
     """A byte that is read in a context, after pending bytes."""
 
     dialect: Dialect
-    context: _Context
-    """START after a CR that ended a line, unless the byte is its LF."""
+    context: _Context  # START after a CR that ended a line, unless the byte is its LF
     pending: bytes
     byte: bytes
-    is_unreal: bool
-    """True if the byte is a quote that opens no field."""
+    is_unreal: bool  # True if the byte is a quote that opens no field
 
     @property
     def text(self) -> bytes:

@@ -46,22 +46,15 @@ class SampleLayout:
     """Records of a sample, without comments and without the record that the sample cuts."""
 
     dialect: Dialect
-    text: bytes
-    """The sample and the dialect that it was read with."""
+    text: bytes  # the sample and the dialect that it was read with
     starts: list[int]
-    widths: list[int]
-    """First byte and number of fields of each record."""
+    widths: list[int]  # first byte and number of fields of each record
     firsts: list[int]
-    ends: list[int]
-    """Index into `ends` of each record's first field; end of each field, without its separator."""
-    comments: list[int]
-    """First bytes of the comment lines."""
-    malformed: frozenset[int]
-    """Indices of records with malformed quotes."""
-    unclosed: bool
-    """The text ends inside quotes, and not because the sample is cut."""
-    is_cut: bool = False
-    """True if more text follows the sample."""
+    ends: list[int]  # index into `ends` of each record's first field; end of each field, without its separator
+    comments: list[int]  # first bytes of the comment lines
+    malformed: frozenset[int]  # indices of records with malformed quotes
+    unclosed: bool  # the text ends inside quotes, and not because the sample is cut
+    is_cut: bool = False  # True if more text follows the sample
 
     def fields(self, record: int) -> list[bytes]:
         """Return the bytes of a record's fields, including quotes."""
@@ -104,17 +97,12 @@ def lay_out(text: bytes, dialect: Dialect, *, whole: bool = True, longest_cut: i
 class Regularity:
     """Score of how alike the records are."""
 
-    width: int
-    """The steady width: the number of fields that explains most records."""
-    first: int
-    """Index of the first record of that width; the records before it are the preamble."""
-    end: int
-    """Index after the table's last record; the records after it are lines without a separator."""
+    width: int  # the steady width: the number of fields that explains most records
+    first: int  # index of the first record of that width; the records before it are the preamble
+    end: int  # index after the table's last record; the records after it are lines without a separator
     steady: int
-    records: int
-    """Number of records of that width, and of all records, from `first` to `end`."""
-    score: float
-    """0 to 1; the contribution of the structure to a dialect's score."""
+    records: int  # number of records of that width, and of all records, from `first` to `end`
+    score: float  # 0 to 1; the contribution of the structure to a dialect's score
 
     @property
     def agreement(self) -> float:

@@ -20,16 +20,12 @@ class OracleRecord:
     """One record, or one comment line."""
 
     start: int
-    end: int
-    """Offsets of the first byte and past the last one, without the line end."""
+    end: int  # offsets of the first byte and past the last one, without the line end
     fields: list[tuple[int, int]]
     """Raw byte ranges, including quotes and skipped spaces. A comment line has one range, the whole line."""
-    comment: bool = False
-    """The record is a comment line."""
-    strays: list[int] = field(default_factory=list)
-    """Offsets of the bytes at which quoting is malformed."""
-    unclosed: bool = False
-    """The input ends inside quotes."""
+    comment: bool = False  # the record is a comment line
+    strays: list[int] = field(default_factory=list)  # offsets of the bytes at which quoting is malformed
+    unclosed: bool = False  # the input ends inside quotes
 
 
 @dataclass(slots=True)

@@ -58,12 +58,9 @@ class ReferenceTable:
     types: list[DataType]
     columns: list[list[Value]]
     """The columns. Values are Python's: numbers, bool, str, days of dates and units of timestamps as int; None for null."""
-    evidence: list[tuple[int, int, bytes] | None]
-    """(record, byte, text) of the field that decided each inferred type."""
-    rejects: list[dict[str, object]]
-    """Rows of the table of rejects."""
-    counts: dict[str, int]
-    """``records``, ``rows``, ``rejected``, ``header``, ``blank``, ``comment``."""
+    evidence: list[tuple[int, int, bytes] | None]  # (record, byte, text) of the field that decided each inferred type
+    rejects: list[dict[str, object]]  # rows of the table of rejects
+    counts: dict[str, int]  # `records`, `rows`, `rejected`, `header`, `blank`, `comment`
 
 
 class NoRecordError(Exception):

@@ -106,8 +106,7 @@ _HEX = re.compile(rb"([+-]?)0[xX]([0-9a-fA-F]+)")
 _FLOAT = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _FLOAT_WORD = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _NAN_PAYLOAD = re.compile(rb"[+-]?(s?)nan\(0x([0-9a-f]+)\)", re.IGNORECASE)
-_CODE = re.compile(rb"[+-]?0[0-9]|\+[0-9]{7}")
-"""Begin of a number with a leading zero, or of a telephone number."""
+_CODE = re.compile(rb"[+-]?0[0-9]|\+[0-9]{7}")  # begin of a number with a leading zero, or of a telephone number
 
 
 def type_of_kind(kind: Kind) -> DataType:

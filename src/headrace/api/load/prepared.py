@@ -27,14 +27,10 @@ _MAX_HEAD_BYTES, _WIDTH_BYTES = 64 << 10, 1 << 10
 class Prepared:
     """The decisions made before a source is read."""
 
-    beginning: DataStart
-    """The first records, and which of them is the header."""
-    extent: DataRange
-    """The byte range of the data."""
-    columns: PlannedColumns
-    """Names of the columns, the types that are known, and the columns to read."""
-    header: int
-    """Number of records that hold the names."""
+    beginning: DataStart  # the first records, and which of them is the header
+    extent: DataRange  # the byte range of the data
+    columns: PlannedColumns  # names of the columns, the types that are known, and the columns to read
+    header: int  # number of records that hold the names
     before: tuple[int, int, int, int] | None = None
     """Counts of what precedes the data, as in `headrace.columns.plan.load_plan.LoadPlan`; None if they are unknown."""
 

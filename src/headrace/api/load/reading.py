@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from headrace.gpu.kernels.launcher import GpuLauncher
 
 
-_LONG_RECORD_BYTES = 64 << 10
-"""Bytes without a line end that show a long record."""
+_LONG_RECORD_BYTES = 64 << 10  # bytes without a line end that show a long record
 
 
 def prepare(source: OpenSource, options: CsvOptions) -> Prepared:

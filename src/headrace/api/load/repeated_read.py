@@ -46,20 +46,14 @@ _MAX_KNOWN = 4
 class _Known:
     """An earlier read."""
 
-    prepared: Prepared
-    """Its decisions, for a text of any size."""
+    prepared: Prepared  # its decisions, for a text of any size
     plan: LoadPlan
-    gpu_plan: GpuPlan
-    """Its plan, and state of the plan that does not depend on the text."""
+    gpu_plan: GpuPlan  # its plan, and state of the plan that does not depend on the text
     begin: int
-    counts: dict[str, int]
-    """First byte of the data, and the counts of what precedes it."""
-    places: Mapping[str, int]
-    """Position of each column by name."""
-    encodes: bool
-    """True if columns of strings may become views or dictionaries."""
-    head: int = 0
-    """Bytes at the begin of the last text from which its types were inferred."""
+    counts: dict[str, int]  # first byte of the data, and the counts of what precedes it
+    places: Mapping[str, int]  # position of each column by name
+    encodes: bool  # True if columns of strings may become views or dictionaries
+    head: int = 0  # bytes at the begin of the last text from which its types were inferred
 
 
 class _Kind(NamedTuple):
@@ -254,5 +248,4 @@ def _reads_of(call: ParsedCall, text: Array) -> RepeatedReads:
     return known_reads.get_or_create(lambda: RepeatedReads(parsed), parsed, key=text.device)
 
 
-known_reads: IdentityCache[RepeatedReads] = IdentityCache()
-"""Reads by options and device."""
+known_reads: IdentityCache[RepeatedReads] = IdentityCache()  # reads by options and device

@@ -108,15 +108,11 @@ def resolve_names(given: Mapping[str, object], others: Mapping[str, object]) -> 
 class ParsedCall:
     """The parsed options of a call."""
 
-    parsed: CsvOptions
-    """All options except those of one call."""
-    is_kept: bool
-    """True if calls with equal options have the same object `parsed`."""
-    crossings: Crossings
-    """The call's counter of copies between host and GPU."""
+    parsed: CsvOptions  # all options except those of one call
+    is_kept: bool  # True if calls with equal options have the same object `parsed`
+    crossings: Crossings  # the call's counter of copies between host and GPU
     progress: Progress | None
-    notes: tuple[str, ...]
-    """Those of `CsvOptions`."""
+    notes: tuple[str, ...]  # those of `CsvOptions`
 
     def options(self) -> CsvOptions:
         """Return all options."""

@@ -22,23 +22,15 @@ class Flag:
 class Option:
     """An option of `read_csv` and `scan_csv`."""
 
-    name: str
-    """Name of the keyword argument."""
-    default: object
-    """Value of the keyword argument if a caller does not give it."""
+    name: str  # name of the keyword argument
+    default: object  # value of the keyword argument if a caller does not give it
     parse: Callable[[str, Any], Any]
     """Function that checks a value. It takes the option's name and the value, and returns the value that the groups of
     `CsvOptions` hold. It raises `OptionError` for a value that the option does not take.
     """
-    help: str
-    """Meaning of the option, in one line."""
-    aliases: tuple[str, ...] = ()
-    """Names that other readers use for it, accepted as keyword arguments."""
-    flags: tuple[Flag, ...] = ()
-    """Command-line flags that set it; empty if the command does not offer the option."""
-    choices: tuple[str, ...] = ()
-    """The texts that it takes, if there is a fixed list."""
-    is_found: bool = False
-    """True if `sniff_csv` finds it, so that its default there is ``"auto"``."""
-    is_always_proposed: bool = False
-    """True if every proposal of `sniff_csv` names it."""
+    help: str  # meaning of the option, in one line
+    aliases: tuple[str, ...] = ()  # names that other readers use for it, accepted as keyword arguments
+    flags: tuple[Flag, ...] = ()  # command-line flags that set it; empty if the command does not offer the option
+    choices: tuple[str, ...] = ()  # the texts that it takes, if there is a fixed list
+    is_found: bool = False  # True if `sniff_csv` finds it, so that its default there is `"auto"`
+    is_always_proposed: bool = False  # True if every proposal of `sniff_csv` names it

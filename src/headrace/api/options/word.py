@@ -25,22 +25,17 @@ Translation = Callable[[str, object, ForeignCall], Mapping[str, object]]
 class Word:
     """A parameter of other readers."""
 
-    name: str
-    """Its name there."""
-    readers: tuple[Reader, ...]
-    """Readers that have it."""
+    name: str  # its name there
+    readers: tuple[Reader, ...]  # readers that have it
     meaning: str = ""
     """Text for docs/coming-from.md, and for messages. If the word is ignored: why. If it is refused: what to do instead."""
     kind: Literal["option", "source", "ignored", "refused", "translated"] = "option"
     """``"option"``: an option of this name, or an alias of one. ``"source"``: the first argument. ``"ignored"``: accepted, and
     noted in the report. ``"refused"``: an error. ``"translated"``: other options stand for its value.
     """
-    unless: tuple[object, ...] = ()
-    """Values of a refused word that ask for nothing, such as its default."""
-    translate: Translation | None = None
-    """Function that translates the value; None for the other kinds."""
-    note: str = ""
-    """Note for the report if a value stands for no option; empty for none."""
+    unless: tuple[object, ...] = ()  # values of a refused word that ask for nothing, such as its default
+    translate: Translation | None = None  # function that translates the value; None for the other kinds
+    note: str = ""  # note for the report if a value stands for no option; empty for none
     convert: Callable[[object], object] | None = None
     """Function of an alias's value that returns the option's value; None if they are the same."""
 

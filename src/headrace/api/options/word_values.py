@@ -21,8 +21,7 @@ _NOTHING: Options = {}
 PANDAS_NULLS = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
-)
-"""Texts that pandas takes for null unless ``keep_default_na=False``."""
+)  # texts that pandas takes for null unless `keep_default_na=False`
 
 
 def _when(asked: bool, **options: object) -> Translation:

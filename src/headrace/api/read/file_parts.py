@@ -27,8 +27,7 @@ from headrace.sources.reopen import ReopenedSource, SharedResources
 class SourceFile(ReopenedSource):
     """One of several sources, and the beginning of its text."""
 
-    is_only = False
-    """True for the only source of a call that takes one: errors do not name it."""
+    is_only = False  # True for the only source of a call that takes one: errors do not name it
 
     def __init__(self, number: int, source: SourceLike, options: SourceOptions, keeping: SharedResources) -> None:
         super().__init__(number, source, options, keeping)
@@ -57,35 +56,22 @@ class FilePart:
     """The rows of a file, or of a part of it."""
 
     file: SourceFile
-    places: tuple[int, ...]
-    """Positions of the file's columns among those of the table."""
+    places: tuple[int, ...]  # positions of the file's columns among those of the table
     prepared: Prepared
-    plan: LoadPlan
-    """The decisions made before the load, and the plan of the load."""
-    rows: int = 0
-    """Number of rows."""
+    plan: LoadPlan  # the decisions made before the load, and the plan of the load
+    rows: int = 0  # number of rows
     columns: list[Column | None] = field(default_factory=list)
     """Loaded columns; None for those that are not read, or were released."""
-    row_index: Column | None = None
-    """Column of the row index, if there is one."""
-    rejects: Mapping[str, Column] = field(default_factory=dict)
-    """Columns of the table of faults."""
-    rejected: bytes = b""
-    """Numbers of the rejected records, as 64-bit words."""
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """Native counts of records."""
-    passes: int = 0
-    """Number of passes over the text, over all loads of the file."""
-    replaced: int = 0
-    """Number of strings with U+FFFD."""
-    left_out: int = 0
-    """Number of records that a condition left out before their other columns were converted."""
-    loaded_as: list[DataType] | None = None
-    """Types that the columns were loaded with; None before the first load."""
-    reached: Position | None = None
-    """End of the part in the file."""
-    is_last: bool = True
-    """True if no part of the file follows."""
+    row_index: Column | None = None  # column of the row index, if there is one
+    rejects: Mapping[str, Column] = field(default_factory=dict)  # columns of the table of faults
+    rejected: bytes = b""  # numbers of the rejected records, as 64-bit words
+    counts: Mapping[str, int] = field(default_factory=dict)  # native counts of records
+    passes: int = 0  # number of passes over the text, over all loads of the file
+    replaced: int = 0  # number of strings with U+FFFD
+    left_out: int = 0  # number of records that a condition left out before their other columns were converted
+    loaded_as: list[DataType] | None = None  # types that the columns were loaded with; None before the first load
+    reached: Position | None = None  # end of the part in the file
+    is_last: bool = True  # True if no part of the file follows
 
     def take(self, loaded: Loaded) -> None:
         """Store the result of a load."""

@@ -44,10 +44,8 @@ _WHOLE_RECORD = compiled(col("column").is_null(), {"column": parse_type("string"
 class _ChosenRows:
     """The rows of a part for which the condition is true."""
 
-    rows: Any
-    """Their numbers among the rows of the first load, None for all."""
-    records: Any
-    """Numbers of their records in the part, as uint64."""
+    rows: Any  # their numbers among the rows of the first load, None for all
+    records: Any  # numbers of their records in the part, as uint64
 
     def rows_that_stay(self, second: Loaded) -> Any:
         """Return the numbers of rows without those whose records the second load rejects."""

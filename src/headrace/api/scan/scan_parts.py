@@ -51,15 +51,11 @@ class FileReading:
     file: ScannedFile
     prepared: Prepared
     plan: LoadPlan
-    text: TextStream
-    """The file, and how it is loaded."""
-    earlier: int
-    """Records of the files before it."""
-    begin: int
-    """Byte at which the first part begins."""
+    text: TextStream  # the file, and how it is loaded
+    earlier: int  # records of the files before it
+    begin: int  # byte at which the first part begins
     records: int = 0
-    leading: int = 0
-    """Records already read: data, and those before the data (names, skipped ones)."""
+    leading: int = 0  # records already read: data, and those before the data (names, skipped ones)
 
     def last_wanted(self, options: CsvOptions) -> int | None:
         """Return the index, from the current position, of the first record that ``n_rows`` excludes.

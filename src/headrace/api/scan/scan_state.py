@@ -38,48 +38,33 @@ class ScanRequest:
     """A request for a scan."""
 
     sources: Sequence[SourceLike]
-    several: bool
-    """The sources, and whether rejects name the file: more than one source was given."""
+    several: bool  # the sources, and whether rejects name the file: more than one source was given
     options: CsvOptions
     sniff: Callable[..., tuple[Sniffed | None, CsvOptions]] | None
     """Proposes a dialect from the files; None if all options are given."""
-    cut: BatchCut
-    """Sizes of the batches."""
-    infer: str
-    """``"all"`` or ``"first"``, as for `scan_csv`."""
-    resume: Position | None
-    """Position at which to begin; None for the beginning."""
-    to: Device | None = None
-    """Device of the batches; None for that of the context."""
-    where: ColumnExpression | None = None
-    """Condition of the rows; None for all rows."""
-    chooses: bool = False
-    """True if columns outside of the condition are converted for the chosen rows only."""
+    cut: BatchCut  # sizes of the batches
+    infer: str  # `"all"` or `"first"`, as for `scan_csv`
+    resume: Position | None  # position at which to begin; None for the beginning
+    to: Device | None = None  # device of the batches; None for that of the context
+    where: ColumnExpression | None = None  # condition of the rows; None for all rows
+    chooses: bool = False  # True if columns outside of the condition are converted for the chosen rows only
 
 
 @dataclass(slots=True)
 class ScanState:
     """A scan that has begun."""
 
-    closing: ExitStack
-    """Closes the files."""
+    closing: ExitStack  # closes the files
     options: CsvOptions
     sniffed: Sniffed | None
-    plans: PlannedFiles
-    """The options, the proposal that they are from, and the plans of the files."""
-    parts: ScanParts
-    """Loads the parts."""
-    inferring: ScanParts
-    """Loads the parts to infer types."""
+    plans: PlannedFiles  # the options, the proposal that they are from, and the plans of the files
+    parts: ScanParts  # loads the parts
+    inferring: ScanParts  # loads the parts to infer types
     several: bool
-    device: str
-    """Name of the device that loads them."""
-    where: ColumnExpression | None = None
-    """Condition of the rows; None for all rows."""
-    scan_types: ScanTypes | None = None
-    """Types of the columns, once they are known."""
-    empty: dict[str, Column] | None = None
-    """Columns without rows, once they have been asked for."""
+    device: str  # name of the device that loads them
+    where: ColumnExpression | None = None  # condition of the rows; None for all rows
+    scan_types: ScanTypes | None = None  # types of the columns, once they are known
+    empty: dict[str, Column] | None = None  # columns without rows, once they have been asked for
 
     def infer_types(self) -> None:
         """Infer types from the whole text, by passes over it."""

@@ -28,28 +28,20 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.sample import DEFAULT_SAMPLE_BYTES, Sample, count_line_ends, line_end_pattern, take_sample
 from headrace.structure.survey import skip_lines
 
-_TRIED = 5
-"""Greatest number of dialects that read the sample."""
+_TRIED = 5  # greatest number of dialects that read the sample
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """The options that a caller gave; None for those to be found."""
 
-    dialect: Fixed = field(default_factory=dict)
-    """Options of `Dialect` by name."""
-    header: bool | None = None
-    """True if the first record holds the names."""
-    skip_rows: int | None = None
-    """Number of lines to leave out before the table."""
-    header_records: tuple[int, ...] | None = None
-    """Indexes of the records that hold the names."""
-    columns: int | None = None
-    """Number of columns, if names are given."""
-    policies: tuple[str, ...] = POLICIES
-    """Names of the policies that may be proposed."""
-    marks: bool = True
-    """True if marks of numbers may be proposed."""
+    dialect: Fixed = field(default_factory=dict)  # options of `Dialect` by name
+    header: bool | None = None  # True if the first record holds the names
+    skip_rows: int | None = None  # number of lines to leave out before the table
+    header_records: tuple[int, ...] | None = None  # indexes of the records that hold the names
+    columns: int | None = None  # number of columns, if names are given
+    policies: tuple[str, ...] = POLICIES  # names of the policies that may be proposed
+    marks: bool = True  # True if marks of numbers may be proposed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

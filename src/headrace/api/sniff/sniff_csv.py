@@ -124,8 +124,7 @@ _FOUND = frozenset(option.name for option in TEXT_OPTIONS if option.is_found)
 _DEFAULTS = {
     name: AUTO if name in _FOUND else DEFAULTS[name]
     for name in (*Dialect.names(), "header", "skip_rows", "compression", "encoding", "glob")
-}
-"""Defaults of the options of `read_csv` that `sniff_csv` takes."""
+}  # defaults of the options of `read_csv` that `sniff_csv` takes
 
 
 def _with_defaults(options: Mapping[str, object]) -> Keywords:

@@ -21,30 +21,21 @@ _SHOWN = 60
 _LINES_SHOWN = 3
 _EQUAL = 1e-6
 _CLOSE = 0.02
-VALUES_JUDGED = 200
-"""Values of a column that are looked at."""
+VALUES_JUDGED = 200  # values of a column that are looked at
 
 
 @dataclass(frozen=True, kw_only=True)
 class Witness:
     """The facts that led to a proposal."""
 
-    sample: Sample
-    """The text."""
-    ranked: list[RankedDialect]
-    """The dialects that read it, the best one first."""
-    begin: TableBegin
-    """The beginning of the best dialect's table."""
-    preamble: int
-    """Number of lines of the sample before the table."""
-    lines: int
-    """Number of lines before the sample, which the caller left out."""
-    policies: Mapping[str, str]
-    """The proposed policies for records of another width."""
-    fault: str
-    """The reason why the proposal cannot read the sample; empty if it can."""
-    may_repair: bool
-    """True if lenient quotes may be proposed."""
+    sample: Sample  # the text
+    ranked: list[RankedDialect]  # the dialects that read it, the best one first
+    begin: TableBegin  # the beginning of the best dialect's table
+    preamble: int  # number of lines of the sample before the table
+    lines: int  # number of lines before the sample, which the caller left out
+    policies: Mapping[str, str]  # the proposed policies for records of another width
+    fault: str  # the reason why the proposal cannot read the sample; empty if it can
+    may_repair: bool  # True if lenient quotes may be proposed
 
     @LazyAttribute
     def _line_begins(self) -> list[int]:

@@ -21,19 +21,15 @@ from headrace.store.schema import fitted, whole_columns
 
 __all__ = ["TextParts", "columns_of_store", "rows_given", "whole_columns"]
 
-_PARTS = 8
-"""Parts of a text that is read while earlier parts are written."""
-_MIN_PART_BYTES, _MAX_PART_BYTES = 8 << 20, 64 << 20
-"""Bytes of a part."""
+_PARTS = 8  # parts of a text that is read while earlier parts are written
+_MIN_PART_BYTES, _MAX_PART_BYTES = 8 << 20, 64 << 20  # bytes of a part
 
 
 class GivenRows(NamedTuple):
     """Rows of a caller."""
 
-    columns: dict[str, Column]
-    """Columns of the types of the store."""
-    table: Table
-    """The table that they came from, with the rejects and the report of its read."""
+    columns: dict[str, Column]  # columns of the types of the store
+    table: Table  # the table that they came from, with the rejects and the report of its read
 
     def counted(self, rows: int) -> RowCount:
         """Return the number of rows that a change has added or replaced, with the account of the read."""

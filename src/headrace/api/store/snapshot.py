@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 class FoundTable(NamedTuple):
     """The result of `Store.lookup`."""
 
-    rows: Table
-    """The rows of the keys that are present, in the order of the keys."""
-    found: Any
-    """True if each key is present: an array of bools."""
+    rows: Table  # the rows of the keys that are present, in the order of the keys
+    found: Any  # True if each key is present: an array of bools
 
 
 def caller_keys(keys: Any) -> Any:

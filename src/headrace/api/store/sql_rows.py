@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from headrace.core.context import Context
     from headrace.store.state import StoreState
 
-_MAX_MESSAGE = 500
-"""Characters of a message of DuckDB that are shown."""
+_MAX_MESSAGE = 500  # characters of a message of DuckDB that are shown
 _INTERRUPTED = re.compile(r"failed: KeyboardInterrupt:\s*\Z|\AQuery interrupted\Z")
 """Messages by which DuckDB replaces a `KeyboardInterrupt`."""
 _databases: dict[tuple[int, int], Any] = {}

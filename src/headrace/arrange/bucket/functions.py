@@ -209,14 +209,10 @@ def computed(m: int, expression: Expression) -> BucketFunction:
 class Rule:
     """Bucket function for keys of one type."""
 
-    name: str
-    """Name of the struct in rules.hpp: ``"BitsOf"``, ``"AnyOf"``, ``"BetweenOf"`` or ``"Computed"``."""
-    count: int
-    """Number of buckets."""
-    is_total: bool
-    """True if every key is in a bucket."""
-    description: bytes | Edges | Computing
-    """Bytes of the struct; for ``"BetweenOf"`` the edges, for ``"Computed"`` the expression."""
+    name: str  # name of the struct in rules.hpp: `"BitsOf"`, `"AnyOf"`, `"BetweenOf"` or `"Computed"`
+    count: int  # number of buckets
+    is_total: bool  # True if every key is in a bucket
+    description: bytes | Edges | Computing  # bytes of the struct; for `"BetweenOf"` the edges, for `"Computed"` the expression
 
 
 @dataclass(frozen=True, slots=True)

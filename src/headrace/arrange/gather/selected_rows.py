@@ -20,15 +20,11 @@ _TURNS = 8  # rows per thread: `turns` of selected_rows.cuh
 class RowMarks:
     """A bit for each row, and the marked rows of each block of rows. A kernel writes them."""
 
-    launcher: Launcher
-    """Launcher of the device."""
-    rows: int
-    """Number of rows, at least 1."""
+    launcher: Launcher  # launcher of the device
+    rows: int  # number of rows, at least 1
     bits: DeviceBuffer
-    counts: DeviceBuffer
-    """The bits, and 8 bytes for each block."""
-    threads: int
-    """Threads per block."""
+    counts: DeviceBuffer  # the bits, and 8 bytes for each block
+    threads: int  # threads per block
 
     @classmethod
     def of(cls, launcher: Launcher, rows: int, threads: int = SELECTED_THREADS) -> RowMarks:

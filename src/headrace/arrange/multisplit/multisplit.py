@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from headrace.arrange.multisplit.gpu.strategy import BlockStrategy
 
 _CELLS = 4096
-_TOTAL = ("bits", "hash", "modulo")
-"""Kinds of functions that have a bucket for each key."""
+_TOTAL = ("bits", "hash", "modulo")  # kinds of functions that have a bucket for each key
 _DIGIT_BITS = 16
-_WIDTHS = {1, 2, 4, 8, 16}
-"""Bytes of keys that need no padding."""
+_WIDTHS = {1, 2, 4, 8, 16}  # bytes of keys that need no padding
 STRATEGIES: tuple[str, ...] = ("direct", "warp", "block", "look_back", "reduced_bit", "recursive", "iterative")
 
 

@@ -75,13 +75,10 @@ class ComparedPairs:
     """Pairs of rows in device memory, and a verdict of a byte for each, which is `EQUAL` at first."""
 
     rows: DeviceBuffer
-    others: DeviceBuffer
-    """Row numbers in the two tables."""
+    others: DeviceBuffer  # row numbers in the two tables
     count: int
-    width: int
-    """Number of pairs, and bytes of a row number."""
-    verdicts: DeviceBuffer
-    """The verdicts. Pairs of other verdicts than `EQUAL` are not compared."""
+    width: int  # number of pairs, and bytes of a row number
+    verdicts: DeviceBuffer  # The verdicts. Pairs of other verdicts than `EQUAL` are not compared.
 
     def compare(
         self, launcher: Launcher, ones: Mapping[str, RowColumn], others: Mapping[str, RowColumn], *, are_nulls_equal: bool

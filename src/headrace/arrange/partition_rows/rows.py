@@ -78,12 +78,9 @@ class ComparedRows:
     """Pairs of rows, and whether each pair is equal in the columns that are compared."""
 
     rows: np.ndarray[Any, Any]
-    others: np.ndarray[Any, Any]
-    """Row numbers in the two columns, int64."""
-    equal: np.ndarray[Any, Any]
-    """A byte for each pair: 1 if it is equal."""
-    are_nulls_equal: bool
-    """True if two nulls are equal."""
+    others: np.ndarray[Any, Any]  # row numbers in the two columns, int64
+    equal: np.ndarray[Any, Any]  # a byte for each pair: 1 if it is equal
+    are_nulls_equal: bool  # True if two nulls are equal
 
     @classmethod
     def of(cls, rows: np.ndarray[Any, Any], others: np.ndarray[Any, Any], *, are_nulls_equal: bool) -> ComparedRows:

@@ -20,12 +20,9 @@ from headrace.core.options import flag, integer
 from headrace.gpu.device.device import gpu
 from headrace.primitives.scan import reduce
 
-_AS = {"bool": "uint8", "float16": "float32", "bfloat16": "float32"}
-"""Types that keys are counted as, if not as their own."""
-_TEXTS = (str, bytes, bytearray, memoryview)
-"""Types whose items are numbers by accident."""
-_EXACT = 2**52
-"""Integers up to it, and halves of them, are floats."""
+_AS = {"bool": "uint8", "float16": "float32", "bfloat16": "float32"}  # types that keys are counted as, if not as their own
+_TEXTS = (str, bytes, bytearray, memoryview)  # types whose items are numbers by accident
+_EXACT = 2**52  # integers up to it, and halves of them, are floats
 
 
 class Histogram(NamedTuple):

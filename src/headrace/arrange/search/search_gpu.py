@@ -11,8 +11,7 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 
 _FILE = "arrange/search/search.cu"
 _SEARCH_OPTIONS = layout("SearchOptions")
-_COUNT_AT = {"search_keys": 3, "mark_runs": 1, "measure_runs": 1}
-"""Parameter with the number of items, by kernel."""
+_COUNT_AT = {"search_keys": 3, "mark_runs": 1, "measure_runs": 1}  # parameter with the number of items, by kernel
 _VECTOR = 16  # bytes that a thread loads at a time
 _CHAIN_WORD = 16  # bytes of a tile in a look-back of 8 bytes
 

@@ -18,8 +18,7 @@ from headrace.core.errors import OptionError
 from headrace.core.options import choice, flag, integer
 
 _WIDTHS = (1, 2, 4, 8, 16)
-INDEX_TYPES = {"int64": "<i8", "uint64": "<u8", "int32": "<i4", "uint32": "<u4"}
-"""NumPy types of indices, by name."""
+INDEX_TYPES = {"int64": "<i8", "uint64": "<u8", "int32": "<i4", "uint32": "<u4"}  # NumPy types of indices, by name
 
 
 class KeysOptions(NamedTuple):

@@ -26,12 +26,9 @@ class KeyOrder:
     '0x7f800000'
     """
 
-    kind: str
-    """``"unsigned"``, ``"signed"``, ``"float"``, or ``"time"``: NumPy's instants and durations, whose lowest value is NaT."""
-    bits: int
-    """Bits of a key: 8, 16, 32 or 64."""
-    descending: bool = False
-    """True if the largest key comes first."""
+    kind: str  # `"unsigned"`, `"signed"`, `"float"`, or `"time"`: NumPy's instants and durations, whose lowest value is NaT
+    bits: int  # bits of a key: 8, 16, 32 or 64
+    descending: bool = False  # True if the largest key comes first
     total_order: bool = False
     """True if floats come in IEEE's totalOrder (-NaN, -inf, .. -0, 0, .. inf, NaN; descending the other way round), and NaT
     before all times. Otherwise NaN and NaT are last in either direction, and -0 equals 0.

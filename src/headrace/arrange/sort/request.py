@@ -30,28 +30,21 @@ class SortTask:
     before anything is written.
     """
 
-    keys: Array
-    """The keys, of `KeyOrder.bits` bits each. Any number of them, including 0 and more than 2**32."""
-    order: KeyOrder
-    """Their order."""
+    keys: Array  # The keys, of `KeyOrder.bits` bits each. Any number of them, including 0 and more than 2**32.
+    order: KeyOrder  # their order
     target: Array | None
     """Output for the sorted keys: as many as `keys`, or the first ones for `top_k`. None if they are not needed (`argsort`,
     `is_sorted`).
     """
-    values: tuple[ColumnMove, ...]
-    """Arrays that move with the keys, as long as `keys`, of items of 1, 2, 4, 8 or 16 bytes."""
+    values: tuple[ColumnMove, ...]  # arrays that move with the keys, as long as `keys`, of items of 1, 2, 4, 8 or 16 bytes
     indices: Array | None
     """Output for the indices of the keys (``keys[indices]`` is in order), for `argsort` and `top_k`: int64, uint64, int32 or
     uint32. Keys that compare equal are in the order of their indices.
     """
-    stable: bool
-    """True if values of keys that compare equal keep their order."""
-    strategy: str | None
-    """Algorithm on a GPU; None for the planner's choice."""
-    context: Context
-    """Threads, instruction set, and the counter of transfers."""
-    budget: Budget
-    """Budget for memory."""
+    stable: bool  # True if values of keys that compare equal keep their order
+    strategy: str | None  # algorithm on a GPU; None for the planner's choice
+    context: Context  # threads, instruction set, and the counter of transfers
+    budget: Budget  # budget for memory
 
 
 sort_task = fast_constructor(SortTask)  # creates a `SortTask` at a fifth of the cost of its class

@@ -15,8 +15,7 @@ from typing import Any
 from headrace import DeviceArray
 from headrace.api.devices import wait_for_device
 
-_MAX_SECONDS = 2.0
-"""A measurement repeats a call until both its repeats and its least time are reached, or this time is exceeded."""
+_MAX_SECONDS = 2.0  # a measurement repeats a call until both its repeats and its least time are reached, or this time is exceeded
 _MAX_REPEATS = 200
 
 
@@ -30,34 +29,24 @@ class Row:
 
     parameters: Mapping[str, str | int | float]
     """Values by name, such as ``{"method": "drk", "m": 16}``, in the order of the columns."""
-    ours: float
-    """The measured figure, in the unit of the experiment."""
-    paper: float | None = None
-    """The printed figure; None if the paper has none."""
-    default: float | None = None
-    """The figure of the product's default for the same input; None if it was not measured."""
-    share: float | None = None
-    """The part of a limit that `ours` reaches, from 0 to 1; None without a limit."""
+    ours: float  # the measured figure, in the unit of the experiment
+    paper: float | None = None  # the printed figure; None if the paper has none
+    default: float | None = None  # the figure of the product's default for the same input; None if it was not measured
+    share: float | None = None  # the part of a limit that `ours` reaches, from 0 to 1; None without a limit
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
     """A table or a figure of a paper."""
 
-    name: str
-    """Short name for the command line, such as ``"table-2.3"``."""
-    title: str
-    """One line: input, sizes, machine of the paper."""
-    unit: str
-    """Unit of all figures, such as ``"GB/s"``."""
-    across: str
-    """The parameter on the axis x of a plot. Its values are positive numbers."""
+    name: str  # short name for the command line, such as `"table-2.3"`
+    title: str  # one line: input, sizes, machine of the paper
+    unit: str  # unit of all figures, such as `"GB/s"`
+    across: str  # The parameter on the axis x of a plot. Its values are positive numbers.
     measure: Callable[[Setting], Iterable[Row]]
     """Yields the rows, one at a time. It raises WrongAnswerError before it times a wrong answer."""
-    limit: str = ""
-    """The limit that `Row.share` refers to; empty without one."""
-    needs_gpu: bool = False
-    """True if it is left out on the CPU."""
+    limit: str = ""  # the limit that `Row.share` refers to; empty without one
+    needs_gpu: bool = False  # True if it is left out on the CPU
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,7 @@ TABLE_4_2: Mapping[str, Figures] = {
         MOST: _from(27, 727.8, 727.7, 726.8, 727.0, 723.2, 709.9, 691.2, 658.7, 555.9, 422.1, 319.1, 184.8, 95.9),
         MEAN: _from(27, 727.8, 647.4, 561.2, 459.2, 334.0, 219.2, 131.2, 73.8, 39.4, 20.3, 10.3, 5.2, 2.6),
     },
-}
-"""Insertions of 2^27 pairs by batches."""
+}  # insertions of 2^27 pairs by batches
 HASH_BUILD = 361.7
 
 TABLE_4_3: Mapping[tuple[str, str], Figures] = {
@@ -80,8 +79,7 @@ TABLE_4_4: Mapping[tuple[str, str, int], Figures] = {
     (ARRAY, COUNT, 1024): {MEAN: _from(20, 4.10, 4.09, 4.08, 4.04, 3.99)},
     (ARRAY, RANGE, 8): {MEAN: _from(20, 42.2, 38.2, 33.8, 29.1, 25.0)},
     (ARRAY, RANGE, 1024): {MEAN: _from(20, 1.81, 1.81, 1.81, 1.81, 1.80)},
-}
-"""Ranges of 8 or 1,024 keys in up to 2^24 pairs."""
+}  # ranges of 8 or 1,024 keys in up to 2^24 pairs
 LENGTHS = 8, 1024
 
 CLEANUPS: Mapping[tuple[int, int], float] = {(6, 10): 1870.2, (6, 50): 1828.2, (7, 10): 1842.5, (7, 50): 1794.3}

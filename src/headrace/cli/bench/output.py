@@ -11,8 +11,7 @@ from headrace.cli.bench.experiment import Experiment, Row
 from headrace.cli.bench.lines import OURS, Line, Plot, pictures
 
 _COLOURS = (OURS, "#d08a2e", "#7a9a3a", "#b0563f", "#8a7aa8", "#3a9a6a", "#c05c9a", "#5f6f7f")
-_PAPER, _DEFAULT = "5 3", "2 3"
-"""Dashes of the lines of the paper and of the default."""
+_PAPER, _DEFAULT = "5 3", "2 3"  # dashes of the lines of the paper and of the default
 
 
 @dataclass(frozen=True, slots=True)

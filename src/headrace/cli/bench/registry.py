@@ -28,8 +28,7 @@ PAPERS: dict[str, Paper] = {
     "lsm": Paper("lsm", "sorted maps (Ashkiani 2017, chapter 4: tables 4.2 to 4.4)"),
     "slab-hash": Paper("slab_hash", "hash maps (Ashkiani 2017, chapter 5: figures 5.4 to 5.7, allocation)"),
     "dictionary-merge": Paper("dictionary_merge", "main and delta of a column store (Krueger et al. 2011: figures 2 and 4)"),
-}
-"""Papers by the name that the command takes."""
+}  # papers by the name that the command takes
 
 
 def experiments_of(name: str, chosen: list[str] | None = None) -> tuple[Experiment, ...]:

@@ -20,8 +20,7 @@ _SIZE, _SMALL_SIZE = 1 << 22, 1 << 10
 _LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 """Pairs per slot of the first slabs on a GPU: the paper's average slab count (section 5.3.3)."""
 _DEFAULT_LOAD = 0.65
-_HOST_PARTS = (0.31, 0.4, 0.5, 0.6)
-"""Pairs per slot on the CPU, whose table has a power of two of slots, at most 5/8 full."""
+_HOST_PARTS = (0.31, 0.4, 0.5, 0.6)  # pairs per slot on the CPU, whose table has a power of two of slots, at most 5/8 full
 _SIZES, _SMALL_SIZES = tuple(1 << bits for bits in range(16, 25, 2)), (1 << 8, 1 << 10)
 _PEAK = {"build": 512.0, "find present": 937.0, "find absent": 937.0}
 """Millions a second at utilisations of 19 to 60 % (figure 5.4)."""
@@ -33,21 +32,17 @@ _MIXES = {
     "G0": (0.5, 0.5, 0.0, 0.0),
     "G1": (0.2, 0.2, 0.3, 0.3),
     "G2": (0.1, 0.1, 0.4, 0.4),
-}
-"""Parts of inserts of new keys, erasures, finds of present keys and finds of absent keys (figure 5.7)."""
+}  # parts of inserts of new keys, erasures, finds of present keys and finds of absent keys (figure 5.7)
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
     """Distinct keys and their values on a device."""
 
-    setting: Setting
-    """The device."""
+    setting: Setting  # the device
     keys: Any
-    values: Any
-    """The pairs in host memory."""
-    absent: Any
-    """The same number of other keys."""
+    values: Any  # the pairs in host memory
+    absent: Any  # the same number of other keys
 
     @classmethod
     def of(cls, setting: Setting, count: int) -> Pairs:
@@ -149,19 +144,14 @@ def _mixes(setting: Setting) -> Iterator[Row]:
 class _Batch:
     """Mixed operations on distinct keys, whose results do not depend on their order."""
 
-    pairs: Pairs
-    """The pairs of the map."""
-    count: int
-    """Number of operations."""
+    pairs: Pairs  # the pairs of the map
+    count: int  # number of operations
     operations: Any
     keys: Any
-    values: Any
-    """The operations on the device, in random order."""
-    expected: tuple[Any, Any]
-    """Value and mark of each operation."""
+    values: Any  # the operations on the device, in random order
+    expected: tuple[Any, Any]  # value and mark of each operation
     added: Any
-    erased: Any
-    """Keys that the batch inserts, and numbers of the pairs that it erases."""
+    erased: Any  # keys that the batch inserts, and numbers of the pairs that it erases
 
     @classmethod
     def of(cls, pairs: Pairs, mix: tuple[float, ...], count: int) -> _Batch:

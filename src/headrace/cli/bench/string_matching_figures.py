@@ -25,15 +25,13 @@ TABLE_2_2: Figures = {
     "drk-wom-32": _at(_FEW[:2], 54.84, 64.50),
     "drk-wom-64": _at(_FEW[:3], 52.40, 51.07, 35.06),
     CPU: _at(_FEW, 1.57, 4.69, 5.93, 6.33, 5.98),
-}
-"""GB/s, binary text of 2^25 characters."""
+}  # GB/s, binary text of 2^25 characters
 
 TABLE_2_3: Figures = {
     "drk": _at(_FEW, 40.31, 34.94, 24.75, 12.98, 4.86),
     "drk-2s": _at(_FEW, 62.68, 53.77, 53.73, 53.51, 53.04),
     CPU: _at(_FEW, 7.71, 11.00, 12.55, 12.92, 14.59),
-}
-"""GB/s, text of 2^25 characters of 8 bits."""
+}  # GB/s, text of 2^25 characters of 8 bits
 
 TABLE_2_4: Mapping[int, Mapping[int, float]] = {
     1: _at(LENGTHS, 52.40, 56.55, 55.04, 49.96, 49.86, 49.74, 49.23),
@@ -44,26 +42,22 @@ TABLE_2_4: Mapping[int, Mapping[int, float]] = {
     6: _at(LENGTHS, 60.63, 58.94, 52.36, 53.46, 53.42, 53.30, 52.29),
     7: _at(LENGTHS, 60.59, 58.87, 53.50, 53.45, 53.42, 53.18, 52.11),
     8: _at(LENGTHS, 62.68, 63.66, 53.77, 53.69, 53.73, 53.51, 53.04),
-}
-"""GB/s of DRK-2S by bits of a character, text of 2^25 characters."""
+}  # GB/s of DRK-2S by bits of a character, text of 2^25 characters
 
 TABLE_2_5: Figures = {
     "drk": _at(LENGTHS, 2.46, 2.62, 2.84, 3.25, 3.99, 7.59, 20.34),
     "drk-2s": _at(LENGTHS, 1.58, 1.63, 1.88, 1.84, 1.84, 1.84, 1.83),
     CPU: _at(LENGTHS, 5.05, 5.15, 5.05, 4.92, 4.67, 3.78, 3.77),
-}
-"""Milliseconds, 100 MB of Wikipedia."""
+}  # milliseconds, 100 MB of Wikipedia
 
 TABLE_2_6: Figures = {
     "drk": _at(LENGTHS, 0.162, 0.121, 0.137, 0.175, 0.264, 0.855, 0.954),
     "drk-2s": _at(LENGTHS, 0.075, 0.077, 0.093, 0.093, 0.093, 0.093, 0.098),
     CPU: _at(LENGTHS, 0.52, 0.50, 0.50, 0.52, 0.44, 0.46, 0.44),
-}
-"""Milliseconds, a genome of 4.6 million letters."""
+}  # milliseconds, a genome of 4.6 million letters
 
 TABLE_2_7: Figures = {
     "drk": _at(LENGTHS, 0.080, 0.086, 0.098, 0.125, 0.188, 0.609, 0.684),
     "drk-2s": _at(LENGTHS, 0.053, 0.055, 0.065, 0.065, 0.065, 0.065, 0.071),
     CPU: _at(LENGTHS, 0.45, 0.41, 0.45, 0.43, 0.41, 0.43, 0.43),
-}
-"""Milliseconds, a protein sequence of 3.3 million letters."""
+}  # milliseconds, a protein sequence of 3.3 million letters

@@ -122,5 +122,4 @@ KINDS: dict[str, dict[str, Any]] = {
     "formats": {"action": DateFormats},
     "choice": {},
     "choice_or_none": {"action": NoneNamed},
-}
-"""Argparse's keywords, by the kind of a flag."""
+}  # argparse's keywords, by the kind of a flag

@@ -96,8 +96,7 @@ _REFUSED = {
     "-G": "basic expressions are not supported; write the pattern for -E",
     "-z": "lines end with a line feed; NUL is not supported as their end",
     "-b": "positions of bytes are not supported; -n prints numbers of lines",
-}
-"""Reasons, by option of other programs."""
+}  # reasons, by option of other programs
 _PAIRS = (("with_filename", "no_filename"), ("files_with_matches", "files_without_match"))
 _CONTRARY = dict(_PAIRS) | {second: first for first, second in _PAIRS}  # flags of which the last one counts
 

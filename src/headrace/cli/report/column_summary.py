@@ -20,22 +20,17 @@ from headrace.api.column_values import take_rows, value_range
 _HASH_FACTOR = 0x9E3779B97F4A7C15  # 2**64 / golden ratio: multiplicative hashing
 _BINS = 24
 _FREQUENT = 8
-_TEXT_LENGTH = 200
-"""Characters of a text that the sample and the range keep."""
+_TEXT_LENGTH = 200  # characters of a text that the sample and the range keep
 
 
 @dataclass(slots=True)
 class RowSample:
     """Chooses the rows of a sample, the same ones for all columns."""
 
-    size: int
-    """Greatest number of rows, about."""
-    step: int = 1
-    """One of `step` rows is chosen, a power of two."""
-    rows: int = 0
-    """Number of rows up to here."""
-    chosen: list[int] = field(default_factory=list)
-    """Rows of the sample, ascending."""
+    size: int  # greatest number of rows, about
+    step: int = 1  # one of `step` rows is chosen, a power of two
+    rows: int = 0  # number of rows up to here
+    chosen: list[int] = field(default_factory=list)  # rows of the sample, ascending
     remaining: list[int] | None = None
     """Positions in the sample before the last call of `places` that are still in it; None for all."""
 
@@ -73,13 +68,10 @@ class ColumnSummary:
 
     nulls: int = 0
     lowest: Any = None
-    highest: Any = None
-    """Exact figures of all rows; NaN has no place in the range."""
+    highest: Any = None  # exact figures of all rows; NaN has no place in the range
     sample: list[Any] = field(default_factory=list)
-    step: int = 1
-    """Values of the sample's rows, None for null; and the step of the sample."""
-    rows: int = 0
-    """Number of rows."""
+    step: int = 1  # values of the sample's rows, None for null; and the step of the sample
+    rows: int = 0  # number of rows
 
     def add(self, column: Column, chosen: RowSample, places: array[int]) -> None:
         """Add the values of the next rows, of which `places` are in the sample."""

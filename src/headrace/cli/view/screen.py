@@ -20,20 +20,14 @@ class Screen:
     """A window on a table."""
 
     rows: LazyRows
-    types: Mapping[str, str]
-    """The rows, and the type of each column by name."""
+    types: Mapping[str, str]  # the rows, and the type of each column by name
     height: int = 24
-    width: int = 80
-    """Size of the screen in characters."""
+    width: int = 80  # size of the screen in characters
     top: int = 0
-    left: int = 0
-    """First row and first column that are shown."""
-    search: str = ""
-    """Text that `n` and `N` look for."""
-    message: str = ""
-    """Shown in the last line until the next key."""
-    entry: str = ""
-    """The key ``/`` or ``g`` and the text typed after it; empty if nothing is being typed."""
+    left: int = 0  # first row and first column that are shown
+    search: str = ""  # text that `n` and `N` look for
+    message: str = ""  # shown in the last line until the next key
+    entry: str = ""  # the key `/` or `g` and the text typed after it; empty if nothing is being typed
 
     @property
     def page(self) -> int:

@@ -15,39 +15,28 @@ from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 class ColumnAddresses:
     """Device addresses of a wanted column's buffers, 0 for a buffer that the column does not have."""
 
-    position: int
-    """Index among the fields of a record."""
-    type: DataType
-    """Type of the values; string while it is not yet inferred."""
-    guess: int | None = None
-    """Kind of text (columns/rules/infer.hpp) that the column is converted as; None if its type is given."""
+    position: int  # index among the fields of a record
+    type: DataType  # type of the values; string while it is not yet inferred
+    guess: int | None = None  # kind of text (columns/rules/infer.hpp) that the column is converted as; None if its type is given
     values: int = 0
     offsets: int = 0
     validity: int = 0
-    sightings: int = 0
-    """Addresses. Before a launch, the bits of bools are zeros, and validity and sightings are all ones."""
-    raw: bool = False
-    """Strings: whether values are the raw bytes of the fields."""
+    sightings: int = 0  # Addresses. Before a launch, the bits of bools are zeros, and validity and sightings are all ones.
+    raw: bool = False  # strings: whether values are the raw bytes of the fields
 
 
 @dataclass(slots=True)
 class ColumnBuffers:
     """One column: its assumed type and its device buffers."""
 
-    position: int
-    """Index among the fields of a record."""
-    type: DataType
-    """Type of its values."""
-    guess: int | None
-    """Kind of text that the column is converted as; None if its type is given."""
-    large: bool = False
-    """True if its offsets have 64 bits because its bytes exceed the range of 32."""
+    position: int  # index among the fields of a record
+    type: DataType  # type of its values
+    guess: int | None  # kind of text that the column is converted as; None if its type is given
+    large: bool = False  # True if its offsets have 64 bits because its bytes exceed the range of 32
     buffers: dict[str, DeviceBuffer] = field(default_factory=dict)
     """Device buffers by name: ``"values"``, ``"offsets"``, ``"validity"``, ``"sightings"``; not every column has all."""
-    nulls: int = 0
-    """Number of null rows."""
-    replaced: int = 0
-    """Number of strings that were mended with U+FFFD, including those of rejected records."""
+    nulls: int = 0  # number of null rows
+    replaced: int = 0  # number of strings that were mended with U+FFFD, including those of rejected records
 
     @property
     def stored_type(self) -> DataType:

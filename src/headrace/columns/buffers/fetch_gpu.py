@@ -18,13 +18,10 @@ from headrace.gpu.memory.pinned_results import PinnedResults, lent_bytes
 class FetchShape:
     """Parameters of the copies of batches to the host."""
 
-    pinned: bool = True
-    """True if results are in pinned memory, if there is any, so that no host thread copies them."""
-    movers: int = 2
-    """Number of batches that are copied concurrently, each through a ring of its own."""
+    pinned: bool = True  # True if results are in pinned memory, if there is any, so that no host thread copies them
+    movers: int = 2  # number of batches that are copied concurrently, each through a ring of its own
     max_pending: int = CHUNKS - 1
-    streamed: bool = True
-    """Parameters of `PinnedRing.fetch`, if results are not in pinned memory."""
+    streamed: bool = True  # parameters of `PinnedRing.fetch`, if results are not in pinned memory
 
 
 FETCH_SHAPE = FetchShape()

@@ -52,30 +52,20 @@ class Loaded:
     """The result of a load."""
 
     columns: Sequence[Column | None]
-    evidence: Sequence[Evidence | None]
-    """In the order of the plan; None for columns that are not wanted."""
-    rejects: Mapping[str, Column]
-    """The table of faults: the first ones, if there are more than `max_rejects`."""
-    counts: dict[str, int]
-    """Numbers of records, rows, rejected, filled, leading, blank, comment, faults and passes."""
-    row_index: Column | None
-    """Index of each row's record, if the plan asks for it."""
-    replaced: tuple[int, ...] = ()
-    """For each column, the number of strings that were mended with U+FFFD."""
-    seconds: dict[str, float] = field(default_factory=dict)
-    """Time by stage."""
-    device: str = "cpu"
-    """The device where the text was read."""
-    reached: Reached = Reached()
-    """The end of a part."""
+    evidence: Sequence[Evidence | None]  # in the order of the plan; None for columns that are not wanted
+    rejects: Mapping[str, Column]  # the table of faults: the first ones, if there are more than `max_rejects`
+    counts: dict[str, int]  # numbers of records, rows, rejected, filled, leading, blank, comment, faults and passes
+    row_index: Column | None  # index of each row's record, if the plan asks for it
+    replaced: tuple[int, ...] = ()  # for each column, the number of strings that were mended with U+FFFD
+    seconds: dict[str, float] = field(default_factory=dict)  # time by stage
+    device: str = "cpu"  # the device where the text was read
+    reached: Reached = Reached()  # the end of a part
     rejected_records: bytes = b""
     """Numbers of the rejected records from 1, ascending, as 64-bit words; for a load that shares its types with others."""
     described: Sequence[tuple[DataType, int] | None] | None = None
     """Type and number of nulls of each column, if columns are made on demand."""
-    used_dfa: bool = False
-    """True if the automaton read the text on a GPU because masks misread its quotes."""
-    left_out: int = 0
-    """Number of records that a condition left out."""
+    used_dfa: bool = False  # True if the automaton read the text on a GPU because masks misread its quotes
+    left_out: int = 0  # number of records that a condition left out
     spans: tuple[Buffer, Buffer] | None = None
     """First byte, and one past the last, of each row's record without its line end, as buffers of 64-bit words, if wanted."""
 

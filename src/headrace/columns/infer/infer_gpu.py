@@ -22,8 +22,7 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.find import DEFAULT_TILE_BYTES
 
 _SHOWN = 100
-_MAX_DELIMITER_BYTES = 8
-"""Maximum bytes of a delimiter."""
+_MAX_DELIMITER_BYTES = 8  # maximum bytes of a delimiter
 _NEVER = 2**64 - 1
 _FILE_PER_SAMPLE = 16
 _SHORT_TEXT, SHORT_SAMPLE, _SAMPLE, _MAX_SAMPLE = 16 << 20, 4 << 10, 8 << 10, 48 << 10

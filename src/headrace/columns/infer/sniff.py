@@ -26,16 +26,13 @@ from headrace.structure.layout import WEAK_SEPARATORS, Regularity, SampleLayout,
 from headrace.structure.sample import Sample
 
 _FIRST_LOOK_BYTES = 32 << 10
-_LOOKED_AT_TWICE = 5
-"""Number of candidates that are tried on the whole sample, after a first look at its begin."""
+_LOOKED_AT_TWICE = 5  # number of candidates that are tried on the whole sample, after a first look at its begin
 _FAR_BELOW = 0.3  # candidates after the second with less than this part of the best score are not tried again
 _RECORDS_JUDGED = 60
 _FIELDS_JUDGED = 600
-_VARIED = 3
-"""Number of the best dialects that are also tried with escapes and initial spaces."""
+_VARIED = 3  # number of the best dialects that are also tried with escapes and initial spaces
 _EQUAL = 1e-9
-_LINES_LEFT_OUT = 0.5
-"""Weight of a dialect that skips lines, if another one reads them all."""
+_LINES_LEFT_OUT = 0.5  # weight of a dialect that skips lines, if another one reads them all
 _LOOKS_LIKE_VALUES = 0.95
 _LOOKS_LIKE_A_TABLE = 0.5
 _TORN = 0.1
@@ -66,14 +63,12 @@ class RankedDialect:
     """A dialect and its evidence."""
 
     layout: SampleLayout
-    regularity: Regularity
-    """Structure of the sample in this dialect."""
+    regularity: Regularity  # structure of the sample in this dialect
     type_score: float
     """Mean worth of the inspected fields. A number, a date or the like counts 1, a word 0.9, a list 0.6. A field with a separator
     or quote left in it counts 0.3, a part of a whole value 0.1.
     """
-    weight: float = 1.0
-    """1, or 0.5 if it skips lines and another dialect reads them all."""
+    weight: float = 1.0  # 1, or 0.5 if it skips lines and another dialect reads them all
 
     @property
     def score(self) -> float:

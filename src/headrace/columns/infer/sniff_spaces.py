@@ -22,8 +22,7 @@ from headrace.structure.layout import Regularity, SampleLayout
 IsValue = Callable[[bytes], bool]
 
 _COLUMNS_OF_WORDS = 3
-_RECORDS_OF_WORDS = 3
-"""Least number of columns and of records of a table of words between single spaces."""
+_RECORDS_OF_WORDS = 3  # least number of columns and of records of a table of words between single spaces
 _RECORDS_JUDGED = 60
 _MAX_VALUE_BYTES = 200
 
@@ -32,8 +31,7 @@ _PHRASE = re.compile(
     rb"(?i:\b[\w\x80-\xff]{3,}\ (?:of|in|per|at|on|by|for|and|or|with|am|im|der|des|pro|je|und|oder|von|vom|zum|zur|f\xc3\xbcr"
     rb"|bei|du|de|des|en|par|et|au|aux|dans|pour|del|por|di|da|della)(?:\ (?:the|an?|der|die|das|la|les?|l[ao]s|el))?\ )"
     rb"(?!out\b)(?:[\w\x80-\xff]{3}|[A-Z]{2}\b|\d)"
-)
-"""A preposition or conjunction between two words, as in ``date of birth``. ``time in out`` and ``word en de`` name columns."""
+)  # A preposition or conjunction between two words, as in `date of birth`. `time in out` and `word en de` name columns.
 _LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
 _PHONES = re.compile(PHONE)
 _AMOUNT = re.compile(rb"[-+]?\d{1,3}(?:\ \d{3})+(?:[.,]\d+)?")
@@ -56,8 +54,7 @@ _NAMED_FORMS = [
         re.compile(rb"coord(?:inate)?s?|positions?|locations?|points?|koordinaten|lat_?lon", re.IGNORECASE),
         re.compile(_DECIMAL + rb"\ " + _DECIMAL),
     ),
-]
-"""Names of one column, and the numbers with a space that are its values: ``time`` over ``12 30``."""
+]  # names of one column, and the numbers with a space that are its values: `time` over `12 30`
 
 
 def is_table_of_words(layout: SampleLayout, regular: Regularity, is_value: IsValue) -> bool:

@@ -15,16 +15,13 @@ PROGRESS_SECONDS = 0.1  # seconds between two calls of it, about
 class LoadRun:
     """The handles of one load."""
 
-    progress: Progress | None = None
-    """Called with the bytes processed and their total."""
-    share: _native.LoadShare | None = None
-    """State that the loads of several files have in common."""
+    progress: Progress | None = None  # called with the bytes processed and their total
+    share: _native.LoadShare | None = None  # state that the loads of several files have in common
     chosen: bytes | None = None
     """Numbers of the data records that become rows, from 0 and ascending, as 64-bit words; None for all. Faults of whole records
     are then not found.
     """
-    wants_spans: bool = False
-    """True if the result has the bytes of each row's record."""
+    wants_spans: bool = False  # True if the result has the bytes of each row's record
 
 
 NO_HANDLES = LoadRun()  # for the load of a single file without progress

@@ -19,8 +19,7 @@ COLLECTED = "extra_fields"  # name of the column that ``long_records="collect"``
 class RowOptions:
     """Policies for short and long records; None: the outcome follows from `on_error`."""
 
-    short_records: str | None = None
-    """``"null"`` fills with nulls, ``"error"`` raises, ``"reject"`` rejects."""
+    short_records: str | None = None  # `"null"` fills with nulls, `"error"` raises, `"reject"` rejects
     long_records: str | None = None
     """``"truncate"`` moves the surplus to the rejects, ``"collect"`` keeps its text in a column, ``"widen"`` adds columns for it,
     ``"error"`` raises, ``"reject"`` rejects.
@@ -31,16 +30,12 @@ class RowOptions:
 class RowRules:
     """`RowOptions` as the native code reads them. An outcome is ``"raise"``, ``"keep"`` or ``"reject"``."""
 
-    base_columns: int
-    """Number of fields of a complete record."""
-    fill_short: bool = False
-    """True if missing fields become null."""
-    collect_long: bool = False
-    """True if the last column receives the text after the other fields."""
+    base_columns: int  # number of fields of a complete record
+    fill_short: bool = False  # True if missing fields become null
+    collect_long: bool = False  # True if the last column receives the text after the other fields
     on_short: str = "raise"
     on_long: str = "raise"
-    on_malformed: str = "raise"
-    """Outcomes of short records, long records and records with malformed quotes."""
+    on_malformed: str = "raise"  # outcomes of short records, long records and records with malformed quotes
 
 
 def row_rules(options: RowOptions, base_columns: int, on_error: str) -> RowRules:

@@ -18,20 +18,17 @@ _EMPTY_IS_NULL = (b"",)
 NULL_WORDS = (
     *(b"NA", b"N/A", b"n/a", b"na", b"#N/A", b"<NA>", b"NULL", b"null", b"Null", b"None", b"none", b"nan", b"NaN"),
     *(b"\\N", b"-", b"--", b"?", b"."),
-)
-"""Words that often mean null."""
+)  # words that often mean null
 
 
 @dataclass(frozen=True, slots=True)
 class ValueForms:
     """Null texts and date formats of a column."""
 
-    null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL
-    """Texts that are null in a column of text."""
+    null_texts: tuple[bytes, ...] = _EMPTY_IS_NULL  # texts that are null in a column of text
     null_words: tuple[bytes, ...] = ()
     """Texts that are null in a column of values only. The empty text is one of these if there are other null texts."""
-    dates: DateForms = field(default_factory=DateForms)
-    """Date formats."""
+    dates: DateForms = field(default_factory=DateForms)  # date formats
     escape: bytes = b""
     """The dialect's escape, empty for none. Null texts that contain it are compared before escapes are removed."""
 
@@ -40,8 +37,7 @@ class ValueForms:
 class PlannedForms:
     """Null texts and date formats of each column."""
 
-    several: tuple[ValueForms, ...] = (ValueForms(),)
-    """The distinct forms; at least one."""
+    several: tuple[ValueForms, ...] = (ValueForms(),)  # the distinct forms; at least one
     of_columns: Mapping[int, int] = field(default_factory=dict)
     """Index in `several` by position of a column. Other columns have the first."""
 

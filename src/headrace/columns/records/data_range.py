@@ -24,18 +24,13 @@ from headrace.structure.survey import ByteSpan, record_begin, skip_lines, survey
 class DataRangeOptions:
     """The options that define which part of the text is data."""
 
-    skip_rows: int = 0
-    """Physical lines to skip at the begin of the text."""
+    skip_rows: int = 0  # physical lines to skip at the begin of the text
     header: tuple[int, ...] | None = None
     """Indexes, after the skipped lines, of the records that have the names; None if the schema decides about the first record."""
-    skip_rows_after_header: int = 0
-    """Data records to skip."""
-    n_rows: int | None = None
-    """Maximum number of data records; None for all."""
-    skip_footer: int = 0
-    """Records to skip at the end."""
-    widest: bool = False
-    """True if the maximum number of fields of a record is found."""
+    skip_rows_after_header: int = 0  # data records to skip
+    n_rows: int | None = None  # maximum number of data records; None for all
+    skip_footer: int = 0  # records to skip at the end
+    widest: bool = False  # True if the maximum number of fields of a record is found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

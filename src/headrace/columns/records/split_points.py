@@ -19,8 +19,7 @@ from headrace.structure.dialect import Dialect
 from headrace.structure.find import find_last_record
 
 _LOOK_BYTES = 16 << 10
-_SHORT_LOOK_BYTES = 2 << 10
-"""Bytes to search in a text without quotes, which is assumed to begin outside quotes."""
+_SHORT_LOOK_BYTES = 2 << 10  # bytes to search in a text without quotes, which is assumed to begin outside quotes
 
 
 def split_points(source: OpenSource, dialect: Dialect, begin: int, end: int) -> list[int]:

@@ -25,14 +25,11 @@ _CODES = {"u1": "B", "u2": "H", "u4": "I", "u8": "Q", "i1": "b", "i2": "h", "i4"
 class Field:
     """A member of a struct."""
 
-    name: str
-    """Name in C++."""
+    name: str  # name in C++
     format: str | StructLayout
     """NumPy's format, such as ``"u4"``, or the layout of a nested struct. Pointers and addresses are ``"u8"``."""
-    shape: tuple[int, ...]
-    """Lengths of an array; empty for a single value."""
-    offset: int
-    """In bytes from the begin of the struct."""
+    shape: tuple[int, ...]  # lengths of an array; empty for a single value
+    offset: int  # in bytes from the begin of the struct
 
     @property
     def nbytes(self) -> int:

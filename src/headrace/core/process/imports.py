@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
 _IMPORT_FILE = "<frozen importlib._bootstrap>"
 _POLL_SECONDS = 0.0005
-_MAX_DELAY_SECONDS = 10.0
-"""Longest delay of a fork, should an import itself wait for the thread that forks."""
+_MAX_DELAY_SECONDS = 10.0  # longest delay of a fork, should an import itself wait for the thread that forks
 
 
 _importing_native = RLock()  # held during the import of the native part, and by the main thread from its exit handlers on

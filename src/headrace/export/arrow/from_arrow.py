@@ -11,8 +11,7 @@ from headrace.core.buffer import Buffer, copy_of, part_of
 from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, shown
 
 _NO_BYTES = b""
-_ALIGNED_BITS = 64
-"""Bits of the largest items that a stream of Arrow aligns."""
+_ALIGNED_BITS = 64  # bits of the largest items that a stream of Arrow aligns
 _NESTED = list, tuple, dict, set
 
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
 _GZIP_LEVEL = 6
-_BATCH_BYTES = 4 << 20
-"""Bytes of text in a member, enough that the cost of its header and its empty dictionary is negligible."""
+_BATCH_BYTES = 4 << 20  # bytes of text in a member, enough that the cost of its header and its empty dictionary is negligible
 
 
 @dataclass(frozen=True, slots=True)

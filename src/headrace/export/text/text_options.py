@@ -39,8 +39,7 @@ ALIASES = {
     "lineterminator": "line_end",
     "line_terminator": "line_end",
     "eol": "line_end",
-}
-"""Option by the name that other writers use."""
+}  # option by the name that other writers use
 
 _CONVERTED = "convert the column to texts before it is written"
 _ELSEWHERE = {
@@ -64,15 +63,13 @@ _ELSEWHERE = {
     **dict.fromkeys(
         ("chunksize", "batch_size", "doublequote", "errors", "overwrite", "use_tmp_file"), "remove it: it changes nothing here"
     ),
-}
-"""Options that other writers have, and what to do instead."""
+}  # options that other writers have, and what to do instead
 
 _QUOTING = {
     **dict.fromkeys((csv.QUOTE_MINIMAL, "necessary", "needed"), "minimal"),
     **dict.fromkeys((csv.QUOTE_ALL, "always", "all_valid", 5), "all"),
     **dict.fromkeys((csv.QUOTE_NONE, "never"), "none"),
-}
-"""Values of `quoting` by those of Python's `csv`, Polars and PyArrow; 5 is QUOTE_NOTNULL of Python 3.12."""
+}  # values of `quoting` by those of Python's `csv`, Polars and PyArrow; 5 is QUOTE_NOTNULL of Python 3.12
 _QUOTES_TEXTS = (csv.QUOTE_NONNUMERIC, "non_numeric", 4)
 """Values that stand for quotes around texts alone; 4 is QUOTE_STRINGS of Python 3.12."""
 
@@ -86,8 +83,7 @@ class TextOptions:
     null: bytes
     comment: bytes
     quote: bytes
-    quoting: str
-    """``"minimal"``, ``"all"`` or ``"none"``."""
+    quoting: str  # `"minimal"`, `"all"` or `"none"`
     escape: bytes
     escape_sequences: bool
     header: bool
@@ -99,10 +95,8 @@ class WriteOptions:
     """The validated options of a call of `write_csv`."""
 
     text: TextOptions
-    compression: OutputCompression | None
-    """Compression format; None for no compression."""
-    threads: int
-    """Largest number of threads."""
+    compression: OutputCompression | None  # compression format; None for no compression
+    threads: int  # largest number of threads
 
     @classmethod
     def of(

@@ -21,14 +21,10 @@ class Built:
     """A program that was compiled for an architecture."""
 
     variant: Variant
-    architecture: str
-    """The program, and its target."""
-    nbytes: int
-    """Size of the cubin in bytes."""
-    seconds: float
-    """Compile time; 0 if the cubin was in the cache."""
-    log: str
-    """Messages of the compiler."""
+    architecture: str  # the program, and its target
+    nbytes: int  # size of the cubin in bytes
+    seconds: float  # compile time; 0 if the cubin was in the cache
+    log: str  # messages of the compiler
 
 
 def build_kernels(

@@ -33,8 +33,7 @@ _STALE_SECONDS = 3600  # age after which a temporary file counts as left over fr
 class KernelCache:
     """A folder of compiled kernels."""
 
-    folder: Path
-    """The folder; created by the first write. If it cannot be written, nothing is cached and nothing fails."""
+    folder: Path  # The folder; created by the first write. If it cannot be written, nothing is cached and nothing fails.
     max_bytes: int | None = _MAX_BYTES
     """Size limit. The oldest kernels are deleted above it; None for no limit. Other files do not count."""
 

@@ -40,10 +40,8 @@ class _Call(NamedTuple):
 class LaunchMode(IntEnum):
     """Ordering of a launch relative to others on the device."""
 
-    ORDERED = 0
-    """Begins when the preceding launch of its stream has ended."""
-    EARLY = 1
-    """May begin before that; the kernel itself waits (programmatic dependent launch, gpu/block/dependent_launch.cuh)."""
+    ORDERED = 0  # begins when the preceding launch of its stream has ended
+    EARLY = 1  # may begin before that; the kernel itself waits (programmatic dependent launch, gpu/block/dependent_launch.cuh)
     COOPERATIVE = 2
     """All blocks become resident together or none does, so they may wait for each other (grid_barrier.cuh).
 
@@ -174,13 +172,11 @@ def launch_all(launches: list[Prepared], stream: int) -> None:
 
 _allowing = process_lock()
 _MIN_DRIVER = 13000
-_EARLY_FROM = 9, 0
-"""Lowest compute capability with programmatic dependent launch."""
+_EARLY_FROM = 9, 0  # lowest compute capability with programmatic dependent launch
 
 
 _libraries: dict[tuple[Variant, str], Any] = {}
-_loading: dict[tuple[Variant, str], Future[Any]] = {}
-"""Programs that threads of `load_programs` load."""
+_loading: dict[tuple[Variant, str], Future[Any]] = {}  # programs that threads of `load_programs` load
 _kernels: dict[tuple[Any, ...], Kernel] = {}
 
 

@@ -27,13 +27,11 @@ from headrace.gpu.kernels.trace_expressions import Expressions, Packed, Symbol
 from headrace.gpu.memory.pool import device_pool
 from headrace.gpu.memory.scratch import COUNTERS, Scratch
 
-_REGION_BITS = 42
-"""A recorded buffer has 4 TB of addresses to itself."""
+_REGION_BITS = 42  # a recorded buffer has 4 TB of addresses to itself
 _ALIGNMENT = 256
 _WORD = 8
 _MAX_PLANS = 256
-_ADDED_BUFFERS = 3
-"""Buffers besides those of the caller: counters, scratch buffers that are cleared, and other ones."""
+_ADDED_BUFFERS = 3  # buffers besides those of the caller: counters, scratch buffers that are cleared, and other ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +159,10 @@ class RecordedCall:
     """The launches. Inputs of a run: addresses of the caller's buffers, the number of items, and the addresses of counters and of
     scratch memory. A fixed number of items, and counters that are not used, are left out.
     """
-    uses_counters: bool
-    """True if a launch needs memory whose first bytes are zero before and after each launch."""
+    uses_counters: bool  # True if a launch needs memory whose first bytes are zero before and after each launch
     zeros: int
-    nbytes: int
-    """Bytes of scratch memory that are cleared, and all of its bytes."""
-    counts: range = range(0)
-    """Numbers of items that the launches serve; none if the number is fixed."""
+    nbytes: int  # bytes of scratch memory that are cleared, and all of its bytes
+    counts: range = range(0)  # numbers of items that the launches serve; none if the number is fixed
 
 
 def recorded(code: Callable[[PlanRecorder], None], alignments: Sequence[int], counts: range = range(0)) -> RecordedCall:
@@ -225,8 +220,7 @@ class LaunchPlan:
         return not status
 
 
-known_plans: dict[Hashable, LaunchPlan | None] = {}
-"""Plans by key, that of the last call last; None for a key that was seen once."""
+known_plans: dict[Hashable, LaunchPlan | None] = {}  # plans by key, that of the last call last; None for a key that was seen once
 
 
 def replayed(

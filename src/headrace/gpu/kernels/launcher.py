@@ -112,8 +112,7 @@ class GroupSizes(NamedTuple):
 class Launcher(Protocol):
     """Runs kernels in stream order. Allocations and launches return at once; `fetch` waits for the stream."""
 
-    waits: int
-    """Number of times the host waited for the device."""
+    waits: int  # number of times the host waited for the device
 
     def current(self) -> AbstractContextManager[None]:
         """Return a context in which this thread may use the launcher. On exit the thread's current device is restored."""

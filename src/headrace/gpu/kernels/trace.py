@@ -59,8 +59,7 @@ class Recording:
     zeroed: list[Any]
     others: list[Any]
     """Sizes of the buffers that a run allocates: cleared ones, and uninitialised ones. Their indices follow the inputs'."""
-    steps: list[Launched | Filled]
-    """Launches and fills, in order."""
+    steps: list[Launched | Filled]  # launches and fills, in order
     expressions: Expressions
     """Expressions over a run's inputs: its numbers, then the addresses of input buffers, then those of allocated buffers."""
     _compiled: dict[int, tuple[Any, list[str]]] = field(default_factory=dict)

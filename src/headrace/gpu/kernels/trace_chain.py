@@ -20,17 +20,13 @@ class TraceChain:
     """Two traces, of which the first has one input buffer, the text. It is the first input buffer of the second one, too."""
 
     first: Recording
-    second: Recording
-    """The traces."""
+    second: Recording  # the traces
     links: tuple[int | None, ...]
     """The other input buffers of `second`: indices among the buffers that `first` allocates, None for a null pointer."""
-    words: _native.AddressedWords
-    """The table of arguments."""
+    words: _native.AddressedWords  # the table of arguments
     table: int
-    results: int
-    """Indices, among the buffers that `first` allocates, of those for the table and for the results."""
-    _compiled: dict[int, _native.TraceChain] = field(default_factory=dict)
-    """Native form, by device index."""
+    results: int  # indices, among the buffers that `first` allocates, of those for the table and for the results
+    _compiled: dict[int, _native.TraceChain] = field(default_factory=dict)  # native form, by device index
 
     def compiled(
         self, card: int, calls: _native.CardCalls, native_of: Callable[[Recording], _native.NativeTrace]
@@ -49,23 +45,18 @@ class ChainBegin(NamedTuple):
 
     text: DeviceBuffer
     first: Sequence[int]
-    second: Sequence[int]
-    """The text, and the numbers that each of the traces gets."""
-    head: DeviceBuffer | None
-    """Bytes that are copied to the host before all kernels; None for none."""
+    second: Sequence[int]  # the text, and the numbers that each of the traces gets
+    head: DeviceBuffer | None  # bytes that are copied to the host before all kernels; None for none
 
 
 class ChainEnd(NamedTuple):
     """Buffers and results of a run, which texts of about one size share."""
 
-    later: GroupSizes
-    """Buffers to allocate, whose addresses the table gets."""
-    suffix: Sequence[int]
-    """Words that follow the table."""
+    later: GroupSizes  # buffers to allocate, whose addresses the table gets
+    suffix: Sequence[int]  # words that follow the table
     strided: tuple[int, int]
     """Equally spaced addresses in the table: the offset of the first one in the results, and their distance. Zeros for none."""
-    sent: int
-    """Bytes of the table with the words that follow it."""
+    sent: int  # bytes of the table with the words that follow it
     fetched: int
     ones: int
     """Bytes of the results that are copied to the host. The last `ones` of them are left out if all of their bits are set."""

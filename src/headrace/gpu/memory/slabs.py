@@ -17,8 +17,7 @@ from headrace.gpu.memory.pool import DeviceBytes, DevicePool, PoolBuffer
 ALIGNMENT = 256
 LARGE = 4 << 20  # larger buffers have an allocation of their own
 SLAB = 16 << 20
-MANY, MANY_SLAB = 64, 64 << 20
-"""From `MANY` buffers on, those of up to `SLAB` bytes share slabs of `MANY_SLAB`."""
+MANY, MANY_SLAB = 64, 64 << 20  # from `MANY` buffers on, those of up to `SLAB` bytes share slabs of `MANY_SLAB`
 
 
 class DevicePart(DeviceBytes):

@@ -35,8 +35,7 @@ Copier = Callable[[int, int, int, int], None]
 """Copies between GPU and pinned memory. Arguments: source, target, bytes, stream of the current GPU."""
 
 _CHUNK_BYTES = 4 << 20
-MAX_EXCHANGE_BYTES = _CHUNK_BYTES - 64
-"""Upper limit of the bytes of `Staging.exchange`, whose parts begin at multiples of 16."""
+MAX_EXCHANGE_BYTES = _CHUNK_BYTES - 64  # upper limit of the bytes of `Staging.exchange`, whose parts begin at multiples of 16
 _CHUNKS_PER_THREAD = 2
 _MAX_THREADS = 8
 

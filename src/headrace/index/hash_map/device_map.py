@@ -31,8 +31,7 @@ from headrace.index.hash_map.pair_types import HashStatistics, PairTypes
 from headrace.index.hash_map.results import DeviceRef
 from headrace.primitives.copy import copier
 
-_MAX_LAUNCHERS = 8
-"""Launchers that a map keeps, by their stream and that of the caller's arrays."""
+_MAX_LAUNCHERS = 8  # launchers that a map keeps, by their stream and that of the caller's arrays
 
 
 class MapOnDevice:

@@ -16,8 +16,7 @@ from headrace.core.errors import OptionError
 from headrace.index.arrow_file import on_host
 
 ORDERS = ("sequential", "any")
-REDUCTIONS = ("last", "first", "sum", "min", "max")
-"""In the order of Reduce of hash_map_host.hpp."""
+REDUCTIONS = ("last", "first", "sum", "min", "max")  # in the order of Reduce of hash_map_host.hpp
 
 
 class MapOperation(IntEnum):
@@ -55,10 +54,8 @@ class MapOperation(IntEnum):
 class OperationKinds:
     """The operations that a kind of map has."""
 
-    noun: str
-    """The map in error messages."""
-    operations: tuple[MapOperation, ...]
-    """Its operations, ascending."""
+    noun: str  # the map in error messages
+    operations: tuple[MapOperation, ...]  # its operations, ascending
 
     @property
     def names(self) -> list[str]:
@@ -75,8 +72,7 @@ _ALL = tuple(MapOperation)
 SET_KINDS = OperationKinds("a set", _ALL[: MapOperation.ERASE + 1])
 MAP_KINDS = OperationKinds("a map", _ALL[: MapOperation.MAX + 1])
 MULTI_KINDS = OperationKinds("a multimap", (*SET_KINDS.operations, MapOperation.COUNT, MapOperation.ERASE_ALL))
-_NUMBERS = 256
-"""Numbers of 8 bits."""
+_NUMBERS = 256  # numbers of 8 bits
 _CODES = {operation.name.lower(): operation.value for operation in MapOperation}
 
 
@@ -84,17 +80,12 @@ _CODES = {operation.name.lower(): operation.value for operation in MapOperation}
 class OperationBatch:
     """Operations on a map or set."""
 
-    kinds: OperationKinds
-    """The operations that the map has."""
-    operations: Array
-    """uint8, numbers of `MapOperation`; checked if the map is on the CPU."""
-    keys: Array
-    """Key of each operation."""
-    values: Array | None
-    """Value of each operation; None for sets."""
+    kinds: OperationKinds  # the operations that the map has
+    operations: Array  # uint8, numbers of `MapOperation`; checked if the map is on the CPU
+    keys: Array  # key of each operation
+    values: Array | None  # value of each operation; None for sets
     held: Array | None
-    found: Array
-    """Results: the value of each key before its operation, None for sets; and whether the key was present."""
+    found: Array  # results: the value of each key before its operation, None for sets; and whether the key was present
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +95,7 @@ class ListBatch:
     kinds: OperationKinds
     operations: Array
     keys: Array
-    values: Array
-    """Those of `OperationBatch`."""
+    values: Array  # those of `OperationBatch`
     firsts: Array
     counts: Array
     """Results: the smallest value of each key before its operation, 0 if the operation needs none; and the number of values."""

@@ -14,10 +14,8 @@ from headrace.core.context import Context
 from headrace.core.errors import OptionError
 from headrace.index.item_types import items_of_type, time_type
 
-MAX_BATCH = (1 << 32) - 2
-"""Maximum number of keys in a call."""
-TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
-"""Types of keys and values that are numbers."""
+MAX_BATCH = (1 << 32) - 2  # maximum number of keys in a call
+TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")  # types of keys and values that are numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +23,7 @@ class PairTypes:
     """Types of a map's keys and values."""
 
     key: str
-    value: str
-    """Types in NumPy's notation, such as ``"<i4"``. The value of a set is ``""``."""
+    value: str  # Types in NumPy's notation, such as `"<i4"`. The value of a set is `""`.
 
     @classmethod
     def of(cls, key_type: Any, value_type: Any = None) -> PairTypes:

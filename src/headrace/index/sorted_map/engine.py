@@ -27,14 +27,10 @@ _ALIGNMENT = 256  # alignment in bytes of arrays in one buffer
 class Batch:
     """An update, on one device."""
 
-    keys: Array
-    """One or more keys."""
-    values: Array | None
-    """Their values; None in a map of keys alone, and if all are deleted."""
-    deletes: Array | None
-    """A flag for each key: whether it is deleted. None if none is, or all are."""
-    is_delete: bool
-    """True if all keys are deleted."""
+    keys: Array  # one or more keys
+    values: Array | None  # their values; None in a map of keys alone, and if all are deleted
+    deletes: Array | None  # A flag for each key: whether it is deleted. None if none is, or all are.
+    is_delete: bool  # True if all keys are deleted
     is_coded: bool = False
     """True if the keys are codes, from the last one to the first, and `deletes` are statuses, as `write_codes` leaves them."""
 
@@ -141,10 +137,8 @@ class Call:
     types: MapTypes
     device: Device
     context: Context
-    budget: Budget
-    """Device of the levels, and the resources that the caller gives."""
-    stream: int | None = None
-    """Handle of the stream of the levels; None for the GPU's own stream, and on the CPU."""
+    budget: Budget  # device of the levels, and the resources that the caller gives
+    stream: int | None = None  # handle of the stream of the levels; None for the GPU's own stream, and on the CPU
 
     def new(self, length: int, typestr: str) -> Array:
         """Allocate an array of this package: of NumPy on the CPU, a `DeviceArray` on a GPU."""

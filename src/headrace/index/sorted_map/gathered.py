@@ -36,10 +36,8 @@ class GatheredBatches:
     """
 
     _statuses: Array | None = None
-    _mixed = 0
-    """Number of batches of pairs and deletes."""
-    _is_torn = False
-    """True if the free memory has statuses of a batch that an exception has ended."""
+    _mixed = 0  # number of batches of pairs and deletes
+    _is_torn = False  # True if the free memory has statuses of a batch that an exception has ended
 
     def __init__(self, call: Call, capacity: int) -> None:
         self.call = call

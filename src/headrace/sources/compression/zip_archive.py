@@ -24,8 +24,7 @@ _ENTRY_HEADER = struct.Struct("<4s12xLLLHHH12x")
 _ENCRYPTED, _DESCRIPTOR = 1, 8
 _STORED, _DEFLATED = 0, 8
 _IN_EXTRA = 0xFFFFFFFF  # size that is in the extra field for large files
-_DESCRIPTORS = (16, 24, 12, 20)
-"""Lengths of the sizes after the data: with a mark or without, for small files and large ones."""
+_DESCRIPTORS = (16, 24, 12, 20)  # lengths of the sizes after the data: with a mark or without, for small files and large ones
 
 
 class ZipArchive:

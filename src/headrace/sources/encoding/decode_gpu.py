@@ -19,8 +19,7 @@ _SIZE = Entry("sources/encoding/decode.cu", "size_decoded", "PQPIPP")
 _PUT = Entry("sources/encoding/decode.cu", "put_decoded", "PQPIPP")
 _THREADS = 256
 _THREAD_BYTES = 32
-_STATE_BYTES = 16
-"""Bytes of a tile's state (gpu/block/block_look_back.cuh)."""
+_STATE_BYTES = 16  # bytes of a tile's state (gpu/block/block_look_back.cuh)
 _CODINGS = ("", "utf-16-le", "utf-16-be")
 
 
@@ -43,14 +42,10 @@ DECODE_SHAPE = DecodeShape()
 class Encoded:
     """Bytes of a source in the memory that kernels read."""
 
-    buffer: DeviceBuffer
-    """The memory."""
-    source: _native.Source
-    """The whole source for native readers."""
-    codec: str
-    """``"utf-16-le"``, ``"utf-16-be"``, or the codec of a code page."""
-    begin: int = 0
-    """Offset in the source of the first byte of `buffer`."""
+    buffer: DeviceBuffer  # the memory
+    source: _native.Source  # the whole source for native readers
+    codec: str  # `"utf-16-le"`, `"utf-16-be"`, or the codec of a code page
+    begin: int = 0  # offset in the source of the first byte of `buffer`
 
     @property
     def end(self) -> int:

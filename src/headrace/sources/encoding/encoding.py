@@ -81,12 +81,9 @@ class DecodedText:
     """A source that the native readers read as UTF-8."""
 
     native: _native.Source
-    begin: int
-    """First byte of the text, after a byte-order mark."""
-    held: int = 0
-    """Bytes of text in memory, if the whole text was decoded."""
-    codec: str = "utf-8"
-    """Codec of the bytes of `native`."""
+    begin: int  # first byte of the text, after a byte-order mark
+    held: int = 0  # bytes of text in memory, if the whole text was decoded
+    codec: str = "utf-8"  # codec of the bytes of `native`
 
 
 def decoded(source: _native.Source, encoding: TextEncoding, *, isa: str = "", memory_limit: int | None = None) -> DecodedText:

@@ -8,5 +8,4 @@ WIDE_MARKS = {
     b"\0\0\xfe\xff": "utf-32-be",
     b"\xff\xfe": "utf-16-le",
     b"\xfe\xff": "utf-16-be",
-}
-"""Codec by byte-order mark, of encodings whose units have several bytes. A mark precedes the shorter mark that it begins with."""
+}  # Codec by byte-order mark, of encodings whose units have several bytes. A mark precedes the shorter mark that it begins with.

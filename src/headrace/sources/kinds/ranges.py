@@ -33,14 +33,12 @@ class RangeReader(ABC):
     `read_ranges`; a kind whose bytes native code can read by itself overrides it.
     """
 
-    max_in_flight = 1
-    """Calls of `read_ranges` that may run at the same time, and ranges that one call may request."""
+    max_in_flight = 1  # calls of `read_ranges` that may run at the same time, and ranges that one call may request
 
     path: str | None = None
     """Path of a regular local file that holds exactly these bytes; for readers that bypass the host (GPUDirect Storage)."""
 
-    on_gpu: Array | None = None
-    """The bytes as an array in GPU memory, if they are there."""
+    on_gpu: Array | None = None  # the bytes as an array in GPU memory, if they are there
 
     @property
     @abstractmethod
@@ -142,7 +140,6 @@ class NativeReader(RangeReader):
 class RangeSource:
     """A source that gives a `RangeReader` each time it is opened."""
 
-    name: str
-    """Name for messages: a path, a URL, or a description in angle brackets."""
+    name: str  # name for messages: a path, a URL, or a description in angle brackets
     open: Callable[[Crossings], AbstractContextManager[RangeReader]]
     """Opens the reader until the block ends; transfers from a GPU are counted in its argument."""

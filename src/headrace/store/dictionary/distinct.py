@@ -46,12 +46,9 @@ class NumberedValues(NamedTuple):
     """Distinct values of a column, ascending, and a number for each row."""
 
     values: Column
-    numbers: Any
-    """Number of each row's value in any order, uint32; any one for a null."""
-    ranks: Any
-    """Index in `values` for each number, uint32; None if numbers are indices."""
-    validity: Validity
-    """Validity of the rows."""
+    numbers: Any  # number of each row's value in any order, uint32; any one for a null
+    ranks: Any  # index in `values` for each number, uint32; None if numbers are indices
+    validity: Validity  # validity of the rows
 
 
 def distinct_values(column: Column | Any, *, method: str = "auto", context: Context | None = None) -> DistinctValues:

@@ -23,8 +23,7 @@ from headrace.store.dictionary.packing import codes_of, pack, packed_source
 from headrace.store.dictionary.plain import plain_column
 
 _NUMBER_BITS = 32
-_MAX_GROUP_BITS = 16
-"""Bits of a group of codes that one look-up translates, at most: the table of groups has 256 KB then."""
+_MAX_GROUP_BITS = 16  # bits of a group of codes that one look-up translates, at most: the table of groups has 256 KB then
 _MIN_ROWS = 16  # rows for each item of a table of groups, so that its making takes little of the time
 
 

@@ -7,5 +7,4 @@ from __future__ import annotations
 
 from headrace.core.process.process_lock import process_lock
 
-ONE_COLUMN = process_lock()
-"""Held while a column is on a GPU."""
+ONE_COLUMN = process_lock()  # held while a column is on a GPU

@@ -27,8 +27,7 @@ _MAIN = re.compile(r"main-(\d{10})\.hrs")
 _CHANGES = (RecordKind.PART, RecordKind.CHANGE, RecordKind.SCHEMA)
 _Unread: TypeAlias = Callable[[FileSystem, str], "tuple[MainRecord, ...] | None"]
 """Returns the records of a main whose columns are not read; None for a main that must be read as a whole."""
-_READ_ATTEMPTS = 100
-"""Times that a reader begins anew because a merge has replaced the files that it was about to read."""
+_READ_ATTEMPTS = 100  # times that a reader begins anew because a merge has replaced the files that it was about to read
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +35,11 @@ class Content:
     """The content of a store's files."""
 
     manifest: Manifest
-    main: tuple[MainRecord, ...]
-    """Records of the main, without its seal; empty without a main."""
-    changes: tuple[Record, ...]
-    """Changes of rows and of columns in the log, in order."""
-    next_sequence: int
-    """Sequence of the next record of the log."""
-    last_log: int
-    """First sequence of the newest log."""
-    torn: Fault | None = None
-    """The end of the newest log, if a crash has cut it off. Its bytes are no acknowledged records."""
+    main: tuple[MainRecord, ...]  # records of the main, without its seal; empty without a main
+    changes: tuple[Record, ...]  # changes of rows and of columns in the log, in order
+    next_sequence: int  # sequence of the next record of the log
+    last_log: int  # first sequence of the newest log
+    torn: Fault | None = None  # The end of the newest log, if a crash has cut it off. Its bytes are no acknowledged records.
 
 
 def read_content(files: FileSystem, where: str) -> Content:

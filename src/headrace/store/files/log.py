@@ -27,10 +27,8 @@ class SyncPolicy:
     """``"always"``: before each record is acknowledged. ``"batch"``: with the first record after `seconds`, and at each flush.
     ``"never"``: at merges and when the store is closed.
     """
-    seconds: float = 1.0
-    """Seconds between two syncs, for ``"batch"``."""
-    clock: Callable[[], float] = time.monotonic
-    """Returns seconds, from any begin."""
+    seconds: float = 1.0  # seconds between two syncs, for `"batch"`
+    clock: Callable[[], float] = time.monotonic  # returns seconds, from any begin
 
     @classmethod
     def of(cls, name: object, seconds: object) -> SyncPolicy:
@@ -41,8 +39,7 @@ class SyncPolicy:
         return cls(choice("sync", name, SYNC_POLICIES), float(found))
 
 
-Payload: TypeAlias = Callable[[], Sequence[bytes | memoryview]]
-"""Returns the parts of a record's content."""
+Payload: TypeAlias = Callable[[], Sequence[bytes | memoryview]]  # returns the parts of a record's content
 
 
 def _nothing() -> None:

@@ -16,8 +16,7 @@ class MainRecord:
     """A record of a main."""
 
     kind: int
-    parts: tuple[bytes | memoryview, ...]
-    """The content in parts. A record that was read has one; if it is damaged, none."""
+    parts: tuple[bytes | memoryview, ...]  # The content in parts. A record that was read has one; if it is damaged, none.
     fetch: Callable[[], memoryview] | None = None
     """Reads and checks the content of a record that is not read yet; None for the others."""
 

@@ -24,34 +24,24 @@ from headrace import _native
 MAGIC = b"HRSR"
 VERSION = 1
 ALIGNMENT = 8
-SECTOR = 512
-"""Bytes that a disk writes as a whole or not at all; many write more."""
+SECTOR = 512  # bytes that a disk writes as a whole or not at all; many write more
 _HEADER = Struct("<4sHHQQQII")
 """Magic, kind, version, sequence, synced bytes, payload bytes, checksum of payload and zeros, checksum of the preceding."""
 HEADER_BYTES = _HEADER.size
-_LARGE_BYTES = 1 << 16
-"""Bytes of a part that has a write of its own."""
+_LARGE_BYTES = 1 << 16  # bytes of a part that has a write of its own
 
 
 class RecordKind(IntEnum):
     """The kind of a record."""
 
-    CHANGE = 1
-    """Log: rows that are removed and rows that are added, together."""
-    SEAL = 2
-    """Log or main: all preceding records were synced; the file was closed."""
-    MANIFEST = 3
-    """The manifest, as JSON."""
-    MAIN = 4
-    """Main: its description, as JSON."""
-    ROWS = 5
-    """Main: numbers of the rows."""
-    COLUMN = 6
-    """Main: one column."""
-    PART = 7
-    """Log: the first rows of the change that follows. Without that change, a crash or an error has ended it."""
-    SCHEMA = 8
-    """Log: a change of the columns."""
+    CHANGE = 1  # log: rows that are removed and rows that are added, together
+    SEAL = 2  # log or main: all preceding records were synced; the file was closed
+    MANIFEST = 3  # the manifest, as JSON
+    MAIN = 4  # main: its description, as JSON
+    ROWS = 5  # main: numbers of the rows
+    COLUMN = 6  # main: one column
+    PART = 7  # Log: the first rows of the change that follows. Without that change, a crash or an error has ended it.
+    SCHEMA = 8  # log: a change of the columns
 
 
 _KINDS = frozenset(RecordKind)
@@ -63,10 +53,8 @@ class RecordHeader(NamedTuple):
     kind: int
     sequence: int
     synced: int
-    nbytes: int
-    """Bytes of the payload."""
-    checksum: int
-    """CRC-32 of the payload and its padding."""
+    nbytes: int  # bytes of the payload
+    checksum: int  # CRC-32 of the payload and its padding
 
     @property
     def padded_bytes(self) -> int:
@@ -84,29 +72,21 @@ class NotTorn(str):
 class Record:
     """A record of a file."""
 
-    kind: int
-    """A value of `RecordKind`."""
-    sequence: int
-    """Number of the record: one more than that of the preceding record."""
-    synced: int
-    """Number of bytes of the file that were synced before the record was written."""
-    payload: memoryview
-    """The content."""
+    kind: int  # a value of `RecordKind`
+    sequence: int  # number of the record: one more than that of the preceding record
+    synced: int  # number of bytes of the file that were synced before the record was written
+    payload: memoryview  # the content
     begin: int = 0
-    end: int = 0
-    """Offsets in the file."""
+    end: int = 0  # offsets in the file
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """The first fault of a file."""
 
-    offset: int
-    """Offset of the record."""
-    nbytes: int
-    """Number of bytes from there to the end of the file."""
-    reason: str
-    """The check that failed."""
+    offset: int  # offset of the record
+    nbytes: int  # number of bytes from there to the end of the file
+    reason: str  # the check that failed
     is_damage: bool
     """True if the bytes at the fault were synced, or no crash leaves such bytes. If not, a crash has cut off the file, and no
     acknowledged record is lost.

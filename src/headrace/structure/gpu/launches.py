@@ -31,8 +31,7 @@ _SCAN_MAPS = Entry("structure/gpu/scan_summaries.cu", "scan_maps", "PIPPP")
 _STATE_BYTES = {"unquoted": 64, "quoted": 72, "dfa": 64, "maps": 16}
 """Look-back memory of a scan, for each of its blocks: `Reached` (with quotes also parities), or maps."""
 _ROLES_BYTES = layout("DfaRoles").size
-TEXT_SIZES = Struct("=QI")
-"""First fields of the task of kernels that read a record a thread: bytes of the text, number of tiles."""
+TEXT_SIZES = Struct("=QI")  # first fields of the task of kernels that read a record a thread: bytes of the text, number of tiles
 MAX_VARIANTS = 3
 TOTALS_BYTES = TOTALS.itemsize
 VARIANTS_BYTES = MAX_VARIANTS * TOTALS_BYTES
@@ -44,12 +43,9 @@ class SearchTuning:
 
     threads: int = 128
     rows: int = 8
-    blocks: int = 6
-    """Threads a block, vectors of 16 bytes that each thread reads, and resident blocks a multiprocessor."""
-    scan_threads: int = 256
-    """Threads a block of the scans."""
-    only_dfa: bool = False
-    """Read the text by the automaton, whatever its dialect."""
+    blocks: int = 6  # threads a block, vectors of 16 bytes that each thread reads, and resident blocks a multiprocessor
+    scan_threads: int = 256  # threads a block of the scans
+    only_dfa: bool = False  # read the text by the automaton, whatever its dialect
 
     @property
     def tile(self) -> int:
@@ -85,12 +81,9 @@ def _scan_defines(threads: int) -> dict[str, int]:
 class DfaOutput:
     """Output of the variant ``"dfa"`` for the conversion, which reads the text again."""
 
-    tables: DeviceBuffer
-    """DFA_TABLES."""
-    roles: DeviceBuffer
-    """DfaRoles of each 32 bytes (dfa_tables.hpp)."""
-    marks: DeviceBuffer | None
-    """A bit for each byte, set for lenient quotes that open no field; None if quotes are strict."""
+    tables: DeviceBuffer  # DFA_TABLES
+    roles: DeviceBuffer  # DfaRoles of each 32 bytes (dfa_tables.hpp)
+    marks: DeviceBuffer | None  # a bit for each byte, set for lenient quotes that open no field; None if quotes are strict
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +100,14 @@ class FusedSummary:
     - `string_sizes`: the last one, of `buffer` bytes a tile.
     """
 
-    variant: str
-    """The variant that it replaces: ``"unquoted"`` or ``"quoted"``."""
+    variant: str  # the variant that it replaces: `"unquoted"` or `"quoted"`
     entry: Entry
     defines: Mapping[str, int]
     threads: int
-    shared: int
-    """The kernel, its macros, threads a block, and bytes of shared memory."""
+    shared: int  # the kernel, its macros, threads a block, and bytes of shared memory
     task: bytes
-    columns: bytes
-    """The rest of the task, which begins with `TEXT_SIZES`; and the columns."""
-    buffer: int
-    """Bytes of `string_sizes` for each tile."""
+    columns: bytes  # the rest of the task, which begins with `TEXT_SIZES`; and the columns
+    buffer: int  # bytes of `string_sizes` for each tile
 
 
 class BufferSizes(NamedTuple):
@@ -126,13 +115,11 @@ class BufferSizes(NamedTuple):
 
     zeroed: Sequence[int] = (0,)
     """Buffers that begin as zeros. The first is appended to the totals, to be fetched with them; the others are separate."""
-    others: Sequence[int] = ()
-    """Buffers without initial content."""
+    others: Sequence[int] = ()  # buffers without initial content
 
 
 NO_EXTRA = BufferSizes()
-Variants = list[tuple[str, Any]]
-"""Search variants in the order of their launches, each with its tables."""
+Variants = list[tuple[str, Any]]  # search variants in the order of their launches, each with its tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,18 +127,14 @@ class SearchPlan:
     """Everything that selects a search's launches."""
 
     dialect: Dialect
-    variants: Variants
-    """The text's dialect, and the variants to enqueue."""
-    tuning: SearchTuning
-    """Launch configuration."""
-    fused: FusedSummary | None
-    """Kernel that replaces the first variant, if that is the variant it is made for."""
+    variants: Variants  # the text's dialect, and the variants to enqueue
+    tuning: SearchTuning  # launch configuration
+    fused: FusedSummary | None  # kernel that replaces the first variant, if that is the variant it is made for
     tables_begin: int | None = None
     """First byte of the automaton's tables in the caller's arguments (`ARGUMENTS`); None if the search copies them itself."""
 
 
-ARGUMENTS = 1
-"""Index of the caller's arguments among its buffers without initial content."""
+ARGUMENTS = 1  # index of the caller's arguments among its buffers without initial content
 
 
 class Search:

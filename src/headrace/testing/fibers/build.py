@@ -36,8 +36,7 @@ BUILDS = {
     "checked": ["-Og", *_ACCESSES, *_UNDEFINED, *_BLOCKS],
     "fast": ["-O2", *_BLOCKS],
     "address": ["-O1", "-fsanitize=address", *_UNDEFINED, *_BLOCKS],
-}
-"""Compiler flags of the kernel's unit. The harness itself is compiled with -O2 and without these flags."""
+}  # Compiler flags of the kernel's unit. The harness itself is compiled with -O2 and without these flags.
 
 _KERNEL = re.compile(r'extern "C"\s+__attribute__\(\(used, noinline\)\)\s+void\s+(\w+)\s*\(')
 _SHARED_SECTION = re.compile(r"^\s*\d+\s+(\.bss\._ZZ\S+)\s", re.MULTILINE)
@@ -65,10 +64,8 @@ def unsupported() -> str:
 class Program:
     """A compiled program. `program` makes one."""
 
-    path: Path
-    """The library."""
-    entries: tuple[str, ...]
-    """Names of its kernels."""
+    path: Path  # the library
+    entries: tuple[str, ...]  # names of its kernels
     build: str
 
     @property

@@ -34,8 +34,7 @@ KINDS = (
     ("undefined", "what the language leaves undefined"),
     ("stack", "a thread's stack is too small; pass Checks(stack_bytes=...)"),
     ("trap", "the kernel stopped itself"),
-)
-"""Names and meanings of `Found` in state.hpp, in its order."""
+)  # names and meanings of `Found` in state.hpp, in its order
 
 _COLLECTIVES = (
     "__syncwarp",

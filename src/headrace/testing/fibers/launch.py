@@ -38,22 +38,16 @@ class Checks:
     """Two threads access the same shared memory or array, one of them writes, and no barrier or fence is between. Only the
     ``"checked"`` build checks this and the next fault.
     """
-    uninitialised: bool = True
-    """Shared memory is read before it is written."""
-    spins: bool = True
-    """Threads poll memory that no other thread will change."""
+    uninitialised: bool = True  # shared memory is read before it is written
+    spins: bool = True  # threads poll memory that no other thread will change
     starts: str = "any"
     """``"any"``: blocks start in an arbitrary order, since CUDA promises none. ``"ascending"``: as hardware starts them."""
     poison: int = 0xCB
     """Initial value of each byte of shared memory. A result that depends on it depends on uninitialised memory."""
-    reachable: tuple[Any, ...] = ()
-    """Arrays that are not arguments, but are reached through pointers in structures or arrays."""
-    unwritten: tuple[Any, ...] = ()
-    """Arguments without content: each byte must be written before it is read."""
-    seconds: float = 60.0
-    """Time limit."""
-    stack_bytes: int = 64 << 10
-    """Stack of each thread, for its local arrays."""
+    reachable: tuple[Any, ...] = ()  # arrays that are not arguments, but are reached through pointers in structures or arrays
+    unwritten: tuple[Any, ...] = ()  # arguments without content: each byte must be written before it is read
+    seconds: float = 60.0  # time limit
+    stack_bytes: int = 64 << 10  # stack of each thread, for its local arrays
 
 
 @dataclass(frozen=True)
@@ -61,19 +55,14 @@ class Counts:
     """Event counts of a launch."""
 
     blocks: int
-    threads: int
-    """Blocks and threads that ran."""
-    interleavings: int
-    """Accesses before which another thread could run: atomic and volatile ones, and fences."""
+    threads: int  # blocks and threads that ran
+    interleavings: int  # accesses before which another thread could run: atomic and volatile ones, and fences
     switches: int
-    block_switches: int
-    """Switches to another thread; those to another block."""
+    block_switches: int  # switches to another thread; those to another block
     barriers: int
-    collectives: int
-    """Arrivals of threads at barriers, and of lanes at collectives."""
+    collectives: int  # arrivals of threads at barriers, and of lanes at collectives
     atomics: int
-    lost_swaps: int
-    """Atomic operations; compare-and-swaps that failed."""
+    lost_swaps: int  # atomic operations; compare-and-swaps that failed
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,8 +34,7 @@ VALUE_BYTES = 4  # shared memory for a value of each key (split_tile.cuh)
 PLACES = layout("SplitPlaces").packer()
 _CHUNKS, _PACKED_COLUMNS = layout("ChunkLayout"), COLUMNS.packer()
 _BITS, _HASH_BITS = (rule_layout(rule, np.dtype("u4")) for rule in ("BitsOf", "HashBitsOf"))
-BUCKET_LIMIT = layout("BucketLimit").packer()
-"""End of a ``Digit`` (split_rule.cuh), after the rule."""
+BUCKET_LIMIT = layout("BucketLimit").packer()  # end of a `Digit` (split_rule.cuh), after the rule
 DIGIT_OF_BITS = f"{_BITS.size + BUCKET_LIMIT.size}s"  # a ``Digit`` of bits, in signatures
 
 _BASES = Entry("arrange/multisplit/gpu/count.cu", "split_bases", "PPIPPPI")
@@ -48,17 +47,12 @@ _BASES_THREADS, _BASES_DIGITS = 1024, 32  # threads and digits per block of ``sp
 class Pass:
     """The digits of one pass."""
 
-    key: str
-    """Type of the keys, as the kernels name it."""
-    rule: str
-    """Rule of the digits, as the kernels name it (rules.hpp)."""
+    key: str  # type of the keys, as the kernels name it
+    rule: str  # rule of the digits, as the kernels name it (rules.hpp)
     digit: bytes
-    count: int
-    """Number of digits, at most 256."""
-    bucket: str = ""
-    """C expression of the rule ``"Computed"``."""
-    min_bits: int = 1
-    """Minimum digit width of the kernels to use."""
+    count: int  # number of digits, at most 256
+    bucket: str = ""  # c expression of the rule `"Computed"`
+    min_bits: int = 1  # minimum digit width of the kernels to use
 
     @property
     def bits(self) -> int:

@@ -25,8 +25,7 @@ class BlockStrategy:
     """Splits keys, or labels of one or two bytes, block by block: the strategy ``"block"``, and the default."""
 
     name = "block"
-    label_bits = DIGIT_BITS
-    """Bits of a label that one pass splits by."""
+    label_bits = DIGIT_BITS  # bits of a label that one pass splits by
 
     def check(self, splitter: Splitter, rule: Rule) -> None:
         """Raise OptionError if the strategy cannot split these keys by this rule."""

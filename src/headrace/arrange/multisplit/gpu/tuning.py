@@ -23,18 +23,15 @@ KERNEL_BITS = (1, 5, DIGIT_BITS)
 KEY_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
 LABEL_THREADS = 256
 RULES = ("BitsOf", "AnyOf", "BetweenOf")
-BIT_RULES = ("BitsOf", "HashBitsOf")
-"""Rules that take few instructions: bits of a key, or of the hash that replaces it."""
+BIT_RULES = ("BitsOf", "HashBitsOf")  # rules that take few instructions: bits of a key, or of the hash that replaces it
 
 
 class PassKind(NamedTuple):
     """Properties of a pass that its kernels are compiled for."""
 
     key: str
-    rule: str
-    """Type of the keys and rule of the digits, as the kernels name them (rules.hpp)."""
-    bits: int
-    """Digit width of the kernels."""
+    rule: str  # type of the keys and rule of the digits, as the kernels name them (rules.hpp)
+    bits: int  # digit width of the kernels
 
 
 class BlockTuning(NamedTuple):
@@ -66,26 +63,19 @@ class SplitTuning:
     """Tiles of the split kernel, by key width (at most 4 bytes, or 8) and by the presence of values."""
     together: BlockTuning = _TOGETHER
     """Tiles for keys of 4 bytes with one column of 4-byte values and at most 5 bits: pairs move together."""
-    alone: BlockTuning = _ALONE
-    """Tiles for keys of 4 bytes with 4-byte values in all other cases."""
+    alone: BlockTuning = _ALONE  # tiles for keys of 4 bytes with 4-byte values in all other cases
     reserving: BlockTuning = _RESERVING
-    reserving_long: BlockTuning = _RESERVING_LONG
-    """Tiles of the unordered partition, for keys of 4 and of 8 bytes."""
-    counting: tuple[int, int] = (256, 4)
-    """Threads per block, and vectors per thread and tile, of the counting kernel."""
-    warps: tuple[int, int] = (256, 8)
-    """Threads per block, and keys per thread, of the warp-level kernels."""
-    multiprocessors: int = 132
-    """Multiprocessors of the device."""
+    reserving_long: BlockTuning = _RESERVING_LONG  # tiles of the unordered partition, for keys of 4 and of 8 bytes
+    counting: tuple[int, int] = (256, 4)  # threads per block, and vectors per thread and tile, of the counting kernel
+    warps: tuple[int, int] = (256, 8)  # threads per block, and keys per thread, of the warp-level kernels
+    multiprocessors: int = 132  # multiprocessors of the device
     groups_per_multiprocessor: int = 4
-    warps_per_multiprocessor: int = 64
-    """Maximum number of counted groups and of warp chunks for each multiprocessor."""
+    warps_per_multiprocessor: int = 64  # maximum number of counted groups and of warp chunks for each multiprocessor
     chunk_keys: tuple[int, int, int] = (36864, 49152, 1)
     """Keys per chunk for digits of 1, 5 and 8 bits; a chunk has at least one tile. Small chunks keep blocks that run at the same
     time writing to neighbouring addresses.
     """
-    max_keys_u32: int = MAX_KEYS_U32
-    """Maximum number of keys that kernels with 32-bit positions take."""
+    max_keys_u32: int = MAX_KEYS_U32  # maximum number of keys that kernels with 32-bit positions take
 
     def split(self, kind: PassKind, places: int, widths: Sequence[int]) -> BlockTuning:
         """Return the tile of a split; `widths`: bytes of each column that moves with the keys."""

@@ -30,18 +30,12 @@ class SortRequest:
 
     order: KeyOrder
     keys: DeviceBuffer
-    target: DeviceBuffer | None
-    """Input and output; no target: the sorted keys are not needed."""
-    values: tuple[MovedItems, ...] = ()
-    """Columns that move with the keys."""
-    indices: RowNumbers | None = None
-    """Output for the positions of the keys."""
-    stable: bool = True
-    """True if equal keys keep their order."""
-    strategy: str | None = None
-    """``"digits"``, ``"hybrid"``, or None for the planner's choice."""
-    options: HybridOptions = field(default_factory=HybridOptions)
-    """Switches of the hybrid sort."""
+    target: DeviceBuffer | None  # input and output; no target: the sorted keys are not needed
+    values: tuple[MovedItems, ...] = ()  # columns that move with the keys
+    indices: RowNumbers | None = None  # output for the positions of the keys
+    stable: bool = True  # True if equal keys keep their order
+    strategy: str | None = None  # `"digits"`, `"hybrid"`, or None for the planner's choice
+    options: HybridOptions = field(default_factory=HybridOptions)  # switches of the hybrid sort
 
     @property
     def width(self) -> int:
@@ -79,8 +73,7 @@ class _Sorts:
     plan: DevicePlan
     lsd: LsdSort | None
     msd: MsdSort | None
-    extraction: ExtractionBuffers | None
-    """Buffers of the sampled heavy hitters."""
+    extraction: ExtractionBuffers | None  # buffers of the sampled heavy hitters
 
 
 class Sorter:

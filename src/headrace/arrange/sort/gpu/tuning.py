@@ -42,8 +42,7 @@ class SortTuning:
     """Maximum bytes of values of a key that move in each pass, for keys of 4 and 8 bytes. Wider values are gathered by row number
     at the end.
     """
-    multiprocessors: int = 132
-    """Number of multiprocessors of the device."""
+    multiprocessors: int = 132  # number of multiprocessors of the device
 
     def msd_of(self, key_bytes: int) -> KeyMsdTuning | None:
         """Return the MSD sort's row for keys of one width; None if it does not support them."""

@@ -65,10 +65,8 @@ class TaskText(NamedTuple):
     """The fields of ConvertTask that depend on the text."""
 
     size: int
-    tiles: int
-    """Bytes of the text, and number of tiles."""
-    dfa: bytes
-    """DfaTask as bytes: zeros if byte masks read the text."""
+    tiles: int  # bytes of the text, and number of tiles
+    dfa: bytes  # DfaTask as bytes: zeros if byte masks read the text
 
 
 class GpuPlan:
@@ -324,14 +322,12 @@ class ColumnGroupBuffers:
     """Buffers of a group's columns, in the kernels' order."""
 
     group: ColumnGroup
-    rows: int
-    """The group, and the number of rows."""
+    rows: int  # the group, and the number of rows
     buffers: BufferGroup
     """Buffers of all columns, in this order: validity; values of bools; offsets of strings; other values of fixed width; bytes of
     strings.
     """
-    nulls: Sequence[int]
-    """Null rows of each column."""
+    nulls: Sequence[int]  # null rows of each column
     _columns: list[ColumnBuffers] | None = None
 
     def trim(self, rows: int, string_bytes: Sequence[int]) -> None:

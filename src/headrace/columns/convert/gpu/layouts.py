@@ -47,8 +47,7 @@ FIELD_RULES = layout("FieldRules").dtype
 _ZONE_BYTES = layout("Zone").size
 TYPE_IDS = {name: number for number, (name, *_) in enumerate(_native.type_list())}
 HEX_KINDS = 15, 16
-NULL_WORDS = 0xFFFFFFFF
-"""ROW_NULL_WORDS of fast/row_task.hpp."""
+NULL_WORDS = 0xFFFFFFFF  # ROW_NULL_WORDS of fast/row_task.hpp
 _EIGHT_DIGITS = 99_999_999
 
 
@@ -100,8 +99,7 @@ _FAMILIES = {
     ("duration", 0): ConvertFamily.TIME,
     ("string", 0): ConvertFamily.TEXT,
     ("binary", 0): ConvertFamily.TEXT,
-}
-"""Families of columns/types.py with their own conversion code; floats also by their bits."""
+}  # families of columns/types.py with their own conversion code; floats also by their bits
 
 
 def kernel_order(column: ColumnAddresses) -> tuple[bool, bool]:
@@ -205,17 +203,12 @@ def dfa_dialect(dialect: Dialect) -> bytes:
 class FaultListing:
     """Options of the fault list that a conversion writes."""
 
-    capacity: int
-    """Capacity of the list. Further faults are counted, not listed."""
+    capacity: int  # Capacity of the list. Further faults are counted, not listed.
     rejected: int = 0
-    rejected_count: int = 0
-    """Address and number of rejected records' indices, ascending. Their fields are not converted."""
-    last_record: int = 2**64 - 1
-    """Index of the last record that is converted."""
-    raise_mask: int = 0
-    """Bit mask of the faults (Fault of columns/rules/fault.hpp) that are to be raised."""
-    knows_records: bool = False
-    """True if an earlier pass has listed the faults of records. Then they are not listed again."""
+    rejected_count: int = 0  # Address and number of rejected records' indices, ascending. Their fields are not converted.
+    last_record: int = 2**64 - 1  # index of the last record that is converted
+    raise_mask: int = 0  # bit mask of the faults (Fault of columns/rules/fault.hpp) that are to be raised
+    knows_records: bool = False  # True if an earlier pass has listed the faults of records. Then they are not listed again.
 
     @property
     def skips_records(self) -> bool:

@@ -21,12 +21,10 @@ class WideTuning:
     A larger tile has more rows. So a thread, which converts a column, stores more adjacent values.
     """
 
-    span: int = 3
-    """Tiles of the search in a tile."""
+    span: int = 3  # tiles of the search in a tile
     threads: int = 512
     window: int = 8704
-    blocks: int = 2
-    """Sizes of the blocks (`ConvertTuning`)."""
+    blocks: int = 2  # sizes of the blocks (`ConvertTuning`)
     min_tiles: int = 1024
     """Tiles of the search from which on a text is converted so. Fewer large tiles would leave multiprocessors idle."""
 
@@ -38,8 +36,7 @@ class GpuTuning:
     find: SearchTuning = field(default_factory=SearchTuning)
     threads: int = 256
     window: int = 4096
-    blocks: int = 4
-    """The general conversion, as in `ConvertTuning`."""
+    blocks: int = 4  # the general conversion, as in `ConvertTuning`
     rows: RowTuning = field(default_factory=lambda: RowTuning(record_bytes=4))
     numbers_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, blocks=8))
     number_rows: RowTuning = field(default_factory=lambda: RowTuning(threads=128, records=2, record_bytes=2, blocks=6))
@@ -52,8 +49,7 @@ class GpuTuning:
     wide: WideTuning = WideTuning()
     """The general conversion of texts with long records of many columns, without quotes. With them the window is half as large.
     """
-    speculative: bool = True
-    """True if the conversion is launched before the rows are counted, into buffers of estimated size."""
+    speculative: bool = True  # True if the conversion is launched before the rows are counted, into buffers of estimated size
     min_sampled_first: int = 64 << 20
     """Bytes of data from which on inferred types are sampled before the search, so that the search measures strings too. The GPU
     waits for the sample. For less data, that takes longer than a further kernel that measures strings.

@@ -7,13 +7,10 @@ from functools import cache
 
 from headrace.gpu.kernels.source import Programs
 
-MAX_STRINGS = 16
-"""Columns of strings that the fast conversion reads at most (MAX_ROW_STRINGS of fast/row_task.hpp)."""
+MAX_STRINGS = 16  # columns of strings that the fast conversion reads at most (MAX_ROW_STRINGS of fast/row_task.hpp)
 
-_MEASURE_BLOCKS = 8
-"""Blocks per multiprocessor of ``measure_rows``."""
-_SUMMARY_BLOCKS = 12, 10
-"""Blocks per multiprocessor of ``summarize_rows``, without and with quotes."""
+_MEASURE_BLOCKS = 8  # blocks per multiprocessor of `measure_rows`
+_SUMMARY_BLOCKS = 12, 10  # blocks per multiprocessor of `summarize_rows`, without and with quotes
 _STREAM_BYTES = 1360, 512
 """Shared memory in which a warp gathers strings before it stores them, without and with quotes. More would leave no room for
 as many blocks.
@@ -21,55 +18,38 @@ as many blocks.
 _LONG_STRINGS, _LONG_BYTES = 4096, 200
 """A group of 32 records with at least 4096 string bytes is copied by all warps of the block. Its entry in the block's list
 in fast/row_strings.cuh has 200 bytes."""
-_MAX_MALFORMED = 256
-"""Malformed quotes in a tile that the fast conversion lists (`max_malformed` of fast/row_tile.cuh)."""
-_MAX_LEFT = 108
-"""Fields of a tile that the fast conversion leaves to the rules at most (`max_left` of fast/row_tile.cuh)."""
+_MAX_MALFORMED = 256  # malformed quotes in a tile that the fast conversion lists (`max_malformed` of fast/row_tile.cuh)
+_MAX_LEFT = 108  # fields of a tile that the fast conversion leaves to the rules at most (`max_left` of fast/row_tile.cuh)
 _LONG_PIECE, _SIZED_STRINGS = 96, 512
 _HEAD_BYTES = 64
-_LEFT_BYTES = 4 * (512 + 1)
-"""The list of fields that a tile leaves to the rules, and their number."""
+_LEFT_BYTES = 4 * (512 + 1)  # the list of fields that a tile leaves to the rules, and their number
 
-OFFSETS_THREADS = 256
-"""Threads of a block of string_offsets.cu."""
+OFFSETS_THREADS = 256  # threads of a block of string_offsets.cu
 PROGRAMS: Programs = (("string_offsets.cu", {"HR_THREADS": [OFFSETS_THREADS]}),)
 
 LISTED_DEFINES = {"HR_THREADS": 256, "HR_BLOCKS": 4}
 """Macros of general/listed_strings.cu: threads of a block, and resident blocks per multiprocessor."""
 
-ALL_KINDS = (1 << 23) - 1
-"""All bits of a program's mask of RowKind, and those after them: ALL_ROW_KINDS of fast/row_task.hpp."""
-USUAL_KINDS = (1 << 16) - 1
-"""The bits of RowKind alone, without those of forms that only few columns have."""
-TEXT_KIND = 1 << 8
-"""The bit of columns of strings."""
-INFERS_BIT = 10
-"""The bit of a mask of families that is set if types are inferred."""
-ALL_FAMILIES = (2 << INFERS_BIT) - 1
-"""All bits of a mask of ConvertFamily (convert_task.hpp), and `INFERS_BIT`."""
+ALL_KINDS = (1 << 23) - 1  # all bits of a program's mask of RowKind, and those after them: ALL_ROW_KINDS of fast/row_task.hpp
+USUAL_KINDS = (1 << 16) - 1  # the bits of RowKind alone, without those of forms that only few columns have
+TEXT_KIND = 1 << 8  # the bit of columns of strings
+INFERS_BIT = 10  # the bit of a mask of families that is set if types are inferred
+ALL_FAMILIES = (2 << INFERS_BIT) - 1  # all bits of a mask of ConvertFamily (convert_task.hpp), and `INFERS_BIT`
 
-Program = tuple[dict[str, int], int, int]
-"""Macros of a program, threads per block, and dynamic shared memory in bytes."""
+Program = tuple[dict[str, int], int, int]  # macros of a program, threads per block, and dynamic shared memory in bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertTuning:
     """Launch configuration of the general conversion (general/convert.cu)."""
 
-    threads: int = 256
-    """Threads per block."""
-    tile: int = 16384
-    """Bytes per tile."""
-    window: int = 4096
-    """Fields that are indexed at a time."""
-    quotes: bool = True
-    """True if the dialect has quotes."""
-    dfa: bool = False
-    """True if a DFA classifies the bytes instead of byte masks."""
-    blocks: int = 4
-    """Resident blocks per multiprocessor that the compiler is asked for."""
-    span: int = 1
-    """Tiles of the search in a tile."""
+    threads: int = 256  # threads per block
+    tile: int = 16384  # bytes per tile
+    window: int = 4096  # fields that are indexed at a time
+    quotes: bool = True  # True if the dialect has quotes
+    dfa: bool = False  # True if a DFA classifies the bytes instead of byte masks
+    blocks: int = 4  # resident blocks per multiprocessor that the compiler is asked for
+    span: int = 1  # tiles of the search in a tile
 
     def defines(self, *, writes: bool, families: int = ALL_FAMILIES) -> dict[str, int]:
         """Return the macros of ``convert_tiles`` (`writes`) or ``measure_strings``, for columns of these families."""
@@ -99,21 +79,14 @@ class RowTuning:
     one that converted the records of the second round.
     """
 
-    quotes: bool = False
-    """True if the dialect has quotes."""
-    dfa: bool = False
-    """True if the DFA finds the fields instead of byte masks."""
-    threads: int = 192
-    """Threads per block."""
+    quotes: bool = False  # True if the dialect has quotes
+    dfa: bool = False  # True if the DFA finds the fields instead of byte masks
+    threads: int = 192  # threads per block
     tile: int = 16384
-    head: int = 512
-    """Bytes per tile, and bytes before it that are staged with it."""
-    records: int = 1
-    """Records that a thread converts side by side."""
-    record_bytes: int = 8
-    """The fast conversion declines tiles with more records than records of this size would give."""
-    blocks: int = 6
-    """Resident blocks per multiprocessor that the compiler is asked for."""
+    head: int = 512  # bytes per tile, and bytes before it that are staged with it
+    records: int = 1  # records that a thread converts side by side
+    record_bytes: int = 8  # the fast conversion declines tiles with more records than records of this size would give
+    blocks: int = 6  # resident blocks per multiprocessor that the compiler is asked for
 
     def defines(self, *, writes: bool, kinds: int = ALL_KINDS) -> dict[str, int]:
         """Return the macros of ``convert_rows`` (`writes`), for columns of these kinds, or those of kernels that measure."""

@@ -91,16 +91,12 @@ class FaultyRecords:
 class GatheredRecords:
     """Listed faults, and the texts and lines of their records, on a device."""
 
-    faults: DeviceBuffer
-    """The list, in any order."""
+    faults: DeviceBuffer  # the list, in any order
     places: RecordPlaces
-    texts: DeviceBuffer
-    """Lines and offsets, and the texts."""
+    texts: DeviceBuffer  # lines and offsets, and the texts
     count: int
-    all_records: int
-    """Numbers of these records, and of all records of the text."""
-    first_line: int | None
-    """Line of the text's first record if each record is a line; None if `places` has their lines."""
+    all_records: int  # numbers of these records, and of all records of the text
+    first_line: int | None  # line of the text's first record if each record is a line; None if `places` has their lines
 
     def fetch(self, launcher: Launcher, ranks: Sequence[int], threads: int) -> tuple[NDArray[np.void], RecordTexts]:
         """Return the faults by record, and the texts and lines of these. The first of a record's own faults counts.

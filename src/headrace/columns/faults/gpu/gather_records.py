@@ -23,8 +23,7 @@ _NUMBER_LINES = Entry("columns/faults/gpu/count_lines.cu", "number_lines", "PQPP
 _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _LINES_BYTES = _THREADS * 64
-_BLOCK_RECORDS = _THREADS // 8
-"""Records that a block of gather_records copies: eight threads copy one."""
+_BLOCK_RECORDS = _THREADS // 8  # records that a block of gather_records copies: eight threads copy one
 MAX_RECORD_BYTES = 16 << 10
 BATCH_BYTES = 64 << 20
 
@@ -32,12 +31,10 @@ BATCH_BYTES = 64 << 20
 class RecordTexts(NamedTuple):
     """Texts of records with their line ends, concatenated."""
 
-    bytes: NDArray[np.uint8]
-    """The texts."""
+    bytes: NDArray[np.uint8]  # the texts
     ends: NDArray[np.uint64]
     """End of each text as an unsigned 64-bit integer. Records that are very long, or have no line end, have an empty text."""
-    lines: NDArray[np.uint64]
-    """The line in which each record begins, from 1; of no meaning for a part of a text."""
+    lines: NDArray[np.uint64]  # the line in which each record begins, from 1; of no meaning for a part of a text
 
 
 class RecordPlaces:
@@ -67,14 +64,10 @@ class LocatedRecords:
     whole: DeviceBuffer | None
     begin: int
     """The text in device memory, and the first byte of its data. For a part of a text, `whole` is None: lines are not counted."""
-    text: DeviceBuffer
-    """The data."""
-    dialect: Dialect
-    """The dialect of the text."""
-    roles: DeviceBuffer | None
-    """The roles of its bytes if the automaton has read the text, else None."""
-    are_lines: bool = False
-    """True if each record is known to be a line of the text."""
+    text: DeviceBuffer  # the data
+    dialect: Dialect  # the dialect of the text
+    roles: DeviceBuffer | None  # the roles of its bytes if the automaton has read the text, else None
+    are_lines: bool = False  # True if each record is known to be a line of the text
 
     def place(self, launcher: Launcher, begins: DeviceBuffer, places: RecordPlaces, ungathered: DeviceBuffer) -> None:
         """Launch the kernels that find the offsets of records' texts.

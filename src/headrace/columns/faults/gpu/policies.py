@@ -26,19 +26,14 @@ def kind_bit(kind: int) -> int:
 class FaultPolicies:
     """Outcomes by kind of fault."""
 
-    raises: NDArray[np.bool_]
-    """True if the load raises an error."""
-    keeps: NDArray[np.bool_]
-    """True if the record remains a row."""
-    order: list[int]
-    """Rank of each kind among several faults of one record: the lowest counts."""
+    raises: NDArray[np.bool_]  # True if the load raises an error
+    keeps: NDArray[np.bool_]  # True if the record remains a row
+    order: list[int]  # rank of each kind among several faults of one record: the lowest counts
     raised_mask: int
-    retained_mask: int
-    """The same as bits of kinds."""
+    retained_mask: int  # the same as bits of kinds
     listed_masks: tuple[int, int]
     """Kinds of faults of records, and of fields, of which the list and the records' texts have all that the table shows."""
-    listing: FaultListing
-    """The listing of a first conversion."""
+    listing: FaultListing  # the listing of a first conversion
 
 
 @cache

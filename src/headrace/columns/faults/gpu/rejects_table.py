@@ -35,10 +35,8 @@ class RejectsTable:
     """A table of rejects."""
 
     rejects: Mapping[str, Column]
-    faults: int
-    """Number of faults, which may exceed its rows."""
-    rejected_short: int
-    """Number of rejected records that were counted as filled."""
+    faults: int  # number of faults, which may exceed its rows
+    rejected_short: int  # number of rejected records that were counted as filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +46,7 @@ class RejectsBuilder:
     source: OpenSource
     dialect: _native.Dialect
     plan: LoadPlan
-    begin: int
-    """Byte of the source that the kernels count from."""
+    begin: int  # byte of the source that the kernels count from
 
     def table(self, listed: NDArray[np.void], texts: RecordTexts, types: Sequence[DataType | None]) -> RejectsTable:
         """Return the table of listed faults. If some fault raises, the table has the first such fault alone.
@@ -96,13 +93,11 @@ class _LaterRejects:
     """The parts of a table of rejects. They do not refer to the text."""
 
     launcher: Launcher
-    faults: GatheredRecords
-    """The faults on the GPU."""
+    faults: GatheredRecords  # the faults on the GPU
     dialect: _native.Dialect
     plan: LoadPlan
     begin: int
-    types: Sequence[DataType | None]
-    """Types of the columns."""
+    types: Sequence[DataType | None]  # types of the columns
 
     def table(self, ranks: Sequence[int]) -> LazyMapping[Column]:
         """Return the table; `ranks`: rank of each kind of fault in a record."""

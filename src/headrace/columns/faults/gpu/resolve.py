@@ -39,14 +39,10 @@ class Conversion:
     """The results of a conversion."""
 
     columns: ColumnGroupBuffers
-    table: DeviceBuffer
-    """The kernels' table of these columns."""
-    faults: DeviceBuffer
-    """The list of faults."""
-    totals: NDArray[np.uint64]
-    """TOTALS_WORDS words."""
-    seen: NDArray[np.uint64]
-    """Indices of the records in which kinds were first seen."""
+    table: DeviceBuffer  # the kernels' table of these columns
+    faults: DeviceBuffer  # the list of faults
+    totals: NDArray[np.uint64]  # TOTALS_WORDS words
+    seen: NDArray[np.uint64]  # indices of the records in which kinds were first seen
 
     def listed(self, count: int) -> DeviceBuffer:
         """Return the first `count` faults of the list."""

@@ -24,8 +24,7 @@ class SortedFaults:
     faults: NDArray[np.void]
     record_kinds: int
     field_kinds: int
-    has_repeats: bool
-    """The members of ListedKinds (columns/faults/sort_faults.hpp)."""
+    has_repeats: bool  # the members of ListedKinds (columns/faults/sort_faults.hpp)
 
     @property
     def of_records(self) -> NDArray[np.void]:

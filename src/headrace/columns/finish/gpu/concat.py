@@ -22,8 +22,7 @@ _THREADS = 256
 _DEFINES = {"HR_THREADS": _THREADS}
 _MAX_BLOCKS = 4096
 _MAX_STRING_BYTES = 0x7FFFFFFF
-_INFERRED = 1
-"""Any kind of text: marks the column as inferred, so that it may be shrunk."""
+_INFERRED = 1  # any kind of text: marks the column as inferred, so that it may be shrunk
 
 
 def concat_on_gpu(

@@ -32,13 +32,11 @@ class FastTable(NamedTuple):
 class ArgumentBuffers:
     """Slices of the argument buffer."""
 
-    table: DeviceBuffer
-    """Table of columns for the general kernels."""
+    table: DeviceBuffer  # table of columns for the general kernels
     fast: list[FastTable]
     """Columns for the fast kernels, in the order of the template's `fast`: to measure strings, then to convert; or one of them.
     """
-    ranges: DeviceBuffer
-    """Ranges of sizes that the estimate covers."""
+    ranges: DeviceBuffer  # ranges of sizes that the estimate covers
 
 
 def argument_bytes(gpu_plan: GpuPlan, columns: int) -> int:

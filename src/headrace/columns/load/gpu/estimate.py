@@ -23,20 +23,16 @@ MAX_TIMES_TEXT = 9
 """Upper limit of the buffers without string bytes, as a multiple of the text: an empty field has a byte, and its value eight.
 `SMALL_BYTES` more are always allowed."""
 SMALL_BYTES = 1 << 20
-SPARE_ROWS = 512
-"""Added to each estimate, or fewer if these have more than `SMALL_BYTES`."""
-SPARE_STRING_BYTES = 256 << 10
-"""Added to each estimate. Twice as much may remain unused, as of the spare rows."""
+SPARE_ROWS = 512  # added to each estimate, or fewer if these have more than `SMALL_BYTES`
+SPARE_STRING_BYTES = 256 << 10  # Added to each estimate. Twice as much may remain unused, as of the spare rows.
 _MIN_SPARE_PART, _MAX_SPARE_PART = 1 / 64, 1 / 8
 """Added to each estimate as a part of it: the minimum if all records have equal sizes, at most the maximum for deviations."""
-_DEVIATIONS = 3
-"""Standard deviations that are added to the mean."""
+_DEVIATIONS = 3  # standard deviations that are added to the mean
 _MAX_SMALL_OFFSET = 0x7FFFFFFF
 _SHORT_TEXT_BYTES = 64 << 20
 _MIN_SAMPLE_BYTES, _MIN_LARGE_SAMPLE_BYTES, _SAMPLE_GROWTH = 1 << 10, 4 << 10, 2
 """Bytes of the first sample of a short text and of a longer one, and the factor if the sample is too small."""
-_MIN_RECORDS = 6
-"""Minimum number of records in a sample. The deviations of fewer are unreliable: three may be alike by chance."""
+_MIN_RECORDS = 6  # Minimum number of records in a sample. The deviations of fewer are unreliable: three may be alike by chance.
 _MISPREDICTED = _NO_LIMIT = 2**64 - 1
 
 
@@ -44,10 +40,8 @@ _MISPREDICTED = _NO_LIMIT = 2**64 - 1
 class SizeEstimate:
     """Estimated sizes of a text."""
 
-    rows: int
-    """Number of rows if all records were as long as the first ones, and the spare rows."""
-    strings: list[int]
-    """Bytes of each column of strings, with the spare bytes."""
+    rows: int  # number of rows if all records were as long as the first ones, and the spare rows
+    strings: list[int]  # bytes of each column of strings, with the spare bytes
 
     def allocate(
         self, group: ColumnGroup, launcher: Launcher, size: int, *, strings: bool, cleared: bool
@@ -146,13 +140,10 @@ def estimate_sizes(
 class TextSizes(NamedTuple):
     """The sizes of a text."""
 
-    nbytes: int
-    """Bytes of the text."""
+    nbytes: int  # bytes of the text
     rows: int
-    strings: Sequence[int]
-    """Rows, and bytes of each column of strings."""
-    is_steady: bool
-    """True if the sizes of the text before it predicted them."""
+    strings: Sequence[int]  # rows, and bytes of each column of strings
+    is_steady: bool  # True if the sizes of the text before it predicted them
 
 
 class SizeHistory:

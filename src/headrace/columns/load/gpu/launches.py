@@ -53,12 +53,9 @@ MARKED_BLOCKS = 2048
 class ConversionOutput:
     """The output of a conversion beside its columns."""
 
-    results: DeviceBuffer
-    """Buffer of `results_bytes`. The counts must be zero, and the first occurrences all ones."""
-    faults: DeviceBuffer
-    """The list of faults."""
-    rows: int
-    """The number of rows, or an upper bound."""
+    results: DeviceBuffer  # Buffer of `results_bytes`. The counts must be zero, and the first occurrences all ones.
+    faults: DeviceBuffer  # the list of faults
+    rows: int  # the number of rows, or an upper bound
     validated: DeviceBuffer | None = None
     """The word of `headrace.columns.load.gpu.estimate.validate_estimate`; None if the host knows the number of rows."""
 

@@ -43,13 +43,10 @@ _MAX_ENDS = 8
 class TargetText(NamedTuple):
     """A text in device memory that begins at byte `begin` of its source."""
 
-    target: GpuTarget
-    """The execution target, with the whole source."""
+    target: GpuTarget  # the execution target, with the whole source
     begin: int
-    size: int
-    """First byte of the data in the source, and their bytes."""
-    head: int = 0
-    """Bytes at the begin of the source that the load copies to the host; 0 if it has them."""
+    size: int  # first byte of the data in the source, and their bytes
+    head: int = 0  # bytes at the begin of the source that the load copies to the host; 0 if it has them
 
     @property
     def data(self) -> BufferSlice:
@@ -60,10 +57,8 @@ class TargetText(NamedTuple):
 class TextBegin(NamedTuple):
     """The beginning of a text, on the host."""
 
-    prefix: bytes
-    """The first bytes of the data."""
-    counts: Mapping[str, int]
-    """The counts of what precedes the data."""
+    prefix: bytes  # the first bytes of the data
+    counts: Mapping[str, int]  # the counts of what precedes the data
     infer: Callable[[], Inference] | None
     """Returns the inferred types of the text before any are known; None if all types are given."""
 
@@ -72,25 +67,16 @@ class TextBegin(NamedTuple):
 class RepeatedLoad:
     """The launches of an earlier load, for texts of which the same is expected."""
 
-    group: ColumnGroup
-    """The columns with their types."""
-    chain: TraceChain
-    """All launches."""
-    search: RecordedSearch
-    """The output of the search."""
-    measuring: FusedSummary | None
-    """The search's kernel that measures strings, or None."""
-    form: TextForm
-    """The expected form of a text."""
-    has_sums: bool
-    """True if the sums have room for all columns of strings."""
+    group: ColumnGroup  # the columns with their types
+    chain: TraceChain  # all launches
+    search: RecordedSearch  # the output of the search
+    measuring: FusedSummary | None  # the search's kernel that measures strings, or None
+    form: TextForm  # the expected form of a text
+    has_sums: bool  # True if the sums have room for all columns of strings
     dialect: Dialect
-    width: int
-    """Number of the plan's columns."""
-    sizes: SizeHistory
-    """The sizes of the texts that were loaded."""
-    _ends: dict[tuple[int, ...], ChainEnd] = field(default_factory=dict)
-    """Buffers and results by estimated sizes."""
+    width: int  # number of the plan's columns
+    sizes: SizeHistory  # the sizes of the texts that were loaded
+    _ends: dict[tuple[int, ...], ChainEnd] = field(default_factory=dict)  # buffers and results by estimated sizes
 
     def load(self, setup: LoadSetup, text: TargetText, begin: TextBegin) -> Loaded | None:
         """Load a text; None if it must be loaded step by step. `setup`: that of the plan."""

@@ -42,10 +42,8 @@ class LoadRequest:
     dialect: Dialect
     plan: LoadPlan
     gpu_plan: GpuPlan
-    setup: LoadSetup
-    """State that does not depend on the text."""
-    begin: int
-    """First byte of the data in the source. Kernels count from it."""
+    setup: LoadSetup  # state that does not depend on the text
+    begin: int  # First byte of the data in the source. Kernels count from it.
     run: LoadRun
 
 
@@ -54,10 +52,8 @@ class LaunchedConversion:
     """A conversion whose kernels are launched."""
 
     columns: ColumnGroupBuffers
-    table: DeviceBuffer
-    """The kernels' table of the columns."""
-    faults: DeviceBuffer
-    """The list of faults."""
+    table: DeviceBuffer  # the kernels' table of the columns
+    faults: DeviceBuffer  # the list of faults
     declined: DeviceBuffer | None = None
     """Marks of tiles that the general conversion converts if it is launched later; None if it has been launched."""
 

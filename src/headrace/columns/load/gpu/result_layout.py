@@ -10,8 +10,7 @@ from headrace.core.layouts.layout import layout
 from headrace.structure.gpu.launches import VARIANTS_BYTES
 
 _LEFT_WORD = layout("ConvertTotals").offset("left") // 8
-FIRST_SEEN_BYTES = 2 * SIGHTINGS * 8
-"""Bytes of a column's first occurrences: position and record of each kind."""
+FIRST_SEEN_BYTES = 2 * SIGHTINGS * 8  # bytes of a column's first occurrences: position and record of each kind
 
 
 COUNTS_BEGIN = TOTALS_WORDS * 8  # first byte of the values of each column in a conversion's counts

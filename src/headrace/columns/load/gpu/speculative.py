@@ -22,23 +22,17 @@ from headrace.structure.gpu.launches import VARIANTS_BYTES
 class SearchedText:
     """A text whose search is launched, and the buffers that were allocated with it."""
 
-    structure: TileStructure
-    """The tiles of the text."""
+    structure: TileStructure  # the tiles of the text
     strings: MeasuredStrings
     """String sizes measured by the search. If the search did not measure them, `sums` is uninitialised; the measuring kernel
     writes every element.
     """
-    marks: DeviceBuffer
-    """Zeroed words of the tiles for `RowLaunches`."""
+    marks: DeviceBuffer  # zeroed words of the tiles for `RowLaunches`
     arguments: DeviceBuffer
-    faults: DeviceBuffer
-    """Buffers of the first conversion: arguments of its kernels, and its list of faults."""
-    layout: ResultLayout
-    """Offsets of the results. They are followed by zeros that the first `scan_string_sizes` needs."""
-    form: TextForm
-    """The expected form of the text."""
-    has_sums: bool
-    """True if the sums have room for all columns of strings."""
+    faults: DeviceBuffer  # buffers of the first conversion: arguments of its kernels, and its list of faults
+    layout: ResultLayout  # Offsets of the results. They are followed by zeros that the first `scan_string_sizes` needs.
+    form: TextForm  # the expected form of the text
+    has_sums: bool  # True if the sums have room for all columns of strings
 
     def string_bytes(self, group: ColumnGroup) -> DeviceBuffer:
         """Return the words that receive the bytes of each column of strings in the first conversion."""
@@ -52,14 +46,10 @@ class SearchedText:
 class ConversionPath(Enum):
     """The conversions that are launched before the host knows of declined tiles."""
 
-    LISTED = "listed"
-    """That by a list of fields: many columns, all strings."""
-    FAST = "fast"
-    """The fast one alone. If it declines tiles, the general one is launched after the wait."""
-    BOTH = "both"
-    """The fast one, then the general one for tiles that it declines, since it declined some of the last text."""
-    GENERAL = "general"
-    """The general one for all tiles: the fast one cannot read the columns."""
+    LISTED = "listed"  # that by a list of fields: many columns, all strings
+    FAST = "fast"  # The fast one alone. If it declines tiles, the general one is launched after the wait.
+    BOTH = "both"  # the fast one, then the general one for tiles that it declines, since it declined some of the last text
+    GENERAL = "general"  # the general one for all tiles: the fast one cannot read the columns
 
     @classmethod
     def of(cls, columns: RowColumns | None, *, lists: bool, expects_declined: bool) -> ConversionPath:
@@ -75,18 +65,15 @@ class ConversionPath(Enum):
 class SpeculativeConversion:
     """A conversion that is launched with estimated sizes, recorded so that it can be replayed for any text."""
 
-    arguments: ArgumentTemplate
-    """The arguments of the kernels."""
+    arguments: ArgumentTemplate  # the arguments of the kernels
     path: ConversionPath
-    recording: Recording | None = None
-    """The launches; None if they cannot be recorded."""
+    recording: Recording | None = None  # the launches; None if they cannot be recorded
     sums: int | None = None
     sizes: int | None = None
     """Numbers of the buffers, among those that the recording allocates, that `MeasuredStrings` refers to; None if the buffer was
     allocated with the search.
     """
-    measures_fast: bool = False
-    """True if the fast kernel measures strings."""
+    measures_fast: bool = False  # True if the fast kernel measures strings
 
     def replay(self, target: GpuTarget, searched: SearchedText, rows: int) -> MeasuredStrings:
         """Replay the launches for a text; `rows`: its estimated rows."""

@@ -13,14 +13,10 @@ from headrace.structure.gpu.find import needs_dfa
 class TextForm(NamedTuple):
     """Expected properties of a text. If one turns out to be wrong, slower kernels read the text."""
 
-    quoted: bool
-    """True if fields have quotes."""
-    by_dfa: bool
-    """True if a byte rules out byte masks."""
-    is_wide: bool
-    """True if tiles have few rows of many columns, which the general conversion reads."""
-    is_sparse: bool
-    """True if most fields of many columns are empty."""
+    quoted: bool  # True if fields have quotes
+    by_dfa: bool  # True if a byte rules out byte masks
+    is_wide: bool  # True if tiles have few rows of many columns, which the general conversion reads
+    is_sparse: bool  # True if most fields of many columns are empty
 
     @property
     def variant(self) -> str:

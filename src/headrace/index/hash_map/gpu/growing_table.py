@@ -33,15 +33,11 @@ class Growth:
     """The growth of a table."""
 
     old: Memory
-    memory: Memory
-    """The new table. Its first slabs need not be initialised."""
+    memory: Memory  # The new table. Its first slabs need not be initialised.
     widths: tuple[int, int]
-    tuning: SlabTuning
-    """Bytes of keys and values, and sizes."""
-    totals: DeviceBuffer
-    """The totals of ``ListBuilder.move_some``."""
-    moved: int = 0
-    """Number of blocks of buckets that have moved."""
+    tuning: SlabTuning  # bytes of keys and values, and sizes
+    totals: DeviceBuffer  # the totals of `ListBuilder.move_some`
+    moved: int = 0  # number of blocks of buckets that have moved
     is_stale: bool = False
     """True if a batch may have changed the old table, and moved lists in the new one do not have its changes."""
 

@@ -19,27 +19,20 @@ from headrace.index.hash_map.gpu.slab_kernels import COUNTS_BYTES, LOCATED, MIXE
 _PACKED = MIXED_TASK.packer()
 _LISTED_TURNS = 16  # rows that a thread lists: listed_turns of mixed.cu
 _LANES = 32  # of a warp
-_ROUND_BYTES = 24
-"""The counts of one round of changes, which come first."""
-_NOT_DONE = 0xFFFFFFFF
-"""State of a change that has not run: not_done of mixed_ref.cuh."""
+_ROUND_BYTES = 24  # the counts of one round of changes, which come first
+_NOT_DONE = 0xFFFFFFFF  # state of a change that has not run: not_done of mixed_ref.cuh
 
 
 @dataclass(frozen=True, slots=True)
 class MixedRows:
     """Mixed operations in device memory."""
 
-    operations: Any
-    """Number of each operation."""
-    rows: Rows
-    """Their keys and values."""
+    operations: Any  # number of each operation
+    rows: Rows  # their keys and values
     held: Any
-    found: Any
-    """Results: value of each key before its operation, None for sets; and whether the key was present."""
-    kind: str
-    """NumPy's letter of the values' type."""
-    known: int
-    """A bit for each operation that the map has."""
+    found: Any  # results: value of each key before its operation, None for sets; and whether the key was present
+    kind: str  # NumPy's letter of the values' type
+    known: int  # a bit for each operation that the map has
 
     @property
     def arrays(self) -> list[Any]:
@@ -62,14 +55,10 @@ class _Changes:
     """The changes of a batch, in device memory."""
 
     counts: DeviceBuffer
-    rows: DeviceBuffer
-    """Their rows, uint32; the place of a change is that of its row."""
-    firsts: DeviceBuffer
-    """The place of the first change of each 32 rows, uint32."""
-    states: DeviceBuffer
-    """The state of each change, uint32 (mixed_ref.cuh)."""
-    held: DeviceBuffer
-    """The value of each key before its change."""
+    rows: DeviceBuffer  # their rows, uint32; the place of a change is that of its row
+    firsts: DeviceBuffer  # the place of the first change of each 32 rows, uint32
+    states: DeviceBuffer  # the state of each change, uint32 (mixed_ref.cuh)
+    held: DeviceBuffer  # the value of each key before its change
 
 
 @dataclass(frozen=True, slots=True)

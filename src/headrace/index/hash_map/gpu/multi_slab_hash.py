@@ -23,8 +23,7 @@ from headrace.index.hash_map.gpu.tuning import MULTI_TUNING, SlabTuning
 
 _UNLIMITED = 0xFFFFFFFF
 """Numbers of looks and of rows after which no insertion is postponed, and of slabs after which no walk ends."""
-_PAIRS_PER_LOOK = 4096
-"""Pairs of a table that are sorted in about the time of a look at the next slab of a list: an estimate."""
+_PAIRS_PER_LOOK = 4096  # pairs of a table that are sorted in about the time of a look at the next slab of a list: an estimate
 ERASE_ERROR = "a multimap on a GPU erases all values of a key: use erase_all(), or a multimap on the CPU"
 
 
@@ -33,8 +32,7 @@ class SortedValues:
     """The values of a table in the order of their keys."""
 
     values: DeviceBuffer
-    begins: DeviceBuffer
-    """Position of the first value of each row of a batch, 8 bytes."""
+    begins: DeviceBuffer  # position of the first value of each row of a batch, 8 bytes
 
 
 class MultiSlabHash(SlabHash):

@@ -42,14 +42,10 @@ _HASH_BYTES = 8
 class DeviceRows:
     """Rows of a table in device memory, by the columns that are compared."""
 
-    launcher: Launcher
-    """Launcher of the device."""
-    columns: Mapping[str, RowColumn]
-    """The columns that are compared."""
-    hashes: DeviceBuffer
-    """Hash of each row by the process's secret, 8 bytes."""
-    count: int
-    """Number of rows."""
+    launcher: Launcher  # launcher of the device
+    columns: Mapping[str, RowColumn]  # the columns that are compared
+    hashes: DeviceBuffer  # hash of each row by the process's secret, 8 bytes
+    count: int  # number of rows
 
     @classmethod
     def of(cls, launcher: Launcher, columns: Mapping[str, Column], by: Sequence[str]) -> DeviceRows:

@@ -44,12 +44,10 @@ _UPDATES = (
     "enter_contest",
     "end_contest",
     "clear_slots",
-)
-"""Kernels that may run after an insertion."""
+)  # kernels that may run after an insertion
 
 
-_SLOTS_OFFSET = 256
-"""Offset of the slots, which follow the counts of an insertion."""
+_SLOTS_OFFSET = 256  # offset of the slots, which follow the counts of an insertion
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +55,8 @@ class Located:
     """The slot of each row of a batch, and two counters of 8 bytes."""
 
     slots: DeviceBuffer
-    others: DeviceBuffer
-    """Number of rows that have another value than their slot."""
-    won: DeviceBuffer
-    """Number of slots of which a contest has left one row."""
+    others: DeviceBuffer  # number of rows that have another value than their slot
+    won: DeviceBuffer  # number of slots of which a contest has left one row
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +65,8 @@ class Insertion:
 
     rows: Rows
     form: int
-    slots: DeviceBuffer
-    """Result: the slot of each row, 4 bytes. Input too if the form is `LOCATED`."""
-    counts: DeviceBuffer
-    """Counts of 8 bytes, 0 before."""
+    slots: DeviceBuffer  # Result: the slot of each row, 4 bytes. Input too if the form is `LOCATED`.
+    counts: DeviceBuffer  # counts of 8 bytes, 0 before
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -84,12 +78,9 @@ class Insertion:
 class Contest:
     """The contest of rows that have one slot (hash_map_updates.cu)."""
 
-    is_for_key: int = 0
-    """1 if the rows compete in the keys of the slots, not in the values."""
-    is_reversed: int = 0
-    """1 if the last row wins, not the first."""
-    counter: DeviceBuffer | None = None
-    """Count of 8 bytes; if it is 0, there is no contest. None for a contest in any case."""
+    is_for_key: int = 0  # 1 if the rows compete in the keys of the slots, not in the values
+    is_reversed: int = 0  # 1 if the last row wins, not the first
+    counter: DeviceBuffer | None = None  # Count of 8 bytes; if it is 0, there is no contest. None for a contest in any case.
 
 
 class SlabHash(GrowingTable):
@@ -98,8 +89,7 @@ class SlabHash(GrowingTable):
     `launcher`, `widths`, `capacity`, `tuning`, `seed`: as for `GrowingTable`.
     """
 
-    _insertion = "insert_pairs"
-    """Kernel of insertions."""
+    _insertion = "insert_pairs"  # kernel of insertions
 
     def __init__(self, launcher: Launcher, widths: tuple[int, int], capacity: int = 0, **sizes: Any) -> None:
         super().__init__(launcher, widths, capacity, **sizes)

@@ -15,13 +15,10 @@ _PACKED = _TABLE.packer()
 SLAB_BYTES = 128  # slab_bytes of slab_table.hpp
 BLOCK_SLABS = 1024  # block_slabs of slab_table.hpp
 GROUP_LANES = 8  # lanes that search a slab
-COUNTS_BYTES = 48
-"""Three counts of an insertion, and three counters."""
-ANSWER_BYTES = 16
-"""Keys that were added, and rows without memory."""
+COUNTS_BYTES = 48  # three counts of an insertion, and three counters
+ANSWER_BYTES = 16  # keys that were added, and rows without memory
 MAX_SLABS = (1 << 26) - 1
-LOCATED, ORDERED = 1, 2
-"""BatchForm of batch_rows.cuh."""
+LOCATED, ORDERED = 1, 2  # BatchForm of batch_rows.cuh
 NO_SLOT = 0xFFFFFFFF  # slot of a key that is absent: no_slot of slab_list.cuh
 SKIPPED = 0xFFFFFFFE  # slot of a row that has nothing to do: `skipped` of slab_list.cuh
 _SIGNATURES = {
@@ -85,8 +82,7 @@ _FILES = {
     ),
 }
 _REDUCTIONS = {"sum": 0, "min": 1, "max": 2, "last": 5, "first": 6}
-_SIGNED = 2
-"""Added to the numbers of `min` and `max` for signed integers."""
+_SIGNED = 2  # added to the numbers of `min` and `max` for signed integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +90,8 @@ class Rows:
     """Rows of a batch in device memory."""
 
     keys: Any
-    values: Any
-    """The arrays; `values` is None for sets and searches."""
-    count: int
-    """Number of rows."""
+    values: Any  # the arrays; `values` is None for sets and searches
+    count: int  # number of rows
 
 
 @dataclass(frozen=True)

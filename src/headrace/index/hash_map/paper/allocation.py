@@ -18,8 +18,7 @@ from headrace.index.hash_map.paper.programs import THREADS
 _TABLE = layout("SlabTable")
 _FILE = "index/hash_map/paper/allocation.cu"
 _BLOCK_SLABS = 1024
-_ROOM = 2
-"""Slabs that the allocator has, as a multiple of those that are allocated."""
+_ROOM = 2  # slabs that the allocator has, as a multiple of those that are allocated
 _HEAP_BYTES = 1 << 31
 _SLAB_ENTRIES = [Entry(_FILE, f"{verb}_slabs", f"{_TABLE.argument}QP") for verb in ("allocate", "release")]
 _MEMORY_ENTRIES = [Entry(_FILE, f"{verb}_memory", "QP") for verb in ("allocate", "free")]

@@ -13,10 +13,8 @@ class MergeTuning:
     """Sizes of merge.cu."""
 
     threads: int
-    items: int
-    """Threads of a block, and items of a thread."""
-    stride: int = 512
-    """Items of a level from one sample to the next."""
+    items: int  # threads of a block, and items of a thread
+    stride: int = 512  # items of a level from one sample to the next
 
 
 THREADS = 256

@@ -12,10 +12,8 @@ from headrace.query.find.pattern.pattern import Pattern
 _FACTOR = 0x9E3779B1  # factor of fingerprints (filter.cuh)
 _LETTER_BITS = 0x20202020
 _MASK = 2**32 - 1
-_SHORT, _LONG = 3, 15
-"""Largest form that compares all bytes, and least form whose windows lie at aligned words."""
-_MAX_KNOWN = 4096
-"""Bytes of the longest pattern whose plan is cached: a plan takes a quarter of the host's time of a call."""
+_SHORT, _LONG = 3, 15  # largest form that compares all bytes, and least form whose windows lie at aligned words
+_MAX_KNOWN = 4096  # bytes of the longest pattern whose plan is cached: a plan takes a quarter of the host's time of a call
 
 
 class FilterPlan(NamedTuple):

@@ -19,8 +19,7 @@ _PACK_TASK = _TASK.packer().pack
 _FILE = "query/find/gpu/search_set.cu"
 _FIND = Entry(_FILE, "find_patterns", f"{_TABLE.argument}{_TASK.argument}")
 _SPLIT = Entry(_FILE, "split_hits", "PQIPP")
-_SLOTS_PER_ENTRY = 10
-"""Binary logarithm of the slots of the table of bits for each entry, where they fit shared memory."""
+_SLOTS_PER_ENTRY = 10  # binary logarithm of the slots of the table of bits for each entry, where they fit shared memory
 _POINTERS = ("bits", "buckets", "entries", "patterns", "bytes")
 _EXPECTED_SHARE, _EXPECTED = 1024, 1 << 16
 """Memory before the hits are counted: for one hit in as many bytes of text, and for some hits in addition."""

@@ -24,13 +24,11 @@ _T = TypeVar("_T")
 class MethodSearch:
     """A search for all positions of a pattern, which may overlap."""
 
-    name: str
-    """Name of the method, one of `headrace.query.find.paper.methods.NAMES`."""
+    name: str  # name of the method, one of `headrace.query.find.paper.methods.NAMES`
     text: Array
     pattern: Pattern
     context: Context
-    budget: Budget
-    """Those of the call."""
+    budget: Budget  # those of the call
 
     def positions(self) -> Any:
         """Return the positions, ascending, in an array of the library of the text.

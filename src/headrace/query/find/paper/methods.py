@@ -16,8 +16,7 @@ from headrace.core.layouts.layout import layout
 from headrace.query.find.pattern.pattern import Pattern
 
 SAMPLE_BYTES = 4096
-_BITS_32, _BITS_64, _MODULO, _MATRIX, HYBRID = range(5)
-"""Forms of a fingerprint, in the order of ``FingerprintForm``."""
+_BITS_32, _BITS_64, _MODULO, _MATRIX, HYBRID = range(5)  # forms of a fingerprint, in the order of `FingerprintForm`
 MATRIX = _MATRIX
 MAX_HYBRID = 1024  # maximum length of a pattern whose prefixes fit a block's shared memory (windows.cuh)
 
@@ -40,8 +39,7 @@ METHODS: Mapping[str, Method] = {
     "drk-wom-64": Method(_BITS_64, 64),
     "hrk": Method(HYBRID),
     "drk-2s": Method(_BITS_64, is_two_stage=True),
-}
-"""Methods by the names that `find` takes."""
+}  # methods by the names that `find` takes
 NAMES = (*METHODS, "rabin-karp")  # all names; the last one chooses a method by the pattern and the text
 
 

@@ -27,20 +27,13 @@ FAILS, GOES_ON, ENDS = 0, 1, 2  # MatchVerdict of match_rules.hpp
 class MatchTables:
     """Tables of a search, in the layout of ``MatchTables`` (match_rules.hpp)."""
 
-    class_of: bytes
-    """Class of each byte value."""
-    forward: bytes
-    """Next state by class and state."""
-    verdicts: bytes
-    """Verdict by right state and state."""
-    backward: bytes
-    """Right state before a byte by its class and the right state after it."""
-    idle_after: bytes
-    """Idle state after a byte of each class."""
-    states: int
-    """Number of states. The first `idles` of them are outside a match."""
-    rights: int
-    """Number of right states. State 0 is that of the end of the text."""
+    class_of: bytes  # class of each byte value
+    forward: bytes  # next state by class and state
+    verdicts: bytes  # verdict by right state and state
+    backward: bytes  # right state before a byte by its class and the right state after it
+    idle_after: bytes  # idle state after a byte of each class
+    states: int  # Number of states. The first `idles` of them are outside a match.
+    rights: int  # Number of right states. State 0 is that of the end of the text.
     idles: int
     """Number of idle states; if 2, the second one is for the starts of lines. The last one is that of the start of the text."""
 

@@ -28,20 +28,16 @@ class SymbolForm(IntEnum):
 class DeviceTables:
     """Tables in the layout of device memory."""
 
-    form: SymbolForm
-    """Symbols of the forward reading."""
+    form: SymbolForm  # symbols of the forward reading
     data: bytes
     """All tables: those of ``MatchTables`` (match_rules.hpp), the steps of both readings, and the symbols of pairs of classes
     (match_task.hpp).
     """
-    offsets: tuple[int, ...]
-    """Offset of each table."""
+    offsets: tuple[int, ...]  # offset of each table
     backward_steps: int
     forward_steps: int
-    pairs: int
-    """Sizes of the last three tables."""
-    has: bytes
-    """A byte for each byte value, 1 if runs of these values are the matches; empty for other automata."""
+    pairs: int  # sizes of the last three tables
+    has: bytes  # a byte for each byte value, 1 if runs of these values are the matches; empty for other automata
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headrace.query.match.regex.syntax import Node
 
-_REPEATED_NODES = 50_000
-"""Nodes beyond those of the characters that a pattern has. It needs them for repetitions and classes."""
+_REPEATED_NODES = 50_000  # Nodes beyond those of the characters that a pattern has. It needs them for repetitions and classes.
 _NODES_PER_CHARACTER = 16
 _MAX_NODES = 1 << 24
 

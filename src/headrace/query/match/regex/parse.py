@@ -42,8 +42,7 @@ _POSIX = {
     "space": _SPACE,
     "upper": ((65, 90),),
     "xdigit": ((48, 57), (65, 70), (97, 102)),
-}
-"""Classes of POSIX (Base Definitions, section 9.3.5) in the locale C, by name: ``[[:alpha:]]``."""
+}  # classes of POSIX (Base Definitions, section 9.3.5) in the locale C, by name: `[[:alpha:]]`
 _CONTROLS = {"n": 10, "t": 9, "r": 13, "f": 12, "v": 11, "a": 7}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _COUNT_MARKS, _LETTERS = frozenset("0123456789,"), frozenset("abcdefghijklmnopqrstuvwxyz")

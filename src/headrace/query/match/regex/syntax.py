@@ -7,8 +7,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
 LINE_FEED = ord("\n")
-WORD = ((48, 57), (65, 90), (95, 95), (97, 122))
-"""Characters of words: digits, letters and the underscore, of ASCII."""
+WORD = ((48, 57), (65, 90), (95, 95), (97, 122))  # characters of words: digits, letters and the underscore, of ASCII
 
 
 class Characters:

@@ -46,8 +46,7 @@ class Translation:
 VALUE_TILES = {width: MergeTile(256, 19) for width in (1, 2, 4, 8)}  # tiles by width of the values
 TEXT_TILE = MergeTile(256, 8)
 TRANSLATION = Translation(1024, 8)
-VALUE_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
-"""Types of values that kernels are compiled for, by width."""
+VALUE_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # types of values that kernels are compiled for, by width
 BLOCK_CODES = 32  # old codes per block of counts and bits (rules/codes.hpp)
 BLOCK_BYTES = 8  # shared memory of a block of counts and bits
 ON_CHIP_BYTES = 128 << 10  # maximum shared memory of counts and bits: one thread block a multiprocessor

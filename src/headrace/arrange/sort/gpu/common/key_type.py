@@ -20,8 +20,7 @@ class SortProgram(NamedTuple):
     """A program of a sort."""
 
     file: str
-    defines: Mapping[str, Any]
-    """Its file, and a value of each macro."""
+    defines: Mapping[str, Any]  # its file, and a value of each macro
     free_macro: str = ""
     """Name of a macro that takes any value. Such a program is compiled at its first use; without one, ahead of time."""
 

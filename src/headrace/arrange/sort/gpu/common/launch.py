@@ -31,8 +31,7 @@ class MovedColumn:
     """Input, output, and a scratch buffer of the same size. Without `source` the items are row numbers. `source` and `target` may
     be the same buffer.
     """
-    width: int
-    """Bytes of an item."""
+    width: int  # bytes of an item
 
     @property
     def in_place(self) -> bool:

@@ -25,8 +25,7 @@ PLAN_BYTES = _PLAN.size
 _DISORDER_BYTES = layout("Disorder").size
 _RANK_MAP_BYTES = layout("RankMap").size
 _PORTION = layout("Portion")
-PORTION = _PORTION.packer()
-"""A ``Portion``: begin, count, digit starts, the next portion's starts, states; epoch, writes_keys."""
+PORTION = _PORTION.packer()  # a `Portion`: begin, count, digit starts, the next portion's starts, states; epoch, writes_keys
 _INPUTS = layout("PlanInputs")
 _PACKED_INPUTS = _INPUTS.packer()
 _PLAN_ARGUMENTS = f"PP{_INPUTS.argument}PP"
@@ -44,8 +43,7 @@ class MsdUse(IntEnum):
     NEVER = 0
     IF_CHEAPER = 1
     ALWAYS = 2
-    IF_ONE_PASS = 3
-    """If it is cheaper, and one pass leaves no bucket larger than a leaf bucket."""
+    IF_ONE_PASS = 3  # if it is cheaper, and one pass leaves no bucket larger than a leaf bucket
 
 
 @dataclass(frozen=True, slots=True)

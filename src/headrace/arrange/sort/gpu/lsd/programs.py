@@ -19,8 +19,7 @@ BENCH_TILE_MACROS: Mapping[str, list[Any]] = {
     "HR_BLOCKS": [ANY],
     "HR_TOGETHER": [0, 1],
     "HR_TO": ["u32"],
-}
-"""Macros of the tile sizes that bench.sort.tune_tiles measures, compiled on demand."""
+}  # macros of the tile sizes that bench.sort.tune_tiles measures, compiled on demand
 
 
 def lsd_programs(tuning: LsdTuning) -> Iterator[SortProgram]:

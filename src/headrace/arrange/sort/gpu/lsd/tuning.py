@@ -18,12 +18,10 @@ class TileTuning:
 
     threads: int
     items: int
-    blocks: int
-    """Threads of a block, keys of a thread, and resident blocks of a multiprocessor."""
+    blocks: int  # threads of a block, keys of a thread, and resident blocks of a multiprocessor
     value_bytes: int = 0
     """0 without values; 4 or 8 if each key has one value of that width; `ANY_WIDTH` for columns that move after the keys."""
-    values_follow: bool = False
-    """True if the one value is loaded while keys are written. If not, key and value move together."""
+    values_follow: bool = False  # True if the one value is loaded while keys are written. If not, key and value move together.
 
     @property
     def keys(self) -> int:
@@ -64,16 +62,12 @@ def tile_bytes(threads: int, items: int, item_bytes: int, digits: int) -> int:
 class KeyTiles:
     """Tiles for keys of one width."""
 
-    key_bytes: int
-    """Width of a key."""
+    key_bytes: int  # width of a key
     keys_only: TileTuning
-    any_values: TileTuning
-    """Tiles for keys alone, and for columns of any number and width."""
-    same_width: TileTuning | None = None
-    """Tile for one column as wide as the keys; None: `any_values` serves it."""
+    any_values: TileTuning  # tiles for keys alone, and for columns of any number and width
+    same_width: TileTuning | None = None  # tile for one column as wide as the keys; None: `any_values` serves it
     few_same_width: TileTuning | None = None
-    few_keys: int = 0
-    """Replaces `same_width` up to `few_keys` keys, where larger tiles leave blocks idle in the last round."""
+    few_keys: int = 0  # replaces `same_width` up to `few_keys` keys, where larger tiles leave blocks idle in the last round
 
     def select(self, value_widths: Sequence[int], count: int) -> TileTuning:
         """Return the tile for `count` keys and columns of `value_widths` bytes an item."""
@@ -96,8 +90,7 @@ class DigitHistogramTuning:
     threads: int = 1024
     rows: int = 4
     blocks: int = 1
-    plan_threads: int = 256
-    """Threads of the one block that makes the plan."""
+    plan_threads: int = 256  # threads of the one block that makes the plan
 
     def defines(self, keys: KeyType, bits: int) -> Mapping[str, Any]:
         """Return the macros of a program."""
@@ -109,10 +102,8 @@ class PrefixHistogramTuning:
     """Size of prefix_histogram.cu."""
 
     threads: int = 1024
-    rows: int = 4
-    """Threads of a block, and 16-byte vectors of a thread."""
-    count_limit: int = 1 << 16
-    """Counters are drained before one can reach this value."""
+    rows: int = 4  # threads of a block, and 16-byte vectors of a thread
+    count_limit: int = 1 << 16  # counters are drained before one can reach this value
 
     def defines(self, keys: KeyType, bits: int) -> Mapping[str, Any]:
         """Return the macros of a program."""
@@ -156,18 +147,13 @@ _TILES = (
 class LsdTuning:
     """Sizes of all kernels of the LSD sort."""
 
-    bits: int = 8
-    """Bits of a digit."""
-    tiles: tuple[KeyTiles, ...] = _TILES
-    """Tiles of a pass, a row for each width of keys."""
-    histogram: DigitHistogramTuning = field(default_factory=DigitHistogramTuning)
-    """Size of the kernel that counts all digits."""
+    bits: int = 8  # bits of a digit
+    tiles: tuple[KeyTiles, ...] = _TILES  # tiles of a pass, a row for each width of keys
+    histogram: DigitHistogramTuning = field(default_factory=DigitHistogramTuning)  # size of the kernel that counts all digits
     prefix_histogram: PrefixHistogramTuning | None = field(default_factory=PrefixHistogramTuning)
     """Size of the kernel that counts 16-bit prefixes; None if a block's shared memory cannot hold that many counters."""
-    splitters: SplitterTuning = field(default_factory=SplitterTuning)
-    """Size of the kernels that choose splitters from a sample."""
-    portion: int = 1 << 30
-    """Maximum number of keys of a launch: look-back counts below 2**31."""
+    splitters: SplitterTuning = field(default_factory=SplitterTuning)  # size of the kernels that choose splitters from a sample
+    portion: int = 1 << 30  # maximum number of keys of a launch: look-back counts below 2**31
 
     def tiles_of(self, key_bytes: int) -> KeyTiles:
         """Return the row for keys of one width."""

@@ -19,8 +19,7 @@ class BinSortTuning:
 
     threads: int
     items: int
-    blocks: int
-    """Threads of a block, keys of a thread, resident blocks of a multiprocessor."""
+    blocks: int  # threads of a block, keys of a thread, resident blocks of a multiprocessor
 
     @property
     def keys(self) -> int:
@@ -43,12 +42,10 @@ class BinSortTuning:
 class BlockSortTuning:
     """Size of block_radix_sort.cu, which sorts a bucket digit by digit in shared memory."""
 
-    bits: int
-    """Bits of a digit."""
+    bits: int  # bits of a digit
     threads: int
     items: int
-    blocks: int
-    """Threads of a block, keys of a thread, resident blocks of a multiprocessor."""
+    blocks: int  # threads of a block, keys of a thread, resident blocks of a multiprocessor
 
     @property
     def keys(self) -> int:

@@ -21,19 +21,14 @@ RECORD_BYTES, BUCKET_BYTES = 16, 24  # bytes of a block or a leaf bucket in a li
 class MsdTuning:
     """Sizes of the kernels for keys of one width."""
 
-    bits: int
-    """Bits of a digit."""
+    bits: int  # bits of a digit
     count_threads: int
-    count_items: int
-    """Threads of a block that counts digits, and keys that a thread loads at a time."""
-    scatter: TileTuning
-    """Tile of a scatter pass."""
-    local: tuple[LocalSortTuning, ...]
-    """Local sorts, the smallest first. The last one bounds the size of a leaf bucket."""
+    count_items: int  # threads of a block that counts digits, and keys that a thread loads at a time
+    scatter: TileTuning  # tile of a scatter pass
+    local: tuple[LocalSortTuning, ...]  # Local sorts, the smallest first. The last one bounds the size of a leaf bucket.
     merge_below: int
     """Neighbouring buckets merge if each is smaller than this and both begin between the same multiples of it; 0: never."""
-    leftover: BlockSortTuning | None = None
-    """Local sort for the buckets that bin_sort.cu declines; None without bin_sort.cu."""
+    leftover: BlockSortTuning | None = None  # local sort for the buckets that bin_sort.cu declines; None without bin_sort.cu
     tail_from: int | None = None
     """Number of the pass from which one launch does all the rest with grid barriers. None: each pass has its own launches. If it
     is 0, prefixes are not counted beforehand.
@@ -90,14 +85,10 @@ class HybridOptions:
 
     keeps_counts: bool = True
     """True if the scatter reads the blocks' counts. If not, keys alone are counted and ranked by one atomic addition each."""
-    reduces: bool = True
-    """True if a thread adds equal digits at once."""
-    looks_ahead: bool = True
-    """True if a thread reserves up to three places at once in skewed blocks."""
-    merges: bool = True
-    """True if small neighbouring buckets merge."""
-    by_size: bool = True
-    """True if leaf buckets of different sizes have different local sorts."""
+    reduces: bool = True  # True if a thread adds equal digits at once
+    looks_ahead: bool = True  # True if a thread reserves up to three places at once in skewed blocks
+    merges: bool = True  # True if small neighbouring buckets merge
+    by_size: bool = True  # True if leaf buckets of different sizes have different local sorts
     stable: bool = False
     """True if equal keys keep their order (scatter_stable.cu). Then only `merges` and `by_size` have an effect."""
 
@@ -116,26 +107,19 @@ class FewMsdTuning:
     """Sizes for few keys: leaf buckets of one size, and few launches. An idle launch costs a hundredth of the sort."""
 
     min_keys: int
-    below: int
-    """Numbers of keys that it serves: from `min_keys` on, and less than `below`."""
-    sizes: MsdTuning
-    """Sizes of the kernels."""
+    below: int  # numbers of keys that it serves: from `min_keys` on, and less than `below`
+    sizes: MsdTuning  # sizes of the kernels
 
 
 @dataclass(frozen=True, slots=True)
 class KeyMsdTuning:
     """Sizes for keys of one width, in each variant of the MSD sort."""
 
-    key_bytes: int
-    """Width of a key."""
-    min_keys: int
-    """Number of keys from which the planner may choose the MSD sort."""
-    paper: MsdTuning
-    """Strategy ``"hybrid"``: the algorithm as published."""
-    keys_only: MsdTuning
-    """Keys alone, counted and ranked by one addition each."""
-    pairs: MsdTuning
-    """Keys that carry values; stable. Its `scatter` tile is for columns of any width."""
+    key_bytes: int  # width of a key
+    min_keys: int  # number of keys from which the planner may choose the MSD sort
+    paper: MsdTuning  # strategy `"hybrid"`: the algorithm as published
+    keys_only: MsdTuning  # keys alone, counted and ranked by one addition each
+    pairs: MsdTuning  # Keys that carry values; stable. Its `scatter` tile is for columns of any width.
     same_width: TileTuning | None = None
     """Tile for one value as wide as the key. Runs are longer than in the LSD sort's tile; None: that one serves."""
     few_keys: tuple[FewMsdTuning, ...] = ()
@@ -251,8 +235,7 @@ LARGEST_BLOCK_TUNING = (
         few_keys=(*_U64.few_keys, _WIDE_FEW_U64, _by_top_bits(_WIDE_FEW_U64, 1 << 23)),
         few_pairs=(*_U64.few_pairs, _few_pairs(2_400_000, 4_500_000, _WIDE_U64)),
     ),
-)
-"""For devices whose blocks may have 227 KiB."""
+)  # for devices whose blocks may have 227 KiB
 SMALL_BLOCK_TUNING = (
     replace(_U32, same_width=None, few_keys=(), few_pairs=(), many=None),
     replace(
@@ -262,8 +245,7 @@ SMALL_BLOCK_TUNING = (
         many=None,
         keys_only=replace(_KEYS_U64, count_items=14, scatter=TileTuning(512, 14, 2)),
     ),
-)
-"""For all other devices, whose blocks may have 99 KiB."""
+)  # for all other devices, whose blocks may have 99 KiB
 TUNINGS = (LARGE_BLOCK_TUNING, SMALL_BLOCK_TUNING, LARGEST_BLOCK_TUNING)
 
 

@@ -36,13 +36,10 @@ class RankSortTuning:
 class CooperativeTuning:
     """Size of cooperative_sort.cu."""
 
-    max_keys: int
-    """Number of keys up to which it is chosen."""
-    items: int
-    """Keys of a thread."""
+    max_keys: int  # number of keys up to which it is chosen
+    items: int  # keys of a thread
     threads: int = 512
-    bits: int = 8
-    """Threads of a block, and bits of a digit."""
+    bits: int = 8  # threads of a block, and bits of a digit
 
     def grid(self, count: int) -> int:
         """Return the blocks for `count` keys."""
@@ -66,13 +63,11 @@ SingleLaunch = RankSortTuning | CooperativeTuning
 class KeySingleLaunch:
     """Kernels for keys of one width, in the order in which they are tried."""
 
-    key_bytes: int
-    """Width of a key."""
+    key_bytes: int  # width of a key
     ranks: tuple[RankSortTuning, ...]
     """Blocks that rank their keys among all. 8-byte keys use ranks up to more keys: eight digits take more barriers than four."""
     keys_only: tuple[CooperativeTuning, ...]
-    with_values: tuple[CooperativeTuning, ...]
-    """Blocks that wait for each other, for keys alone and for keys that carry columns."""
+    with_values: tuple[CooperativeTuning, ...]  # blocks that wait for each other, for keys alone and for keys that carry columns
 
 
 _RANKS = RankSortTuning(1 << 13, 512, 2), RankSortTuning(1 << 14, 512, 4)

@@ -29,8 +29,7 @@ CONVERT_ROWS_BY_DFA = Entry(CONVERT_ROWS.file, CONVERT_ROWS.name, CONVERT_ROWS.s
 
 _Readings = tuple[RowReading, RowReading] | None
 _readings: IdentityCache[_Readings] = IdentityCache()
-_ONLY_DFA = ("dfa",)
-"""The search variants of texts that only the DFA reads."""
+_ONLY_DFA = ("dfa",)  # the search variants of texts that only the DFA reads
 
 
 def _reading(dialect: Dialect, variants: tuple[str, ...]) -> _Readings:
@@ -93,12 +92,9 @@ _SUMMARY_READINGS = RowReading(0, 1, bytes(8), 0), RowReading(int(RowsFlag.UTF8)
 class MeasuredStrings:
     """Measured sizes of a text's strings."""
 
-    sums: DeviceBuffer
-    """Bytes for each tile and column; replaced by their offsets once they are scanned."""
-    sizes: DeviceBuffer | None = None
-    """Bytes for each group of 32 records, in tiles that the fast kernel measured."""
-    left: DeviceBuffer | None = None
-    """A word per tile, not 0 if the fast kernel declined it. None if that kernel did not run."""
+    sums: DeviceBuffer  # bytes for each tile and column; replaced by their offsets once they are scanned
+    sizes: DeviceBuffer | None = None  # bytes for each group of 32 records, in tiles that the fast kernel measured
+    left: DeviceBuffer | None = None  # A word per tile, not 0 if the fast kernel declined it. None if that kernel did not run.
 
 
 class RowLaunches:

@@ -43,13 +43,10 @@ class BuiltPairs:
 class _OrderedBatch:
     """A batch in the order of the first bits of the hash."""
 
-    rows: Rows
-    """Hashes and values."""
+    rows: Rows  # hashes and values
     starts: DeviceBuffer
-    bits: int
-    """First row of each number of these bits, 8 bytes each; and the number of bits."""
-    max_rows: int
-    """Maximum number of rows of a block."""
+    bits: int  # first row of each number of these bits, 8 bytes each; and the number of bits
+    max_rows: int  # maximum number of rows of a block
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -64,8 +61,7 @@ class ListBuilder:
     launcher: Launcher
     memory: Memory
     widths: tuple[int, int]
-    tuning: BuildTuning
-    """The launcher, the table, bytes of keys and values, and sizes."""
+    tuning: BuildTuning  # the launcher, the table, bytes of keys and values, and sizes
 
     def fill(self, rows: Rows, reduction: int | None) -> BuiltPairs | None:
         """Fill a table without pairs, whose slabs in memory blocks are empty. The host waits.
