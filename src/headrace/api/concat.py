@@ -116,7 +116,6 @@ def _check_names(number: int, table: Table, first: Table) -> None:
 
 
 def _joined(name: str, columns: Sequence[Column], context: Context, loads: SharedLoads) -> Column:
-    """Concatenate a column of all tables."""
     from headrace.encode.texts import encoded  # not needed to read
     from headrace.store.dictionary.plain import column_of_nulls
 
@@ -129,7 +128,6 @@ def _joined(name: str, columns: Sequence[Column], context: Context, loads: Share
 
 
 def _type_of_all(name: str, columns: Sequence[Column]) -> DataType:
-    """Return the common type of a column of all tables."""
     kind = _common_type([column.type for column in columns])
     if kind is None:
         first = next(number for number, column in enumerate(columns) if column.type.name != "null")
@@ -155,7 +153,6 @@ def _joined_on_gpu(tables: Sequence[Table], context: Context) -> Table:
 
 
 def _part(name: str, number: int, column: Column, kind: DataType, context: Context) -> JoinPart:
-    """Return a column of a table as a part of one of type `kind`."""
     from headrace.arrange.gather.take import from_first_row  # not needed to read
     from headrace.columns.as_numpy import exact_numbers, exact_times
     from headrace.store.dictionary.plain import plain_column

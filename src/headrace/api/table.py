@@ -384,7 +384,6 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
         return stream_capsule(self.to("cpu").columns, self.num_rows)
 
     def __arrow_c_schema__(self) -> object:
-        """Return the Arrow C schema of a struct of the columns."""
         return schema_capsule(self._columns)
 
     def __repr__(self) -> str:
@@ -393,7 +392,6 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
         return table_picture(self._columns, self.num_rows)
 
     def _repr_html_(self) -> str:
-        """Return the table as HTML, for notebooks."""
         from headrace.columns.html import table_html  # not needed to read
 
         return table_html(self._columns, self.num_rows)

@@ -82,7 +82,6 @@ def _words(parser: argparse.ArgumentParser) -> tuple[str, ...]:
 
 
 def _quoted(text: str) -> str:
-    """Return the text as one word of a shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 

@@ -76,8 +76,6 @@ def run(given: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The tables of a read."""
-
     like: Table
     rejects: Table  # tables without rows: of the columns, and of the rejects
     tables: Iterator[Table]  # the batches

@@ -136,7 +136,6 @@ def _create(given: argparse.Namespace) -> int:
 
 
 def _is_store(folder: str) -> bool:
-    """Return whether a folder has a store that can be opened."""
     try:
         headrace.Store(folder, read_only=True)
     except headrace.SourceError:

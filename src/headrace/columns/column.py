@@ -249,7 +249,6 @@ class Column(Placed, ForeignNames):
         return self
 
     def _repr_html_(self) -> str:
-        """Return the column as HTML, for notebooks."""
         from headrace.columns.html import column_html  # not needed to read
 
         return column_html(self)

@@ -71,7 +71,6 @@ class FieldKinds:
 
 
 def _noun(type_name: str) -> str:
-    """Return a value of this type in words."""
     return FAMILIES[TRAITS[type_named(type_name).name].family].noun
 
 

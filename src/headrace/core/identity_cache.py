@@ -39,7 +39,6 @@ class IdentityCache(Generic[ValueT]):
         return found[1]
 
     def __len__(self) -> int:
-        """Return the number of results."""
         return len(self._entries)
 
     def clear(self) -> None:

@@ -90,8 +90,6 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """A file format."""
-
     write: Callable[[ArrowStream, Path], None]  # writes a table to a path
     extra: str = ""  # the extra of this package that installs `modules`
     modules: tuple[str, ...] = ()  # modules that `write` imports

@@ -187,7 +187,6 @@ class _ScanLaunch:
 
     @classmethod
     def of(cls, source: Array, joining: Joining, *, exclusive: bool) -> _ScanLaunch:
-        """Return the launch of a scan of an array on a GPU."""
         card = gpu(source.device)
         found = _scan_kernel(card, joining.join, joining.item)
         return cls(card, found, source.length, -(-source.nbytes // found.stage_bytes), 16 if source.width == 8 else 8, exclusive)

@@ -184,7 +184,6 @@ def _as_text(opened: OpenSource, options: SourceOptions, max_bytes: int | None =
 
 
 def _decompressed(opened: OpenSource, form: Compression, options: SourceOptions, max_bytes: int | None) -> OpenSource:
-    """Return the source without its compression."""
     text: Any
     cut = opened.cut
     if max_bytes is not None:

@@ -96,7 +96,6 @@ class KeyRowIndex:
             table.erase(keys.rows.hashes[present.found & (present.values == numbers)])
 
     def _are_equal(self, keys: KeyRows, places: Any, numbers: Any) -> Any:
-        """Return whether each of some keys is that of a row."""
         if not len(places):
             return np.empty(0, bool)
         columns = {name: _comparable(column) for name, column in self._fetch(numbers).items()}

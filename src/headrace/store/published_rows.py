@@ -49,7 +49,6 @@ class _IndexChange(NamedTuple):
     gained: list[_KeyedRows]
 
     def apply(self, index: KeyIndex) -> None:
-        """Change an index."""
         for rows in self.lost:
             index.erase(*rows)
         for rows in self.gained:

@@ -47,7 +47,6 @@ class RowRuns:
         return cls.of_runs(numbers[begins], np.diff(np.concatenate((begins, [len(numbers)]))))
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return int(self.places[-1])
 
     def then(self, later: RowRuns) -> RowRuns:

@@ -273,8 +273,6 @@ def _buffer(type_: DataType, rows: int) -> dict[str, NDArray[Any]]:
 
 @dataclass(frozen=True)
 class _Launches:
-    """One text and the launches that convert it."""
-
     text: NDArray[np.uint8]
     entries: NDArray[np.void]
     shape: ConvertTuning

@@ -48,8 +48,6 @@ truncate_ragged_lines = _when(True, short_records="null", long_records="truncate
 
 
 def _one_of(**choices: Options) -> Translation:
-    """Return a translation of one of a few texts."""
-
     def translate(name: str, value: object, _: ForeignCall) -> Options:
         if value is None:
             return _NOTHING

@@ -70,7 +70,6 @@ class _Reading:
         self.prepared = self.reported = time.perf_counter()
 
     def table(self) -> Table:
-        """Load all files and return their table."""
         parts: list[FilePart] = []
         records = 0
         for number, file in enumerate(self.files):
@@ -199,7 +198,6 @@ class _Reading:
         return found
 
     def _rejects(self, parts: list[FilePart]) -> dict[str, Column]:
-        """Return the faults of all files, with the file of each."""
         faulty = [(number, part) for number, part in enumerate(parts) if len(part.rejects["record"])]
         names, _ = column_of_texts("file", self.names, parse_type("large_string"), self.options)
         pieces = [(names, number, len(part.rejects["record"])) for number, part in faulty]

@@ -53,7 +53,6 @@ class _Mover:
         self._fetch: _Fetch | None = None
 
     def submit(self, batch: Table) -> Future[Table]:
-        """Return a future of the batch on the device."""
         move = self._ways_to(batch)
 
         def moved() -> Table:

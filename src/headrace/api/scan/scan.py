@@ -337,7 +337,6 @@ class Scan(ArrowWrites, ForeignNames):
             return Table(self._started().empty_rejects())
 
     def __arrow_c_schema__(self) -> object:
-        """Return an Arrow C schema: a struct of the columns."""
         return schema_capsule(self._empty())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -382,7 +381,6 @@ class Scan(ArrowWrites, ForeignNames):
         return self._state
 
     def _empty(self) -> dict[str, Column]:
-        """Return columns without rows."""
         with self._lock:
             state = self._started()
             if state.empty is None:

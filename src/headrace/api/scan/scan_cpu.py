@@ -33,8 +33,6 @@ _UNBOUNDED = 1 << 62
 
 @dataclass(slots=True)
 class _Cursor:
-    """The progress in a file."""
-
     at: int  # the next byte to read
     end: int  # end of the last record
     state: int = 0  # state of the automaton at `at`

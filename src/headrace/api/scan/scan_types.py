@@ -114,11 +114,9 @@ class _Seen:
         self._loaded: list[dict[int, DataType]] = []
 
     def begin(self) -> None:
-        """Begin another pass."""
         self._loaded = []
 
     def add(self, part: FilePart) -> None:
-        """Add a part that was converted."""
         columns = zip(part.places, part.columns, strict=True)
         valued = {place: column.type for place, column in columns if column is not None and column.null_count < part.rows}
         if not self._loaded or valued != self._loaded[-1]:

@@ -123,7 +123,6 @@ class TextParts:
 
 
 def _of_read(schema: Mapping[str, DataType], context: Context, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a read of raw text."""
     given = {"header": True, "context": context, **options}
     if not given["header"]:
         given.setdefault("names", list(schema))

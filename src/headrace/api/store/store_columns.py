@@ -86,7 +86,6 @@ class StoreColumns:
         self._engine("alter").alter(SchemaRequest.of(add, defaults, drop, rename, widen))
 
     def _engine(self, call: str) -> StoreEngine:
-        """Return the engine of a writer, for a call that changes the store."""
         engine = self._opened.engine
         if engine is None:
             raise OptionError(f"{call}() changes the store, which is open with read_only=True")

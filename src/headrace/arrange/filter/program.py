@@ -101,7 +101,6 @@ class _Compiler:
 
     @classmethod
     def of(cls, expression: ColumnExpression, schema: Mapping[str, DataType]) -> _Compiler:
-        """Return a compiler for the columns of an expression."""
         names = expression.column_names()
         for name in names:
             if name not in schema:
@@ -109,7 +108,6 @@ class _Compiler:
         return cls(schema, names)
 
     def program(self, found: FilterOperand) -> CompiledFilter:
-        """Return the program of an operand that has been compiled."""
         return CompiledFilter(found.steps, self.names, bytes(self.constants), found.depth)
 
     def part(self, expression: ColumnExpression) -> FilterOperand:

@@ -90,7 +90,6 @@ def _insertions(setting: Setting) -> Iterator[Row]:
 
 
 def _first_batches(setting: Setting) -> Iterator[Row]:
-    """Yield the time of each of the first batches."""
     batch = 1 << _bits(setting, 19, 16)
     stream = Stream(Keys(setting, _FIRST_BATCHES * batch), batch)
     for structure in TABLE_4_2:

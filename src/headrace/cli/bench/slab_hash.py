@@ -155,7 +155,6 @@ class _Batch:
 
     @classmethod
     def of(cls, pairs: Pairs, mix: tuple[float, ...], count: int) -> _Batch:
-        """Return operations by their parts of a batch."""
         import numpy as np
 
         operation = headrace.MapOperation
@@ -174,7 +173,6 @@ class _Batch:
         return cls(pairs, len(order), kinds, keys, values, expected, unknown[:inserts], np.arange(erasures))
 
     def apply(self, table: headrace.HashMap) -> Any:
-        """Run the operations."""
         return table.apply(self.operations, self.keys, self.values, order="any")
 
     def run(self, table: headrace.HashMap) -> None:

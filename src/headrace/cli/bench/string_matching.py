@@ -115,7 +115,6 @@ def _by_alphabet(setting: Setting) -> Iterator[Row]:
 
 
 def _positions(text: bytes, pattern: bytes) -> list[int]:
-    """Return all positions of a pattern."""
     found, at = [], text.find(pattern)
     while at >= 0:
         found.append(at)

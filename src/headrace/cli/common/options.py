@@ -98,7 +98,6 @@ def _help(option: Option, flag: Flag, defaults: Mapping[str, object]) -> str:
 
 
 def _keywords(option: Option, flag: Flag) -> dict[str, Any]:
-    """Return argparse's keywords for a flag."""
     keywords = dict(values.KINDS[flag.kind])
     if flag.metavar:
         keywords["metavar"] = flag.metavar

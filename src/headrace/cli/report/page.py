@@ -98,7 +98,6 @@ def _share(count: int, summary: ColumnSummary) -> str:
 
 
 def _bars(bins: Sequence[int]) -> str:
-    """Return a histogram as SVG."""
     highest = max(bins) or 1
     bars = "".join(
         f'<rect x="{at * 10}" y="{50 - height:.1f}" width="9" height="{height:.1f}"><title>{count:,}</title></rect>'

@@ -56,7 +56,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _summarised(batches: Any, names: list[str]) -> tuple[Mapping[str, ColumnSummary], list[dict[str, Any]]]:
-    """Return the summary of each column, and the first faults."""
     size = min(max(_SAMPLE_CELLS // max(len(names), 1), _MIN_SAMPLE), _MAX_SAMPLE)
     summaries = {name: ColumnSummary() for name in names}
     faults: list[dict[str, Any]] = []

@@ -137,7 +137,6 @@ def _buffer(part: Any, memory: Buffer | None) -> Buffer:
 
 
 def _dictionary(arrow: Any, name: str, chunks: Any) -> Column:
-    """Return a column of a dictionary of strings."""
     if not any(kind(chunks.type.value_type) for kind in (arrow.types.is_string, arrow.types.is_large_string, _is_view)):
         raise OptionError(f"column {shown(name)} is a dictionary of {chunks.type.value_type}, and only strings can be in one")
     array = chunks.unify_dictionaries().cast(arrow.dictionary(arrow.int32(), arrow.string())).combine_chunks()

@@ -127,7 +127,6 @@ class _Items:
         self._types = types
 
     def allocate(self, size: int) -> tuple[int, int]:
-        """Allocate the arrays and return their addresses."""
         np = needed_numpy("items()")
         self.keys = take(np.empty(size, self._types.key))
         if self._types.value:

@@ -78,8 +78,6 @@ class GatheredBatches:
         engine.write_codes(batch, to, self._mixed)
 
     def _items(self, begin: int, end: int, *, has_statuses: bool) -> Level:
-        """Return a part of the items."""
-
         def part(array: Array) -> Array:
             return replace(array, address=array.address + begin * array.width, length=end - begin)
 

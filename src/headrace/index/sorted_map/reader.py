@@ -43,7 +43,6 @@ class LevelReader:
         raise TypeError(f"a {type(self).__name__} cannot be pickled; write it by save(path), and read it by SortedMap.load(path)")
 
     def _current(self) -> Levels:
-        """Return the levels with all updates that have ended."""
         return self._levels
 
     @property

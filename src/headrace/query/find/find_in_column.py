@@ -216,7 +216,6 @@ def _prepared(pattern: Any, ignore_case: bool) -> Pattern:
 def _on_gpu(
     answer: Literal["COUNT", "FIRST", "CONTAINS"], column: Column, pattern: Pattern, overlapping: bool, context: Context | None
 ) -> Column:
-    """Return an answer for each row of a column in GPU memory."""
     from headrace.query.find.column.device_rows import RowAnswer, answer_on_gpu  # needs cuda-core
 
     return answer_on_gpu(RowAnswer[answer], _texts_of(column), pattern, overlapping, context_of(context))

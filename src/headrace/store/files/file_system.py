@@ -149,8 +149,6 @@ class HostFiles:
 
 
 class _HostReadFile:
-    """A file of the host that is open for reading."""
-
     def __init__(self, path: str) -> None:
         self._path = path
         with self._removed_if_stale():
@@ -191,8 +189,6 @@ class _HostLock:
 
 
 class _HostFile:
-    """An open file of the host."""
-
     def __init__(self, file: FileIO) -> None:
         self._file = file
         self._size = os.fstat(file.fileno()).st_size

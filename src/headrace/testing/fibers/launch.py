@@ -123,7 +123,6 @@ class Library:
 
 
 def _shared_variables(path: Path) -> list[SharedVariable]:
-    """Return the shared variables by ascending offset."""
     listed = subprocess.run(["nm", "-SC", str(path)], capture_output=True, text=True, check=True).stdout
     starts = re.search(r"^([0-9a-f]+) \w __start_fibers_shared$", listed, re.MULTILINE)
     stops = re.search(r"^([0-9a-f]+) \w __stop_fibers_shared$", listed, re.MULTILINE)
@@ -242,7 +241,6 @@ def _range_of(array: Any, number: int) -> RangeStruct:
 
 
 def _word(what: str, kind: str, size: int, arg: Any) -> bytes:
-    """Return the bytes of an argument that is not an array."""
     try:
         if kind == "pointer":
             return bytes(8)

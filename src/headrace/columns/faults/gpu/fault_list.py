@@ -271,7 +271,6 @@ class FaultList:
         return RejectsBuilder(self._source, self._dialect, self._plan, self._begin)
 
     def _table(self, listed: NDArray[np.void], types: Sequence[DataType | None]) -> RejectsTable:
-        """Return the table of rejects of listed faults."""
         with native_errors():
             texts = self._texts(listed)
         return self._builder.table(listed, texts, types)

@@ -124,7 +124,6 @@ class _OneTable:
         self._columns: Mapping[str, Column] = {}
 
     def column(self, number: int) -> Column:
-        """Return a column of the table."""
         with _building:
             if self._parts is not None:
                 self._columns = self._parts.build(self._ranks)

@@ -143,7 +143,6 @@ class RowGroups:
         return taker
 
     def _map_of(self, rows: DeviceRows, some: Taker) -> SlabHash:
-        """Return a map from hashes to the first of some rows."""
         table = SlabHash(self._launcher, (_HASH_BYTES, self._width), tuning=self._tuning)
         table.upsert(self._launcher, Rows(some.items(rows.hashes, _HASH_BYTES), some.rows, some.count), "min", "u")
         return table

@@ -187,7 +187,6 @@ class GpuEngine:
         return result
 
     def _with_filter(self, level: Level, most: int) -> Level:
-        """Return a level of `most` items or fewer with a filter."""
         if level.filter is not None or not FENCES_FROM <= level.count <= most:
             return level
         words = self._call.new(_native.map_filter_words(level.count), "<u8")

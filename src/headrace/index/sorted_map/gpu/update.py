@@ -57,8 +57,6 @@ class Update:
         return [*self.batch.arrays, *(array for level in (*self.older, self.target) for array in level.arrays)]
 
     def _record(self, card: Gpu) -> Any:
-        """Return the code that records the launches."""
-
         def record(recorder: PlanRecorder) -> None:
             launcher: Any = recorder  # an update copies nothing between host and device
             tuning = tuning_of(card.multiprocessors, card.capability)

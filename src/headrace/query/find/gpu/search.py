@@ -44,8 +44,6 @@ _MAX_PAIRS = 4096  # maximum length of a run: `max_pairs` of runs.cuh
 
 
 class _Found(NamedTuple):
-    """``FindResult``."""
-
     hits: int
     first: int
     spent: int

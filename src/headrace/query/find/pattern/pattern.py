@@ -69,7 +69,6 @@ class Pattern:
         return self._native.period < len(self._pattern)
 
     def __len__(self) -> int:
-        """Return the number of bytes."""
         return len(self._pattern)
 
     def __eq__(self, other: object) -> bool:
@@ -79,11 +78,9 @@ class Pattern:
         return (self._pattern, self._ignore_case) == (other._pattern, other._ignore_case)
 
     def __hash__(self) -> int:
-        """Return a hash that equal patterns share."""
         return hash((self._pattern, self._ignore_case))
 
     def __repr__(self) -> str:
-        """Return the call that makes the pattern."""
         ignore_case = ", ignore_case=True" if self._ignore_case else ""
         return f"Pattern({self._pattern!r}{ignore_case})"
 

@@ -59,7 +59,6 @@ class PatternSet:
         return self._native
 
     def __len__(self) -> int:
-        """Return the number of patterns."""
         return len(self._patterns)
 
     def __eq__(self, other: object) -> bool:
@@ -69,11 +68,9 @@ class PatternSet:
         return (self._patterns, self._ignore_case) == (other._patterns, other._ignore_case)
 
     def __hash__(self) -> int:
-        """Return a hash that equal sets share."""
         return hash((self._patterns, self._ignore_case))
 
     def __repr__(self) -> str:
-        """Return the number of patterns, and the rule for case."""
         ignore_case = ", ignore_case=True" if self._ignore_case else ""
         return f"<PatternSet of {len(self)}{ignore_case}>"
 

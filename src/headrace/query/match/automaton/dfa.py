@@ -115,7 +115,6 @@ class Dfa:
         return state in self.accepting or state in self.accepting_at_line_end
 
     def __repr__(self) -> str:
-        """Return the sizes of the tables."""
         return f"<Dfa of {self.state_count} states and {len(self.transitions)} classes of bytes>"
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -50,7 +50,6 @@ class _OrderedBatch:
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """Arguments of the kernels."""
         return self.rows.keys, self.rows.values, self.starts, self.bits, self.max_rows
 
 
