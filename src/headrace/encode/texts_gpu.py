@@ -112,14 +112,7 @@ def encoded_on_gpu(
     Raise HeadraceError if the dictionary would have more texts or bytes than an Arrow dictionary of strings can have. Raise
     MemoryLimitError if both forms together exceed the memory limit.
 
-    Parameters
-    ----------
-    launcher
-        Execution context of the kernels.
-    columns, given
-        The columns, and their types if they are given.
-    inferred
-        The type of other columns of strings, if it is not string.
+    `inferred`: the type of other columns of strings, if it is not string.
     """
     result: list[Column] = []
     for first in range(0, len(columns), _MAX_TOGETHER):

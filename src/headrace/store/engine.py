@@ -45,16 +45,7 @@ class _OthersWaitError(Exception):
 class StoreEngine:
     """A store that is open for writing.
 
-    Parameters
-    ----------
-    rules
-        The rules.
-    state
-        The state at the begin.
-    next_row
-        Number of the next row.
-    folder
-        The store's files; None for a store in memory.
+    `folder`: the store's files; None for a store in memory.
     """
 
     def __init__(self, rules: StoreRules, state: StoreState, next_row: int, folder: StoreFolder | None) -> None:

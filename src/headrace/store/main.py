@@ -112,16 +112,8 @@ class Main:
     def merged(self, delta_of: Callable[[str], Column], rows: RowRuns, keep: Any, context: Context) -> Main:
         """Return a main of these rows and then those of a delta, on the host or the context's GPU, with the same bits.
 
-        Parameters
-        ----------
-        delta_of
-            Returns the column of the delta with a name.
-        rows
-            Numbers of the rows of both.
-        keep
-            Mask of the rows of both that remain, an array of bools; None for all rows.
-        context
-            Threads and memory that may be used.
+        `delta_of`: returns the column of the delta with a name.
+        `keep`: mask of the rows of both that remain, an array of bools; None for all rows.
         """
         columns = merge_columns_of(self.columns, delta_of, keep, context)
         return Main(columns, rows if keep is None else RowRuns.of_numbers(rows.numbers()[keep]))

@@ -112,16 +112,7 @@ class WrittenRows(NamedTuple):
 class PublishedRows:
     """The rows of a store that readers see. One thread at a time writes or publishes; any number of threads read and show.
 
-    Parameters
-    ----------
-    state
-        The state at the begin.
-    key
-        The key; None without one.
-    context
-        Threads and memory of each call.
-    piece_rows
-        Rows that the index takes at a time.
+    `piece_rows`: rows that the index takes at a time.
     """
 
     def __init__(self, state: StoreState, key: StoreKey | None, context: Context, piece_rows: int = PIECE_ROWS) -> None:

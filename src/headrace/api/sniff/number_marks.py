@@ -49,14 +49,8 @@ def verdict_on(marks: Marks, dialect: Dialect, plain: Mapping[str, Column], mark
     points. With ``950`` among them they have thousands. For a decimal comma, no text is ``1,234,567`` or ``1,234.5``, in which
     commas separate thousands.
 
-    Parameters
-    ----------
-    marks
-        Marks that `likely_marks` yields.
-    dialect
-        The dialect of the sample.
-    plain, marked
-        The columns of a sample, read with decimal points alone, and with these marks.
+    `marks`: marks that `likely_marks` yields.
+    `plain`, `marked`: the columns of a sample, read with decimal points alone, and with these marks.
     """
     if any(_has_type(column, POINT) and not _has_type(marked[name], marks) for name, column in plain.items()):
         return Verdict(False, "")

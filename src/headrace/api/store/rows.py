@@ -77,17 +77,7 @@ def rows_given(
 
 
 class TextParts:
-    """Rows of a scan, which is read part by part.
-
-    Parameters
-    ----------
-    scan
-        The scan.
-    schema
-        Name and type of each column of the store.
-    context
-        Threads that may be used.
-    """
+    """Rows of a scan, which is read part by part."""
 
     def __init__(self, scan: Scan, schema: Mapping[str, DataType], context: Context) -> None:
         self.scan = scan

@@ -35,14 +35,7 @@ os.register_at_fork(before=_databases.clear)
 class SqlRows(Dataset):  # type: ignore[misc]  # PyArrow has no types
     """The rows of a state, which are decoded when they are scanned.
 
-    Parameters
-    ----------
-    state
-        The state.
-    context
-        Threads and memory of each scan.
-    query
-        The query. Columns whose names are not in it are not looked at before they are scanned.
+    `query`: The query. Columns whose names are not in it are not looked at before they are scanned.
     """
 
     def __init__(self, state: StoreState, context: Context, query: str) -> None:

@@ -17,14 +17,8 @@ _STATE_BYTES = 16
 class DistinctTable:
     """A hash table of the distinct keys of an array in device memory.
 
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    width
-        Bytes of a key: 4 or 8. Keys are the same if their bits are.
-    tuning
-        Sizes. Tests have others.
+    `width`: Bytes of a key: 4 or 8. Keys are the same if their bits are.
+    `tuning`: Sizes. Tests have others.
     """
 
     def __init__(self, launcher: Launcher, width: int, tuning: TableTuning = DISTINCT_TABLE) -> None:

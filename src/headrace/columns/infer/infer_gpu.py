@@ -39,17 +39,9 @@ and in half of the columns of 8 KB. Columns without a value in the samples are c
 class Inference:
     """Inferred types of one load.
 
-    Parameters
-    ----------
-    source, dialect, plan
-        As in `headrace.columns.load.gpu.load.load_on_gpu`.
-    gpu_plan
-        The plan's preparation for a GPU.
-    begin
-        Byte of the source at which the kernels' positions begin.
-    share
-        State in common with the loads of other files.
-
+    `source`, `dialect`, `plan`: as in `headrace.columns.load.gpu.load.load_on_gpu`.
+    `begin`: byte of the source at which the kernels' positions begin.
+    `share`: state in common with the loads of other files.
     Positions refer to the source, also if it was decoded to the text that the kernels read.
     """
 

@@ -36,23 +36,12 @@ def build_kernels(
 ) -> Iterator[Built]:
     """Compile the programs of the package. Needs no GPU and no driver.
 
-    Parameters
-    ----------
-    architectures
-        Targets, such as ``["sm_90"]`` or ``["90"]``.
-    folder
-        Folder of the cubins; None for the user's cache, which calls read.
-    threads
-        Number of concurrent compilations; None for one a core.
-    variants
-        Programs to compile; None for all.
-
-    Raises
-    ------
-    OptionError
-        The package does not support an architecture.
-    MissingDependencyError
-        NVRTC is not installed.
+    `architectures`: targets, such as ``["sm_90"]`` or ``["90"]``.
+    `folder`: folder of the cubins; None for the user's cache, which calls read.
+    `threads`: number of concurrent compilations; None for one a core.
+    `variants`: programs to compile; None for all.
+    Raise OptionError if the package does not support an architecture.
+    Raise MissingDependencyError if NVRTC is not installed.
     """
     compiler()  # raises if it is missing
     names = list(dict.fromkeys(_architecture(name) for name in architectures))

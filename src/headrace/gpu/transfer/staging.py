@@ -70,14 +70,7 @@ class _Chunk:
 class Staging:
     """Pinned memory of a GPU, for copies of any size. `staging` returns the one of a GPU.
 
-    Parameters
-    ----------
-    gpu
-        The GPU.
-    threads
-        Number of threads that move bytes.
-    chunk_bytes
-        Size of a chunk; there are two for each thread.
+    `chunk_bytes`: size of a chunk; there are two for each thread.
     """
 
     def __init__(self, gpu: Gpu, *, threads: int = _MAX_THREADS, chunk_bytes: int = _CHUNK_BYTES) -> None:
@@ -93,30 +86,13 @@ class Staging:
 
         Raise OptionError if the buffer is too small. Raise MemoryLimitError if no host memory can be pinned.
 
-        Parameters
-        ----------
-        source
-            Contiguous bytes (Python's buffer protocol).
-        target, offset
-            The buffer, and the first byte to write.
-        counted
-            Counter of the bytes.
+        `target`, `offset`: the buffer, and the first byte to write.
         """
         _check_inside(source, target, offset)
         self.upload_to(target.address + offset, target.stream, source, counted=counted)
 
     def upload_to(self, address: int, stream: int, source: Any, *, counted: Crossings) -> None:
-        """Copy from the host to a GPU address, in the order of a stream.
-
-        Parameters
-        ----------
-        address
-            Target on the GPU.
-        stream
-            Handle of the stream.
-        source, counted
-            As in `upload`.
-        """
+        """Copy from the host to a GPU address, in the order of a stream."""
         view = memoryview(source).cast("B")
         self._run(_upload, self._pieces(view, address), stream)
         counted.count(to_gpu=view.nbytes)
@@ -124,14 +100,8 @@ class Staging:
     def download(self, source: PoolBuffer, target: Any, *, offset: int = 0, counted: Crossings) -> None:
         """Copy to the host, after the work of the buffer's stream. Return when the copy is complete.
 
-        Parameters
-        ----------
-        source, offset
-            The buffer, and the first byte to read.
-        target
-            Writable contiguous bytes. Its size is the number of bytes copied.
-        counted
-            Counter of the bytes.
+        `source`, `offset`: the buffer, and the first byte to read.
+        `target`: Writable contiguous bytes. Its size is the number of bytes copied.
         """
         _check_inside(target, source, offset)
         self.download_from(source.address + offset, source.stream, target, counted=counted)
@@ -139,14 +109,7 @@ class Staging:
     def download_from(self, address: int, stream: int | None, target: Any, *, counted: Crossings) -> None:
         """Copy from a GPU address, such as that of a caller's array, to the host, after the work of a stream.
 
-        Parameters
-        ----------
-        address
-            Source on the GPU.
-        stream
-            Handle of the stream; None for the GPU's own stream.
-        target, counted
-            As in `download`.
+        `stream`: handle of the stream; None for the GPU's own stream.
         """
         view = memoryview(target).cast("B")
         if view.readonly:
@@ -159,12 +122,7 @@ class Staging:
     ) -> None:
         """Copy at most one chunk to an address of the current GPU, in the order of a stream.
 
-        Parameters
-        ----------
-        address, stream, source, counted
-            As in `upload_to`.
-        by
-            Function that copies between chunk and GPU; None for the copy engine.
+        `by`: function that copies between chunk and GPU; None for the copy engine.
         """
 
         def copy(chunk: _Chunk) -> None:
@@ -190,14 +148,7 @@ class Staging:
     ) -> bytes:
         """Return a copy of the bytes at an address of the current GPU, made after the work of a stream.
 
-        Parameters
-        ----------
-        address, stream, counted
-            As in `download_from`.
-        nbytes
-            Number of bytes.
-        by
-            As in `put`.
+        `by`: as in `put`.
         """
         if nbytes > self._chunk_bytes:
             target = bytearray(nbytes)
@@ -220,14 +171,8 @@ class Staging:
     def answer(self, launch: Callable[[int], None], stream: int, nbytes: int, *, counted: Crossings) -> bytes:
         """Return the bytes that a kernel writes to the host, at most a chunk, after the work of a stream.
 
-        Parameters
-        ----------
-        launch
-            Launches the kernel on the current GPU; its argument is the address that the kernel writes to.
-        stream, counted
-            As in `download_from`.
-        nbytes
-            Number of bytes.
+        `launch`: launches the kernel on the current GPU; its argument is the address that the kernel writes to.
+        `stream`, `counted`: as in `download_from`.
         """
 
         def run(chunk: _Chunk) -> bytes:
@@ -251,21 +196,13 @@ class Staging:
     ) -> bytes | None:
         """Return results that launched work copies to the host, or None. The caller counts the bytes.
 
-        Parameters
-        ----------
-        launch
-            Gets the address of a chunk of pinned memory, and two events. It launches work that copies a head and results to the
-            chunk, and records an event after each of them. The results begin at the first multiple of 16 after the head. The work
-            may also copy from other bytes of the chunk. Returns a status that is 0 for success.
-        meanwhile
-            Gets the head before the host waits for the results. If it returns False, the host does not wait for them.
-        stream
-            Handle of the stream.
-        sizes
-            Bytes of the head, 0 for none, and of the results. With those that the work copies to the GPU they are
-            `MAX_EXCHANGE_BYTES` at most.
-        ones
-            Number of last bytes that are left out if all of their bits are set.
+        `launch`: Gets the address of a chunk of pinned memory, and two events. It launches work that copies a head and results to
+        the chunk, and records an event after each of them. The results begin at the first multiple of 16 after the head. The work
+        may also copy from other bytes of the chunk. Returns a status that is 0 for success.
+        `meanwhile`: Gets the head before the host waits for the results. If it returns False, the host does not wait for them.
+        `sizes`: Bytes of the head, 0 for none, and of the results. With those that the work copies to the GPU they are
+        `MAX_EXCHANGE_BYTES` at most.
+        `ones`: number of last bytes that are left out if all of their bits are set.
         """
         head, nbytes = sizes
 

@@ -61,18 +61,9 @@ class Encoded:
 class Decoded:
     """A text in UTF-8, and the map from its characters to the source.
 
-    Parameters
-    ----------
-    text
-        The text, in the memory of kernels.
-    begins
-        Offset of the text of each tile, and the end of the last.
-    tile
-        Bytes of the source in a tile.
-    encoded
-        The bytes that were decoded.
-    head
-        The first bytes of the text.
+    `begins`: offset of the text of each tile, and the end of the last.
+    `tile`: bytes of the source in a tile.
+    `head`: the first bytes of the text.
     """
 
     def __init__(self, text: DeviceBuffer, begins: NDArray[np.uint64], tile: int, encoded: Encoded, head: bytes) -> None:
@@ -133,16 +124,7 @@ def decode_on_gpu(launcher: Launcher, encoded: Encoded, head_bytes: int, shape: 
 
     Memory: the text, and 24 bytes a tile of the source.
 
-    Parameters
-    ----------
-    launcher
-        Launches the kernels.
-    encoded
-        The bytes to decode.
-    head_bytes
-        Bytes of the text that the host decodes itself, about, so that it need not wait for the kernels.
-    shape
-        Launch configuration.
+    `head_bytes`: bytes of the text that the host decodes itself, about, so that it need not wait for the kernels.
     """
     coding, buffer = encoded.coding, encoded.buffer
     page = None if coding else launcher.put(np.frombuffer(_page(encoded.codec), np.uint8))

@@ -100,18 +100,9 @@ def values_of_codes(source: bytes, length: int, dictionary: Column, context: Con
 
     Raise OptionError if a code has no value.
 
-    Parameters
-    ----------
-    source
-        Bytes of a ``CodeSource``.
-    length
-        Number of codes.
-    dictionary
-        The values, which are not bools.
-    context
-        Threads that may be used.
-    max_bytes
-        Maximum bytes of texts with offsets of 4 bytes.
+    `source`: bytes of a ``CodeSource``.
+    `dictionary`: the values, which are not bools.
+    `max_bytes`: maximum bytes of texts with offsets of 4 bytes.
     """
     if has_offsets(dictionary.type):
         return _texts_of_codes(source, length, dictionary, context, max_bytes)

@@ -22,16 +22,10 @@ _BLOCKS = layout("CodeBlocks").packer()
 def packed_source(words: Any, count: int, bits: int, validity: Any = None, table: int = 0) -> bytes:
     """Return the bytes of a ``CodeSource``.
 
-    Parameters
-    ----------
-    words
-        Buffer of packed codes, or an array of uint32 as codes of 32 bits.
-    count, bits
-        Number of codes, and bits of a code.
-    validity
-        Buffer of bits, 0 for codes that become 0; None without nulls.
-    table
-        Address of the new codes; 0 if codes stay.
+    `words`: buffer of packed codes, or an array of uint32 as codes of 32 bits.
+    `count`, `bits`: number of codes, and bits of a code.
+    `validity`: buffer of bits, 0 for codes that become 0; None without nulls.
+    `table`: address of the new codes; 0 if codes stay.
     """
     return _SOURCE.pack(address_of(words), 0, count, bits, 0 if validity is None else validity.address, _BLOCKS.pack(0, table))
 

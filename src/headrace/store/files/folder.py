@@ -161,18 +161,8 @@ def logs_in(files: FileSystem) -> list[int]:
 class StoreFolder:
     """The folder of a store that is open for writing.
 
-    Parameters
-    ----------
-    files
-        The folder.
-    where
-        Its name, for messages.
-    lock
-        The lock that the writer holds.
-    content
-        The content that was read, without what a crash has cut off.
-    policy
-        The times of syncs.
+    `content`: the content that was read, without what a crash has cut off.
+    `policy`: the times of syncs.
     """
 
     def __init__(self, files: FileSystem, where: str, lock: FolderLock, content: Content, policy: SyncPolicy) -> None:
@@ -284,14 +274,9 @@ class StoreFolder:
 
         Raise OSError if the manifest cannot be written. Either one is valid then.
 
-        Parameters
-        ----------
-        first_sequence
-            Sequence of the first record that the main does not have.
-        next_row
-            Number of the first row that the main does not have.
-        schema
-            Name and type of each column of the main, as texts.
+        `first_sequence`: sequence of the first record that the main does not have.
+        `next_row`: number of the first row that the main does not have.
+        `schema`: name and type of each column of the main, as texts.
         """
         following = replace(
             self.manifest, schema=schema, generation=self._generation, first_sequence=first_sequence, next_row=next_row

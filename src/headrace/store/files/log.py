@@ -49,16 +49,8 @@ def _nothing() -> None:
 class Log:
     """A log that is open for appending, with all earlier records on the disk.
 
-    Parameters
-    ----------
-    files
-        The folder.
-    first_sequence
-        Sequence of the log's first record, which is in its name.
-    next_sequence
-        Sequence of the next record.
-    policy
-        The times of syncs.
+    `first_sequence`: sequence of the log's first record, which is in its name.
+    `policy`: the times of syncs.
     """
 
     def __init__(self, files: FileSystem, first_sequence: int, next_sequence: int, policy: SyncPolicy) -> None:
@@ -90,14 +82,8 @@ class Log:
         Raise OSError if the disk is full, or fails. The record is removed again. If that fails too, later calls raise
         SourceError. Raise SourceError if an earlier failure or interruption left the log in an unknown state.
 
-        Parameters
-        ----------
-        kind
-            A value of `RecordKind`.
-        *payload
-            Parts of the content.
-        then
-            Makes the record visible, before the next one may be appended.
+        `*payload`: parts of the content.
+        `then`: makes the record visible, before the next one may be appended.
         """
         with self._removed_if_it_fails(then):
             self._write(kind, payload)
@@ -136,14 +122,9 @@ class Log:
 
         While a part is computed, other threads compute the checksum of the one before it, and write the one before that.
 
-        Parameters
-        ----------
-        parts
-            Contents of the records before the last one. If the iterator raises an exception, all records are removed.
-        last
-            Content of the change.
-        then
-            As of `append`.
+        `parts`: Contents of the records before the last one. If the iterator raises an exception, all records are removed.
+        `last`: content of the change.
+        `then`: as of `append`.
         """
         with self._removed_if_it_fails(then):
             self._is_writing, writers = True, ThreadPoolExecutor(2, "headrace-log")

@@ -64,15 +64,9 @@ class Plain(IntFlag):
 def plain_dialect(dialect: Dialect, *, quoted: bool, declines: bool = False) -> np.void | None:
     """Return the dialect as PLAIN_DIALECT, for the kernels that read by masks; None if they cannot read it.
 
-    Parameters
-    ----------
-    dialect
-        How the text is written.
-    quoted
-        Interpret quotes. Otherwise quotes become watched bytes, like escapes and comments: the search sets `FindFlag.REDO` when
-        it finds one. Lenient quotes are read as strict ones, which is right if none is malformed.
-    declines
-        The kernel declines tiles that contain watched bytes, so a dialect with quotes may have escapes and comments.
+    `quoted`: Interpret quotes. Otherwise quotes become watched bytes, like escapes and comments: the search sets `FindFlag.REDO`
+    when it finds one. Lenient quotes are read as strict ones, which is right if none is malformed.
+    `declines`: the kernel declines tiles that contain watched bytes, so a dialect with quotes may have escapes and comments.
     """
     line_end = dialect.lineterminator or b"\n"
     if len(dialect.sep) != 1 or len(line_end) != 1 or max(dialect.sep + line_end) >= 128:

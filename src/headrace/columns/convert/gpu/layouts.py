@@ -110,16 +110,7 @@ def kernel_order(column: ColumnAddresses) -> tuple[bool, bool]:
 def pack_columns(plan: LoadPlan, columns: Sequence[ColumnAddresses], rules: int, packed: bytes) -> NDArray[np.void]:
     """Return the column table of the kernels, in the kernels' order.
 
-    Parameters
-    ----------
-    plan
-        The load's plan.
-    columns
-        The wanted columns.
-    rules
-        Device address of the rules.
-    packed
-        The rules as ``pack_rules`` serialises them.
+    `packed`: the rules as ``pack_rules`` serialises them.
     """
     zones = {position: number for number, (_, positions) in enumerate(plan.zones) for position in positions}
     forms = 2 * len(plan.forms.several) + 1
@@ -227,16 +218,9 @@ def pack_task(
 ) -> NDArray[np.void]:
     """Return ConvertTask as an array of one element.
 
-    Parameters
-    ----------
-    plan, columns
-        The load's plan, and the wanted columns.
-    dialect
-        PlainDialect (structure/gpu/tile_start.hpp) as bytes; then DfaTask as bytes, or nothing.
-    size, tiles
-        Bytes and tiles of the text.
-    listing
-        Options of the fault list.
+    `dialect`: PlainDialect (structure/gpu/tile_start.hpp) as bytes; then DfaTask as bytes, or nothing.
+    `size`, `tiles`: bytes and tiles of the text.
+    `listing`: options of the fault list.
     """
     flags = _RecordFlag.FILL_SHORT * plan.rows.fill_short + _RecordFlag.KEEP_LONG * (plan.rows.on_long == "keep")
     flags += _RecordFlag.COLLECT_LONG * plan.rows.collect_long + _RecordFlag.KNOWN * listing.knows_records

@@ -27,16 +27,9 @@ def decode_target(
 ) -> tuple[GpuTarget, OpenSource, LoadPlan]:
     """Decode the text, and return the parameters of the same load for the decoded text.
 
-    Parameters
-    ----------
-    target
-        The execution target and the encoded text. For a part of a text, the buffer has that part only.
-    source, plan
-        The encoded source, and the plan in its bytes.
-    view
-        Returns a source for the native readers that shows a device buffer, whose first bytes may be known.
-    shape
-        Launch parameters of the decoding kernels.
+    `target`: The execution target and the encoded text. For a part of a text, the buffer has that part only.
+    `source`, `plan`: the encoded source, and the plan in its bytes.
+    `view`: returns a source for the native readers that shows a device buffer, whose first bytes may be known.
     """
     encoded = _encoded(target.text, source, plan)
     decoded = decode_on_gpu(target.launcher, encoded, first_fetch_bytes(source.size), shape)

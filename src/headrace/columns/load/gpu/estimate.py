@@ -48,21 +48,9 @@ class SizeEstimate:
     ) -> ColumnGroupBuffers | None:
         """Allocate column buffers for the estimated rows.
 
-        Parameters
-        ----------
-        group, launcher
-            The columns, and the execution context of the kernels.
-        size
-            Bytes of the text.
-        strings
-            Whether to allocate the bytes of strings too.
-        cleared
-            Whether all values begin as 0.
-
-        Returns
-        -------
-        ColumnGroupBuffers or None
-            None if the buffers would be large in comparison with the text, or exceed the memory limit.
+        `strings`: whether to allocate the bytes of strings too.
+        `cleared`: whether all values begin as 0.
+        Return None if the buffers would be large in comparison with the text, or exceed the memory limit.
         """
         if not self.fits(group, size):
             return None
@@ -117,18 +105,9 @@ def estimate_sizes(
     eighth and `SPARE_STRING_BYTES`. A column whose estimate is the whole text needs no more. For a text of 1 MB the spare bytes
     exceed the deviations of strings.
 
-    Parameters
-    ----------
-    dialect
-        The dialect of the text.
-    prefix
-        The first bytes of the text.
-    size
-        Bytes of the whole text.
-    strings
-        Positions of the columns of strings in a record.
-    row_bytes
-        Approximate bytes of a row in the buffers.
+    `prefix`: the first bytes of the text.
+    `strings`: positions of the columns of strings in a record.
+    `row_bytes`: approximate bytes of a row in the buffers.
     """
     spare_rows = min(SPARE_ROWS, SMALL_BYTES // max(row_bytes, 1))
     sample = _MIN_SAMPLE_BYTES if size < _SHORT_TEXT_BYTES else _MIN_LARGE_SAMPLE_BYTES
@@ -189,18 +168,11 @@ def validate_estimate(
 ) -> None:
     """Launch the kernel that checks whether the buffers are large enough.
 
-    Parameters
-    ----------
-    launcher
-        Execution context of the kernels.
-    totals
-        Totals of the first search variant. If another one reads the text, the estimate counts as wrong.
-    ranges
-        `SizeEstimate.ranges`, on the device.
-    string_bytes
-        Bytes of each column of strings, one word each.
-    rows
-        A word that receives the number of rows, or a mark that the estimate was wrong. Kernels that read the mark write nothing.
+    `totals`: Totals of the first search variant. If another one reads the text, the estimate counts as wrong.
+    `ranges`: `SizeEstimate.ranges`, on the device.
+    `string_bytes`: bytes of each column of strings, one word each.
+    `rows`: A word that receives the number of rows, or a mark that the estimate was wrong. Kernels that read the mark write
+    nothing.
     """
     args = [totals, 1, ranges, string_bytes, string_bytes.nbytes // 8, rows]
     launcher.launch(_CHECK, Shape(_DEFINES, 1, _THREADS), args)

@@ -66,25 +66,11 @@ def load_on_gpu(target: GpuTarget, source: OpenSource, dialect: Dialect, plan: L
     and column of strings. If all columns are strings, and more than 16, two bytes for each field instead of the last. If only the
     automaton reads the dialect, also half as many bytes as the text.
 
-    Parameters
-    ----------
-    target
-        The execution target, and the whole source in device memory.
-    source
-        The source on the host, or a view of it. Only its first bytes and the text of evidence are read.
-    dialect, plan
-        The dialect of the text, and the plan.
-    run
-        The handles of the call.
-
-    Raises
-    ------
-    ParseError
-        With ``on_error="raise"``: the first fault, by record, then column.
-    MemoryLimitError
-        The result does not fit.
-    CutRecordError
-        A part ends inside a record, and more text follows.
+    `target`: the execution target, and the whole source in device memory.
+    `source`: The source on the host, or a view of it. Only its first bytes and the text of evidence are read.
+    Raise ParseError for the first fault, by record, then column, with ``on_error="raise"``.
+    Raise MemoryLimitError if the result does not fit.
+    Raise CutRecordError if a part ends inside a record, and more text follows.
     """
     try:
         return _load(target, source, dialect, plan, run)
@@ -249,10 +235,7 @@ class _Load:
 
         The host waits once. If the estimate was wrong, the columns are converted again with the actual sizes.
 
-        Returns
-        -------
-        ColumnGroupBuffers or None
-            None if the same columns must be converted again.
+        Return None if the same columns must be converted again.
         """
         estimate = self._setup.estimate(group, self._prefix, self._size)
         self._setup.was_mispredicted |= estimate is None

@@ -76,18 +76,8 @@ class Growth:
 class GrowingTable(ABC):
     """The memory of a slab hash, and its growth in steps.
 
-    Parameters
-    ----------
-    launcher
-        Launcher of the first allocation.
-    widths
-        Bytes of keys and values.
-    capacity
-        Number of pairs for which memory is allocated first.
-    tuning
-        Sizes.
-    seed
-        Seed of the hash.
+    `launcher`: launcher of the first allocation.
+    `capacity`: number of pairs for which memory is allocated first.
     """
 
     _grows_in_steps = True
@@ -189,10 +179,7 @@ class GrowingTable(ABC):
     def _rebuild(self, launcher: Launcher, buckets: int) -> None:
         """Move all pairs to a table of that many buckets, or more if they do not fit.
 
-        Raises
-        ------
-        MemoryLimitError
-            There is no memory for it; the table is as before.
+        Raise MemoryLimitError if there is no memory for it; the table is as before.
         """
 
     def _buckets_for(self, pairs: int) -> int:

@@ -78,17 +78,8 @@ class MixedSlabHash(SlabHash):
     def run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
         """Run operations in their order. The host waits twice.
 
-        Parameters
-        ----------
-        launcher, mixed
-            The launcher and the batch, of one operation or more.
-        by_key
-            Row numbers as uint32, by key; those of a key are ascending.
-
-        Raises
-        ------
-        MemoryLimitError
-            The map does not fit; it is as before.
+        `by_key`: row numbers as uint32, by key; those of a key are ascending.
+        Raise MemoryLimitError if the map does not fit; it is as before.
         """
         self._change(launcher, mixed.rows, lambda: self._run_in_order(launcher, mixed, by_key), erases=True)
 
@@ -120,10 +111,7 @@ class MixedSlabHash(SlabHash):
 
         Return False if the map does not have an operation; it is as before.
 
-        Raises
-        ------
-        MemoryLimitError
-            The map does not fit; it is as before.
+        Raise MemoryLimitError if the map does not fit; it is as before.
         """
         return self._change(launcher, mixed.rows, lambda: self._run_any(launcher, mixed), erases=True)
 

@@ -38,10 +38,7 @@ class SortedValues:
 class MultiSlabHash(SlabHash):
     """A hash multimap in device memory.
 
-    Parameters
-    ----------
-    launcher, widths, capacity, tuning, seed
-        As for `SlabHash`.
+    `launcher`, `widths`, `capacity`, `tuning`, `seed`: as for `SlabHash`.
     """
 
     _insertion = "append_pairs"
@@ -61,10 +58,7 @@ class MultiSlabHash(SlabHash):
     def insert(self, launcher: Launcher, rows: Rows) -> None:
         """Insert pairs. The host waits.
 
-        Raises
-        ------
-        MemoryLimitError
-            The map does not fit; it is as before.
+        Raise MemoryLimitError if the map does not fit; it is as before.
         """
         self.upsert(launcher, rows, "last", "u")
 
@@ -153,19 +147,10 @@ class MultiSlabHash(SlabHash):
 
         New pairs are inserted while the erased ones are still there, so that nothing has changed if slabs run out.
 
-        Parameters
-        ----------
-        launcher, mixed, by_key
-            As for `MixedSlabHash.run_in_order`. `mixed` has no marks of found keys.
-        counts
-            Result: number of values of each key before its operation, 8 bytes each.
-
-        Raises
-        ------
-        UnsupportedDeviceError
-            An operation removes a single value. The map is as before.
-        MemoryLimitError
-            The map does not fit; it is as before.
+        `launcher`, `mixed`, `by_key`: As for `MixedSlabHash.run_in_order`. `mixed` has no marks of found keys.
+        `counts`: result: number of values of each key before its operation, 8 bytes each.
+        Raise UnsupportedDeviceError if an operation removes a single value. The map is as before.
+        Raise MemoryLimitError if the map does not fit; it is as before.
         """
         rows, count = mixed.rows, mixed.rows.count
         numbers, slots, erasures = (launcher.allocate(size) for size in (COUNTS_BYTES, 4 * count, 4 * count))

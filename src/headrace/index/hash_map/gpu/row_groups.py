@@ -71,14 +71,8 @@ class CandidateRows:
 class RowGroups:
     """Finds groups of equal rows.
 
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    rows
-        Number of rows in the largest table; it gives the bytes of a row number.
-    tuning, threads
-        Sizes of the slab hash, and threads per block of the other kernels; tests use smaller ones.
+    `rows`: number of rows in the largest table; it gives the bytes of a row number.
+    `tuning`, `threads`: sizes of the slab hash, and threads per block of the other kernels; tests use smaller ones.
     """
 
     def __init__(

@@ -103,17 +103,8 @@ class SlabHash(GrowingTable):
     def upsert(self, launcher: Launcher, rows: Rows, reduce: str, kind: str) -> int:
         """Insert rows, and reduce the values of present keys. Return the number of keys added.
 
-        Parameters
-        ----------
-        launcher, rows
-            The launcher and the batch, of one row or more.
-        reduce, kind
-            As `headrace.HashMap.upsert`, and NumPy's letter of the values' type.
-
-        Raises
-        ------
-        MemoryLimitError
-            The map does not fit; it is as before.
+        `reduce`, `kind`: as `headrace.HashMap.upsert`, and NumPy's letter of the values' type.
+        Raise MemoryLimitError if the map does not fit; it is as before.
         """
         before = self._memory.buckets
         added = self._change(launcher, rows, lambda: self._upsert(launcher, rows, reduce, kind))
@@ -391,10 +382,7 @@ class SlabHash(GrowingTable):
     def _rebuild(self, launcher: Launcher, buckets: int) -> None:
         """Move all pairs to a table of that many buckets, or more if they do not fit.
 
-        Raises
-        ------
-        MemoryLimitError
-            There is no memory for it; the table is as before.
+        Raise MemoryLimitError if there is no memory for it; the table is as before.
         """
         self._growth, old, size = None, self._memory, self.size
         is_parallel = buckets >= min(old.buckets, self._tuning.build.moved_buckets)

@@ -24,12 +24,8 @@ _KEY_BITS = 64
 def hits_on_gpu(text: Array, patterns: PatternSet, context: Context, budget: Budget) -> tuple[Any, Any]:
     """Return positions and patterns of all hits in arrays of the library of the text.
 
-    Raises
-    ------
-    OptionError
-        Position and pattern do not fit a key of 64 bits: the text has 2**40 bytes or more.
-    MemoryLimitError
-        The hits do not fit. Sorting them needs the memory of two further keys of 8 bytes each.
+    Raise OptionError if position and pattern do not fit a key of 64 bits: the text has 2**40 bytes or more.
+    Raise MemoryLimitError if the hits do not fit. Sorting them needs the memory of two further keys of 8 bytes each.
     """
     if text.length == 0:
         return empty_like(text, 0, "<u8", budget).owner, empty_like(text, 0, "<u4", budget).owner

@@ -104,16 +104,7 @@ class DeviceCodes:
 class DictionaryKernels:
     """Merges dictionaries and translates codes in the stream of a launcher.
 
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    tiles
-        Tile of a merge of numbers by their width. Benchmarks and tests have others.
-    text_tile
-        Tile of a merge of texts.
-    translation
-        Block of a translation.
+    `tiles`: Tile of a merge of numbers by their width. Benchmarks and tests have others.
     """
 
     def __init__(

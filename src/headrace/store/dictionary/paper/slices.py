@@ -16,14 +16,8 @@ _SLICE_VALUES = 1 << 13  # main values of a slice, if the caller does not choose
 def merge_by_slices(main: Any, delta: Any, context: Context, slices: int | None = None) -> MergedNumbers:
     """Merge dictionaries of unsigned integers of 4 or 8 bytes in equal slices of main.
 
-    Parameters
-    ----------
-    main, delta
-        Ascending arrays of NumPy without duplicates.
-    context
-        Threads that may be used.
-    slices
-        Number of slices; None for slices that fit a core's cache.
+    `main`, `delta`: ascending arrays of NumPy without duplicates.
+    `slices`: number of slices; None for slices that fit a core's cache.
     """
     import numpy as np
 

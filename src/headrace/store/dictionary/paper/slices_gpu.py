@@ -25,20 +25,9 @@ def merge_slices(
 ) -> MergedDictionary:
     """Merge two dictionaries of numbers of 4 or 8 bytes in slices. The host adds the counts of the slices, as in the paper.
 
-    Parameters
-    ----------
-    launcher
-        Launcher of the device.
-    main, delta
-        The dictionaries.
-    rule
-        Bytes of their ``KeyRule``.
-    slices
-        Number of slices, a thread for each.
-    has_begins
-        Whether a launch before the merge finds the begin of each slice once; otherwise each thread searches two.
-    threads
-        Threads per block.
+    `rule`: bytes of their ``KeyRule``.
+    `slices`: number of slices, a thread for each.
+    `has_begins`: whether a launch before the merge finds the begin of each slice once; otherwise each thread searches two.
     """
     width, values = len(rule) // 4, main.count + delta.count
     pair = layout(f"SlicedPair<u{8 * width}>")

@@ -100,19 +100,10 @@ class MeasuredStrings:
 class RowLaunches:
     """Launches of the fast conversion in one load.
 
-    Parameters
-    ----------
-    target
-        The load's target.
-    dialect
-        The text's dialect.
-    structure
-        The text's tiles.
-    marks
-        Zeroed `declined` words for the tiles of two launches, 4 bytes each. Later launches allocate theirs. If the search has
-        measured strings, it uses the second half.
-    quoted
-        Whether fields are expected to have quotes.
+    `structure`: the text's tiles.
+    `marks`: Zeroed `declined` words for the tiles of two launches, 4 bytes each. Later launches allocate theirs. If the search
+    has measured strings, it uses the second half.
+    `quoted`: whether fields are expected to have quotes.
     """
 
     def __init__(self, target: GpuTarget, dialect: Dialect, structure: TileStructure, marks: DeviceBuffer, quoted: bool) -> None:
@@ -178,26 +169,15 @@ class RowLaunches:
     ) -> DeviceBuffer:
         """Launch ``convert_rows``.
 
-        Parameters
-        ----------
-        columns, table, all_columns
-            The columns, and their tables in device memory for this conversion and the general one.
-        strings
-            Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
-        counts, left_fields, capacity
-            ConvertTotals, zeroed, and the list of LeftField that the kernel writes, with its capacity.
-        faults
-            A FaultOutput as bytes, for malformed quotes that the DFA finds.
-        cleared
-            Whether all values are 0 (`ColumnGroup.group_sizes`).
-        validated_rows
-            The word with the row count of a speculative launch (columns/convert/gpu/size_estimate.hpp); None if the host has
-            counted the rows.
-
-        Returns
-        -------
-        DeviceBuffer
-            A word per tile, not 0 if it was declined: the general conversion converts it.
+        `columns`, `table`, `all_columns`: the columns, and their tables in device memory for this conversion and the general one.
+        `strings`: Offsets of the strings. Tiles whose strings the fast kernel did not measure are declined.
+        `counts`, `left_fields`, `capacity`: ConvertTotals, zeroed, and the list of LeftField that the kernel writes, with its
+        capacity.
+        `faults`: a FaultOutput as bytes, for malformed quotes that the DFA finds.
+        `cleared`: whether all values are 0 (`ColumnGroup.group_sizes`).
+        `validated_rows`: the word with the row count of a speculative launch (columns/convert/gpu/size_estimate.hpp); None if the
+        host has counted the rows.
+        Result: a word per tile, not 0 if it was declined: the general conversion converts it.
         """
         marks = self._new_marks(0)
         head = [self._text, self._structure.entries, table, strings.sums, strings.sizes, strings.left, marks]

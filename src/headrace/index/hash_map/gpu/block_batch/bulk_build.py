@@ -68,20 +68,9 @@ class ListBuilder:
         Memory for a batch of n rows: 2 n keys and 2 n values, 512 KiB, and the counts of the passes. A multimap takes 4 n bytes
         more.
 
-        Parameters
-        ----------
-        rows, reduction
-            The batch, and the number of a ``SlotReduction``; None for a multimap.
-
-        Returns
-        -------
-        BuiltPairs | None
-            None if the batch cannot be built. Then the table is of no use until it is emptied.
-
-        Raises
-        ------
-        MemoryLimitError
-            There is no memory to order the batch. The table is as it was given.
+        `rows`, `reduction`: the batch, and the number of a ``SlotReduction``; None for a multimap.
+        Return None if the batch cannot be built. Then the table is of no use until it is emptied.
+        Raise MemoryLimitError if there is no memory to order the batch. The table is as it was given.
         """
         if reduction is not None:
             added, failed, _ = self._build("build_lists", (*self._ordered(rows).args, reduction))
