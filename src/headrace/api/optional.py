@@ -13,7 +13,6 @@ def needed(package: str, extra: str | None, what: str) -> Any:
 
     Raise MissingDependencyError if the package is not installed. The message says how to install it.
 
-    `package`: name of the package.
     `extra`: extra of headrace that installs it; None if there is none.
     `what`: the call that needs it, for the error message.
     """

@@ -20,7 +20,6 @@ def slab_requests(device: str, allocator: str, count: int) -> Iterator[SlabReque
 
     `device`: a GPU, such as ``"cuda"``.
     `allocator`: ``"SlabAlloc"`` or ``"CUDA"``.
-    `count`: number of slabs.
     """
     from headrace.index.hash_map.paper.allocation import MemoryRequests, SlabRequests, allocation_launcher
 

@@ -109,7 +109,6 @@ def take(value: Any, name: str = "array") -> Array:
     another type.
 
     `value`: a contiguous array of one dimension.
-    `name`: name of the array in error messages.
 
     >>> import numpy as np
     >>> result = take(np.arange(5, dtype=np.uint32))

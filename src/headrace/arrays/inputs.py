@@ -279,7 +279,6 @@ def array_and_lines(value: Any, axis: int | None, name: str = "array") -> tuple[
 
     `value`: an array, a list or a Series.
     `axis`: the axis. None for all items, in the order of C.
-    `name`: name of the array in error messages.
 
     >>> import numpy as np
     >>> array_and_lines(np.array([[1, 2], [3, 4]]), 0)[1].rows.tolist()

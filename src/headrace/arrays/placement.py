@@ -33,7 +33,6 @@ def placed(value: Any, name: str, context: Context, budget: Budget | None = None
     `value`: as in `take`, or a list, a Series, or an array with gaps or of big-endian items, which is copied (inputs.py).
     `name`: as in `take`.
     `context`: `Context.device` is the wanted device, and `Context.crossings` counts a copy.
-    `budget`: budget that the memory of a copy is charged to.
     """
     given = value if type(value) is DeviceArray else plain(value, name)
     source, wanted = take(given, name), context.device
@@ -49,10 +48,7 @@ def placed(value: Any, name: str, context: Context, budget: Budget | None = None
 def empty_like(source: Array, length: int, typestr: str | None = None, budget: Budget | None = None) -> Array:
     """Allocate an uninitialised array of the input's library, on its device and for its stream.
 
-    `source`: the input.
-    `length`: number of items of the result.
     `typestr`: type of the result's items; None for that of the input.
-    `budget`: budget that the memory is charged to.
     Result: its `owner` is the object for the caller. For another library's input this is a NumPy array on the CPU, and a
     `DeviceArray` on a GPU. If the input's stream may be destroyed, the `DeviceArray` belongs to the GPU's own stream (see
     `in_stream_of`). For a cuDF column it is a CuPy array, which cuDF accepts without a copy.

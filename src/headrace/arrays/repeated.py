@@ -32,8 +32,6 @@ class RepeatedCall:
     """A call whose arrays are of CuPy or PyTorch, of one dimension on one GPU, without gaps, and aligned.
 
     `key`: its name and options, and the library, device, types and lengths of its arrays.
-    `addresses`: addresses of the arrays.
-    `stream`: stream that the library uses.
     `count`: number of items, if the key has its class alone; else 0.
     """
 

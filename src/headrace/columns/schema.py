@@ -104,7 +104,6 @@ def plan_columns(
     options contradict each other or the text.
 
     `first`: the text's first record, None if there is none.
-    `options`: the caller's options.
     `width`: minimum number of columns; unnamed ones are named by their position.
     `collected`: name of an additional last column of strings.
     """

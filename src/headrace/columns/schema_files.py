@@ -111,7 +111,6 @@ def unite(
     Raise OptionError if the files' columns differ and `by_name` is false, or the options do not fit them.
 
     `found`: result of `name_files`.
-    `options`: the caller's options.
     `by_name`: whether files may have different columns.
     `widths`, `collected`: as in `plan_columns`, with a width for each file.
     """

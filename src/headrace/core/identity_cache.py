@@ -15,8 +15,6 @@ class IdentityCache(Generic[ValueT]):
     each result, and evicts the oldest result first. Thread-safe: two threads that miss at once both compute the result, and one
     is kept.
 
-    `max_entries`: maximum number of results.
-
     >>> lengths, items = IdentityCache(2), [1, 2, 3]
     >>> lengths.get_or_create(lambda: len(items), items), lengths.get_or_create(lambda: -1, items)
     (3, 3)

@@ -19,7 +19,6 @@ class LazySequence(Sequence[ItemT_co]):
 
     Thread-safe; two threads that access the same item at once may get two equal objects.
 
-    `count`: number of items.
     `make`: builds an item from its index.
 
     >>> squares = LazySequence(4, lambda number: number**2)
@@ -66,7 +65,6 @@ class LazyMapping(Mapping[str, ItemT_co]):
     """A view of a sequence's items by name, in the order of `places`.
 
     `places`: name to index; must not change.
-    `items`: the sequence.
 
     >>> dict(LazyMapping({"b": 1, "a": 0}, "xy"))
     {'b': 'y', 'a': 'x'}

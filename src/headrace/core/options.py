@@ -34,7 +34,6 @@ def resolve_aliases(
     `given`: options under their own names, including defaults.
     `extra`: arguments under other names.
     `aliases`: alias to option name.
-    `defaults`: default values.
 
     >>> resolve_aliases({"sep": ","}, {"delimiter": ";"}, {"delimiter": "sep"}, {"sep": ","})
     {'sep': ';'}
@@ -53,7 +52,6 @@ def assign_aliases(given: dict[str, object], meanings: Iterable[Meaning], defaul
 
     `given`: options under their own names, including defaults.
     `meanings`: the arguments under other names.
-    `defaults`: default values.
     """
     resolved = dict(given)
     seen: dict[str, str] = {}

@@ -29,7 +29,6 @@ def write_items(path: str | os.PathLike[str], label: str, content: MapFile) -> N
 
     `path`: path of the file, which is replaced if it exists.
     `label`: kind of the map, the name of the description in the file.
-    `content`: the map.
     """
     arrow = _arrow("writing Arrow files")
     columns = {_KEY: content.keys} if content.values is None else {_KEY: content.keys, _VALUE: content.values}

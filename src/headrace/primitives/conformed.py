@@ -42,7 +42,6 @@ def conformed(value: Any, operator: str, dtype: Any, name: str = "items") -> Con
     `value`: the array, a list or a Series.
     `operator`: name of the operator: sums of short integers are wide, and their minima have the type of the items.
     `dtype`: type that the caller wants, in any spelling; None for a choice by the items.
-    `name`: name of the array in error messages.
 
     >>> import numpy as np
     >>> conformed(np.array([True, False]), "sum", None).value.dtype

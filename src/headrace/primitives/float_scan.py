@@ -23,11 +23,8 @@ _SCAN = Entry("primitives/float_scan.cu", "scan_groups", "PQPPQQ")
 def scan_floats_on_gpu(source: Array, result: Array, item: str, shift: int, context: Context) -> LaunchPlan | None:
     """Write the running sums of 1 or more floats of a GPU. Return the plan that was replayed for both addresses, if there is one.
 
-    `source`: the items.
-    `result`: the output.
     `item`: type of the items: ``"float"`` or ``"double"``.
     `shift`: 1 if result `i` is at `i` + 1, after a 0; else 0.
-    `context`: counter of transfers.
     """
     card, budget, sizes = gpu(source.device), context.new_budget(), (source.nbytes, result.nbytes)
 

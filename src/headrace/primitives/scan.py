@@ -115,7 +115,6 @@ def scan_line(
     """Scan an array of one dimension, of integers or floats of 4 or 8 bytes.
 
     `items`, `operator`, `exclusive`, `context`: as in `scan`.
-    `name`: name of the array in error messages.
     `has_initial`: whether the inclusive sums follow a 0, so that there is one result more.
     `call`: the call, to keep its launches.
     """

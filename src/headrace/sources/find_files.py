@@ -30,7 +30,6 @@ def list_sources(source: object, *, glob: bool, hive: bool) -> list[SourceLike] 
     `source`: anything that `open_source` accepts; a list, a tuple or an iterator of these; a set of paths; or a pattern. A
     pattern is a path with ``*``, ``?``, ``[...]`` or ``**`` (any folders), and names the files that it matches, sorted by path.
     A path that exists is never a pattern.
-    `glob`: whether patterns are expanded.
     `hive`: whether a folder names all files below it whose names begin with neither ``.`` nor ``_``.
     """
     kind = kind_of(source)
@@ -159,7 +158,6 @@ def partitions(paths: Sequence[str], wanted: bool | None) -> Mapping[str, list[s
 
     Raise OptionError if `wanted` is true, and a path states no keys or other keys than the first.
 
-    `paths`: paths of the files.
     `wanted`: whether paths must state keys; None: they may, and count if all paths state the same keys.
     """
     if wanted is False:

@@ -30,7 +30,6 @@ class ReopenedSource:
 
     `number`: number of the source, from 1; part of the name of a source without a name.
     `source`: as for `open_source`. A source without an identity (a stream, bytes) is opened once and kept.
-    `options`: as for `open_source`.
     `keeping`: shared by all sources.
     """
 

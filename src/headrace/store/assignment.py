@@ -26,8 +26,6 @@ def assignment(values: object, schema: Mapping[str, DataType], context: Context)
     of value. Raise UnknownColumnError if there is no such column.
 
     `values`: mapping from names of columns to literals, None or expressions of columns.
-    `schema`: name and type of each column.
-    `context`: threads that may be used.
     """
     if not isinstance(values, Mapping) or not values:
         raise OptionError.wrong("values", "a mapping of names of columns to values or expressions", values)

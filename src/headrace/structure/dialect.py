@@ -210,7 +210,6 @@ def as_bytes(name: str, value: object, longest: int) -> bytes:
 
     Raise OptionError if the value has the wrong type or length, or UTF-8 cannot encode it.
 
-    `name`: name of the option, for error messages.
     `value`: ``str`` or ``bytes``.
     `longest`: greatest length, in bytes; the smallest is 1.
     """

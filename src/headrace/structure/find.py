@@ -23,7 +23,6 @@ class Structure:
     records.
     `comments`: for each record, whether it is a comment line.
     `strays`: positions of malformed quotes, and of the first byte of text after a closing quote.
-    `blank_lines`: number of skipped blank lines.
     `unclosed_quote`: the text ends inside quotes.
     """
 

@@ -180,8 +180,6 @@ def convert(
 ) -> Converted:
     """Convert a text by the kernels.
 
-    `data`: the text.
-    `options`: of `read_csv`.
     `guesses`: assumed kind of each column without a type, by position.
     `shape`, `skew`, `order`: tuning of the kernels; bytes from a 16-byte boundary to the text; order in which threads run.
     `fault_capacity`: faults that are listed at most.

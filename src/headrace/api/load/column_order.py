@@ -53,7 +53,6 @@ def in_order(
     Raise OptionError if the text has a column with the name of the row index.
 
     `asked`, `columns`: the second result of `text_columns`, and the columns of the table.
-    `planned`: the columns of the text.
     `index`: name of the row index, which comes first if it is not asked for.
     """
     if asked is None:

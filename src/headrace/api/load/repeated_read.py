@@ -224,8 +224,6 @@ def _report(size: int, prepared: Prepared, loaded: Loaded, call: ParsedCall, sec
 def repeat_read(source: object, call: ParsedCall, begun: float) -> Table | None:
     """Read an array in GPU memory as an earlier call with equal options did; None if it must be read step by step.
 
-    `begun`: time when the read began.
-
     Raise OptionError if the array does not have bytes.
     """
     if not call.is_kept or call.progress is not None:

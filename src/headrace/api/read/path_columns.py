@@ -31,7 +31,6 @@ def find_partitions(
 
     The third result is ``columns=``, if it names a partition, the column of paths or the row index; otherwise None.
 
-    `names`: the paths.
     `firsts`: the first record of each file. A column that it names belongs to the file, and is not a partition.
     """
     found = partitions(names, options.files.hive_partitioning)

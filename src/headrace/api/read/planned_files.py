@@ -83,7 +83,6 @@ class PlannedFiles:
         """Return the plan for a file.
 
         `number`: index of the file.
-        `opened`: the opened file.
         `records`: number of data records of the files before it.
         `limited`: whether `n_rows` limits the load; if not, the end of the wanted records is not searched.
         """

@@ -435,9 +435,7 @@ def _read_on_gpu(source: SourceLike | Iterable[SourceLike], call: ParsedCall, sn
 def _read_opened(opened: OpenSource, options: CsvOptions, sniffed_values: Keywords | None, begun: float) -> Table:
     """Read an open source.
 
-    `opened`, `options`: the source, and the options.
     `sniffed_values`: the options' values, if the dialect is to be detected.
-    `begun`: time when the read began.
     """
     sniffed = None
     if sniffed_values is not None:

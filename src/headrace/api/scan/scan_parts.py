@@ -85,8 +85,6 @@ class FileReading:
 class ScanParts(ABC):
     """The parts of planned files.
 
-    `plans`: the plans of the files and what is known of their columns.
-    `files`: the same files.
     `cut`: size of a part. A part whose result does not fit the memory limit is halved.
     """
 

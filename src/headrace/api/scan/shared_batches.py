@@ -14,8 +14,6 @@ class SharedBatches:
     """An iterator over the batches of a scan. Threads that share it, or the scan, take turns; each batch goes to one of them.
 
     `batches`: a generator of the batches.
-    `lock`: lock of the scan, held while a batch is made.
-    `is_closed`: whether the scan is closed.
     """
 
     def __init__(self, batches: Iterator[Table], lock: RLock, is_closed: Callable[[], bool]) -> None:

@@ -186,9 +186,7 @@ def sniff_rest(
     If the caller gave the index of the header, which counts from the first line, no lines to skip are proposed. If the caller
     gave `on_error`, no policies for records are proposed. For a text without records all options stay as they are.
 
-    `source`: the opened source.
     `values`: options by name.
-    `options`: the same options, parsed.
     `whole`: whether this source is the only one, so that a footer may be proposed.
     Result: the proposal, or None, and the options of the read.
     """

@@ -32,11 +32,7 @@ def filter_on_gpu(columns: Mapping[str, Column], program: CompiledFilter, contex
 def filter_with(
     launcher: Launcher, columns: Mapping[str, Column], program: CompiledFilter, *, threads: int = SELECTED_THREADS
 ) -> dict[str, Column]:
-    """Return the rows for which a program is true. The host waits for their number, and for the bytes of texts.
-
-    `launcher`, `columns`, `program`: launcher of the device, columns there, and the program.
-    `threads`: threads per block; tests use fewer.
-    """
+    """Return the rows for which a program is true. The host waits for their number, and for the bytes of texts."""
     rows = len(next(iter(columns.values())))
     if not rows:
         return dict(columns)

@@ -20,7 +20,6 @@ def concat_columns(columns: Mapping[str, Sequence[Column]], kinds: Mapping[str, 
     `columns`: the parts of each column by name. Parts that are not of type null have the column's type; ``string`` and
     ``large_string`` count as one.
     `kinds`: type of each column, which is no dictionary.
-    `context`: memory limit.
     """
     every = [part for parts in columns.values() for part in parts if part.type.name != "null"]
     if not every:

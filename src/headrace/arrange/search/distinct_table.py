@@ -18,7 +18,6 @@ class DistinctTable:
     """A hash table of the distinct keys of an array in device memory.
 
     `width`: Bytes of a key: 4 or 8. Keys are the same if their bits are.
-    `tuning`: Sizes. Tests have others.
     """
 
     def __init__(self, launcher: Launcher, width: int, tuning: TableTuning = DISTINCT_TABLE) -> None:

@@ -20,9 +20,7 @@ _SEARCH_OPTIONS = layout("SearchOptions").packer()
 def positions_of(sorted_keys: Array, keys: Array, options: tuple[bool, bool], context: Context, budget: Budget) -> Array:
     """Return the position of each key in sorted keys of the same type and device.
 
-    `sorted_keys`, `keys`: the arrays.
     `options`: whether equal keys are before the position, and whether positions are counted from the end (search.hpp).
-    `context`, `budget`: threads, and memory for the result.
     """
     result = empty_like(keys, keys.length, "<i8", budget)
     rule = KeyOrder.of(keys.typestr).packed

@@ -48,8 +48,6 @@ class _Case:
 class _Search:
     """Searches in one text, checked and timed.
 
-    `letters`: the text.
-    `setting`: choices of the run.
     `unit`: ``"GB/s"`` or ``"ms"``.
     """
 

@@ -46,7 +46,6 @@ def add_options(
 ) -> dict[str, Any]:
     """Add the flags of groups of options; return argparse's groups by name, for flags of one command.
 
-    `parser`: parser of the command.
     `groups`: groups of the table, in the order of the help.
     `function`: function that the options are passed to, by default `read_csv`; those that it does not take are left out.
     `defaults`: the command's own defaults, by name of the option.

@@ -50,7 +50,6 @@ def print_faults(
 ) -> None:
     """Print to standard error the number of faults, the first five, and how to get the others; nothing without faults.
 
-    `report`: report of the read.
     `first`: the first faults.
     `kept_in`: file that has all faults; None without one.
     `command`: command that writes such a file.

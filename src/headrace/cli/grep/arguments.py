@@ -23,7 +23,6 @@ class GrepOption:
     """An option. It is a flag, unless it has a `metavar` or `choices`.
 
     `names`: ``-c --count``, with a space between them.
-    `help`: one line of help.
     `metavar`: name of its value in the help; ``N`` for a number.
     `choices`: the valid values; the first one is the default.
     """

@@ -134,9 +134,7 @@ class _FileErrors:
 class _Search:
     """Searches files and prints lines, counts or names.
 
-    `lines`: the search.
     `output`: the lines to print, without the name of a file.
-    `errors`: errors of the files.
     `prefixes`: whether lines begin with the name of their file.
     """
 

@@ -41,8 +41,6 @@ code,pre{font:13px/1.6 ui-monospace,monospace}pre{margin:0;padding:12px;overflow
 def page(name: str, report: Report, sniffed: Sniffed, parts: Mapping[str, Any]) -> str:
     """Return the page.
 
-    `name`: name of the input.
-    `report`: report of the whole read.
     `sniffed`: dialect with its evidence.
     `parts`: ``summaries`` by column, ``rejects`` (the first faults) and ``lines`` (the first lines of text).
     """

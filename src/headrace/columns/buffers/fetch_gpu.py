@@ -42,10 +42,8 @@ def fetch_columns(columns: Mapping[str, Column], filled: Event, way: FetchWay, c
     Memory: the copies, and the ring. Each byte crosses the bus once. Unless results are in pinned memory, it also passes once
     through host memory.
 
-    `columns`: columns on the GPU.
     `filled`: the event after which the columns are complete.
     `way`: the resources of the copy.
-    `crossings`: counts the bytes.
     """
     ring, shape = way.ring, way.shape
     filled.hold(ring.stream)

@@ -58,7 +58,6 @@ class SharedLoads:
 
         Raise OptionError if a column is a slice, whose rows do not begin at the begin of its buffers.
 
-        `parts`: the parts in order.
         `kind`: their type.
         `shrink`: whether int64 and float64 get the smallest type that represents the values.
         Result: the column, and the row that decided its shrunk type.
@@ -80,7 +79,6 @@ def locate(
 ) -> list[Evidence | None]:
     """Return the field of each column in the given row.
 
-    `source`, `dialect`, `plan`: the parameters of the load.
     `rows`: a row for each column, from 0, or None.
     `rejected`: numbers of the rejected records, ascending.
     """

@@ -72,7 +72,6 @@ def tearing_forms(sep: bytes, quote: bytes | None) -> list[re.Pattern[bytes]]:
 def torn_fields(record: bytes, ends: Sequence[int], gap: int, forms: Iterable[re.Pattern[bytes]]) -> set[int]:
     """Return the indexes of the fields that are parts of a whole value.
 
-    `record`: the record's text.
     `ends`: end of each field but the last, in bytes from the record's begin.
     `gap`: length of the separator, in bytes.
     `forms`: result of `tearing_forms`.

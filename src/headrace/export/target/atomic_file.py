@@ -18,7 +18,6 @@ def final_path(path: str | os.PathLike[str]) -> Path:
 def moved_when_whole(target: Path, *, is_durable: bool = False) -> Iterator[Path]:
     """Create a file in the folder of `target`, and rename it to `target` if the block succeeds; else delete it.
 
-    `target`: path of the file.
     `is_durable`: whether the file is on the disk before it is renamed, and its name before the function returns. So a crash of
     the machine leaves the old file or the new one.
     """

@@ -238,7 +238,6 @@ def replayed(
     `key`: everything that the launches depend on besides `card` and `addresses`.
     `code`: launches the kernels on a recorder. It must not wait for the device. Its scratch buffers are charged to no budget.
     `addresses`: addresses of the caller's buffers.
-    `card`, `stream`: the device and the stream.
     `count`, `counts`: number of items of this call, and those of all calls with this key; 0 and none if the key has the number.
     """
     alignments = [address % _ALIGNMENT for address in addresses]

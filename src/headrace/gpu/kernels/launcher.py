@@ -176,12 +176,9 @@ _SMALL_COPY_BYTES = 256 << 10
 class GpuLauncher:
     """Launches on a device, from one thread at a time, inside a context of `current`.
 
-    `card`: the device.
     `stream`: handle of the stream that receives all work; None for the device's default stream of this package.
     `beside`: handle of another stream whose memory is accessed, or None. Work inside `current` runs after that stream's earlier
     work and before its later work.
-    `budget`: budget that allocations are charged to.
-    `crossings`: counter of copies between host and device.
     `copier`: copies of up to 256 KiB by a kernel (`headrace.primitives.copy.copier`); None for the copy engine.
     """
 

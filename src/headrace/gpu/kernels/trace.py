@@ -208,7 +208,6 @@ def _arguments(expressions: Expressions, args: Sequence[Any]) -> tuple[list[Any]
 class Run:
     """Resolves the symbols of a trace for one run, for launchers that make each step by itself.
 
-    `recording`: the trace.
     `numbers`, `buffers`: inputs of the run.
     `made`: buffers that the run allocates; empty while their sizes are being computed.
     """

@@ -63,9 +63,6 @@ class PoolBuffer(DeviceBytes):
     It has ``__cuda_array_interface__``, as an array of bytes.
 
     `address`, `nbytes`: device address, a multiple of 256, and size.
-    `gpu`: the device.
-    `stream`: handle of the stream of its allocation and release.
-    `budget`: budget that it is charged to.
     """
 
     __slots__ = ("__weakref__", "_budget", "_shown", "_users", "address", "gpu", "nbytes", "stream")
@@ -159,9 +156,7 @@ class DevicePool:
 
         Raise MemoryLimitError if the budget or the device has too little memory. Nothing was allocated.
 
-        `nbytes`: size in bytes.
         `stream`: handle of the stream that uses it; None for the device's default stream of this package.
-        `budget`: budget that it is charged to.
         `is_current`: whether the caller has made the device current.
         `ones_and_zeros`: number of first bytes whose bits are all set, and of following bytes that are cleared.
         """

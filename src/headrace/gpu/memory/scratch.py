@@ -35,7 +35,6 @@ _lock = process_lock()
 class Scratch:
     """Scratch memory for one launch, made between `begin` and `end` or inside a ``with`` block.
 
-    `card`: the device.
     `nbytes`: minimum size. Words without this epoch hold zeros or states of other epochs.
     `stream`: handle of the launch's stream; None for the device's default stream of this package.
     `kind`: size of a state in bytes: words of different sizes must not share memory, since one could look like an epoch of the

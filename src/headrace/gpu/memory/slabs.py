@@ -114,10 +114,7 @@ def allocate_group(
 
     Raise MemoryLimitError if the budget or the device has too little memory. Nothing was allocated.
 
-    `pool`: pool of the device.
     `zeroed`, `others`: sizes in bytes.
-    `stream`: handle of the stream that uses them.
-    `budget`: budget that they are charged to, padding included.
     `ones`: number of first buffers of `zeroed` that have all bits set instead.
     """
     sizes = [*zeroed, *others]

@@ -186,7 +186,6 @@ class DeviceMap(MapOnDevice):
 
     `types`, `context`: as for `MapOnDevice`.
     `capacity`: number of pairs for which memory is allocated first.
-    `tuning`, `seed`: sizes, and the seed of the hash.
     """
 
     _map: MixedSlabHash

@@ -19,12 +19,7 @@ NativeTable = TypeVar("NativeTable", _native.HostHashMap, _native.HostMultiMap)
 
 
 class HostTable(Generic[NativeTable]):
-    """A table in host memory, and the functions that all kinds of maps have.
-
-    `types`: types of keys and values.
-    `context`: threads, and the limit of the table's memory.
-    `native`: the table.
-    """
+    """A table in host memory, and the functions that all kinds of maps have."""
 
     def __init__(self, types: PairTypes, context: Context, native: NativeTable) -> None:
         self._types = types

@@ -107,8 +107,6 @@ def operations_of(given: Any, keys: Array, kinds: OperationKinds, context: Conte
     Raise OptionError if there is not one for each key, or if a map on the CPU does not have one.
 
     `given`: list of names, or array of numbers of `MapOperation` as uint8.
-    `kinds`: the operations of the map.
-    `context`, `budget`: the map's context, and the budget of a copy to a GPU.
     """
     np = needed_numpy("apply()")
     if isinstance(given, (list, tuple)):

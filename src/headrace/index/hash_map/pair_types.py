@@ -61,8 +61,6 @@ class PairTypes:
 class HashStatistics:
     """The memory of a map.
 
-    `size`: number of pairs.
-    `capacity`: number of slots for pairs.
     `nbytes`: bytes of the tables, with empty slots.
     `utilisation`: bytes of the pairs divided by `nbytes`; 0 for an empty map.
     `slabs`: number of slabs in use on a GPU; None on the CPU.
@@ -84,9 +82,7 @@ def array_of(value: Any, name: str, typestr: str, context: Context, budget: Budg
 
     `value`: array of one dimension of that type, a Series, a list whose items the type has, or one item. Items that are
     instants or durations may be those of Python, and texts of ISO 8601.
-    `name`: name in error messages.
     `typestr`: the map's type.
-    `context`, `budget`: the map's context, and the budget of a copy to a GPU.
     """
     found = plain_array(value, typestr, context.device) or _placed(value, name, typestr, context, budget)
     if found.length > MAX_BATCH:

@@ -36,8 +36,6 @@ class HashedRows:
     def of(cls, columns: Mapping[str, Column], by: Sequence[str], context: Context, hash_bits: int = HASH_BITS) -> HashedRows:
         """Return the rows of a table.
 
-        `columns`, `by`: the table, and names of columns.
-        `context`: threads and memory.
         `hash_bits`: bits of a hash that are used; tests use few.
         """
         hashes = row_hashes(columns, by, context, by_secret=True)

@@ -140,7 +140,6 @@ def search_merge_count(sizes: Sequence[int], worth: float) -> int:
 
     A merge takes the time of its items, and searches then read fewer levels. Of two numbers that save the same, it is the larger.
 
-    `sizes`: numbers of items of the levels.
     `worth`: number of items that are merged in the time that the searches take in one level.
 
     >>> search_merge_count([1, 2, 4], 3), search_merge_count([1, 2, 4], 2), search_merge_count([1, 2, 4], 6)

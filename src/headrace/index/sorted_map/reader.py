@@ -84,7 +84,6 @@ class LevelReader:
         They are the map's own, so the limit of their memory leaves the call its own for its results.
 
         `searches`: number of searches of keys that take as long as the call.
-        `ranges`: number of ranges of the call.
         `uses_filters`: whether the call uses filters.
         """
         prepared = levels

@@ -109,7 +109,6 @@ def _copy_to(content: bytes | bytearray | memoryview, count: int, address: int) 
 class NativeReader(RangeReader):
     """Reads a source that native code can read by itself: bytes in memory, a file.
 
-    `native`: the native source.
     `path`, `on_gpu`: as for `RangeReader`.
     `identity`: as `RangeReader.identity` returns it.
     """

@@ -162,7 +162,6 @@ class StoreFolder:
     """The folder of a store that is open for writing.
 
     `content`: the content that was read, without what a crash has cut off.
-    `policy`: the times of syncs.
     """
 
     def __init__(self, files: FileSystem, where: str, lock: FolderLock, content: Content, policy: SyncPolicy) -> None:

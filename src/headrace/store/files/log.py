@@ -50,7 +50,6 @@ class Log:
     """A log that is open for appending, with all earlier records on the disk.
 
     `first_sequence`: sequence of the log's first record, which is in its name.
-    `policy`: the times of syncs.
     """
 
     def __init__(self, files: FileSystem, first_sequence: int, next_sequence: int, policy: SyncPolicy) -> None:

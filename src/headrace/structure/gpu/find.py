@@ -107,10 +107,6 @@ def find_tiles(
 ) -> TileStructure:
     """Enqueue the search for the structure of a text, without waiting for it.
 
-    `launcher`: launches the kernels.
-    `text`: the text in that device's memory.
-    `dialect`: how the text is written.
-    `tuning`: launch configuration.
     `extra`: sizes of buffers to allocate together with the search's own.
     `has_quotes`: whether the text is expected to have quotes.
     `fused`: kernel that replaces the first variant, if that is the variant it is made for.

@@ -77,8 +77,6 @@ def _digit(splitter: Splitter, key: str, rule: Rule) -> tuple[bytes, list[Device
 def find_buckets(splitter: Splitter, by: DigitRule, keys: DeviceBuffer, count: int, offsets: DeviceBuffer) -> None:
     """Find the start of each bucket, and the end, in keys that are sorted by bucket.
 
-    `splitter`: launcher and number of keys.
-    `by`: rule of the buckets.
     `keys`, `count`, `offsets`: the keys, the number of buckets, and the buffer for the result.
     """
     key, rule, digit = by

@@ -125,7 +125,6 @@ class Splitter:
     def run_by_reserving(self, by: Pass, keys: MovedItems, cursors: DeviceBuffer) -> None:
         """Partition keys without an order inside a digit: each tile reserves its output range by an atomic addition.
 
-        `by`, `keys`: the digits and the keys.
         `cursors`: position of the next key of each digit, 64 bits each; the kernel advances them.
         """
         sizes = reserve_defines(self.tuning, by.key, by.digits, self.capacity)

@@ -87,8 +87,6 @@ def partition_on_gpu(
     """Partition keys by a digit, without an order inside it.
 
     `source`, `bits`: the keys; the first bit of the digit, and the first bit after it.
-    `results`: arrays for the keys and for the start of each digit.
-    `context`, `budget`: counter of transfers, and memory that may be used.
     """
     partitioned, offsets = results
     card = gpu(source.device)
@@ -141,11 +139,8 @@ def split(
 
     Raise OptionError if keys are in no bucket, or the strategy cannot split these keys.
 
-    `splitter`: launcher and number of keys.
-    `bucketing`: keys and rule of the buckets.
     `columns`: the keys, followed by the columns of values.
     `offsets`: buffer for the start of each bucket and the end.
-    `strategy`: kernels to use.
     """
     key, rule = bucketing
     if rule.name in {"Computed", "BitsOf"}:

@@ -24,7 +24,6 @@ _COPY = Entry("primitives/copy.cu", "copy_items", "PPq")
 def split_iteratively(splitter: Splitter, columns: list[MovedItems], count: int, offsets: DeviceBuffer) -> None:
     """Split columns by labels; the host waits once, for the offsets.
 
-    `splitter`: launcher and number of keys.
     `columns`: labels of 4 bytes, followed by the columns that move with them.
     `count`: number of buckets, at most 256.
     `offsets`: buffer for the start of each bucket and the end.

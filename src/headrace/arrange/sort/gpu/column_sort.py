@@ -33,12 +33,7 @@ from headrace.gpu.kernels.launcher import BufferSlice, DeviceBuffer
 class ColumnSorter:
     """Sorts one column.
 
-    `sorters`: creates sorters on the column's device and stream.
-    `column`: the column to sort.
     `typestr`: NumPy type of its values as keys; bools count as bytes.
-    `options`: order of keys and nulls.
-    `strategy`: strategy for the valid rows.
-    `tuning`: sizes of the kernels that partition rows.
     """
 
     def __init__(

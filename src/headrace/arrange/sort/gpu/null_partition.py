@@ -27,10 +27,8 @@ _COUNTS = 3  # 64-bit words of a ``ChunkCounts``
 class RowClasses:
     """Partitions the rows of a column by class.
 
-    `launcher`: runs the kernels.
     `column`: its rows are null or valid; those of a bool column are null, false or true.
     `nulls_first`, `descending`: order of the classes: whether null rows precede all others, and true rows precede false ones.
-    `tuning`: sizes of the kernels.
     """
 
     def __init__(

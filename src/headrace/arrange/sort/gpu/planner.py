@@ -79,9 +79,6 @@ class _Sorts:
 class Sorter:
     """Sorts `count` keys.
 
-    `launcher`: runs the kernels.
-    `count`: number of keys.
-    `tuning`: sizes of kernels.
     `counters`: returns 16 bytes that are zero before and after every launch.
     `capacity`: number of keys for which kernels, grids and memory are chosen, not less than `count`; 0 for `count`.
     """

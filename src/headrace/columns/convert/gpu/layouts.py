@@ -219,8 +219,6 @@ def pack_task(
     """Return ConvertTask as an array of one element.
 
     `dialect`: PlainDialect (structure/gpu/tile_start.hpp) as bytes; then DfaTask as bytes, or nothing.
-    `size`, `tiles`: bytes and tiles of the text.
-    `listing`: options of the fault list.
     """
     flags = _RecordFlag.FILL_SHORT * plan.rows.fill_short + _RecordFlag.KEEP_LONG * (plan.rows.on_long == "keep")
     flags += _RecordFlag.COLLECT_LONG * plan.rows.collect_long + _RecordFlag.KNOWN * listing.knows_records

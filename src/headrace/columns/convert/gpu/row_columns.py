@@ -188,7 +188,6 @@ def row_forms(table: NDArray[np.void], packed: bytes) -> RowForm:
     """Return the unusual forms that columns of a table may have.
 
     `table`: wanted columns, from ``pack_columns``.
-    `packed`: the rules of its columns.
     """
     forms = RowForm.WORDS if (table["flags"] & ConvertFlag.RESERVED).any() else RowForm(0)
     forms |= RowForm.ZONES * bool(table["zone"].any())
@@ -210,7 +209,6 @@ def row_columns(table: NDArray[np.void], width: int, forms: RowForm, *, quotes: 
     `table`: wanted columns, from ``pack_columns``.
     `width`: fields of a record.
     `forms`: from `row_forms`.
-    `quotes`: whether fields may be quoted.
     `measures`: whether the columns are for ``measure_rows``, which reads only strings.
     """
     rows: list[tuple[int, ...]] = []

@@ -79,8 +79,6 @@ class GpuTuning:
 
         `prefix`: the first bytes of the records.
         `line_end`: the dialect's line end; None for LF, CR LF and CR.
-        `columns`: wanted columns.
-        `tiles`: tiles of the search.
         """
         if columns < _MANY_COLUMNS or tiles < self.wide.min_tiles:
             return False

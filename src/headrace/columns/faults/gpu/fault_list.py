@@ -47,8 +47,6 @@ class FaultList:
     list needs only the faults up to its record (`_last_record`). Otherwise it gets room for all faults. If the resolved faults
     up to that record turn out not to raise, the columns are converted a third time without that bound.
 
-    `launcher`: execution context of the kernels.
-    `text`: the whole source in device memory.
     `source`, `dialect`, `plan`: as for `headrace.columns.load.gpu.load.load_on_gpu`.
     `begin`: byte of the source that the kernels count from.
     `see`: receives kinds of fields that the kernels left to the host.
@@ -212,7 +210,6 @@ class FaultList:
 
         Raise ParseError if the outcome of a fault is ``"raise"``.
 
-        `columns`: the converted columns.
         `counts`: the counts of the load; rows, rejected and filled are set.
         `others`: columns that are not fields, from which rows are removed too.
         """

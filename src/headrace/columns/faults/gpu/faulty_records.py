@@ -41,10 +41,7 @@ class FaultyRecords:
 
     Device memory: 32 bytes a fault, and 4 bits for each record of the text while they are found.
 
-    `launcher`: execution context of the kernels.
-    `located`: the records of the text.
     `faults`: the list, in any order: at least one FAULT.
-    `records`: number of records of the text.
     """
 
     def __init__(self, launcher: Launcher, located: LocatedRecords, faults: DeviceBuffer, records: int) -> None:

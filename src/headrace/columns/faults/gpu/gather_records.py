@@ -72,7 +72,6 @@ class LocatedRecords:
     def place(self, launcher: Launcher, begins: DeviceBuffer, places: RecordPlaces, ungathered: DeviceBuffer) -> None:
         """Launch the kernels that find the offsets of records' texts.
 
-        `launcher`: execution context of the kernels.
         `begins`: the first bytes of the records in the data, ascending, as unsigned 64-bit integers. There is at least one.
         `places`: receives the offsets.
         `ungathered`: a zeroed word, which receives the number of records whose texts are empty.
@@ -132,7 +131,6 @@ def number_lines(launcher: Launcher, text: DeviceBuffer, positions: DeviceBuffer
 
     Lines end with LF, CR LF or CR, quoted or not. Memory: 8 bytes for each 16 KiB of text.
 
-    `launcher`, `text`: the execution context of the kernels, and the text.
     `positions`, `lines`: unsigned 64-bit integers: the positions, of which there is at least one, and their lines.
     `origin`: byte of the text from which positions count.
     """

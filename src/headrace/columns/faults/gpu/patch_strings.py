@@ -32,7 +32,6 @@ def patch_strings(
 
     Memory: a second copy of the column. The host waits once.
 
-    `launcher`: execution context of the kernels.
     `column`: a column of `length` rows.
     `rows`, `texts`: the rows, ascending, and their new texts.
     """

@@ -41,7 +41,6 @@ def fault_policies(rows: RowRules, on_error: str, lenient: bool, capacity: int, 
     """Return the outcomes of a plan.
 
     `rows`, `on_error`: as for `headrace.columns.plan.row_policy.fault_outcomes`.
-    `lenient`: whether quotes are lenient.
     `capacity`: faults that the first list holds.
     `replaces`: whether invalid UTF-8 is replaced.
     """

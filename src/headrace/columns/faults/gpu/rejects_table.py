@@ -52,8 +52,6 @@ class RejectsBuilder:
         """Return the table of listed faults. If some fault raises, the table has the first such fault alone.
 
         `listed`: the faults, sorted by record.
-        `texts`: the texts of their records.
-        `types`: types of the columns.
         """
         decoded = self.source.decoded
         with native_errors():

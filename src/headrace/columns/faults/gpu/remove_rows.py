@@ -41,7 +41,6 @@ def remove_rows(launcher: Launcher, columns: Sequence[ColumnBuffers], rows: int,
     Memory: a second copy of 64 MiB of the columns, or of the largest. The host waits once, and once for each such batch with
     strings.
 
-    `launcher`: execution context of the kernels.
     `columns`: columns of `rows` rows.
     `removed`: the rows to remove, ascending, as unsigned 64-bit integers.
     """

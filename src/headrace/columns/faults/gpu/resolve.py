@@ -72,8 +72,6 @@ class FieldsOnHost:
     def resolve(self, launcher: Launcher, conversion: Conversion, deferred: NDArray[np.void]) -> NDArray[np.void]:
         """Store the values of deferred fields, and return those fields that are faults.
 
-        `launcher`: execution context of the kernels.
-        `conversion`: the conversion that deferred them.
         `deferred`: the fields, as the kernels listed them, sorted by record and column.
         """
         columns, rows = conversion.separate, conversion.columns.rows
@@ -118,8 +116,6 @@ class FieldsOnHost:
 
         Host memory: 8 bytes a row.
 
-        `launcher`: execution context of the kernels.
-        `rows`: number of rows.
         `collected`: the long records, as the kernels listed them, sorted by record.
         """
         collected = collected.copy()

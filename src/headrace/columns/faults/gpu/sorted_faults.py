@@ -46,8 +46,6 @@ def sort_faults(listed: NDArray[np.uint8], ranks: Sequence[int], records: int, t
 
     `listed`: the list, as the kernels wrote it.
     `ranks`: rank of each kind.
-    `records`: number of records.
-    `threads`: number of threads.
     """
     if not len(listed):
         return SortedFaults(NO_FAULTS, 0, 0, has_repeats=False)

@@ -112,8 +112,6 @@ def locate_on_gpu(
 ) -> dict[int, Evidence]:
     """Return the fields that decided the types of columns, by position.
 
-    `launcher`: execution context of the kernels.
-    `text`: the text of the load.
     `entries`: start states of the tiles: reading begins with the tile that contains the record.
     `deciding_rows`: rows by position.
     `rejected`: indices of rejected records, ascending.

@@ -50,7 +50,6 @@ def argument_bytes(gpu_plan: GpuPlan, columns: int) -> int:
 class ArgumentTemplate:
     """The arguments of a group without addresses, which `upload` fills in.
 
-    `gpu_plan`, `group`: the plan, and some of its columns.
     `fast`: the columns as the fast kernels read them; None for a kernel that cannot read them or is not launched.
     `dfa`: the automaton's tables; empty if byte masks read the text.
     """
@@ -95,7 +94,6 @@ class ArgumentTemplate:
     ) -> None:
         """Copy the arguments to the device, in one transfer. `buffers` returns the slices.
 
-        `launcher`: execution context of the kernels.
         `buffer`: at least `argument_bytes` bytes.
         `addresses`: addresses of the group's column buffers. Empty for kernels that write no column.
         `first_seen`: address of the first column's records of first occurrences, and their bytes for each column. Zeros if no

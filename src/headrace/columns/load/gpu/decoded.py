@@ -28,7 +28,6 @@ def decode_target(
     """Decode the text, and return the parameters of the same load for the decoded text.
 
     `target`: The execution target and the encoded text. For a part of a text, the buffer has that part only.
-    `source`, `plan`: the encoded source, and the plan in its bytes.
     `view`: returns a source for the native readers that shows a device buffer, whose first bytes may be known.
     """
     encoded = _encoded(target.text, source, plan)

@@ -65,10 +65,7 @@ def conversion_programs(
 ) -> list[NeededProgram]:
     """Return the programs that a group's first conversion needs, unless the text differs from the expectation.
 
-    `tuning`, `dialect`, `group`: the launch configurations, the text's dialect, and the columns.
-    `form`: the expected form of the text.
     `measures`: whether strings are measured after the search.
-    `lists`: whether fields are listed.
     """
     variant, is_wide = form.variant, form.is_wide
     found = [NeededProgram(_COUNT.file, _SMALL)]
@@ -94,12 +91,7 @@ def conversion_programs(
 
 
 class ConversionLaunches:
-    """Launches the conversions of one load.
-
-    `target`, `dialect`, `plan`: the execution target with the text, its dialect, and the plan.
-    `searched`: the search, which precedes all launches.
-    `faults`: the faults of the load.
-    """
+    """Launches the conversions of one load."""
 
     def __init__(self, target: GpuTarget, dialect: Dialect, plan: LoadPlan, searched: SearchedText, faults: FaultList) -> None:
         self._target, self._launcher, self._text = target, target.launcher, target.text
@@ -193,7 +185,6 @@ class ConversionLaunches:
     ) -> None:
         """Count the string bytes of each column and tile, and scan them to offsets.
 
-        `group`, `arguments`: the columns, and the arguments of the kernels.
         `variant`: the search variant that read the text; empty if it is not known yet. Then the first one measures. If another
         one reads the text, the host measures again.
         `totals`: one word for each column of strings, zero before the launch; receives its bytes.

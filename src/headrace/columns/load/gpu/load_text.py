@@ -36,10 +36,7 @@ class TextLoads:
 
     Once masks have misread a text, the following texts are read by the automaton only. So they are not searched twice.
 
-    `dialect`: the dialect of the texts.
     `view`: makes the function that shows buffers of a launcher to the native readers.
-    `device`: name of the device.
-    `tuning`: launch configuration.
     """
 
     __slots__ = ("_device", "_dialect", "_tuning", "_view")

@@ -96,7 +96,6 @@ def plain_result(
 class LoadResultBuilder:
     """Collects the results of one load. Positions are bytes of the source.
 
-    `request`: the parameters of the load.
     `counts`: the counts of what precedes the data; updated to the counts of the whole load.
     """
 
@@ -136,7 +135,6 @@ class LoadResultBuilder:
     def add_pass(self, group: ColumnGroup, launched: LaunchedConversion, fetched: NDArray[np.uint8]) -> bool:
         """Add the results of a conversion of a group.
 
-        `group`, `launched`: the columns, and their conversion.
         `fetched`: the results of the kernels, which begin with the counts.
         Result: False if the same columns must be converted again.
         """

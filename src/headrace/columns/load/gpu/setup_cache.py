@@ -32,7 +32,6 @@ SMALL_BYTES, _NO_LIMIT = 1 << 20, 2**63
 class LoadSetup:
     """The state of loads that does not depend on the text.
 
-    `gpu_plan`, `dialect`, `plan`, `tuning`: the plan on a GPU, the dialect, the plan, and the launch parameters.
     `capacity`: faults that the first list holds.
     """
 

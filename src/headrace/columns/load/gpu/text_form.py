@@ -29,7 +29,6 @@ def text_form(
 ) -> TextForm:
     """Return the form of a text.
 
-    `tuning`, `dialect`: launch configurations, and the dialect.
     `prefix`: the first bytes of the data.
     `columns`, `tiles`: number of wanted columns, and of the search's tiles.
     `expects_dfa`: byte masks could not read the last text.

@@ -70,10 +70,7 @@ class _FirstRound:
 
 
 class MixedSlabHash(SlabHash):
-    """A hash map or set in device memory with mixed operations.
-
-    `launcher`, `widths`, `capacity`, `tuning`: as for `SlabHash`.
-    """
+    """A hash map or set in device memory with mixed operations."""
 
     def run_in_order(self, launcher: Launcher, mixed: MixedRows, by_key: Any) -> None:
         """Run operations in their order. The host waits twice.
@@ -167,7 +164,6 @@ class MixedSlabHash(SlabHash):
         The keys are erased, and those that were present are inserted into the slots that their lists have. No memory is
         allocated, except on the host.
 
-        `launcher`, `mixed`: the launcher and the batch.
         `changes`: their buffers, which are overwritten.
         `states`: states of the changes that have run on the table, by place.
         """

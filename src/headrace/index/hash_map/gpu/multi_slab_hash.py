@@ -36,10 +36,7 @@ class SortedValues:
 
 
 class MultiSlabHash(SlabHash):
-    """A hash multimap in device memory.
-
-    `launcher`, `widths`, `capacity`, `tuning`, `seed`: as for `SlabHash`.
-    """
+    """A hash multimap in device memory."""
 
     _insertion = "append_pairs"
     _grows_in_steps = False

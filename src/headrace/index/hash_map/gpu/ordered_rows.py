@@ -32,7 +32,6 @@ def ordered_rows(
 
     Memory for n rows: n keys and n values, and twice that if there are two passes.
 
-    `launcher`, `rows`, `widths`, `order`: the launcher, the batch, bytes of its keys and values, and the order.
     `starts`: buffer for the first row of each number of the order's bits, and for the number of rows; 8 bytes each.
     """
     columns = [width for width in widths if width]

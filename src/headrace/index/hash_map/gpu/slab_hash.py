@@ -84,10 +84,7 @@ class Contest:
 
 
 class SlabHash(GrowingTable):
-    """A hash map or set in device memory.
-
-    `launcher`, `widths`, `capacity`, `tuning`, `seed`: as for `GrowingTable`.
-    """
+    """A hash map or set in device memory."""
 
     _insertion = "insert_pairs"  # kernel of insertions
 

@@ -25,12 +25,7 @@ _MEMORY_ENTRIES = [Entry(_FILE, f"{verb}_memory", "QP") for verb in ("allocate",
 
 
 class SlabRequests:
-    """Slabs of SlabAlloc for a number of threads.
-
-    `launcher`: launcher of the device, inside its `current`.
-    `count`: number of slabs.
-    `threads`: threads per block.
-    """
+    """Slabs of SlabAlloc for a number of threads."""
 
     def __init__(self, launcher: Launcher, count: int, threads: int = THREADS) -> None:
         blocks = -(-_ROOM * count // _BLOCK_SLABS)

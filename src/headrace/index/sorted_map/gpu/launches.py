@@ -91,7 +91,6 @@ class MapKernels:
         """Merge levels into one.
 
         `levels`: bytes of ``MapLevels``, with 1 to 32 levels.
-        `counts`: their numbers of items.
         `target`: the level that is written.
         """
         cuts, tiles = self._cut(levels, counts)

@@ -45,10 +45,8 @@ class RowAnswer(IntEnum):
 class RowSearch:
     """Finds a pattern in the rows of a column of texts with offsets, or of a dictionary of such texts.
 
-    `launcher`: launcher of the device.
     `column`: the column. Hits in a dictionary are those of its texts.
     `pattern`, `overlapping`: the pattern, and whether hits in a row may overlap.
-    `tuning`: sizes of the kernels of the search; tests use smaller ones.
     """
 
     def __init__(

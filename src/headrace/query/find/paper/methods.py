@@ -58,7 +58,6 @@ class MethodPlan:
         Raise OptionError if the pattern is too long for the method, or ignores case.
 
         `name`: one of `NAMES`.
-        `sample`: bytes of the text.
         """
         if pattern.ignore_case:
             raise OptionError(f"method {name!r} respects case; leave out ignore_case or method")

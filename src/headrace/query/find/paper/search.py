@@ -48,10 +48,7 @@ class RabinKarpOnDevice:
 
     Raises OptionError if the method runs on the CPU only.
 
-    `launcher`: launcher of the device.
     `pattern`: the pattern, which respects case.
-    `plan`: the method and the fingerprint.
-    `tuning`: sizes of the kernels; tests use smaller ones.
     """
 
     def __init__(

@@ -58,7 +58,6 @@ class Windows:
 def required_windows(node: Node, *, is_text: bool, is_of_line: bool = True) -> Windows | None:
     """Return windows one of which is in each match, None if they would occur too often.
 
-    `node`: the syntax tree.
     `is_text`: whether characters are those of Unicode, in UTF-8, not bytes.
     `is_of_line`: whether texts are single lines, so that no character of a match is a line feed.
 
@@ -90,7 +89,6 @@ def required_windows(node: Node, *, is_text: bool, is_of_line: bool = True) -> W
 def required_part(node: Node, respecting: Node, *, is_text: bool, is_of_line: bool) -> RequiredPart:
     """Return a literal or windows that are in each match, the rarer of both.
 
-    `node`: the syntax tree.
     `respecting`: the tree of the same expression if case counts: `node` itself unless the expression ignores case.
     `is_text`, `is_of_line`: as in `required_windows`.
     """

@@ -72,7 +72,6 @@ def row_bytes(count: int) -> int:
 class SortContext:
     """The launcher and sizes that all parts of one sort share, and launches over all its items.
 
-    `count`: number of keys.
     `capacity`: number of keys for which grids and memory are chosen, not less than `count`; 0 for `count`.
     """
 

@@ -28,9 +28,7 @@ class ExtractionBuffers:
 class HeavyHitters:
     """Extracts the keys of heavy hitters if a sample shows that it pays, and merges them into the sorted remainder.
 
-    `context`, `keys`, `tuning`: the sort, its keys, and sizes of kernels.
     `arrays`: keys, and the columns that move with them.
-    `buffers`: tile and memory.
     """
 
     def __init__(

@@ -66,7 +66,6 @@ class DevicePlan:
 
     Memory for keys of `width` bytes: 16 bytes for each digit and value, and 304; 256 KiB more for a prefix histogram.
 
-    `context`, `keys`, `tuning`: the sort, its keys, and sizes of kernels.
     `zeros`: a buffer of `nbytes` bytes that are zero.
     `samples`: whether a sample of the keys is taken, which may exclude an MSD sort.
     `counts_prefixes`: whether sampled keys may be counted by their 16-bit prefixes.
@@ -210,8 +209,6 @@ def tile_shape(tile: TileTuning, context: SortContext, keys: KeyType, bits: int,
 class LsdSort:
     """Passes from the lowest digit up.
 
-    `context`, `keys`, `tuning`: the sort, its keys, and sizes of kernels.
-    `tile`: tile of a pass.
     `states`: look-back states: `states_bytes` zeros, at most a third of a byte a key.
     """
 
@@ -234,8 +231,6 @@ class LsdSort:
     ) -> None:
         """Launch all passes; they do nothing unless the plan chose LSD.
 
-        `plan`: the plan in device memory.
-        `arrays`: keys and columns.
         `writes_keys`: whether the last pass writes keys.
         `is_remainder`: whether heavy hitters are extracted. Then the passes sort the remaining keys and always write them.
         """

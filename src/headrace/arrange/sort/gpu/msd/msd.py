@@ -38,7 +38,6 @@ class MsdSort:
     Memory besides the plan's: `ListBounds.nbytes`, a tenth of the keys' bytes; if stable, up to a third, including the
     look-back states.
 
-    `context`, `keys`, `tuning`, `options`: the sort, its keys, sizes of kernels, and switches.
     `zeros`: two buffers of zeros: `states_bytes` for look-back if the sort is stable, and `counts_bytes`. A sort in one launch
     clears states of its own.
     """

@@ -100,7 +100,6 @@ class MeasuredStrings:
 class RowLaunches:
     """Launches of the fast conversion in one load.
 
-    `structure`: the text's tiles.
     `marks`: Zeroed `declined` words for the tiles of two launches, 4 bytes each. Later launches allocate theirs. If the search
     has measured strings, it uses the second half.
     `quoted`: whether fields are expected to have quotes.

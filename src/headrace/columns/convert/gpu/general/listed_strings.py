@@ -23,8 +23,6 @@ UNLISTED_BYTES = 1 << 40
 class ListedStrings:
     """The list of a text's fields: 2 bytes for each, and 8 for each record and each column of 64 records.
 
-    `launcher`, `text`: execution context of the kernels, and the text.
-    `group`, `table`: the columns, and their table on the device.
     `rows`: the number of records, or an upper bound.
     """
 
@@ -37,7 +35,6 @@ class ListedStrings:
     def find(self, structure: TileStructure, shape: Shape, task: bytes, totals: DeviceBuffer) -> None:
         """List the fields, measure the strings, and scan their sizes.
 
-        `structure`: the tiles of the text.
         `shape`, `task`: launch configuration and ConvertTask of ``list_fields``.
         `totals`: a word for each column: receives its bytes.
         """
