@@ -73,8 +73,7 @@ class RepeatedReads:
         self.options = options
         self._known: dict[int, tuple[Prepared, _Known]] = {}
         self._last: _Kind | None = None  # of the last text
-        self.expected: _Kind | None = None
-        """The kind of the last two texts; None if they differ."""
+        self.expected: _Kind | None = None  # the kind of the last two texts; None if they differ
 
     def _beginnings(self) -> Beginnings:
         options = self.options
@@ -137,10 +136,8 @@ class _Reading:
         self._target = _target(launcher, text, DEFAULT_TUNING, str(text.device))
         self._begin: TextBegin | None = None
         self._inference: Inference | None = None
-        self.kind: _Kind | None = None
-        """The kind of the text, if its beginning is known."""
-        self.planned = 0.0
-        """Time when the beginning was known."""
+        self.kind: _Kind | None = None  # the kind of the text, if its beginning is known
+        self.planned = 0.0  # time when the beginning was known
 
     def load(self) -> Loaded | None:
         """Load the text; None if it must be read step by step."""

@@ -42,8 +42,7 @@ class SqlRows(Dataset):  # type: ignore[misc]  # PyArrow has no types
         self._state, self._context = state, context
         self._few = frozenset(state.names_of_few(name for name in state.schema if _has_word(query, name)))
         self._schema = _schema_of({name: empty_column(type_) for name, type_ in state.schema.items()}, self._few)
-        self.error: BaseException | None = None
-        """Exception of a scan. DuckDB replaces it by its own, which has the text alone."""
+        self.error: BaseException | None = None  # Exception of a scan. DuckDB replaces it by its own, which has the text alone.
 
     @property
     def schema(self) -> Any:

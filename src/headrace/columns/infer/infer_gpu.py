@@ -63,8 +63,7 @@ class Inference:
         if plan.tile_bytes > DEFAULT_TILE_BYTES:  # then it has 256 records, which are long
             self._sample = min(max(self._sample, plan.tile_bytes // 32), _MAX_SAMPLE)
         self._larger = max(self._sample, _LARGER_SAMPLE - begin) if size >= _SHORT_TEXT else 0
-        self.sample_end = 0
-        """End of what the first guess has read, in the source."""
+        self.sample_end = 0  # end of what the first guess has read, in the source
         self._decoded = source.decoded
         self._records = 0 if plan.part is None else plan.part.records
         self._ledger = _native.KindLedger(len(plan.columns) if gpu_plan.inferred or share else 0, plan.file)

@@ -53,14 +53,12 @@ class PlanRecorder:
     waits = 0
 
     def __init__(self, alignments: Sequence[int], number: int, counts: range = range(0)) -> None:
-        self.count = max(0, counts.stop - 1 - number)
-        """Number of items of the recorded call; 0 if the key has it."""
+        self.count = max(0, counts.stop - 1 - number)  # number of items of the recorded call; 0 if the key has it
         starts = [2 * slot + number + 1 << _REGION_BITS for slot in range(len(alignments) + _ADDED_BUFFERS)]
         *given, self._counters, self._zeroed, self._others = starts
         self.addresses = [start + alignment for start, alignment in zip(given, alignments, strict=True)]
         """Addresses of the caller's buffers."""
-        self.bytes = {True: 0, False: 0}
-        """Bytes of scratch buffers: those that are cleared, and others."""
+        self.bytes = {True: 0, False: 0}  # bytes of scratch buffers: those that are cleared, and others
         self.uses_counters = False
         self.steps: list[tuple[Entry | int, Shape | None, list[Any]]] = []
 

@@ -100,8 +100,7 @@ class Recorder:
 
     def __init__(self, numbers: int, buffers: int) -> None:
         self._expressions = Expressions()
-        self.numbers = [self._expressions.input() for _ in range(numbers)]
-        """Symbols of the run's numbers."""
+        self.numbers = [self._expressions.input() for _ in range(numbers)]  # symbols of the run's numbers
         self._unknown = Symbol(self._expressions, UNKNOWN, 0)
         self.given = [SymbolicBuffer(number, self._expressions.input(), self._unknown) for number in range(buffers)]
         """Symbols of the run's input buffers; their sizes are unknown."""

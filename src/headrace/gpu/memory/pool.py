@@ -138,8 +138,7 @@ class DevicePool:
         properties.location.id = gpu.index
         with gpu.current():
             self._pool = checked(functions.cuMemPoolCreate(properties))
-        self.handle = int(self._pool)
-        """The driver's handle."""
+        self.handle = int(self._pool)  # the driver's handle
         keep = functions.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         checked(functions.cuMemPoolSetAttribute(self._pool, keep, functions.cuuint64_t(2**64 - 1)))
 

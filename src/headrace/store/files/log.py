@@ -64,8 +64,7 @@ class Log:
         self._sync_lock = threading.Lock()
         self._fault = ""
         self._is_writing = False
-        self.is_interrupted = False
-        """True if an exception, such as that of Ctrl-C, came between a record and its acknowledgement."""
+        self.is_interrupted = False  # True if an exception, such as that of Ctrl-C, came between a record and its acknowledgement
 
     @property
     def size(self) -> int:

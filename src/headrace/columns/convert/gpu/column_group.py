@@ -82,8 +82,7 @@ class GpuPlan:
         self.typed_strings = sum(type_ is not None and has_offsets(type_) for type_ in types)
         """Number of columns of strings whose type is given."""
         _require_short_nulls(plan, self.wanted)
-        self.expected_faults = 0
-        """Faults of the last text of this plan, listed or not."""
+        self.expected_faults = 0  # faults of the last text of this plan, listed or not
         self.packed, pointers = _native.pack_rules(plan)
         self._words, self._pointers = _words(self.packed), np.array(pointers, np.intp) // 8
         self._groups: IdentityCache[ColumnGroup] = IdentityCache(_MAX_GROUPS)
@@ -231,8 +230,7 @@ class ColumnGroup:
         self._fixed_bits = _runs([width for width in bits[self.strings :] if width != 1])
         self._booleans = bits[self.strings :].count(1)
         self._row_bits = len(bits) + sum(bits)  # validity, and the value or an offset
-        self.row_bytes = self._row_bits // 8
-        """Approximate bytes of a row, without the bytes of strings."""
+        self.row_bytes = self._row_bits // 8  # approximate bytes of a row, without the bytes of strings
         # Indices of buffers, in the order of `ColumnGroupBuffers.buffers`.
         self.offsets_at = len(bits) + self._booleans
         self.values_at = np.array(self._places_of_values(bits), np.intp)

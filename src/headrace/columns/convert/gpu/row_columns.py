@@ -133,8 +133,7 @@ class RowColumns:
         texts = (kinds == RowKind.TEXT) | (kinds == RowKind.EMPTY)
         self._ruled: NDArray[np.intp] = self._wanted[~texts]
         self._texts, self._text_numbers = self._wanted[texts], self._numbers[texts]
-        self.kinds: int = sum(1 << kind for kind in set(kinds.tolist())) + forms
-        """Bit mask of the columns' RowKind, and RowForm."""
+        self.kinds: int = sum(1 << kind for kind in set(kinds.tolist())) + forms  # bit mask of the columns' RowKind, and RowForm
         self.strings, self._sums = int((kinds == RowKind.TEXT).sum()), sums
         self._flags, self.has_null_words = RowsFlag.FILLS * (RowForm.SHORT in forms), RowForm.NULLS in forms
         self.measured = _measured_columns(rows) if len(rows) <= _MAX_MEASURED else b""

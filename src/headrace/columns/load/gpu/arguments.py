@@ -76,8 +76,7 @@ class ArgumentTemplate:
             begin += len(words)
         parts.append(np.frombuffer(bytes(begin * 8 % 16 if dfa else 0) + dfa, np.uint64))
         self._ranges = begin * 8 + parts[-1].nbytes
-        self.dfa_begin = self._ranges - len(dfa) if dfa else 0
-        """First byte of the automaton's tables; 0 without them."""
+        self.dfa_begin = self._ranges - len(dfa) if dfa else 0  # first byte of the automaton's tables; 0 without them
         pointers = np.concatenate(ruled).tolist()
         column_buffers = list(map(tuple, np.concatenate(buffers, axis=1).T.tolist()))
         first_seen = (len(rules) + group.first_seen_at).tolist()

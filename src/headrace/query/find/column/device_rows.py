@@ -57,8 +57,7 @@ class RowSearch:
         self._texts = _texts_of(column)
         texts = Texts(self._texts.offsets, self._texts.values, self._texts.offset, self._texts.type.bits // 8)
         self._rows = _ROWS.packer().pack(texts.packed, _address(self._texts.validity), self._texts.length)
-        self.count = 0
-        """Number of hits."""
+        self.count = 0  # number of hits
         self._positions = launcher.allocate(0)
         begin, end = self._bounds()
         if end - begin >= len(pattern):

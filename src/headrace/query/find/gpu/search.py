@@ -166,8 +166,7 @@ class DeviceReplacement:
             search = DeviceSearch(launcher, text, pattern, tuning=tuning)
             hits = search.hits(overlapping=False)
             self._count, self._positions = hits.total, search.positions(hits)
-        self.size = text.nbytes + self._count * (len(replacement) - len(pattern))
-        """Bytes of the result."""
+        self.size = text.nbytes + self._count * (len(replacement) - len(pattern))  # bytes of the result
         self._task = _PACK_REPLACE(
             text.address,
             self._replacement.address,
