@@ -95,7 +95,6 @@ class CardBuffers:
             self.copied_by = "the GPU, from the file (KvikIO)"
 
     def hold(self, buffer: DeviceBuffer) -> GpuLauncher:
-        """Same as `TextBuffers.hold`."""
         slot = self._by_buffer[id(buffer)]
         if slot.sent is not None:
             sent, slot.sent = slot.sent, None
@@ -106,21 +105,18 @@ class CardBuffers:
         return GpuLauncher(self._card, stream=None, budget=budget, crossings=crossings, copier=beside)
 
     def free(self, buffer: DeviceBuffer) -> None:
-        """Same as `TextBuffers.free`."""
         slot = self._by_buffer.pop(id(buffer))
         slot.read.record(self._card.stream)
         slot.was_read = True
         self._free.release()
 
     def shrink(self) -> None:
-        """Same as `TextBuffers.shrink`."""
         for slot in self._slots:
             if slot.memory is not None:
                 slot.memory.close()
                 slot.memory = None
 
     def close(self) -> None:
-        """Same as `TextBuffers.close`."""
         if self._file is not None:
             self._file.close()
         for slot in self._slots:
@@ -150,11 +146,9 @@ class TextInPlace:
         self._text, self._context = text, context
 
     def send(self, text: HostText, part: range) -> DeviceBuffer:
-        """Same as `TextBuffers.send`."""
         return BufferSlice(self._text, part.start, len(part))
 
     def hold(self, buffer: DeviceBuffer) -> GpuLauncher:
-        """Same as `TextBuffers.hold`."""
         context = self._context
         return launcher_beside(self._text.stream, gpu(context.device), context.new_budget(), context.crossings)
 

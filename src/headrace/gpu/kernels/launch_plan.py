@@ -68,13 +68,11 @@ class PlanRecorder:
         return RecordedBuffer(self._counters, COUNTERS)
 
     def current(self) -> AbstractContextManager[None]:
-        """See `Launcher.current`."""
         return nullcontext()
 
     together = current
 
     def allocate(self, nbytes: int, *, fill: int | None = None) -> DeviceBuffer:
-        """See `Launcher.allocate`."""
         is_zeroed = fill == 0
         first = self.bytes[is_zeroed]
         self.bytes[is_zeroed] += -(-nbytes // _ALIGNMENT) * _ALIGNMENT
@@ -84,15 +82,12 @@ class PlanRecorder:
         return result
 
     def allocate_group(self, zeroed: Sequence[int], others: Sequence[int] = ()) -> list[DeviceBuffer]:
-        """See `Launcher.allocate_group`."""
         return [*(self.allocate(nbytes, fill=0) for nbytes in zeroed), *map(self.allocate, others)]
 
     def fill(self, buffer: DeviceBuffer, byte: int) -> None:
-        """See `Launcher.fill`."""
         self.steps.append((byte, None, [buffer.address, buffer.nbytes]))
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """See `Launcher.launch`."""
         self.steps.append((entry, shape, [_argument(arg) for arg in args]))
 
 

@@ -210,7 +210,6 @@ class GpuLauncher:
         return self._stream
 
     def current(self) -> AbstractContextManager[None]:
-        """See `Launcher.current`."""
         return self._card.current() if self._beside is None else self._current_beside(self._beside)
 
     @contextmanager
@@ -223,7 +222,6 @@ class GpuLauncher:
                 Event.order(self._card, self._stream, stream)
 
     def lasting(self) -> GpuLauncher:
-        """See `Launcher.lasting`."""
         budget, crossings = self._budget, self._crossings
         return GpuLauncher(self._card, stream=self._stream, budget=budget, crossings=crossings, copier=self._copier)
 
@@ -251,13 +249,11 @@ class GpuLauncher:
         return allocate_group(self._pool, zeroed, others, self._stream, self._budget, ones=ones)
 
     def fill(self, buffer: DeviceBuffer, byte: int) -> None:
-        """See `Launcher.fill`."""
         self._flush()
         if buffer.nbytes:
             check_status(card_calls().fill(buffer.address, byte, buffer.nbytes, self._stream))
 
     def put(self, values: NDArray[Any] | bytes, buffer: DeviceBuffer | None = None) -> DeviceBuffer:
-        """See `Launcher.put`."""
         self._flush()
         plain = values if isinstance(values, bytes) else np.ascontiguousarray(values).view(np.uint8).reshape(-1)
         result = self.allocate(len(plain)) if buffer is None else buffer
@@ -282,7 +278,6 @@ class GpuLauncher:
             give_ring(ring)
 
     def prepare(self, programs: Iterable[NeededProgram]) -> None:
-        """See `Launcher.prepare`."""
         load_programs(programs, self._card)
 
     def load(self, entries: Sequence[Entry], defines: Mapping[str, int]) -> None:
@@ -294,7 +289,6 @@ class GpuLauncher:
             self._kernel(entry, defines).load()
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """See `Launcher.launch`."""
         known = self._kernel(entry, shape.defines)
         if self._blocks:
             self._waiting.append(known.prepare(shape.blocks, shape.threads, args, shape.shared))
@@ -342,7 +336,6 @@ class GpuLauncher:
     def run_chain(
         self, chain: TraceChain, begin: ChainBegin, end: ChainEnd, meanwhile: Callable[[bytes], bool]
     ) -> tuple[DeviceBufferGroup, bytes] | None:
-        """See `Launcher.run_chain`."""
         head = (0, 0) if begin.head is None else (begin.head.address, begin.head.nbytes)
         if head[1] + end.sent + end.fetched > MAX_EXCHANGE_BYTES:
             return None
@@ -378,7 +371,6 @@ class GpuLauncher:
             launch_all(waiting, self._stream)
 
     def together(self) -> GpuLauncher:
-        """See `Launcher.together`."""
         return self
 
     def __enter__(self) -> Self:
@@ -393,7 +385,6 @@ class GpuLauncher:
             self._flush()
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
-        """See `Launcher.fetch`."""
         self._flush()
         self.waits += 1
         if not buffer.nbytes:
@@ -406,7 +397,6 @@ class GpuLauncher:
         return np.frombuffer(found, np.uint8)
 
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
-        """See `Launcher.answer`."""
         self._flush()
         self.waits += 1
 

@@ -110,11 +110,9 @@ class Recorder:
         self._others: list[SymbolicBuffer] = []
 
     def current(self) -> AbstractContextManager[None]:
-        """See `Launcher.current`."""
         return nullcontext()
 
     def allocate(self, nbytes: Any, *, fill: int | None = None) -> Any:
-        """See `Launcher.allocate`."""
         (result,) = self.allocate_group([nbytes]) if fill == 0 else self.allocate_group([], [nbytes])
         if fill:
             self.fill(result, fill)
@@ -129,15 +127,12 @@ class Recorder:
         return [*result[0], *result[1]]
 
     def fill(self, buffer: Any, byte: int) -> None:
-        """See `Launcher.fill`."""
         self._steps.append(Filled(buffer, byte))
 
     def together(self) -> AbstractContextManager[object]:
-        """See `Launcher.together`."""
         return nullcontext()
 
     def launch(self, entry: Entry, shape: Shape, args: Sequence[Any]) -> None:
-        """See `Launcher.launch`."""
         self._steps.append(Launched(entry, shape, list(args)))
 
     def number_made(self, buffer: Any) -> int | None:

@@ -50,17 +50,14 @@ class HostBufferGroup(list[HostBuffer]):
         return [buffer.address for buffer in self]
 
     def trim(self, sizes: Sequence[int]) -> None:
-        """Same as `headrace.gpu.kernels.launcher.BufferGroup.trim`."""
         for buffer, nbytes in zip(self, sizes, strict=True):
             buffer.array = buffer.array[:nbytes]
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Same as `headrace.gpu.kernels.launcher.BufferGroup.drop`."""
         for number in numbers:
             self[number] = HostBuffer(np.zeros(0, np.uint8))
 
     def join(self, others: HostBufferGroup) -> None:
-        """Same as `headrace.gpu.kernels.launcher.BufferGroup.join`."""
         self.extend(others)
 
 
@@ -102,11 +99,9 @@ class FiberLauncher:
         return HostBufferGroup([*filled, *(self.allocate(nbytes) for nbytes in others)])
 
     def fill(self, buffer: DeviceBuffer, byte: int) -> None:
-        """Same as `headrace.gpu.kernels.launcher.Launcher.fill`."""
         _array(buffer)[:] = byte
 
     def put(self, values: NDArray[Any] | bytes, buffer: DeviceBuffer | None = None) -> DeviceBuffer:
-        """Same as `headrace.gpu.kernels.launcher.Launcher.put`."""
         array = np.frombuffer(values, np.uint8) if isinstance(values, bytes) else values
         plain = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
         result = self.allocate(plain.nbytes) if buffer is None else buffer
@@ -114,7 +109,6 @@ class FiberLauncher:
         return result
 
     def together(self) -> AbstractContextManager[object]:
-        """Same as `headrace.gpu.kernels.launcher.Launcher.together`."""
         return nullcontext()
 
     def prepare(self, programs: Iterable[NeededProgram]) -> None:
@@ -205,12 +199,10 @@ class FiberLauncher:
         return later, fetched[: -end.ones] if has_ones else fetched
 
     def fetch(self, buffer: DeviceBuffer) -> NDArray[np.uint8]:
-        """Same as `headrace.gpu.kernels.launcher.Launcher.fetch`."""
         self.waits += 1
         return _array(buffer).copy()
 
     def answer(self, entry: Entry, shape: Shape, args: Sequence[Any], nbytes: int) -> NDArray[np.uint8]:
-        """Same as `headrace.gpu.kernels.launcher.Launcher.answer`."""
         buffer = self.allocate(nbytes)
         self.launch(entry, shape, (*args, buffer))
         return self.fetch(buffer)

@@ -35,28 +35,23 @@ class CpuEngine:
 
     @property
     def gathered_bytes(self) -> int:
-        """See `Engine.gathered_bytes`."""
         return _GATHERED_BYTES * self._threads
 
     def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
-        """See `Engine.added`."""
         if batch.keys.length <= _SMALL_BATCH and not batch.has_tombstones and not batch.is_coded:
             return self._with_small_batch(batch, Levels(self._call.types, older))
         newest = self._level_of(batch)
         return self.merged(Levels(self._call.types, (newest, *older))) if older else newest
 
     def gathered(self, capacity: int) -> GatheredBatches:
-        """See `Engine.gathered`."""
         return GatheredBatches(self._call, capacity)
 
     def no_tombstones(self, count: int) -> Array:
-        """See `Engine.no_tombstones`."""
         result = self._call.new(count, "|u1")
         result.as_numpy()[:] = 0
         return result
 
     def write_codes(self, batch: Batch, to: Level, mixed: int = 1) -> None:
-        """See `Engine.write_codes`."""
         _native.reverse_batch(self._given(batch, mixed), to.addresses, self._threads)
 
     def _with_small_batch(self, batch: Batch, older: Levels) -> Level:
@@ -92,13 +87,11 @@ class CpuEngine:
         return to
 
     def merged(self, levels: Levels) -> Level:
-        """See `Engine.merged`."""
         level = self._call.new_level(levels.count, has_tombstones=levels.has_tombstones)
         _native.merge_levels(levels.packed, self._call.types.key_width, level.addresses, self._threads)
         return level
 
     def cleaned(self, levels: Levels) -> Level | None:
-        """See `Engine.cleaned`."""
         level = levels.levels[0] if len(levels.levels) == 1 else self.merged(levels)
         call, found = self._call, [level]
 
@@ -111,18 +104,15 @@ class CpuEngine:
         return replace(found[0], is_clean=True) if found[0].count else None
 
     def prepared(self, levels: Levels, searches: int = 0, ranges: int = 0) -> Levels:
-        """See `Engine.prepared`."""
         return levels
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
-        """See `Engine.find`."""
         found = self._call.results(keys, has_keys=False)
         to = address_of(found.values), found.is_present.address
         _native.find_in_levels(levels.packed, self._keys(keys), *to, self._threads)
         return found
 
     def neighbours(self, levels: Levels, keys: Array, options: tuple[bool, bool]) -> FoundItems:
-        """See `Engine.neighbours`."""
         found = self._call.results(keys, has_keys=True)
         to = address_of(found.keys), address_of(found.values), 0
         _native.find_neighbours(levels.packed, self._keys(keys), options, to, found.is_present.address, self._threads)
@@ -153,7 +143,6 @@ class CpuEngine:
         return CopiedRanges(offsets, found[0], found[1] if len(found) > 1 else None) if are_short else None
 
     def copied(self, levels: Levels, ranges: KeyRanges, offsets: Array) -> tuple[Array, Array | None]:
-        """See `Engine.copied`."""
         call, total = self._call, int(offsets.as_numpy()[-1])
         keys = empty_like(ranges.lows, total, budget=call.budget)
         values = None if call.types.value is None else empty_like(ranges.lows, total, call.types.value, call.budget)
@@ -163,13 +152,11 @@ class CpuEngine:
         return keys, values
 
     def keys_of(self, codes: Array, key_type: str) -> Array:
-        """See `Engine.keys_of`."""
         result = self._call.new(codes.length, key_type)
         _native.keys_of_codes(self._keys(codes), result.address, self._threads)
         return result
 
     def on_device(self, items: Any) -> Array:
-        """See `Engine.on_device`."""
         return take(items)
 
     def _given(self, batch: Batch, mixed: int = 1) -> Any:

@@ -79,7 +79,6 @@ class GpuEngine:
         return self._call.types.order.packed
 
     def added(self, batch: Batch, older: tuple[Level, ...]) -> Level:
-        """See `Engine.added`."""
         call = self._call
         if len(older) >= MERGED_LEVELS:
             older = (self.merged(Levels(call.types, older)),)
@@ -94,28 +93,23 @@ class GpuEngine:
 
     @property
     def gathered_bytes(self) -> int:
-        """See `Engine.gathered_bytes`."""
         return self._card.total_memory // GATHERED_SHARE
 
     def gathered(self, capacity: int) -> GatheredBatches:
-        """See `Engine.gathered`."""
         return RepeatedBatches(self._call, capacity)
 
     def no_tombstones(self, count: int) -> Array:
-        """See `Engine.no_tombstones`."""
         result = self._call.new(count, "|u1")
         with self._kernels() as (_, launcher):
             launcher.fill(result, 0)
         return result
 
     def write_codes(self, batch: Batch, to: Level, mixed: int = 1) -> None:
-        """See `Engine.write_codes`."""
         card, own, types = self._card, self._own, self._call.types
         with card.current(), in_stream_of(own, *batch.arrays):
             launch_codes(_kernels_in(card, own.stream, types.key_width), types, batch, to, mixed)
 
     def merged(self, levels: Levels) -> Level:
-        """See `Engine.merged`."""
         levels = self._few(levels)
         level = self._call.new_level(levels.count, has_tombstones=levels.has_tombstones)
         with self._kernels() as (kernels, _):
@@ -197,14 +191,12 @@ class GpuEngine:
         return result
 
     def find(self, levels: Levels, keys: Array) -> FoundItems:
-        """See `Engine.find`."""
         found = self._call.results(keys, has_keys=False)
         args = (levels.packed, keys, keys.length, self._rule, found.values, found.is_present)
         self._launch("find_keys", keys.length, args, (keys, found.values, found.is_present))
         return found
 
     def neighbours(self, levels: Levels, keys: Array, options: tuple[bool, bool]) -> FoundItems:
-        """See `Engine.neighbours`."""
         found = self._call.results(keys, has_keys=True)
         given = (levels.packed, keys, keys.length, self._rule, _OPTIONS.pack(*options), *found)
         self._launch("find_neighbours", keys.length, given, (keys, *found))
@@ -267,14 +259,12 @@ class GpuEngine:
         return keys, values
 
     def keys_of(self, codes: Array, key_type: str) -> Array:
-        """See `Engine.keys_of`."""
         result = self._call.new(codes.length, key_type)
         with self._kernels() as (kernels, _):
             kernels.launch("keys_of_codes", codes.length, (codes, codes.length, self._rule, result))
         return result
 
     def on_device(self, items: Any) -> Array:
-        """See `Engine.on_device`."""
         context = self._call.context
         return take(DeviceArray.from_host(items, self._card, counted=context.crossings, budget=self._call.budget))
 
