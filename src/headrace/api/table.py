@@ -44,11 +44,7 @@ class Table(Conversions, ArrowWrites, Partitions, EqualRows, ForeignNames):
     __slots__ = ("_columns", "_names", "_rejects", "_report")
 
     def __init__(
-        self,
-        columns: Mapping[str, Column],
-        *,
-        rejects: Table | None = None,
-        report: Report | Callable[[], Report] | None = None,
+        self, columns: Mapping[str, Column], *, rejects: Table | None = None, report: Report | Callable[[], Report] | None = None
     ) -> None:
         self._columns: Mapping[str, Column]
         if isinstance(columns, LazyMapping):  # of a read: each column is created at its first use

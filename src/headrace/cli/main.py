@@ -8,13 +8,7 @@ import sys
 
 from headrace import __version__
 from headrace.cli.common.messages import message_of, print_error
-from headrace.core.errors import (
-    EmptyInputError,
-    HeadraceError,
-    MissingDependencyError,
-    OptionError,
-    ParseError,
-)
+from headrace.core.errors import EmptyInputError, HeadraceError, MissingDependencyError, OptionError, ParseError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,9 +104,7 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     from headrace.cli.common.parser import Parser
 
     parser = Parser(
-        prog="headrace",
-        description="Read delimited text into typed columns, and account for every bad record.",
-        epilog=_EPILOG,
+        prog="headrace", description="Read delimited text into typed columns, and account for every bad record.", epilog=_EPILOG
     )
     parser.add_argument("--version", action="version", version=f"headrace {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

@@ -86,8 +86,7 @@ UNSUPPORTED_TYPES = {
     "decimal256": "use decimal128, of up to 38 digits",
     **dict.fromkeys(("uuid", "json"), "use 'string'"),
     **dict.fromkeys(
-        ("list", "large_list", "fixed_size_list", "array", "struct", "map"),
-        "a field has no nested value; read it as 'string'",
+        ("list", "large_list", "fixed_size_list", "array", "struct", "map"), "a field has no nested value; read it as 'string'"
     ),
 }  # first words of types of other libraries that no column has, and what to use
 

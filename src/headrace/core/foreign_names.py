@@ -304,9 +304,7 @@ ADVICE: Mapping[str, Mapping[str, str]] = {
         "filter_rows": "scan.where(...)",
         "get_chunk": "next(scan.batches())",
     },
-    "Columns": {
-        **dict.fromkeys(("names", "str", "map", "isin", "get_loc"), "list(table.columns)"),
-    },
+    "Columns": {**dict.fromkeys(("names", "str", "map", "isin", "get_loc"), "list(table.columns)")},
     "Schema": {
         "names": "list(table.schema)",
         **dict.fromkeys(("types", "dtypes"), "list(table.schema.values())"),
@@ -429,10 +427,7 @@ _SERIES = "arg_sort describe drop_nulls fill_null is_duplicated median mode quan
 ELSEWHERE: Mapping[str, Mapping[str, frozenset[str]]] = {
     "Table": {form: frozenset(names.split()) for form, names in _FRAMES.items()},
     "Scan": {"scan.to_polars()": frozenset(_LAZY.split())},
-    "Column": {
-        "column.to_numpy()": frozenset(_ARRAY.split()),
-        "polars.Series(column)": frozenset(_SERIES.split()),
-    },
+    "Column": {"column.to_numpy()": frozenset(_ARRAY.split()), "polars.Series(column)": frozenset(_SERIES.split())},
     "ColumnExpression": {},
     "TextConditions": {},
 }  # names by class and by the expression that has them

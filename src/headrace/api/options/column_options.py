@@ -29,12 +29,7 @@ COLUMN_OPTIONS = (
         aliases=("usecols", "include_columns"),
         flags=(Flag("--columns", "names", metavar="A,B,...", help="names of the columns to read, in this order", default="all"),),
     ),
-    Option(
-        "schema",
-        default=None,
-        parse=parsers.field_types,
-        help="types of all columns",
-    ),
+    Option("schema", default=None, parse=parsers.field_types, help="types of all columns"),
     Option(
         "dtypes",
         default=None,

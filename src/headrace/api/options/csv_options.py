@@ -321,11 +321,7 @@ def _value_options(parsed: Parsed, encoding: TextEncoding) -> ValueOptions:
 
 def _check_marks(decimal: int, thousands: int | None, dialect: Dialect) -> None:
     """Refuse marks of numbers that mean something else in the text. The separator may be one, for numbers in quotes."""
-    others = {
-        "quote_char": dialect.quote_char,
-        "escape_char": dialect.escape_char,
-        "lineterminator": dialect.lineterminator,
-    }
+    others = {"quote_char": dialect.quote_char, "escape_char": dialect.escape_char, "lineterminator": dialect.lineterminator}
     for name, mark in (("decimal", decimal), ("thousands", thousands)):
         for other, text in others.items():
             if mark is not None and text is not None and bytes([mark]) in text:

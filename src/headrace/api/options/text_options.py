@@ -113,12 +113,7 @@ TEXT_OPTIONS = (
         is_always_proposed=True,
     ),
     Option(
-        "strip",
-        default=False,
-        parse=flag,
-        help="leave out spaces around a field",
-        flags=(Flag("--strip", "on"),),
-        is_found=True,
+        "strip", default=False, parse=flag, help="leave out spaces around a field", flags=(Flag("--strip", "on"),), is_found=True
     ),
     Option(
         "skip_blank_lines",

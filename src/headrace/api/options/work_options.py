@@ -38,10 +38,7 @@ WORK_OPTIONS = (
         flags=(Flag("--max-rejects", "integer", metavar="N", default="all"),),
     ),
     Option(
-        "device",
-        default=None,
-        parse=or_none(parse_device),
-        help="device that reads the text and has the table, e.g. cpu or cuda",
+        "device", default=None, parse=or_none(parse_device), help="device that reads the text and has the table, e.g. cpu or cuda"
     ),
     Option(
         "context",

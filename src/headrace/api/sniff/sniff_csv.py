@@ -175,11 +175,7 @@ def _encoded(value: object) -> object:
 
 
 def sniff_rest(
-    source: OpenSource,
-    values: Keywords,
-    options: CsvOptions,
-    *,
-    whole: bool = True,
+    source: OpenSource, values: Keywords, options: CsvOptions, *, whole: bool = True
 ) -> tuple[Sniffed | None, CsvOptions]:
     """Propose options for a read of `source`: those that have their defaults are found, the others are kept.
 

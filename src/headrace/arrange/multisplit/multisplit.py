@@ -47,12 +47,7 @@ class Split(NamedTuple):
 
 
 def multisplit(
-    keys: Any,
-    buckets: BucketFunction,
-    values: Any = None,
-    *,
-    strategy: str | None = None,
-    context: Context | None = None,
+    keys: Any, buckets: BucketFunction, values: Any = None, *, strategy: str | None = None, context: Context | None = None
 ) -> Split:
     """Sort keys by their bucket; keys of one bucket keep their order.
 

@@ -38,11 +38,7 @@ def sort_column(column: Column, options: KeysOptions, strategy: str | None, cont
     if there is not None:
         values = values[there]
     found = sort(
-        values,
-        descending=options.descending,
-        total_order=options.total_order,
-        strategy=strategy,
-        context=_where(column, context),
+        values, descending=options.descending, total_order=options.total_order, strategy=strategy, context=_where(column, context)
     )
     if column.device.kind != "cpu":
         return _device_column(column, found)

@@ -326,12 +326,7 @@ def sort_pairs(
 
 
 def is_sorted(
-    keys: Any,
-    *,
-    descending: bool = False,
-    total_order: bool = False,
-    nulls: str = "last",
-    context: Context | None = None,
+    keys: Any, *, descending: bool = False, total_order: bool = False, nulls: str = "last", context: Context | None = None
 ) -> bool:
     """Return whether keys are in the order of `sort`, except for the order of equal keys.
 

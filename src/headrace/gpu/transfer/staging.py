@@ -137,15 +137,7 @@ class Staging:
         self._with_chunk(copy, stream)
         counted.count(to_gpu=len(source))
 
-    def fetch(
-        self,
-        address: int,
-        stream: int,
-        nbytes: int,
-        *,
-        counted: Crossings,
-        by: Copier | None = None,
-    ) -> bytes:
+    def fetch(self, address: int, stream: int, nbytes: int, *, counted: Crossings, by: Copier | None = None) -> bytes:
         """Return a copy of the bytes at an address of the current GPU, made after the work of a stream.
 
         `by`: as in `put`.

@@ -47,13 +47,7 @@ class LineExpression:
     __slots__ = ("selector",)
 
     def __init__(
-        self,
-        patterns: Any,
-        *,
-        ignore_case: bool = False,
-        is_literal: bool = False,
-        edges: str = "",
-        max_items: int | None = None,
+        self, patterns: Any, *, ignore_case: bool = False, is_literal: bool = False, edges: str = "", max_items: int | None = None
     ) -> None:
         several = patterns if isinstance(patterns, list) else [patterns]
         is_word, is_line = edges == "word", edges == "line"

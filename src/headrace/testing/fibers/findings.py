@@ -142,12 +142,7 @@ class Image:
     variables: Sequence[SharedVariable]
 
 
-def explain(
-    finding: FindingStruct,
-    threads: Sequence[ThreadStruct],
-    image: Image,
-    argument_count: int,
-) -> KernelError:
+def explain(finding: FindingStruct, threads: Sequence[ThreadStruct], image: Image, argument_count: int) -> KernelError:
     """Return the fault with its message. `image`: the program that was launched."""
     wanted = {thread.where for thread in threads} | {finding.where, finding.other_where}
     places = _places(image.path, image.address, sorted(place for place in wanted if place))

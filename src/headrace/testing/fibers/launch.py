@@ -136,13 +136,7 @@ def _shared_variables(path: Path) -> list[SharedVariable]:
     return sorted(found, key=lambda variable: variable.offset)
 
 
-def run(
-    library: Library,
-    entry: str,
-    args: Sequence[object],
-    config: HarnessLaunch,
-    checks: Checks,
-) -> Counts:
+def run(library: Library, entry: str, args: Sequence[object], config: HarnessLaunch, checks: Checks) -> Counts:
     """Launch a kernel and raise the fault that is found, if any."""
     described = _EntryStruct.in_dll(library.native, f"fibers_entry_{entry}")
     values, ranges = _marshal(entry, described, args)

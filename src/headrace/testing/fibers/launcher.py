@@ -160,11 +160,7 @@ class FiberLauncher:
         return self.allocate_group(zeroed, others)
 
     def _run(
-        self,
-        recording: Recording,
-        numbers: Sequence[int],
-        buffers: Sequence[DeviceBuffer | None],
-        result: HostBufferGroup,
+        self, recording: Recording, numbers: Sequence[int], buffers: Sequence[DeviceBuffer | None], result: HostBufferGroup
     ) -> None:
         """Make the steps of a run with the buffers that it allocates."""
         run = Run(recording, numbers, buffers, result)

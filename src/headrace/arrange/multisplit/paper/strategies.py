@@ -92,14 +92,7 @@ class _Warps(_WordLabels):
         return partial(run_by_warps, reorders=self._reorders)
 
 
-_ALL = (
-    _Warps("direct", reorders=False),
-    _Warps("warp", reorders=True),
-    _LookBack(),
-    _ReducedBit(),
-    _Recursive(),
-    _Iterative(),
-)
+_ALL = (_Warps("direct", reorders=False), _Warps("warp", reorders=True), _LookBack(), _ReducedBit(), _Recursive(), _Iterative())
 PAPER_STRATEGIES: dict[str, BlockStrategy] = {strategy.name: strategy for strategy in _ALL}
 """Strategies by the names that `multisplit` takes."""
 

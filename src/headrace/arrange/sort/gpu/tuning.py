@@ -19,12 +19,7 @@ from headrace.arrange.sort.gpu.msd import tuning as msd_tuning
 from headrace.arrange.sort.gpu.msd.local_tuning import BinSortTuning, BlockSortTuning
 from headrace.arrange.sort.gpu.msd.tuning import KeyMsdTuning, MsdTuning
 from headrace.arrange.sort.gpu.row_tuning import TopKTuning
-from headrace.arrange.sort.gpu.single_launch.tuning import (
-    CooperativeTuning,
-    KeySingleLaunch,
-    RankSortTuning,
-    SingleLaunchTuning,
-)
+from headrace.arrange.sort.gpu.single_launch.tuning import CooperativeTuning, KeySingleLaunch, RankSortTuning, SingleLaunchTuning
 from headrace.gpu.device.device import LARGE_BLOCKS
 
 

@@ -201,12 +201,7 @@ class ColumnGroup:
     """
 
     def __init__(
-        self,
-        key: GroupKey,
-        columns: list[ColumnAddresses],
-        table: NDArray[np.void],
-        width: int,
-        forms: RowForm,
+        self, key: GroupKey, columns: list[ColumnAddresses], table: NDArray[np.void], width: int, forms: RowForm
     ) -> None:
         self.positions, self.kinds, self.large = key
         self.columns = columns

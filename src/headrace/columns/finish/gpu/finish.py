@@ -104,11 +104,7 @@ class LocatedText:
 
 
 def locate_on_gpu(
-    launcher: Launcher,
-    text: LocatedText,
-    entries: DeviceBuffer,
-    deciding_rows: Mapping[int, int],
-    rejected: NDArray[np.uint64],
+    launcher: Launcher, text: LocatedText, entries: DeviceBuffer, deciding_rows: Mapping[int, int], rejected: NDArray[np.uint64]
 ) -> dict[int, Evidence]:
     """Return the fields that decided the types of columns, by position.
 

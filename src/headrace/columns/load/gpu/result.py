@@ -73,11 +73,7 @@ def see_kinds(inference: Inference, group: ColumnGroup, first_seen: bytes) -> No
 
 
 def plain_result(
-    target: GpuTarget,
-    converted: ConvertedGroups,
-    width: int,
-    evidence: Sequence[Evidence | None],
-    counts: dict[str, int],
+    target: GpuTarget, converted: ConvertedGroups, width: int, evidence: Sequence[Evidence | None], counts: dict[str, int]
 ) -> Loaded:
     """Build the result of a load without faults whose columns are finished; `width`: number of the plan's columns."""
     columns, described = converted.columns(target.launcher, width)

@@ -32,12 +32,7 @@ class HeavyHitters:
     """
 
     def __init__(
-        self,
-        context: SortContext,
-        keys: KeyType,
-        tuning: HeavyHitterTuning,
-        arrays: SortArrays,
-        buffers: ExtractionBuffers,
+        self, context: SortContext, keys: KeyType, tuning: HeavyHitterTuning, arrays: SortArrays, buffers: ExtractionBuffers
     ) -> None:
         self._context, self._keys, self._tuning, self._buffers = context, keys, tuning, buffers
         self._moved, self._columns, self._packed = arrays.keys, arrays.columns, arrays.packed

@@ -221,14 +221,7 @@ class LsdSort:
         """Return the bytes of one state for each tile of a portion and digit value, and of two counters."""
         return 16 + -(-min(count, tuning.portion) // tile.keys) * (8 << tuning.bits)
 
-    def run(
-        self,
-        plan: DevicePlan,
-        arrays: SortArrays,
-        *,
-        writes_keys: bool = True,
-        is_remainder: bool = False,
-    ) -> None:
+    def run(self, plan: DevicePlan, arrays: SortArrays, *, writes_keys: bool = True, is_remainder: bool = False) -> None:
         """Launch all passes; they do nothing unless the plan chose LSD.
 
         `writes_keys`: whether the last pass writes keys.

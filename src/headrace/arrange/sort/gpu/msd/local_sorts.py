@@ -23,13 +23,7 @@ def local_sort_shape(tuning: LocalSortTuning, keys: KeyType, blocks: int, *, has
 
 
 def sort_in_one_block(
-    launcher: Launcher,
-    keys: KeyType,
-    tuning: BlockSortTuning,
-    arrays: SortArrays,
-    count: int,
-    *,
-    writes_keys: bool,
+    launcher: Launcher, keys: KeyType, tuning: BlockSortTuning, arrays: SortArrays, count: int, *, writes_keys: bool
 ) -> None:
     """Sort up to `tuning.keys` keys by one block. It needs no memory, and a target may be its source."""
     only_bucket = LEAF_LIST.pack(0, 0, 0, 0, _LEAF.pack(0, count, 8 * keys.width, SOURCE))
