@@ -12,7 +12,14 @@ from pathlib import Path
 
 from checks.tree import NATIVE, Finding, files, name_of, without_comments
 
-MAX_FILES = {"time64": 6, "max_rejects": 6, "strict_quotes": 6, "escape_sequences": 6, "skip_initial_space": 18}
+MAX_FILES = {
+    "time64": 6,
+    "max_rejects": 6,
+    "strict_quotes": 6,
+    "escape_sequences": 6,
+    "skip_initial_space": 12,
+    "lenient_quotes": 17,
+}
 """Greatest number of files that name a model. A lower one is welcome, a greater one is a regression."""
 
 MAX_FILES_OF_EXPORT = {"escape_sequences": 5}

@@ -146,10 +146,6 @@ def _dictionary(table: Any) -> Callable[..., Any]:
     return to_dict
 
 
-def _rows(table: Any) -> Callable[..., list[Any]]:
-    return lambda *, named=False: list(table.iter_rows(named=named))
-
-
 def _tuples(table: Any) -> Callable[..., Any]:
     def itertuples(index: bool = True, name: str | None = "Pandas") -> Any:
         if index or name is not None:
@@ -157,14 +153,6 @@ def _tuples(table: Any) -> Callable[..., Any]:
         return table.iter_rows()
 
     return itertuples
-
-
-def _slice(table: Any) -> Callable[..., Any]:
-    return lambda offset=0, length=None: table[offset : None if length is None else offset + length]
-
-
-def _limit(table: Any) -> Callable[..., Any]:
-    return lambda n=5, offset=0: table[offset : offset + n]
 
 
 def _renamed(table: Any) -> Callable[..., Any]:
@@ -202,8 +190,8 @@ ALIASES: Mapping[str, Mapping[str, str | Callable[[Any], Any]]] = {
         "to_dicts": "to_pylist",
         "drop_columns": "drop",
         "rename_columns": _renamed,
-        "slice": _slice,
-        "limit": _limit,
+        "slice": lambda table: lambda offset=0, length=None: table[offset : None if length is None else offset + length],
+        "limit": lambda table: lambda n=5, offset=0: table[offset : offset + n],
         "is_empty": lambda table: lambda: table.num_rows == 0,
         "empty": lambda table: table.num_rows == 0,
         **dict.fromkeys(
@@ -213,8 +201,7 @@ ALIASES: Mapping[str, Mapping[str, str | Callable[[Any], Any]]] = {
         **dict.fromkeys(("itercolumns", "iter_columns"), lambda table: lambda: iter(table.columns.values())),
         "get_columns": lambda table: lambda: list(table.columns.values()),
         "to_series": lambda table: lambda index=0: table[index],
-        "rows": _rows,
-        "fetchall": _rows,
+        **dict.fromkeys(("rows", "fetchall"), lambda table: lambda *, named=False: list(table.iter_rows(named=named))),
         "itertuples": _tuples,
         "to_dict": _dictionary,
         "to_csv": _without_index("write_csv"),

@@ -72,14 +72,14 @@ PythonDialect dialect_from(nb::handle given, bool allow_masks) {
     d.quote = byte_or_none(given.attr("quote_char"));
     d.escape = byte_or_none(given.attr("escape_char"));
     static_cast<DialectFlags&>(d) = from_attributes<DialectFlags>(given);
-    if (d.lenient_quotes) d.unreal_group = nb::cast<u32>(automaton.attr("unreal_group"));
+    if (d.looks_ahead()) d.unreal_group = nb::cast<u32>(automaton.attr("unreal_group"));
     d.separator = static_cast<u8>(bytes_of(sep)[0]);
     std::memcpy(d.separator_text, bytes_of(sep).data(), d.separator_length);
     d.line_end = d.universal_line_end ? u8{'\n'} : static_cast<u8>(bytes_of(line_end)[0]);
     if (!d.universal_line_end) std::memcpy(d.line_end_text, bytes_of(line_end).data(), d.line_end_length);
     d.comment = byte_or_none(given.attr("comment"));
     d.allows_masks = allow_masks && d.line_end_length == 1;
-    d.plain = d.allows_masks && d.separator_length == 1 && !(d.escape >= 0 && d.lenient_quotes) && !d.trims_fields() &&
+    d.plain = d.allows_masks && d.separator_length == 1 && !(d.escape >= 0 && d.looks_ahead()) && !d.trims_fields() &&
               d.comment < 0;
     for (u32 byte = 0; byte < 256; ++byte) {
         if (d.automaton.class_of[byte] + 1u == d.automaton.groups) continue;
@@ -171,7 +171,7 @@ usize first_width_of(const PythonDialect& dialect, nb::bytes text) {
 }
 
 nb::bytes state_map(const PythonDialect& dialect, nb::bytes text, std::string_view isa) {
-    if (dialect.dialect.lenient_quotes)
+    if (dialect.dialect.looks_ahead())
         throw std::invalid_argument("a lenient dialect has no state map of a text alone");
     std::string padded(text.c_str(), text.size());
     padded.resize(text.size() + 64);

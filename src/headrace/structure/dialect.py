@@ -180,6 +180,16 @@ class Dialect(DialectOptions[bytes]):
         """True if a byte after an escape may stand for another byte, so that text is more than its bytes without escapes."""
         return self.escape_sequences
 
+    @property
+    def looks_ahead(self) -> bool:
+        """True if bytes that follow a quote, in any number, may decide its meaning."""
+        return self.lenient_quotes
+
+    @property
+    def keeps_strays(self) -> bool:
+        """True if a malformed quote is text, so that its record stays."""
+        return self.lenient_quotes
+
     def trimmed(self, field: bytes) -> bytes:
         """Return the bytes of a field without the spaces that are no part of it."""
         return field.strip(b" ") if self.strip else field.lstrip(b" ") if self.skip_initial_space else field

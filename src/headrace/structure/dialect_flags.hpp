@@ -18,6 +18,26 @@ struct DialectFlags {
     // Returns whether spaces at the edges of a field may be no part of its text. `strip` sets the flag too.
     HR_MEMBER bool trims_fields() const { return skip_initial_space; }
 
+    // Returns the begin of a field's text [begin, end), and its end, without the spaces that are no part of it.
+    template <class Text, class Place>
+    HR_MEMBER Place text_begin(const Text& text, Place begin, Place end) const {
+        if (!skip_initial_space) return begin;
+        while (begin < end && text[begin] == ' ') ++begin;
+        return begin;
+    }
+    template <class Text, class Place>
+    HR_MEMBER Place text_end(const Text& text, Place begin, Place end) const {
+        if (!strip) return end;
+        while (begin < end && text[end - 1] == ' ') --end;
+        return end;
+    }
+
+    // Returns whether bytes that follow a quote may decide its meaning.
+    HR_MEMBER bool looks_ahead() const { return lenient_quotes; }
+
+    // Returns whether a malformed quote is text, so that its record stays.
+    HR_MEMBER bool keeps_strays() const { return lenient_quotes; }
+
     // Returns whether quotes inside unquoted fields are faults of their records.
     HR_MEMBER bool lists_strays() const { return strict_quotes || lenient_quotes; }
 };

@@ -132,7 +132,7 @@ def _with_width(layout: SampleLayout, width: int, steady: int) -> Regularity:
         even = 0.6 * even + 0.4 * (sum(other > 1 for other in widths[first:end]) / records) ** 2
     score = even * (SINGLE_GAIN if width == 1 else width / (width + 1) * WEAK_SEPARATORS.get(sep, 1.0))
     malformed = sum(first <= record < end for record in layout.malformed) / records
-    score *= 1 - malformed * (REPAIRED if layout.dialect.lenient_quotes else 1)
+    score *= 1 - malformed * (REPAIRED if layout.dialect.keeps_strays else 1)
     score *= 1 - 0.02 * min(first + len(widths) - end, 5)
     if first > 2 * steady:
         score *= 0.5

@@ -50,7 +50,7 @@ class Beginnings:
 
     def __init__(self, dialect: Dialect, schema: SchemaOptions, extent: DataRangeOptions) -> None:
         self._dialect, self._native = dialect, native_dialect(dialect)
-        self._may_keep = extent == DataRangeOptions() and dialect.lineterminator in (None, b"\n") and not dialect.lenient_quotes
+        self._may_keep = extent == DataRangeOptions() and dialect.lineterminator in (None, b"\n") and not dialect.looks_ahead
         self._has_no_header = self._may_keep and schema.header is False
         self._heads: tuple[tuple[bytes, Prepared], ...] = ()
         self._widths: dict[int, Prepared] = {}

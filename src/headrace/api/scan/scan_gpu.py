@@ -46,7 +46,7 @@ def obstacle_to_gpu(files: Sequence[ScannedFile], options: CsvOptions) -> str:
     Whether a lenient quote opens a field may depend on everything that follows. Such a text is cut only where it does not. The
     search for those places covers neither other encodings nor escaped bytes.
     """
-    if not options.dialect.lenient_quotes:
+    if not options.dialect.looks_ahead:
         return ""
     if options.dialect.escape_char is not None:
         return "lenient quotes and escaped bytes"

@@ -137,4 +137,4 @@ def held_if_needed(file: ScannedFile, options: CsvOptions) -> ScannedFile:
 
 
 def _needs_whole_text(options: CsvOptions) -> bool:
-    return bool(options.extent.skip_footer or options.extent.widest or options.dialect.lenient_quotes)
+    return bool(options.extent.skip_footer or options.extent.widest or options.dialect.looks_ahead)

@@ -16,7 +16,7 @@ namespace {
 // A blank line may be a record, which LF ends. After a record that CR LF ends, whose text has only the CR, the LF would
 // end no other record.
 std::string record_between(const Dialect& dialect, usize fields) {
-    const bool has_lenient_quotes = dialect.lenient_quotes && dialect.quote >= 0;
+    const bool has_lenient_quotes = dialect.looks_ahead() && dialect.quote >= 0;
     if (!has_lenient_quotes && (!dialect.universal_line_end || dialect.skip_blank_lines)) return {};
     const auto is_ordinary = [&](u8 byte) { return dialect.automaton.class_of[byte] + 1u == dialect.automaton.groups; };
     u8 ordinary = 'a';

@@ -59,7 +59,7 @@ void add_listed(FaultBlock& block, const FieldFault& listed, const RecordView& r
 
 // Return whether a fault is a lenient quote. If its record had another fault of its own, that one would be listed.
 bool is_repaired(const ListedFaults& listed, const FieldFault& fault) {
-    return listed.dialect.lenient_quotes && fault.column == NO_FIELD && fault.kind == static_cast<u32>(Fault::quote);
+    return listed.dialect.keeps_strays() && fault.column == NO_FIELD && fault.kind == static_cast<u32>(Fault::quote);
 }
 
 // Return whether the list and the texts have all that the table shows of a range's faults. For other faults of records

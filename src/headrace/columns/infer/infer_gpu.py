@@ -114,7 +114,7 @@ class Inference:
 
     def see(self, positions: list[int], first_seen: bytes) -> None:
         """Record the kinds that a conversion saw: for each column the first field of each kind, then the records of these."""
-        if not self._dialect.lenient_quotes and self._decoded is None and not self._records:
+        if not self._dialect.looks_ahead and self._decoded is None and not self._records:
             self._ledger.see_all(self._source, self._native, self._begin, positions, first_seen)
             return
         seen = np.frombuffer(first_seen, np.uint64).reshape(len(positions), 2, SIGHTINGS)
@@ -178,7 +178,7 @@ class Inference:
         text = source.read(at, _SHOWN + _MAX_DELIMITER_BYTES)
         whole = _field_in(text, dialect, opens=True)
         quote = dialect.quote_char or b""
-        if not dialect.lenient_quotes or not text[: len(whole)].lstrip(b" ").startswith(quote):
+        if not dialect.looks_ahead or not text[: len(whole)].lstrip(b" ").startswith(quote):
             return whole[:_SHOWN]
         # Whether a lenient quote opens the field may depend on all following bytes; without its quotes the text differs.
         plain = _field_in(text, dialect, opens=False)

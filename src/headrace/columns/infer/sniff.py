@@ -88,7 +88,7 @@ class RankedDialect:
     @property
     def is_malformed(self) -> bool:
         """True if a quote is malformed and is not repaired."""
-        return not self.dialect.lenient_quotes and (bool(self.layout.malformed) or self.layout.unclosed)
+        return not self.dialect.keeps_strays and (bool(self.layout.malformed) or self.layout.unclosed)
 
     @property
     def dialect(self) -> Dialect:

@@ -93,16 +93,15 @@ def spaces_are_in_values(layout: SampleLayout, regular: Regularity, is_value: Is
         return True
     if len(words) == regular.width:
         return all(map(_AMOUNT.fullmatch, rows)) and any(map(_PADDED_GROUP.search, rows))
-    return any(all(map(form.fullmatch, rows)) for form in _forms_below(words[-1]))
+    return any(
+        all(map(form.fullmatch, rows))
+        for form in (_WITH_SPACES, *(form for names, form in _NAMED_FORMS if names.fullmatch(words[-1])))
+    )
 
 
 def _have_form(rows: Sequence[bytes]) -> bool:
     """Return whether all rows have one of the forms with spaces, below any name."""
     return any(all(map(form.fullmatch, rows)) for form in (_WITH_SPACES, *(form for _, form in _NAMED_FORMS)))
-
-
-def _forms_below(name: bytes) -> list[re.Pattern[bytes]]:
-    return [_WITH_SPACES, *(form for names, form in _NAMED_FORMS if names.fullmatch(name))]
 
 
 def _are_names_over_values(layout: SampleLayout, is_value: IsValue) -> bool:

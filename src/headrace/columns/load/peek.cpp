@@ -28,7 +28,7 @@ std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dial
             PeekedRecord peeked{tile->origin(start), {}, std::nullopt, {}, std::nullopt};
             auto stray = std::lower_bound(strays.begin(), strays.end(), start);
             const bool is_stray = stray != strays.end() && *stray <= tile->ends[last];
-            if (is_stray && !dialect.lenient_quotes) peeked.malformed = tile->origin(*stray);
+            if (is_stray && !dialect.keeps_strays()) peeked.malformed = tile->origin(*stray);
             if (tile->unclosed_quote && record + 1 == tile->records) peeked.malformed = peeked.begin;
             const u32 record_end = tile->ends[last] - (dialect.line_end_length - 1);
             peeked.text.assign(reinterpret_cast<const char*>(tile->text) + start, record_end - start);
@@ -38,7 +38,7 @@ std::vector<PeekedRecord> peek_records(const Source& source, const Dialect& dial
                 const usize valid = find_invalid_utf8(tile->text + start, end - start);
                 if (valid < end - start && !peeked.undecodable) peeked.undecodable = tile->origin(start + valid);
                 while (stray != strays.end() && *stray < start) ++stray;
-                if (!dialect.lenient_quotes && stray != strays.end() && *stray < end) {  // "a"x has no parsed form
+                if (!dialect.keeps_strays() && stray != strays.end() && *stray < end) {  // "a"x has no parsed form
                     peeked.fields.emplace_back(reinterpret_cast<const char*>(tile->text) + start, end - start);
                 } else {
                     bool quoted;

@@ -31,7 +31,7 @@ def split_points(source: OpenSource, dialect: Dialect, begin: int, end: int) -> 
     ...     split_points(source, CSV, 0, 18), split_points(source, CSV, 0, 10)
     ([16], [4])
     """
-    if dialect.lenient_quotes:
+    if dialect.looks_ahead:
         return lenient_split_points(source, dialect, begin, end)
     size = _LOOK_BYTES
     codec = source.codec

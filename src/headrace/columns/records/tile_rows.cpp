@@ -128,7 +128,7 @@ const TileRows& TileRowsFinder::find(const Tile& whole, const std::vector<u32>& 
     data_at_ = tile.window->place_of(data_begin_);
     const usize first = leading_records(tile);
     // Records with lenient quotes stay as they are.
-    const bool sound = !tile.unclosed_quote && (strays.empty() || dialect_.lenient_quotes);
+    const bool sound = !tile.unclosed_quote && (strays.empty() || dialect_.keeps_strays());
     if (sound && all_have(tile, first, rules_.base_columns)) {
         take_all(tile, first, rules_.base_columns);
         add_repaired(tile, first, strays);
@@ -159,7 +159,7 @@ std::optional<TileFault> TileRowsFinder::fault_of(const Fields& fields, bool unc
     } else {
         return std::nullopt;
     }
-    fault.outcome = outcome_of(fault.kind, rules_, on_error_, dialect_.lenient_quotes);
+    fault.outcome = outcome_of(fault.kind, rules_, on_error_, dialect_.keeps_strays());
     return fault;
 }
 
@@ -170,7 +170,7 @@ void TileRowsFinder::take(const Fields& fields, bool unclosed, const u32* stray)
         ++counts_.records;
         return;
     }
-    if (stray != nullptr && dialect_.lenient_quotes) {
+    if (stray != nullptr && dialect_.keeps_strays()) {
         TileFault repaired = *fault_of(fields, unclosed, stray);
         repaired.outcome = Outcome::keep;
         faults_.push_back(repaired);

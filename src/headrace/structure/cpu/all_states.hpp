@@ -64,7 +64,7 @@ HR_FN u32 group_at(const Dialect& dialect, const u8* text, usize at, const u8* s
                    const QuoteLook& look) {
     const Automaton& a = dialect.automaton;
     const u32 group = a.class_of[text[at]];
-    if (!dialect.lenient_quotes || text[at] != dialect.quote) return group;
+    if (!dialect.looks_ahead() || text[at] != dialect.quote) return group;
     bool same = true;
     for (u32 i = 0; i < count; ++i) same &= a.next[group][states[i]] == a.next[dialect.unreal_group][states[i]];
     return same || look.opens(look.context, at) ? group : dialect.unreal_group;

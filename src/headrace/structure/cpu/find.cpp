@@ -95,14 +95,14 @@ void index_any(const Dialect& dialect, const u8* text, usize from, usize to, usi
 }
 
 Summary summarize(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8* to) {
-    if (n != 0 && dialect.plain && !dialect.lenient_quotes) return summarize_plain(dialect, text, n, to);
+    if (n != 0 && dialect.plain && !dialect.looks_ahead()) return summarize_plain(dialect, text, n, to);
     bool quotes = true;
     if (n != 0 && dialect.plain && summarize_lenient(dialect, text, n, look, to, quotes)) return {quotes, 0};
     return summarize_any(dialect, text, n, look, to);
 }
 
 u8 run(const Dialect& dialect, const u8* text, usize n, const QuoteLook& look, u8 state) {
-    const bool is_strict = dialect.plain && !dialect.lenient_quotes;
+    const bool is_strict = dialect.plain && !dialect.looks_ahead();
     return is_strict ? settle_plain(dialect, text, n, state) : run_any(dialect, text, n, look, state);
 }
 

@@ -55,7 +55,7 @@ bool QuoteRuns::delimiter_at(const TextPart& part, usize at) const {
 }
 
 bool QuoteRuns::delimiter_before(const TextPart& part, usize at) const {
-    if (dialect_.skip_initial_space) {
+    if (dialect_.trims_fields()) {
         for (usize i = 0; i < LOOK_BEHIND / 4 && at > 0 && part.text[at - 1] == ' '; ++i) --at;
     }
     if (at == 0) return true;

@@ -41,14 +41,13 @@ public:
     BlockReading read(usize pos, u64 valid, PlainMasks& masks) {
         const Block block(text_ + pos);
         const u64 quotes = dialect_.quote < 0 ? 0 : block.equals(static_cast<u8>(dialect_.quote)) & valid;
-        // The meaning of lenient quotes depends on later ones.
-        if ((quoting_bytes(dialect_, block) & valid) != (dialect_.lenient_quotes ? 0 : quotes))
+        if ((quoting_bytes(dialect_, block) & valid) != (dialect_.looks_ahead() ? 0 : quotes))
             return BlockReading::declined;
         PlainCarry carry = carry_;
         usize separable_from = separable_from_;
-        const u64 spaces = dialect_.skip_initial_space ? block.equals(' ') & valid : 0;
+        const u64 spaces = dialect_.trims_fields() ? block.equals(' ') & valid : 0;
         // Without quotes, only spaces have to be followed from block to block.
-        const bool is_bare = (quotes | carry.inside | carry.after_closing) == 0 && !dialect_.skip_initial_space;
+        const bool is_bare = (quotes | carry.inside | carry.after_closing) == 0 && !dialect_.trims_fields();
         const Separators separators = find_separators(block, pos, valid, separable_from, spaces, is_bare);
         if (is_bare) {
             masks = find_masks<Quotes::none>(dialect_, block, valid, carry, 0, separators);

@@ -14,9 +14,8 @@ usize behind_others(const Automaton& automaton, std::string_view text, usize at)
 }  // namespace
 
 usize PrefixReader::without_padding(std::string_view field) const {
-    if (dialect_.skip_initial_space) field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
-    if (dialect_.strip) field.remove_suffix(field.size() - 1 - field.find_last_not_of(' '));
-    return field.size();
+    const usize end = dialect_.text_end(field, usize{0}, field.size());
+    return end - dialect_.text_begin(field, usize{0}, end);
 }
 
 void PrefixReader::end_field(usize end, usize delimiter) {

@@ -102,7 +102,7 @@ const Tile* TileReader::next() {
 // Index the tile. With lenient quotes, masks are right as long as no quote is malformed. At the first malformed quote
 // the tile starts again, with marks at the quotes that open or close.
 void TileReader::index_tile(u8 entry, usize owned, bool free_of_quotes) {
-    if (scan_.dialect.lenient_quotes && scan_.dialect.plain) {
+    if (scan_.dialect.looks_ahead() && scan_.dialect.plain) {
         if (!index_strictly(entry, owned, free_of_quotes)) index_marked(entry, owned);
         return;
     }
@@ -138,7 +138,7 @@ bool TileReader::index_strictly(u8 entry, usize owned, bool free_of_quotes) {
 // Return whether the masks' result up to `to` is right for lenient quotes: none is malformed, and an open field will be
 // closed. A quote right before `to` closes its field only if a delimiter follows.
 bool TileReader::trusts_masks(usize to) {
-    if (!scan_.dialect.lenient_quotes || !scan_.dialect.plain || marked_) return true;
+    if (!scan_.dialect.looks_ahead() || !scan_.dialect.plain || marked_) return true;
     if (index_.stray_count != 0) return false;
     if (to == 0) return true;  // a tile in the middle of a character
     const bool open = scan_.dialect.automaton.is_quoted(index_.state);
@@ -177,7 +177,7 @@ bool TileReader::index_to_end(usize owned) {
     return true;
 }
 
-QuoteLook TileReader::look() { return scan_.dialect.lenient_quotes ? quotes_.look() : QuoteLook{}; }
+QuoteLook TileReader::look() { return scan_.dialect.looks_ahead() ? quotes_.look() : QuoteLook{}; }
 
 void TileReader::present(std::uint64_t number) {
     const bool foreign = !scan_.dialect.automaton.is_idle(tile_.entry_state) && index_.record_count > 0;

@@ -36,7 +36,7 @@ StateCounts summarize(const Source& source, const Dialect& dialect, const Survey
     run_parallel(plan.threads, [&](unsigned) {
         Window window(source);
         WindowQuotes quotes{runs, window};
-        const QuoteLook look = dialect.lenient_quotes ? quotes.look() : QuoteLook{};
+        const QuoteLook look = dialect.looks_ahead() ? quotes.look() : QuoteLook{};
         for (u64 tile = next++; tile < tiles; tile = next++) {
             const u64 begin = plan.begin + tile * plan.tile_bytes;
             window.open(begin, static_cast<usize>(std::min<u64>(plan.tile_bytes, end - begin)), LOOKAHEAD);

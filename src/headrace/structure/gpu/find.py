@@ -172,7 +172,7 @@ def recorded_search(plan: SearchPlan, counts: tuple[int, int]) -> tuple[Recordin
 
     `counts`: numbers of the caller's buffers that begin as zeros, and of the others.
     """
-    if plan.variants[-1][0] == "dfa" and (plan.tables_begin is None or plan.dialect.lenient_quotes):
+    if plan.variants[-1][0] == "dfa" and (plan.tables_begin is None or plan.dialect.looks_ahead):
         return None
     objects = plan.dialect, plan.variants, plan.tuning, plan.fused
     return _searches.get_or_create(lambda: _recorded(plan, *counts), *objects, key=(*counts, plan.tables_begin))
@@ -201,7 +201,7 @@ def _recorded(plan: SearchPlan, zeroed: int, others: int) -> tuple[Recording, Re
 
 def _launched(launcher: Any, text: DeviceBuffer, plan: SearchPlan, tiles: Any, extra: BufferSizes) -> TileStructure:
     """Enqueue the variants; in a recording, sizes and the number of tiles are symbols."""
-    search, lenient = Search(launcher, text, plan, tiles, extra), plan.dialect.lenient_quotes
+    search, lenient = Search(launcher, text, plan, tiles, extra), plan.dialect.looks_ahead
     with launcher.together():
         for variant, tables in plan.variants:
             if variant == "dfa" and lenient:
@@ -225,7 +225,7 @@ def _variants(dialect: Dialect, only_dfa: bool, has_quotes: bool) -> Variants:
         return variants
     if quoted is not None:
         variants.append(("quoted", quoted.tobytes()))
-        if not dialect.lenient_quotes:
+        if not dialect.looks_ahead:
             return variants
     return [*variants, ("dfa", dfa)]
 

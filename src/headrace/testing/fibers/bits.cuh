@@ -58,21 +58,12 @@ inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long
         return *p;        \
     }
 FIBERS_LOAD(__ldg)
-FIBERS_LOAD(__ldca)
-FIBERS_LOAD(__ldcg)
 FIBERS_LOAD(__ldcs)
-FIBERS_LOAD(__ldlu)
 #undef FIBERS_LOAD
-#define FIBERS_STORE(name)     \
-    template <class T>         \
-    void name(T* p, T value) { \
-        *p = value;            \
-    }
-FIBERS_STORE(__stwb)
-FIBERS_STORE(__stcg)
-FIBERS_STORE(__stcs)
-FIBERS_STORE(__stwt)
-#undef FIBERS_STORE
+template <class T>
+void __stcs(T* p, T value) {
+    *p = value;
+}
 
 // Declared by CUDA without a header.
 extern "C" {

@@ -9,13 +9,10 @@
 #define __device__
 #define __host__
 #define __constant__
-#define __managed__
 #define __grid_constant__
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
-#define __cluster_dims__(...)
-#define __maxnreg__(...)
 #define __align__(n) alignas(n)
 #define __shared__ static
 #define __builtin_assume(condition) ((void)0)

@@ -30,7 +30,7 @@ template <bool Plain>
 
 // Returns whether a field is quoted if it begins with a quote, and is what it encloses with quotes doubled.
 HR_FN bool has_usual_quotes(const Dialect& dialect) {
-    return dialect.quote >= 0 && dialect.double_quote && dialect.escape < 0 && !dialect.lenient_quotes &&
+    return dialect.quote >= 0 && dialect.double_quote && dialect.escape < 0 && !dialect.looks_ahead() &&
            !dialect.trims_fields();
 }
 

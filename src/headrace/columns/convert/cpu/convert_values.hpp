@@ -107,7 +107,7 @@ HR_HOT LaneRows convert_lanes(const TileRows& rows, const ColumnFields& fields, 
     if (dialect.trims_fields()) return found;
     // Whether a lenient field is quoted is decided field by field. No number begins with a quote, so `eight` declines
     // quoted ones.
-    const bool strips = rows.may_need_unquoting && dialect.quote >= 0 && !dialect.lenient_quotes;
+    const bool strips = rows.may_need_unquoting && dialect.quote >= 0 && !dialect.looks_ahead();
     for (usize i = 0; i + LANES <= count; i += LANES) {
         LaneFields lanes = load_fields(rows, fields, first + i);
         if (words.any()) [[unlikely]]

@@ -41,15 +41,12 @@ struct FieldBytes {
 
 // Returns the field without skipped spaces and enclosing quotes; doubled quotes and escapes remain.
 HR_HOT FieldBytes strip(const Dialect& dialect, const u8* p, usize n) {
-    if (dialect.strip) {
-        for (; n > 0 && p[n - 1] == ' '; --n) {
-        }
-    }
-    if (dialect.skip_initial_space) {
-        for (; n > 0 && *p == ' '; --n) ++p;
-    }
+    n = dialect.text_end(p, usize{0}, n);
+    const usize begin = dialect.text_begin(p, usize{0}, n);
+    p += begin;
+    n -= begin;
     if (dialect.quote < 0 || n < 2 || *p != dialect.quote) return {p, n, false};
-    if (dialect.lenient_quotes && !lenient_quoted(dialect, p, n)) return {p, n, false};
+    if (dialect.looks_ahead() && !lenient_quoted(dialect, p, n)) return {p, n, false};
     return {p + 1, n - 2, true};
 }
 
@@ -97,15 +94,16 @@ HR_FN usize copy_decoded(const Dialect& dialect, const u8* p, usize n, u64 dropp
 
 // Copies text of a dialect with lenient quotes and escapes, by bytes.
 [[gnu::noinline]] HR_FN usize copy_lenient(const Dialect& dialect, const FieldBytes& field, u8* to) {
-    const bool doubled = field.quoted && dialect.double_quote;
-    const u8* const end = field.text + field.size;
+    const TextMarks marks = {
+        static_cast<u8>(dialect.quote), static_cast<u8>(dialect.escape), dialect.double_quote, true, true,
+        decodes_escapes(dialect)};
+    const struct {
+        const u8* p;
+        usize n;
+        bool quoted;
+    } given = {field.text, field.size, field.quoted};
     u8* out = to;
-    for (const u8* p = field.text; p < end; ++p) {
-        const bool drops_quote = doubled && *p == dialect.quote && p[1] == *p, is_escape = *p == dialect.escape;
-        const bool drops = (drops_quote || is_escape) && end - p > 1;
-        p += drops;
-        *out++ = drops && is_escape && decodes_escapes(dialect) ? escaped_byte(*p) : *p;
-    }
+    for (usize i = 0; i < given.n; ++i) *out++ = literal_at(marks, given, i);
     return static_cast<usize>(out - to);
 }
 
@@ -115,7 +113,7 @@ HR_FN usize copy_decoded(const Dialect& dialect, const u8* p, usize n, u64 dropp
 HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) {
     const bool doubled = field.quoted && dialect.double_quote, escapes = dialect.escape >= 0;
     if (!doubled && !escapes) return copy_blocks(field.text, field.size, to);
-    if (dialect.lenient_quotes && escapes) return copy_lenient(dialect, field, to);
+    if (dialect.keeps_strays() && escapes) return copy_lenient(dialect, field, to);
     u8* out = to;
     u64 found = 0;
     for (usize pos = 0; pos < field.size; pos += BLOCK) {
@@ -134,7 +132,7 @@ HR_HOT usize copy_text(const Dialect& dialect, const FieldBytes& field, u8* to) 
         const bool is_literal = found >> 63 != 0;
         found = find_escapes(marks, is_literal);
         u64 dropped = left <= BLOCK ? found & ~(u64{1} << (left - 1)) : found;
-        if (dialect.lenient_quotes) dropped &= marks >> 1 | u64{p[BLOCK] == dialect.quote} << 63;
+        if (dialect.keeps_strays()) dropped &= marks >> 1 | u64{p[BLOCK] == dialect.quote} << 63;
         const usize size = left < BLOCK ? left : BLOCK;
         out += escapes && decodes_escapes(dialect)
                    ? copy_decoded(dialect, p, size, dropped, is_literal && p[-1] == dialect.escape, out)

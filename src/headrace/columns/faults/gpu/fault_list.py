@@ -71,7 +71,7 @@ class FaultList:
         self._source, self._dialect = source, native_dialect(dialect)
         self._see = see
         values = plan.values
-        self._policies = fault_policies(plan.rows, values.on_error, dialect.lenient_quotes, capacity, values.replace_invalid)
+        self._policies = fault_policies(plan.rows, values.on_error, dialect.keeps_strays, capacity, values.replace_invalid)
         self._capacity, self._count = capacity, 0
         self._last_record = _NEVER  # faults of later records are not listed
         self._knows_records = self._is_unbounded = False

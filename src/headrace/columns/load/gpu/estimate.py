@@ -88,10 +88,6 @@ def _min_bytes(estimated: int) -> int:
     return max(estimated - 2 * SPARE_STRING_BYTES, 0) * 4 // 5
 
 
-def _covers_bytes(estimated: int, nbytes: int) -> bool:
-    return _min_bytes(estimated) <= nbytes <= estimated
-
-
 def estimate_sizes(
     dialect: _native.Dialect, prefix: bytes, size: int, strings: Sequence[int], row_bytes: int = 0
 ) -> SizeEstimate | None:
@@ -149,7 +145,9 @@ class SizeHistory:
         if self._last is None:
             return False
         found = self._scaled(self._last, size)
-        return covers(found.rows, rows) and all(map(_covers_bytes, found.strings, strings))
+        return covers(found.rows, rows) and all(
+            _min_bytes(most) <= nbytes <= most for most, nbytes in zip(found.strings, strings, strict=False)
+        )
 
     def predict(self, size: int) -> SizeEstimate | None:
         """Return the sizes of a text of `size` bytes; None if the sizes of the last text would have been predicted wrongly."""

@@ -113,7 +113,7 @@ class ConversionLaunches:
         arguments = argument_template(self._gpu_plan, group, (measured, converted), tables)
         path = ConversionPath.of(converted, lists=lists, expects_declined=expects_declined)
         conversion = SpeculativeConversion(arguments, path)
-        return conversion if by_dfa and (not tables or self._dialect.lenient_quotes) else self._recorded(group, conversion)
+        return conversion if by_dfa and (not tables or self._dialect.looks_ahead) else self._recorded(group, conversion)
 
     def _recorded(self, group: ColumnGroup, conversion: SpeculativeConversion) -> SpeculativeConversion:
         """Return a conversion with its launches, recorded for the symbols that `SpeculativeConversion.replay` gives values."""
@@ -176,13 +176,7 @@ class ConversionLaunches:
             return None
         return None if self._faults.listing.skips_records else self._fast.columns(group, writes=writes)
 
-    def measure(
-        self,
-        group: ColumnGroup,
-        arguments: ArgumentBuffers,
-        variant: str,
-        totals: DeviceBuffer,
-    ) -> None:
+    def measure(self, group: ColumnGroup, arguments: ArgumentBuffers, variant: str, totals: DeviceBuffer) -> None:
         """Count the string bytes of each column and tile, and scan them to offsets.
 
         `variant`: the search variant that read the text; empty if it is not known yet. Then the first one measures. If another

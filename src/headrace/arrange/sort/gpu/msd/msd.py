@@ -91,7 +91,7 @@ class MsdSort:
         if self._tuning.tail_from is not None:
             separate = min(separate, self._tuning.tail_from)
         if self._block_counts is not None:
-            self._begin(lists)
+            self._context.launcher.launch(_BEGIN, self._begin_shape, (lists, self._context.count))
         elif separate > 0:
             self._begin_and_assign(lists, plan)
         for number in range(separate):
@@ -123,9 +123,6 @@ class MsdSort:
         flags = int(options.reduces), int(options.looks_ahead)
         sizes = *lengths, *class_keys, len(tuning.local), tuning.scatter.keys, tuning.max_leaf_keys, below, *flags
         return _PACKED_LISTS.pack(*addresses, *sizes)
-
-    def _begin(self, lists: bytes) -> None:
-        self._context.launcher.launch(_BEGIN, self._begin_shape, (lists, self._context.count))
 
     def _begin_and_assign(self, lists: bytes, plan: DevicePlan) -> None:
         totals = plan.totals if plan.top_counts is None else plan.top_counts

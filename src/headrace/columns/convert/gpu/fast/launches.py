@@ -43,7 +43,7 @@ def _reading(dialect: Dialect, variants: tuple[str, ...]) -> _Readings:
     masks = plain_dialect(dialect, quoted=dialect.quote_char is not None, declines=True)
     if masks is None:
         return None
-    flags = RowsFlag.QUOTED * (dialect.quote_char is not None) + RowsFlag.DFA * (not dialect.lenient_quotes)
+    flags = RowsFlag.QUOTED * (dialect.quote_char is not None) + RowsFlag.DFA * (not dialect.looks_ahead)
     quoted_states = sum(1 << state for state in dialect.automaton.quoted)
     by_masks = len(variants) - ("dfa" in variants)
     any_bytes, utf8 = [RowReading(flags + bits, by_masks, masks.tobytes(), quoted_states) for bits in (0, RowsFlag.UTF8)]
@@ -59,7 +59,7 @@ def suits_dfa_rows(dialect: Dialect) -> bool:
     ends = dialect.sep + (dialect.lineterminator or b"\n")
     is_usual = len(dialect.automaton.states) <= MAX_STATES[-1] and max(ends + (dialect.comment or b"")) < 128
     has_bytes = len(dialect.sep) == len(dialect.lineterminator or b"\n") == 1
-    is_unusual = dialect.lenient_quotes and not has_bytes
+    is_unusual = dialect.looks_ahead and not has_bytes
     return is_usual and not is_unusual and dialect.escape_char in (None, b"\\")
 
 

@@ -128,7 +128,7 @@ HR_FN u32 delimiter_more(const RowTask& task, u32 place, u32 record_end) {
 }
 
 // Returns whether the dialect skips spaces around fields.
-HR_FN bool skips_spaces(const RowTask& task) { return by_dfa && task.dfa.dialect.skip_initial_space; }
+HR_FN bool skips_spaces(const RowTask& task) { return by_dfa && task.dfa.dialect.trims_fields(); }
 
 // Returns the bytes of a field and the spaces around it: up to 31, or a number above if spaces are no reason for it.
 HR_FN u32 padded_bytes(const RowMemory& memory, const RowTask& task, u32 at) {

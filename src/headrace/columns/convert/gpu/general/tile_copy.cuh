@@ -46,8 +46,8 @@ HR_FN StringField string_at(const ConvertMemory& memory, const ConvertTask& task
     if constexpr (may_quote) {
         const bool reads = (by_dfa || (task.dialect.flags & PLAIN_QUOTES)) && !(column.flags & CONVERT_RAW);
         if (reads && by_dfa) {
-            skip_spaces(memory, task, field.begin, end);
-            end = end_of_text(memory, task, field.begin, end);
+            field.begin = task.dfa.dialect.text_begin(staged_text(memory), field.begin, end);
+            end = task.dfa.dialect.text_end(staged_text(memory), field.begin, end);
         }
         begin = field.begin;
         field.size = end - begin;

@@ -63,19 +63,6 @@ HR_FN u32 last_start(const ConvertMemory& memory, u32 at, u32 otherwise) {
 // Returns whether the byte ends a record.
 HR_FN bool ends_record(const ConvertMemory& memory, u32 at) { return memory.records[at / 32] >> (at % 32) & 1; }
 
-// Moves `begin` past the spaces that the dialect skips at the start of a field.
-HR_FN void skip_spaces(const ConvertMemory& memory, const ConvertTask& task, u32& begin, u32 end) {
-    if (!task.dfa.dialect.skip_initial_space) return;
-    while (begin < end && staged_text(memory)[begin] == ' ') ++begin;
-}
-
-// Returns the end of a field that begins at `begin`, without the spaces that the dialect skips there.
-HR_FN u32 end_of_text(const ConvertMemory& memory, const ConvertTask& task, u32 begin, u32 end) {
-    if (!task.dfa.dialect.strip) return end;
-    while (begin < end && staged_text(memory)[end - 1] == ' ') --end;
-    return end;
-}
-
 // Returns whether a field is open there. A comment line has no fields.
 HR_FN bool is_open(const ConvertTask& task, const TileStart& next) {
     return next.open && !(by_dfa && is_in(task.dfa, StepSet::comment, next.state));
@@ -85,7 +72,7 @@ HR_FN bool is_open(const ConvertTask& task, const TileStart& next) {
 // dropped.
 HR_FN bool is_opening(const ConvertMemory& memory, const ConvertTask& task, u32 at) {
     if (!(task.dialect.flags & PLAIN_QUOTES) || staged_text(memory)[at] != task.dialect.quote) return false;
-    if (!by_dfa || !task.dfa.dialect.lenient_quotes) return true;
+    if (!by_dfa || !task.dfa.dialect.looks_ahead()) return true;
     return memory.dropped[at / 32] >> (at % 32) & 1;
 }
 

@@ -47,8 +47,8 @@ HR_FN UnitField locate(const ConvertMemory& memory, const ConvertTask& task, con
     UnitField field{place[0] + 1u, end_of_field(memory, task, place[1]), 0, false};
     if constexpr (by_dfa) {
         if (column.first) field.begin = last_start(memory, place[1], field.begin);
-        skip_spaces(memory, task, field.begin, field.end);
-        const u32 end = end_of_text(memory, task, field.begin, field.end);
+        field.begin = task.dfa.dialect.text_begin(staged_text(memory), field.begin, field.end);
+        const u32 end = task.dfa.dialect.text_end(staged_text(memory), field.begin, field.end);
         if (end < min_read_end) return {field.begin, field.end, ~0u, false};
         field.end = end;
         field.quoted = field.begin < field.end && field.end - field.begin >= 2 && is_opening(memory, task, field.begin);

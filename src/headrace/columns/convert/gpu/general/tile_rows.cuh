@@ -99,7 +99,7 @@ HR_FN FieldText text_of(const ConvertMemory& memory, const u8* text, const Conve
     const u32 end = static_cast<u32>(place.end - field.after),
               begin = end - static_cast<u32>(field.n);  // if it is staged
     if ((task.dialect.flags & PLAIN_QUOTES) && field.n >= 2 && *field.p == task.dialect.quote) {
-        const bool lenient = by_dfa && task.dfa.dialect.lenient_quotes;
+        const bool lenient = by_dfa && task.dfa.dialect.looks_ahead();
         field.quoted = !lenient || (staged ? (memory.dropped[begin / 32] >> (begin % 32) & 1) != 0
                                            : is_enclosed(enclosing_marks_of(task), field.p, field.n));
     }

@@ -183,23 +183,13 @@ HR_COLD Kind kind_by_rule(const FieldRules& rules, const u8* p, usize n) {
     return classify(p, n, rules.marks, rules.dates, plain);
 }
 
-// Marks to be removed from a field's text. columns/convert/cpu/field.hpp is the same for the CPU.
-struct TextMarks {
-    u8 quote;
-    u8 escape;
-    bool doubles;  // two quotes inside quotes mean one
-    bool escapes;
-    bool lenient;
-    bool sequences;
-};
-
 HR_FN TextMarks marks_of(const ConvertTask& task) {
     const DfaTask& steps = task.dfa;
     return {task.dialect.quote,
             steps.escape,
             (task.dialect.flags & PLAIN_DOUBLES) != 0,
             steps.has_escape,
-            steps.dialect.lenient_quotes,
+            steps.dialect.keeps_strays(),
             decodes_escapes(steps.dialect)};
 }
 
@@ -207,27 +197,9 @@ HR_FN EnclosingMarks enclosing_marks_of(const ConvertTask& task) {
     return {task.dialect.quote, task.dfa.has_escape ? task.dfa.escape : -1, (task.dialect.flags & PLAIN_DOUBLES) != 0};
 }
 
-// Returns the index of the literal byte at or after byte `i`: `i`, or `i + 1` if byte `i` is an escape or the first of
-// two quotes.
-HR_FN usize undone(const TextMarks& marks, const FieldText& field, usize i) {
-    const u8 byte = field.p[i];
-    const bool is_quote = field.quoted && marks.doubles && byte == marks.quote;
-    if (!is_quote && !(marks.escapes && byte == marks.escape)) return i;
-    if (i + 1 == field.n || (marks.lenient && byte == marks.quote && field.p[i + 1] != byte)) return i;
-    return i + 1;
-}
-
-// Returns the literal byte at or after byte `i`, and moves `i` to it.
-HR_FN u8 literal_at(const TextMarks& marks, const FieldText& field, usize& i) {
-    const usize begin = i;
-    i = undone(marks, field, i);
-    const bool decodes = marks.sequences && i != begin && field.p[begin] == marks.escape;
-    return decodes ? escaped_byte(field.p[i]) : field.p[i];
-}
-
 HR_COLD bool has_marks(const TextMarks& marks, const FieldText& field) {
     for (usize i = 0; i < field.n; ++i) {
-        if (undone(marks, field, i) != i) return true;
+        if (literal_index(marks, field, i) != i) return true;
     }
     return false;
 }
