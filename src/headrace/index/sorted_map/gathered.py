@@ -66,13 +66,16 @@ class GatheredBatches:
         if batch.has_tombstones and self._statuses is None:
             self._statuses = engine.no_tombstones(self.capacity)
         self._mixed, self._is_torn = mixed, batch.has_tombstones
-        engine.write_codes(batch, self._items(begin, self._free, has_statuses=batch.has_tombstones), self._mixed)
+        self._write(batch, self._items(begin, self._free, has_statuses=batch.has_tombstones), engine)
         self._free, self._is_torn = begin, False
         return True
 
     def repeat(self, keys: Any, values: Any) -> bool:
         """Append arrays of an earlier call's types and lengths. Return False, and change nothing, if they must be checked."""
         return False
+
+    def _write(self, batch: Batch, to: Level, engine: Engine) -> None:
+        engine.write_codes(batch, to, self._mixed)
 
     def _items(self, begin: int, end: int, *, has_statuses: bool) -> Level:
         def part(array: Array) -> Array:
