@@ -86,13 +86,16 @@ class CpuParts(ScanParts):
             self._plans.shared.native.renew_budget(part_plan.memory_limit)
             try:
                 with self._cut.timeline.span("reader", "read and convert"):
-                    loaded = load(window.source, self._options.dialect, part_plan, run)
+                    loaded = self._loaded(window.source, part_plan, run)
             except CutRecordError:
                 lookahead += max(lookahead, size)
                 continue
             cursor.at = stop
             cursor.is_done = stop == end
             return loaded, window
+
+    def _loaded(self, source: OpenSource, plan: LoadPlan, run: LoadRun) -> Loaded:
+        return load(source, self._options.dialect, plan, run)
 
     def _end(self, reading: FileReading, plan: LoadPlan, cursor: _Cursor, window: Window) -> int:
         """Return the end of the data, as far as the window shows it.
