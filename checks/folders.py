@@ -33,6 +33,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "index/hash_map": ("rules", "cpu", "gpu", "paper", "."),
     "query": ("find", "match", "lines"),
     "query/find": ("pattern", "cpu", "gpu", "column", "paper", "."),
+    "query/find/gpu": (".", "pattern_set"),
     "query/lines": ("automaton", "."),
     "query/match": ("automaton", "regex", "cpu", "gpu", "."),
     "store": ("dictionary", "files", "."),

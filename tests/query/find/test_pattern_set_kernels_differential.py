@@ -9,8 +9,8 @@ import pytest
 
 import headrace
 from headrace.query.find.gpu.marks import DeviceText
-from headrace.query.find.gpu.search_set import DeviceSetSearch
-from headrace.query.find.gpu.tuning import SetTuning
+from headrace.query.find.gpu.pattern_set.search_set import DeviceSetSearch
+from headrace.query.find.gpu.pattern_set.tuning import SetTuning
 from headrace.testing.fibers.launcher import FiberLauncher
 from tests.query.find.pattern_cases import expected_hits, set_cases
 

@@ -62,7 +62,7 @@ def find_any(text: Any, patterns: Any, *, ignore_case: bool = False, context: Co
     budget = context.new_budget()
     source = text_of(text, context, budget)
     if source.device.kind != "cpu":
-        from headrace.query.find.gpu.find_any_gpu import hits_on_gpu  # needs cuda-core
+        from headrace.query.find.gpu.pattern_set.find_any_gpu import hits_on_gpu  # needs cuda-core
 
         return PatternHits(*hits_on_gpu(source, wanted, context, budget))
     found: list[Array] = []
@@ -102,7 +102,7 @@ def count_any(text: Any, patterns: Any, *, ignore_case: bool = False, context: C
     budget = context.new_budget()
     source = text_of(text, context, budget)
     if source.device.kind != "cpu":
-        from headrace.query.find.gpu.find_any_gpu import counts_on_gpu
+        from headrace.query.find.gpu.pattern_set.find_any_gpu import counts_on_gpu
 
         return counts_on_gpu(source, wanted, context, budget)
     result = empty_like(source, len(wanted), "<u8", budget)

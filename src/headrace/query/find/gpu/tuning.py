@@ -10,8 +10,6 @@ from typing import Any
 from headrace.gpu.kernels.source import ANY, Programs
 
 FORMS = (1, 2, 3, 4, 8, 15, 19)  # methods of the filter, by the least length of a pattern (filter.cuh)
-WINDOWS = ((1, 1), (1, 2), (1, 4), (2, 4), (4, 4))
-"""Words of a window, and bytes from one to the next, of searches for many patterns (pattern/window.hpp)."""
 TILES_PER_BLOCK = 16  # tiles whose positions a block writes (positions.cu)
 THREADS = 256  # threads of a block of the other kernels
 ROWS_OF_WORDS = 2  # vectors of 16 bytes of a thread that has a word of marks: the tiles of the published methods (paper/)
@@ -48,38 +46,15 @@ def _position_defines(tuning: FindTuning) -> dict[str, Any]:
     return {"HR_THREADS": tuning.threads, "HR_TILES": TILES_PER_BLOCK, "HR_TILE_WORDS": tuning.tile_marks // 32}
 
 
-@dataclass(frozen=True, slots=True)
-class SetTuning:
-    """Sizes of a search for many patterns: threads of a block, and limits of its tables in shared memory.
-
-    The limits are the binary logarithm of the bits for fingerprints, and the number of patterns whose hits are counted there.
-    """
-
-    threads: int = 1024
-    max_slot_bits: int = 19
-    max_block_counts: int = 4096
-
-    def search(self, words: int, stride: int) -> dict[str, Any]:
-        """Return the macros of search_set.cu for windows of some words, `stride` bytes apart."""
-        return {"HR_WORDS": words, "HR_STRIDE": stride, "HR_THREADS": self.threads}
-
-    @staticmethod
-    def part_bytes(stride: int) -> int:
-        """Return the bytes of text that a warp takes at a time: 32 windows of each lane."""
-        return 32 * 32 * stride
-
-
 def _listed(sizes: Mapping[str, int]) -> dict[str, Sequence[Any]]:
     """Return sizes as a row of a program list, in which each value is a list."""
     return {name: [value] for name, value in sizes.items()}
 
 
 TUNING = FindTuning()
-SET_TUNING = SetTuning()
 
 PROGRAMS: Programs = (
     ("search.cu", {**_listed(TUNING.search(0)), "HR_FORM": FORMS}),
-    *(("search_set.cu", _listed(SET_TUNING.search(words, stride))) for words, stride in WINDOWS),
     ("positions.cu", {**_listed(TUNING.positions()), "HR_TILE_WORDS": [TUNING.tile_marks // 32, ANY]}),
     ("linear.cu", {"HR_THREADS": [THREADS]}),
     ("spaced.cu", {"HR_THREADS": [THREADS]}),

@@ -15,7 +15,7 @@ from headrace.gpu.device.device import gpu
 from headrace.gpu.kernels.launcher import GpuLauncher
 from headrace.gpu.memory.pool import PoolBuffer
 from headrace.query.find.gpu.marks import DeviceText
-from headrace.query.find.gpu.search_set import DeviceSetSearch
+from headrace.query.find.gpu.pattern_set.search_set import DeviceSetSearch
 from headrace.query.find.pattern.pattern_set import PatternSet
 
 _KEY_BITS = 64

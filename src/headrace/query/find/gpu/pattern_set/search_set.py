@@ -11,12 +11,12 @@ import numpy as np  # a dependency of cuda-core
 from headrace.core.layouts.layout import layout
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Launcher, Shape
 from headrace.query.find.gpu.marks import DeviceText
-from headrace.query.find.gpu.tuning import SET_TUNING, SetTuning
+from headrace.query.find.gpu.pattern_set.tuning import SET_TUNING, SetTuning
 from headrace.query.find.pattern.pattern_set import PatternSet
 
 _TABLE, _TASK = layout("PatternTable"), layout("SetTask")
 _PACK_TASK = _TASK.packer().pack
-_FILE = "query/find/gpu/search_set.cu"
+_FILE = "query/find/gpu/pattern_set/search_set.cu"
 _FIND = Entry(_FILE, "find_patterns", f"{_TABLE.argument}{_TASK.argument}")
 _SPLIT = Entry(_FILE, "split_hits", "PQIPP")
 _SLOTS_PER_ENTRY = 10  # binary logarithm of the slots of the table of bits for each entry, where they fit shared memory

@@ -1,0 +1,1 @@
+"""Finds several patterns of bytes in one search."""
