@@ -252,25 +252,23 @@ HR_FN void copy_long(const RowMemory& memory, const RowTask& task, const RowStri
     }
 }
 
-// Targets of a warp's strings: lane c has the begin of column c.
-struct StringTargets {
-    u64 begin;
-    u32 groups;  // groups of 32 records of the tile before this one
-};
-
-// Moves on to a later group.
-HR_FN void move_to(StringTargets& places, const RowTask& task, const u16* sizes, u32 group) {
-    for (; places.groups < group; ++places.groups) {
-        if (tile::lane() < task.strings) places.begin += sizes[places.groups * task.strings + tile::lane()];
-    }
+// Returns where the strings of a warp's first row go: lane c has the target of column c. `begins`: those of the tile.
+// `groups`: groups of 32 records of the tile before that row.
+HR_FN u64 string_targets(const RowTask& task, const u64* begins, const u16* sizes, u32 groups) {
+    if (tile::lane() >= task.strings) return 0;
+    u32 before = 0;
+    const u16* own = sizes + tile::lane();
+    for (; groups != 0; --groups, own += task.strings) before += *own;
+    return begins[tile::lane()] + before;
 }
 
-// Reads a warp's strings of a column and copies them. A tile whose rows turn out to be incomplete writes no more bytes
-// than were measured, since measuring follows the same steps. So it never writes to another tile's range.
+// Reads a warp's strings of a column and copies them. Moves the column's target past them. A tile whose rows turn out
+// to be incomplete writes no more bytes than were measured, since measuring follows the same steps. So it never writes
+// to another tile's range.
 HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowColumn& column,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places, u32 part) {
+                        const RowGroup& group, Cursor (&cursors)[per_lane], u64& targets, u32 part) {
     RowStrings& strings = row_strings(memory);
-    u64 place = tile::shuffle(places.begin, column.number);
+    u64 place = tile::shuffle(targets, column.number);
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const u32 begin = cursors[i].at;
@@ -311,6 +309,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const u32 nulls = __ballot_sync(tile::all_lanes, is_null || is_empty);
         if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
     }
+    if (tile::lane() == column.number) targets = place;
 }
 
 // Reads fields of a column that had no value in the sample: empty fields are null, others are left to the general path.

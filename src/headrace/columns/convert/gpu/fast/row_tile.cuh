@@ -239,11 +239,19 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
         if (may_quote && !by_dfa && threadIdx.x < tile.first_chunk)
             memory.ends[threadIdx.x] = memory.dropped[threadIdx.x] = 0;
-#pragma unroll 4
-        for (u32 v = 2 * tile.first_chunk + threadIdx.x; v < vectors; v += threads) {
-            const uint4 own = tile::load_streaming(from + v);
-            stage_vector(memory, bytes, v, own);
-            if (watches) odd |= has_watched(task.dialect, tile, own);
+        constexpr u32 rounds = 3;  // loads of a thread in flight at once
+#pragma unroll 1
+        for (u32 first = 2 * tile.first_chunk + threadIdx.x; first < vectors; first += rounds * threads) {
+            uint4 own[rounds];
+#pragma unroll
+            for (u32 i = 0; i < rounds; ++i)
+                own[i] = tile::load_streaming(from + min(first + i * threads, vectors - 1));
+#pragma unroll
+            for (u32 i = 0; i < rounds; ++i) {
+                if (first + i * threads >= vectors) break;
+                stage_vector(memory, bytes, first + i * threads, own[i]);
+                if (watches) odd |= has_watched(task.dialect, tile, own[i]);
+            }
         }
     } else {
         const u8 other = task.dialect.other;
