@@ -67,6 +67,16 @@ struct SplitRecords {
     u32 last_end;  // the last field end that is staged: a later field goes on after the tile
 };
 
+// One past the end of each record, after the first record's begin. If each thread stores those of 64 records of two
+// bytes, their addresses differ by multiples of 128 bytes, which are in one bank. So a word follows each 64 of them.
+struct RecordStarts {
+    static constexpr u32 run = HR_RECORD_BYTES < 4 ? 64 : max_records + 2;
+    static __device__ constexpr u32 place(u32 record) { return record + record / run * 2; }
+    __device__ __forceinline__ u16& operator[](u32 record) { return items[place(record)]; }
+    __device__ __forceinline__ u16 operator[](u32 record) const { return items[place(record)]; }
+    u16 items[max_records + 2 + (max_records + 1) / run * 2];
+};
+
 struct RowMemory {
     uint4 text[stages_text ? staged_bytes / 16 + pad_vectors : 1];
     u32 ends[chunks + pad_chunks];                        // field ends; all ones after the tile, so that searches stop
@@ -74,7 +84,7 @@ struct RowMemory {
     u16 dropped_before[may_quote ? chunks + 2 : 2];       // number of dropped bytes in all preceding words
     union {
         alignas(16) u32 lines[tile_chunks];  // line ends of the tile, inside and outside quotes; then
-        u16 starts[max_records + 2];         // one past the end of each record, after the first record's begin
+        RecordStarts starts;
     };
     u64 totals[warps];
     union {
