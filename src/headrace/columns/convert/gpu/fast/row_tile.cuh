@@ -70,11 +70,10 @@ struct SplitRecords {
 // One past the end of each record, after the first record's begin. If each thread stores those of 64 records of two
 // bytes, their addresses differ by multiples of 128 bytes, which are in one bank. So a word follows each 64 of them.
 struct RecordStarts {
-    static constexpr u32 run = HR_RECORD_BYTES < 4 ? 64 : max_records + 2;
-    static __device__ constexpr u32 place(u32 record) { return record + record / run * 2; }
-    __device__ __forceinline__ u16& operator[](u32 record) { return items[place(record)]; }
-    __device__ __forceinline__ u16 operator[](u32 record) const { return items[place(record)]; }
-    u16 items[max_records + 2 + (max_records + 1) / run * 2];
+    static constexpr bool skips = HR_RECORD_BYTES < 4;
+    HR_MEMBER u16& operator[](u32 record) { return items[skips ? record + record / 64 * 2 : record]; }
+    HR_MEMBER u16 operator[](u32 record) const { return items[skips ? record + record / 64 * 2 : record]; }
+    u16 items[max_records + 2 + (skips ? (max_records + 1) / 64 * 2 : 0)];
 };
 
 struct RowMemory {
