@@ -186,6 +186,17 @@ def test_strings_of_all_lengths_and_rows_without_any(left):
     assert left["summarize_rows"][0] < left["summarize_rows"][1] / 2
 
 
+@pytest.mark.parametrize("seed", seeds(10))
+def test_short_strings_whose_words_have_bytes_of_several_rows(left, seed):
+    """Some words of the result have bytes of many rows, with empty ones between them, and begin or end 32 rows."""
+    rng = random.Random(seed)
+    sizes = rng.choices([[0], [0, 0, 0, 1], [0, 0, 0, 0, 0, 0, 0, 9], [1, 2], [3, 4, 5], [0, 6, 16], [1, 8, 30]], k=3)
+    rows = [",".join("abcdefghijklmnopqrstuvwxyz01234"[: rng.choice(of)] for of in [[2], *sizes]) for _ in range(600)]
+    schema = ["string", "large_string", "string", "string"]
+    check("\n".join(rows).encode(), schema=schema, header=False, skew=rng.randrange(16), seed=seed)
+    assert left["convert_rows"][0] == 0
+
+
 @pytest.mark.parametrize("escape", [None, "\\"])
 def test_strings_with_dropped_quotes_that_a_warp_copies(escape):
     quote = '""' if escape is None else escape + '"'

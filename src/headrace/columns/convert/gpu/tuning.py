@@ -101,7 +101,8 @@ class RowTuning:
         The text is staged only if columns are written.
         """
         warps, chunks = self.threads // 32, (self.tile + self.head) // 32
-        starts, lines = 2 * (self.tile // self.record_bytes) + 8, self.tile // 8  # a union
+        records = self.tile // self.record_bytes
+        starts, lines = 2 * records + 8 + (records // 64 * 4 if self.record_bytes < 4 else 0), self.tile // 8  # a union
         size = (self.tile + self.head + 80 if writes else 16) + 4 * (chunks + 3) + 12 + max(starts, lines)
         size += (6 * (chunks + 2) + 12 * warps if self.quotes else 20) + 12 + 8 * warps + 4 * MAX_STRINGS
         size += 4 * chunks + 4 + 2 * _MAX_MALFORMED if self.dfa else 8 + 4

@@ -87,7 +87,7 @@ HR_FN bool open_tile(RowMemory& memory, const u8* text, const RowTask& task, con
 #if HR_WRITES
 // Reads the fields of a warp's records.
 HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places) {
+                        const RowGroup& group, Cursor (&cursors)[per_lane], u64& targets) {
     for (u32 number = 0; number < task.columns; ++number) {
         const RowColumn column = load_column(columns, number);
         u32 part = no_part;
@@ -96,6 +96,10 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
         if constexpr (has_short) {
 #pragma unroll
             for (u32 i = 0; i < per_lane; ++i) cursors[i].is_short |= is_missing(task, cursors[i]);
+        }
+        if (has_kind(RowKind::text) && column.kind == RowKind::text) {
+            read_strings(memory, task, tile, column, group, cursors, targets, part);
+            continue;
         }
         switch (column.kind) {
             case RowKind::int4:
@@ -136,10 +140,6 @@ HR_FN void read_records(RowMemory& memory, const RowTask& task, const RowColumn*
                 break;
             case RowKind::boolean:
                 if constexpr (has_kind(RowKind::boolean)) read_booleans(memory, task, column, group, cursors);
-                break;
-            case RowKind::text:
-                if constexpr (has_kind(RowKind::text))
-                    read_strings(memory, task, tile, column, group, cursors, places, part);
                 break;
             case RowKind::empty:
                 if constexpr (has_kind(RowKind::empty)) read_empty(memory, task, tile, column, group, cursors);
@@ -225,32 +225,34 @@ HR_FN bool put_left(RowMemory& memory, const RowTask& task, const RowTile& tile,
     return fits;
 }
 
-// Converts the tile. Returns whether all rows were read. `string_begins`, `sizes`: those of this tile.
+// Converts the tile, each warp a run of records. Returns whether all rows were read. `string_begins`, `sizes`: those of
+// this tile.
 HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, const RowColumn* columns,
                         const RowTile& tile, const RowsFound& found, const u64* string_begins, const u16* sizes,
                         const ConvertColumn* all_columns, const RowOutput& output) {
-    StringTargets places{tile::lane() < task.strings ? string_begins[tile::lane()] : 0, 0};
+    const u32 all = tile.records + (tile.far_after ? 1 : 0), run = (all + per_round - 1) / per_round * per_warp;
+    const u32 begin = min(tile::warp() * run, all);
+    u64 targets = 0;
     if (threadIdx.x == 0) memory.has_kinds = memory.left_count = 0;
     if (task.strings != 0) {
         if (threadIdx.x == 0) row_strings(memory).long_count = 0;
-        move_to(places, task, sizes, min(tile::warp() * per_lane, tile.records / tile::lanes));
+        targets = string_targets(task, string_begins, sizes, begin / tile::lanes);
     }
     if (!open_tile(memory, text, task, tile, found)) return false;
     const bool sparse = is_sparse(task, columns, tile);
     bool whole = !sparse || read_sparse(memory, task, columns, tile);
     u32 short_records = 0;
-    const u32 records = sparse ? 0 : tile.records + (tile.far_after ? 1 : 0);
-    for (u32 own = tile::warp() * per_warp; own < records; own += per_round) {
+    const u32 end = sparse ? 0 : min(begin + run, all);
+    for (u32 own = begin; own < end; own += per_warp) {
         const u32 record = own + tile::lane();
         const RowGroup group{tile.entry.record + own, tile.entry.record + record, all_columns, tile.far && own == 0,
                              tile.far_after && tile.records - own < tile::lanes};
         Cursor cursors[per_lane];
 #pragma unroll
         for (u32 i = 0; i < per_lane; ++i) cursors[i] = cursor_at(memory, tile, record + i * tile::lanes);
-        if (task.strings != 0) move_to(places, task, sizes, own / tile::lanes);
         if (splits_records && (group.begins || group.ends))
             split_records(memory, task, columns, tile, own, group, cursors[0]);
-        read_records(memory, task, columns, tile, group, cursors, places);
+        read_records(memory, task, columns, tile, group, cursors, targets);
         whole &= are_whole(cursors, record, tile.records, group.ends);
         if constexpr (has_short) short_records += count_short(cursors);
     }

@@ -188,6 +188,52 @@ HR_FN void copy_tiny(const RowMemory& memory, u8* to, const RowString& own) {
     }
 }
 
+// Returns the first n bytes of a word, up to 4, and then those of another one.
+HR_FN u32 join_bytes(u32 first, u32 then, u32 n) {
+    const u32 shift = 32 - 8 * n;
+    return __funnelshift_rc(first << (shift % 32), then, shift);
+}
+
+// Stores the first n bytes of a word, up to 4.
+HR_FN void put_bytes(u8* to, u32 word, u32 n) {
+    if (n >= 4) {
+        *tile::in_global(reinterpret_cast<u32*>(to)) = word;
+        return;
+    }
+#pragma unroll
+    for (u32 i = 0; i < 3; ++i) {
+        if (i < n) *tile::in_global(to + i) = static_cast<u8>(word >> (8 * i));
+    }
+}
+
+// Copies the lanes' strings to `to` by words of `to`. The lane of a word's first byte stores it. For that it has the
+// four bytes that follow its string, of one later lane or several.
+HR_FN void copy_words(const RowMemory& memory, u8* to, const RowString& own, u32 total) {
+    u32 text[1];
+    load_from(staged_words(memory), own.begin, text);
+    u32 bytes = text[0], known = own.until == total ? 4 : min(own.raw, 4u);
+#pragma unroll 1
+    for (u32 distance = 1; __any_sync(tile::all_lanes, known < 4); distance *= 2) {
+        bytes = join_bytes(bytes, tile::shuffle_down(bytes, distance), known);
+        known = min(known + tile::shuffle_down(known, distance), 4u);
+    }
+    const u32 later = tile::shuffle_down(bytes, 1);
+    const u32 lead = (0 - static_cast<u32>(reinterpret_cast<u64>(to)) - own.before) % 4;
+    if (tile::lane() == 0) put_bytes(to, bytes, min(lead, total));
+    u8* place = to + own.before + lead;
+    const u32 shift = 8 * (own.begin + lead);
+    const u32* next = staged_words(memory) + (own.begin + lead) / 4;
+    u32 low = *next++, left = own.raw - min(lead, own.raw);
+#pragma unroll 1
+    for (; left >= 4; left -= 4, place += 4) {
+        const u32 high = *next++;
+        *tile::in_global(reinterpret_cast<u32*>(place)) = __funnelshift_r(low, high, shift);
+        low = high;
+    }
+    if (left != 0)
+        put_bytes(place, join_bytes(__funnelshift_r(low, *next, shift), later, left), total - own.until + left);
+}
+
 // Leaves the strings of 32 rows to all warps, once all rows are read.
 HR_FN void leave_to_block(RowStrings& strings, u8* to, const RowString& own) {
     u32 slot = 0;
@@ -252,25 +298,23 @@ HR_FN void copy_long(const RowMemory& memory, const RowTask& task, const RowStri
     }
 }
 
-// Targets of a warp's strings: lane c has the begin of column c.
-struct StringTargets {
-    u64 begin;
-    u32 groups;  // groups of 32 records of the tile before this one
-};
-
-// Moves on to a later group.
-HR_FN void move_to(StringTargets& places, const RowTask& task, const u16* sizes, u32 group) {
-    for (; places.groups < group; ++places.groups) {
-        if (tile::lane() < task.strings) places.begin += sizes[places.groups * task.strings + tile::lane()];
-    }
+// Returns where the strings of a warp's first row go: lane c has the target of column c. `begins`: those of the tile.
+// `groups`: groups of 32 records of the tile before that row.
+HR_FN u64 string_targets(const RowTask& task, const u64* begins, const u16* sizes, u32 groups) {
+    if (tile::lane() >= task.strings) return 0;
+    u32 before = 0;
+    const u16* own = sizes + tile::lane();
+    for (; groups != 0; --groups, own += task.strings) before += *own;
+    return begins[tile::lane()] + before;
 }
 
-// Reads a warp's strings of a column and copies them. A tile whose rows turn out to be incomplete writes no more bytes
-// than were measured, since measuring follows the same steps. So it never writes to another tile's range.
+// Reads a warp's strings of a column and copies them. Moves the column's target past them. A tile whose rows turn out
+// to be incomplete writes no more bytes than were measured, since measuring follows the same steps. So it never writes
+// to another tile's range.
 HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& tile, const RowColumn& column,
-                        const RowGroup& group, Cursor (&cursors)[per_lane], const StringTargets& places, u32 part) {
+                        const RowGroup& group, Cursor (&cursors)[per_lane], u64& targets, u32 part) {
     RowStrings& strings = row_strings(memory);
-    u64 place = tile::shuffle(places.begin, column.number);
+    u64 place = tile::shuffle(targets, column.number);
 #pragma unroll
     for (u32 i = 0; i < per_lane; ++i) {
         const u32 begin = cursors[i].at;
@@ -298,6 +342,8 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         u8* const to = column.values + place;
         if (__all_sync(tile::all_lanes, own.raw <= tiny_string && !has_dropped(own))) {
             copy_tiny(memory, to, own);
+        } else if (total <= direct_strings && __all_sync(tile::all_lanes, !has_dropped(own))) {
+            copy_words(memory, to, own, total);
         } else if (total > long_strings) {
             leave_to_block(strings, to, own);
         } else if (copies_each(own, total)) {
@@ -311,6 +357,7 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         const u32 nulls = __ballot_sync(tile::all_lanes, is_null || is_empty);
         if (nulls != 0) clear_bits(column.validity, group.first + i * tile::lanes, nulls);
     }
+    if (tile::lane() == column.number) targets = place;
 }
 
 // Reads fields of a column that had no value in the sample: empty fields are null, others are left to the general path.

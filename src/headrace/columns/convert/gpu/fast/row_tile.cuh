@@ -40,6 +40,7 @@ constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach
 constexpr u32 pad_chunks = 3;
 constexpr u32 stream_bytes = may_quote ? 512 : 1360;
 constexpr u32 tiny_string = 4;
+constexpr u32 direct_strings = 8 * tile::lanes;  // up to this size a lane stores words of the result itself
 // From this size on a warp copies strings of 32 rows one by one if some have dropped bytes.
 constexpr u32 dropped_strings = 48 * tile::lanes;
 constexpr u32 long_string = 1024;  // from this size on a warp or a block copies a string, instead of a lane
@@ -66,6 +67,15 @@ struct SplitRecords {
     u32 last_end;  // the last field end that is staged: a later field goes on after the tile
 };
 
+// One past the end of each record, after the first record's begin. If each thread stores those of 64 records of two
+// bytes, their addresses differ by multiples of 128 bytes, which are in one bank. So a word follows each 64 of them.
+struct RecordStarts {
+    static constexpr bool skips = HR_RECORD_BYTES < 4;
+    HR_MEMBER u16& operator[](u32 record) { return items[skips ? record + record / 64 * 2 : record]; }
+    HR_MEMBER u16 operator[](u32 record) const { return items[skips ? record + record / 64 * 2 : record]; }
+    u16 items[max_records + 2 + (skips ? (max_records + 1) / 64 * 2 : 0)];
+};
+
 struct RowMemory {
     uint4 text[stages_text ? staged_bytes / 16 + pad_vectors : 1];
     u32 ends[chunks + pad_chunks];                        // field ends; all ones after the tile, so that searches stop
@@ -73,7 +83,7 @@ struct RowMemory {
     u16 dropped_before[may_quote ? chunks + 2 : 2];       // number of dropped bytes in all preceding words
     union {
         alignas(16) u32 lines[tile_chunks];  // line ends of the tile, inside and outside quotes; then
-        u16 starts[max_records + 2];         // one past the end of each record, after the first record's begin
+        RecordStarts starts;
     };
     u64 totals[warps];
     union {
@@ -239,11 +249,19 @@ HR_FN bool stage_rows(RowMemory& memory, const u8* text, const RowTask& task, co
         const uint4* const from = reinterpret_cast<const uint4*>(text + tile.origin);
         if (may_quote && !by_dfa && threadIdx.x < tile.first_chunk)
             memory.ends[threadIdx.x] = memory.dropped[threadIdx.x] = 0;
-#pragma unroll 4
-        for (u32 v = 2 * tile.first_chunk + threadIdx.x; v < vectors; v += threads) {
-            const uint4 own = tile::load_streaming(from + v);
-            stage_vector(memory, bytes, v, own);
-            if (watches) odd |= has_watched(task.dialect, tile, own);
+        constexpr u32 rounds = 3;  // loads of a thread in flight at once
+#pragma unroll 1
+        for (u32 first = 2 * tile.first_chunk + threadIdx.x; first < vectors; first += rounds * threads) {
+            uint4 own[rounds];
+#pragma unroll
+            for (u32 i = 0; i < rounds; ++i)
+                own[i] = tile::load_streaming(from + min(first + i * threads, vectors - 1));
+#pragma unroll
+            for (u32 i = 0; i < rounds; ++i) {
+                if (first + i * threads >= vectors) break;
+                stage_vector(memory, bytes, first + i * threads, own[i]);
+                if (watches) odd |= has_watched(task.dialect, tile, own[i]);
+            }
         }
     } else {
         const u8 other = task.dialect.other;
