@@ -168,15 +168,17 @@ def test_an_error_of_a_merge_in_a_thread_is_raised_later():
 
 
 def test_a_merge_in_a_thread_that_failed_is_tried_again_a_minute_later():
-    files, now = CrashFiles(), 0.0
-    engine = merging_engine(files, lambda: now)
+    files, seconds = CrashFiles(), 0.0
+    engine = merging_engine(files, lambda: seconds)
     files.fail_at, files.fails = files.operations + 5, 1
-    for number, now in ((3, 0.0), (4, 1.0), (5, 60.0)):
+    for number in (3, 4, 5):
         engine.append(columns_of([(number, None)]))
         if engine._merge_thread._thread is not None:
             engine._merge_thread._thread.join()
         assert (engine.merge_count, engine.merge_error is None) == (0, number == 3)
-    now = 61.0
+        seconds += 29.0
+    assert seconds == 87.0  # the merge failed at 29
+    seconds = 90.0
     engine.append(columns_of([(6, None)]))
     engine.wait_for_merge()
     assert (engine.merge_count, engine.merge_error, engine.state.delta_rows) == (1, None, 0)
