@@ -6,8 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 
-from headrace.core.errors import HeadraceError
-
 _RETRY_SECONDS = 60.0
 """Seconds after which a merge that has failed is tried again. A disk that is full now may have space then."""
 
@@ -52,7 +50,7 @@ class MergeThread:
     def _run(self, merge: Callable[[], object]) -> None:
         try:
             merge()
-        except (HeadraceError, OSError, MemoryError, RuntimeError) as error:  # no thread begins in a process that ends
+        except Exception as error:  # noqa: BLE001  the next caller has it, whatever it is
             self._failed_at, self.error = self._clock(), error
         else:
             self.error = None
