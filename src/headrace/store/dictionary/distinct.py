@@ -22,10 +22,10 @@ from headrace.store.dictionary.items import (
     address_of,
     column_of_items,
     empty_column,
-    is_text,
     items_at,
     items_of,
     on_host,
+    short_items_of,
 )
 from headrace.store.dictionary.one_column import ONE_COLUMN
 from headrace.store.dictionary.plain import plain_column
@@ -105,12 +105,13 @@ def numbered_values(column: Column | Any, *, method: str = "auto", context: Cont
     validity = of_column(column)
     if column.type.name == "null":
         return NumberedValues(empty_column(column.type), np.zeros(column.length, np.uint32), None, validity)
-    if is_text(column.type):
+    if has_offsets(column.type):
         return _numbered_texts(column, validity, context)
     rows = None if validity.bits is None else np.flatnonzero(flags_of(validity.bits, column.length))
     present = column if rows is None else replace(take_rows(column, rows, context.thread_count), null_count=0, validity=None)
-    items = items_of(present)
-    assert isinstance(items, NumberItems)
+    items = short_items_of(present)
+    if isinstance(items, TextItems):
+        return _numbered_texts(column, validity, context)
     found, numbers, ranks = _distinct_numbers(items, method, context)
     return NumberedValues(column_of_items(found, column.type), _with_nulls(numbers, rows, column.length), ranks, validity)
 
