@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from headrace.store.merge_thread import MergeThread
+from headrace.store.triggers import MergeThread
 
 pytestmark = pytest.mark.pure
 

@@ -21,7 +21,6 @@ from headrace.store.files.log import Log, Payload
 from headrace.store.files.records import RecordKind
 from headrace.store.keys import FoundRows
 from headrace.store.lock_waiters import LockWaiters
-from headrace.store.merge_thread import MergeThread
 from headrace.store.new_rows import NewRows
 from headrace.store.published_rows import PublishedRows, WrittenRows
 from headrace.store.rules import StoreRules
@@ -29,7 +28,7 @@ from headrace.store.schema import check_current, texts_of
 from headrace.store.schema_change import SchemaRequest
 from headrace.store.state import StoreState
 from headrace.store.store_key import Keys, StoreKey, first_places, key_value
-from headrace.store.triggers import MergeTimer
+from headrace.store.triggers import MergeThread, MergeTimer
 
 try:
     import numpy as np
