@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -41,8 +42,12 @@ def spent(call: Callable[[], object]) -> Spent:
 
 
 def in_turns(measures: Mapping[str, Callable[[], float]], repeat: int = 3) -> dict[str, float]:
-    """Return the median seconds of each measure. Measures alternate, after one of each that does not count."""
-    times = [{name: measure() for name, measure in measures.items()} for _ in range(repeat + 1)]
+    """Return the median seconds of each measure. Measures alternate, after one of each that does not count.
+
+    Each turn has another order. A call after one that has released memory may take it, and the next one must ask the system.
+    """
+    orders = [random.Random(turn).sample(list(measures), len(measures)) for turn in range(repeat + 1)]
+    times = [{name: measures[name]() for name in order} for order in orders]
     return {name: statistics.median(found[name] for found in times[1:]) for name in measures}
 
 

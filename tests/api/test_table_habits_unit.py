@@ -138,6 +138,10 @@ def test_other_types_from_arrow() -> None:
     assert table.schema == {"t": "timestamp[ms, Europe/Berlin]", "w": "category"}
     assert table["w"].to_pylist() == ["b", "a", None, "b"]
     assert table.head(1)["t"][0] == zoned[0].as_py()
+    views = pa.array([b"a", None, b"bytes of more than twelve"]).cast(pa.binary_view())
+    parts = Table.from_arrow(pa.table({"x": pa.chunked_array([views[1:], views[:1]])}))
+    assert parts.schema == {"x": "large_binary"}
+    assert parts["x"].to_pylist() == [None, b"bytes of more than twelve", b"a"]
     for wrong, message in (
         (pa.table({"l": [[1]]}), "column 'l' has the Arrow type list"),
         (pa.table([[1], [2]], ["x", "x"]), "two columns of the same name"),

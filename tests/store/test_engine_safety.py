@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
 from headrace import col
@@ -144,15 +147,64 @@ def test_a_full_disk_in_every_operation(fails, key):
         assert rows_of(open_store(files, key)) == sorted(rows.items()), number
 
 
-def test_an_error_of_a_merge_in_a_thread_is_raised_later():
-    files = CrashFiles()
+def merging_engine(files, clock=time.monotonic):
+    """Return the engine of a store that a change of the fourth row merges in another thread."""
     context = Context(threads=1)
-    source = Source("store", files, SyncPolicy(), MergeTriggers(rows=4), context, context)
+    source = Source("store", files, SyncPolicy(), MergeTriggers(rows=4, clock=clock), context, context)
     engine = opened(source, StoreRequest.of(SCHEMA, "n", "raise", is_read_only=False)).engine
     engine.append(columns_of([(1, "a"), (2, "b")]))
+    return engine
+
+
+def test_an_error_of_a_merge_in_a_thread_is_raised_later():
+    files = CrashFiles()
+    engine = merging_engine(files)
     files.fail_at, files.fails = files.operations + 5, 1
     engine.append(columns_of([(3, "c"), (4, "d")]))
     with pytest.raises(OSError, match="No space left"):
         engine.wait_for_merge()
     assert engine.merge()
     assert rows_of(engine) == [(1, "a"), (2, "b"), (3, "c"), (4, "d")]
+
+
+def test_a_merge_in_a_thread_that_failed_is_tried_again_a_minute_later():
+    files, seconds = CrashFiles(), 0.0
+    engine = merging_engine(files, lambda: seconds)
+    files.fail_at, files.fails = files.operations + 5, 1
+    for number in (3, 4, 5):
+        engine.append(columns_of([(number, None)]))
+        if engine._merge_thread._thread is not None:
+            engine._merge_thread._thread.join()
+        assert (engine.merge_count, engine.merge_error is None) == (0, number == 3)
+        seconds += 29.0
+    assert seconds == 87.0  # the merge failed at 29
+    seconds = 90.0
+    engine.append(columns_of([(6, None)]))
+    engine.wait_for_merge()
+    assert (engine.merge_count, engine.merge_error, engine.state.delta_rows) == (1, None, 0)
+
+
+@pytest.mark.parametrize("has_failed", [False, True])
+def test_a_merge_that_begins_while_a_store_is_closed(has_failed):
+    """It is left out; if it has failed before the end, that is an error of the call."""
+    engine, errors = merging_engine(CrashFiles()), []
+
+    def close():
+        try:
+            engine.close()
+        except OSError as error:
+            errors.append(str(error))
+
+    closing = threading.Thread(target=close)
+    with engine._write_lock:
+        closing.start()
+        while not engine._merge_lock.locked():  # it has waited for merges before
+            time.sleep(0.001)
+        if has_failed:
+            engine._merge_thread.error = OSError("the disk is full")
+        else:
+            engine.append(columns_of([(3, "c"), (4, "d")]))
+    closing.join()
+    engine.wait_for_merge()
+    assert errors == ["the disk is full"] * has_failed
+    assert engine.merge_count == 0

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from headrace.columns.column import Column
-from headrace.core.errors import HeadraceError, MissingDependencyError, OptionError, SourceError, shown
+from headrace.core.errors import MissingDependencyError, OptionError, SourceError, shown
 from headrace.core.process.process_lock import renew_in_children
 from headrace.store.assignment import Assignment
 from headrace.store.change import Change
@@ -28,7 +28,7 @@ from headrace.store.schema import check_current, texts_of
 from headrace.store.schema_change import SchemaRequest
 from headrace.store.state import StoreState
 from headrace.store.store_key import Keys, StoreKey, first_places, key_value
-from headrace.store.triggers import MergeTimer
+from headrace.store.triggers import MergeThread, MergeTimer
 
 try:
     import numpy as np
@@ -57,8 +57,7 @@ class StoreEngine:
         self.renew_after_fork()
         renew_in_children(self)
         self._merged_at = rules.triggers.clock()
-        self._merge_thread: threading.Thread | None = None
-        self._merge_error: Exception | None = None
+        self._merge_thread = MergeThread(rules.triggers.clock)
         self._is_closed = False
         self._timer = MergeTimer(self._merge_when_due)
         self._start_timer()
@@ -238,16 +237,18 @@ class StoreEngine:
         Raise OSError, SourceError or HeadraceError if the merge failed, or one before it in another thread. The rows are
         as before.
         """
-        self._raise_merge_error()
+        self._merge_thread.raise_error()
         with self._merge_lock:
             return self._merge()
 
+    @property
+    def merge_error(self) -> Exception | None:
+        """Error of a merge in another thread that no call has raised; None without one, and after a merge that succeeded."""
+        return self._merge_thread.error
+
     def wait_for_merge(self) -> None:
         """Return when a merge in another thread has ended, and raise its error."""
-        thread = self._merge_thread
-        if thread is not None:
-            thread.join()
-        self._raise_merge_error()
+        self._merge_thread.wait()
 
     def flush(self) -> None:
         """Sync the log."""
@@ -274,6 +275,7 @@ class StoreEngine:
                 if self.folder is not None and not was_closed:
                     self.folder.close()
                     self._rows.show_all()
+        self._merge_thread.raise_error()  # of a merge that another thread's change has begun since then
 
     def needed_key(self, call: str) -> StoreKey:
         """Return the key, for a call that needs one."""
@@ -352,20 +354,13 @@ class StoreEngine:
         return self._rows.find_written(keys)
 
     def _merge_if_due(self) -> None:
-        thread = self._merge_thread
-        if (thread is not None and thread.is_alive()) or self._merge_error is not None:
-            return
         if self.rules.triggers.are_reached(self._rows.written, self._merged_at):
-            # A process that ends waits for the merge, also if the timer's thread, which is a daemon, begins it.
-            thread = threading.Thread(target=self._merge_in_thread, name="headrace-merge", daemon=False)
-            with suppress(RuntimeError):  # no more threads, or the process ends: the next change tries again
-                thread.start()
-                self._merge_thread = thread
+            self._merge_thread.begin(self._merge_unless_closed)
 
     def _start_timer(self) -> None:
         """Wait for the time at which a merge is due, if there is one; the write lock is held."""
         wait = self.rules.triggers.wait(self._rows.written, self._merged_at)
-        if wait is not None and self._merge_error is None and not self._is_closed:
+        if wait is not None and not self._is_closed:
             self._timer.start(wait)
 
     def _merge_when_due(self) -> None:
@@ -374,19 +369,10 @@ class StoreEngine:
                 self._merge_if_due()
                 self._start_timer()
 
-    def _merge_in_thread(self) -> None:
-        try:
-            with self._merge_lock:
+    def _merge_unless_closed(self) -> None:
+        with self._merge_lock:
+            if not self._is_closed:
                 self._merge()
-        except (HeadraceError, OSError, MemoryError, RuntimeError) as error:  # no thread begins in a process that ends
-            self._merge_error = error
-
-    def _raise_merge_error(self) -> None:
-        error, self._merge_error = self._merge_error, None
-        if error is not None:
-            with self._waiters, self._write_lock:
-                self._start_timer()
-            raise error
 
     def _merge(self) -> bool:
         if self.folder is not None and not self._is_closed:

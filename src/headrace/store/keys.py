@@ -8,13 +8,17 @@ from typing import Any, NamedTuple
 from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
+from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError, OptionError, shown
 from headrace.core.options import index_of
+from headrace.store.dictionary.plain import plain_column
 
 try:
     import numpy as np
 except ImportError:
     raise MissingDependencyError.of("numpy", "numpy", "a store") from None
+
+_ONE_THREAD = Context(threads=1)
 
 
 class FoundRows(NamedTuple):
@@ -70,6 +74,9 @@ def keys_from(values: Any, type_: DataType, name: str) -> Any:
     Raise OptionError if the values are not of the key's type.
     """
     if isinstance(values, Column):
+        values = plain_column(values, _ONE_THREAD)
+        if values.type.is_numeric and type_.is_numeric and _code_of(values.type):
+            return _integers(keys_of(values, name), type_, name)
         if values.type != type_ and not (values.type.is_string and type_.is_string):
             raise OptionError(f"{name} are of type {values.type}, and the key is of type {type_}")
         return keys_of(values, name)

@@ -127,7 +127,7 @@ def due_merge(store):
     timer = threading.Thread(target=engine._merge_when_due, daemon=True)
     timer.start()
     timer.join()
-    return engine._merge_thread
+    return engine._merge_thread._thread
 
 
 def test_a_process_waits_for_a_merge_that_the_timer_began():
@@ -141,16 +141,17 @@ def test_a_process_waits_for_a_merge_that_the_timer_began():
 
 def test_the_timer_goes_on_after_an_error_that_was_raised(tmp_path):
     store = Store(tmp_path / "s", schema={"n": "int64"}, merge_seconds=0.3)
-    engine = store._opened.engine
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(StoreFolder, "write_main", refuse)
         store.append(b"n\n1\n")
         ends = time.monotonic() + 20
-        while engine._merge_error is None and time.monotonic() < ends:
+        while store.statistics.merge_error is None and time.monotonic() < ends:
             time.sleep(0.01)
+    assert store.statistics.merge_error == "the disk is full"
     with pytest.raises(OSError, match="the disk is full"):
         store.wait_for_merge()
     assert merged_within(store)
+    assert store.statistics.merge_error is None
     store.close()
 
 

@@ -8,6 +8,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -45,6 +46,14 @@ def test_rows_of_any_kind(rows):
     assert store.merge()
     assert store.table().to_pydict() == {"city": ["Rome", "Oslo"], "founded": [-753, 1048]}
     assert dict(store.table().schema) == dict(store.schema)
+
+
+def test_bytes_of_polars():
+    store = Store(schema={"x": "binary"})
+    assert store.append(pl.DataFrame({"x": [b"a", None, b"bytes of more than twelve"]})) == 3
+    assert store.append(store.to_polars()[1:]) == 2
+    store.merge()
+    assert store.table()["x"].to_pylist() == [b"a", *[None, b"bytes of more than twelve"] * 2]
 
 
 def test_slices_of_a_table(tmp_path):
@@ -130,6 +139,46 @@ def test_keys_of_each_type(type_, texts, keys, absent):
         assert store.lookup(absent).found.tolist() == [False]
     assert len(store.range(min(keys), max(keys))) == 2
     assert store.snapshot().lookup(keys).rows.equals(found.rows)
+
+
+@pytest.mark.parametrize(
+    "as_keys",
+    [
+        pl.Series,
+        pd.Series,
+        pa.array,
+        lambda keys: pa.chunked_array([keys[:1], keys[1:]]),
+        lambda keys: pl.DataFrame({"k": keys}),
+        lambda keys: pa.table({"k": pa.array(keys).dictionary_encode() if isinstance(keys[0], str) else keys}),
+    ],
+    ids=["polars", "pandas", "array", "chunks", "frame", "table"],
+)
+def test_keys_of_other_libraries(as_keys):
+    numbers, texts = Store(schema={"k": "int16"}, key="k"), Store(schema={"k": "string"}, key="k")
+    numbers.append(b"k\n1\n2\n3\n")
+    texts.append(b"k\na\nb\n")
+    for store in (numbers, numbers.snapshot()):
+        assert store.lookup(as_keys([3, 9, 70_000])).found.tolist() == [True, False, False]
+    assert texts.lookup(as_keys(["b", "c"])).found.tolist() == [True, False]
+    assert (numbers.delete(as_keys([2, 9])), texts.delete(as_keys(["a"]))) == (1, 1)
+    assert numbers.lookup(pl.Series([3, 2], dtype=pl.UInt8)).found.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (pl.Series([1.5]), "keys are of type float64, and the key is of type int64"),
+        (pa.array(["a"]), "keys are of type string, and the key"),
+        (pl.Series([2**63], dtype=pl.UInt64), "keys have values that int64 does not have"),
+        (pl.Series([1, None]), "the key of 1 row.s. is null"),
+        (pa.table({"k": [1]}).to_reader(), "keys must be a list, an array, a Series or a table of keys"),
+    ],
+    ids=["floats", "texts", "too large", "null", "reader"],
+)
+def test_keys_of_other_libraries_that_are_none(keys, said):
+    store = Store(schema={"k": "int64"}, key="k")
+    with pytest.raises(OptionError, match=said):
+        store.lookup(keys)
 
 
 def test_moments_that_the_type_of_the_key_does_not_have():

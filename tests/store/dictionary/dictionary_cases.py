@@ -19,6 +19,8 @@ FLOAT_BITS = {
 }
 NUMBER_TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "bool")
 TIME_TYPES = ("date32", "timestamp[us, UTC]", "time32[ms]", "time64[ns]", "duration[s]")
+SHORT_DECIMAL, DECIMAL = "decimal128(18, 2)", "decimal128(38, 2)"
+"""Types of values that 64 bits have, and of values that nearly all take more."""
 TEXT_TYPES = ("string", "large_string", "binary", "large_binary")
 
 
@@ -87,7 +89,8 @@ def random_values(type_name: str, count: int, distinct: int, seed: int) -> list[
     if type_name == "bool":
         return [bool(i & 1) for i in picks]
     if type_name.startswith("decimal"):
-        return [(i - distinct // 2) * 10**19 + i for i in picks]
+        scale = 10**15 if type_name == SHORT_DECIMAL else 10**19
+        return [(i - distinct // 2) * scale + i for i in picks]
     type_ = parse_type(type_name)
     low = 0 if type_.name.startswith("uint") else -(1 << type_.bits - 1)
     pool = np.unique(np.append(random.integers(0, 1 << min(type_.bits, 62), 2 * distinct + 2, dtype=np.int64), 0))[:distinct]

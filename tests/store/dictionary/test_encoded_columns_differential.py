@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ from headrace.columns.types import DataType
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.store.dictionary.decode import decode
+from headrace.store.dictionary.dictionaries import merge_dictionaries
 from headrace.store.dictionary.encode import encode, filtered, merge
 from headrace.store.dictionary.merge_columns import merge_columns
 from tests.store.dictionary.dictionary_cases import (
+    DECIMAL,
     NUMBER_TYPES,
+    SHORT_DECIMAL,
     TEXT_TYPES,
     TIME_TYPES,
     check,
@@ -24,7 +28,7 @@ from tests.store.dictionary.dictionary_cases import (
     raw_values,
 )
 
-TYPES = (*NUMBER_TYPES, *TIME_TYPES, "decimal128(38, 2)", *TEXT_TYPES)
+TYPES = (*NUMBER_TYPES, *TIME_TYPES, SHORT_DECIMAL, DECIMAL, *TEXT_TYPES)
 ONE, TWO = Context(threads=1), Context(threads=2)
 
 
@@ -90,6 +94,22 @@ def test_surviving_rows(type_name: str) -> None:
         check(merged, type_name, left)
         found = filtered(encode(column_of(type_name, main)), keep[:500])
         check(found, type_name, [value for value, is_kept in zip(main, keep.tolist(), strict=False) if is_kept])
+
+
+@pytest.mark.parametrize("method", ["merge_path", "hash"])
+def test_decimals_around_64_bits(method: str) -> None:
+    """Those that 64 bits have are merged as numbers, unless the other dictionary has a wider one."""
+    border = 1 << 63
+    parts = [-border, -1, 0, border - 1], [-border - 1, 5], [border, 7], [-(10**37), 10**37]
+    for old, new in itertools.product(parts, repeat=2):
+        main, delta = (encode(column_of(DECIMAL, values)) for values in (old, new))
+        check(main, DECIMAL, old)
+        check(merge(main, column_of(DECIMAL, new)), DECIMAL, old + new)
+        found = merge_dictionaries(main.dictionary, delta.dictionary, method=method)
+        union = sorted({*old, *new})
+        assert raw_values(found.dictionary) == union
+        for table, values in ((found.main_codes, old), (found.delta_codes, new)):
+            assert table[: len(values)].tolist() == [union.index(value) for value in sorted(values)]
 
 
 @pytest.mark.parametrize("bits", range(1, 18))

@@ -51,6 +51,9 @@ def test_series_of_polars() -> None:
     import polars as pl  # not on every machine that runs the tests of GPUs
 
     assert decode(encode(pl.Series([3, None, 1]))).to_pylist() == [3, None, 1]
+    for type_, value in ((pl.Int8, -128), (pl.UInt64, 2**64 - 1)):
+        encoded = encode(pl.Series([value], dtype=type_))
+        assert (str(encoded.type), decode(encoded).to_pylist()) == (type_.__name__.lower(), [value])
 
 
 def test_days_out_of_range() -> None:

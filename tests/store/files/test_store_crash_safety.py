@@ -227,6 +227,29 @@ def test_every_byte_of_a_record_flipped():
                 read_content(broken, WHERE)
 
 
+class Rewritten(CrashFiles):
+    """The first reader of a log has bytes of a record that was removed after it had begun, and then those of the next one."""
+
+    reads = 0
+
+    def open_read(self, name):
+        file = super().open_read(name)
+        self.reads += name.startswith("log")
+        if name.startswith("log") and self.reads == 1:
+            file.node = deepcopy(file.node)
+            file.node.data[-512:-256] = b"x" * 256
+        return file
+
+
+def test_a_record_that_is_replaced_while_it_is_read_is_no_damage():
+    files = Rewritten()
+    folder = StoreFolder.create(files, WHERE, SCHEMA, SyncPolicy())
+    for payload in (b"a" * 1024, b"b" * 1024):
+        folder.log.append(RecordKind.CHANGE, payload)
+    assert [record.payload[:1] for record in read_content(files, WHERE).changes] == [b"a", b"b"]
+    assert files.reads == 2
+
+
 def test_a_closed_log_says_that_its_last_record_is_damaged():
     files, history = CrashFiles(), History()
     folder = StoreFolder.create(files, WHERE, SCHEMA, history.policy)

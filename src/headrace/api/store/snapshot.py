@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 from headrace.api.optional import needed
 from headrace.api.table import Table
+from headrace.columns.column import Column
 from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import OptionError
@@ -31,10 +32,16 @@ class FoundTable(NamedTuple):
 
 
 def caller_keys(keys: Any) -> Any:
-    """Return keys of a caller; of a table, of any library, its columns."""
-    if not isinstance(keys, Table) and hasattr(keys, "__arrow_c_stream__") and hasattr(keys, "columns"):
-        keys = Table.from_arrow(keys)
-    return keys.columns if isinstance(keys, Table) else keys
+    """Return keys of a caller; of a table, of any library, its columns; of a Series, or an array of PyArrow, a column."""
+    if isinstance(keys, Table):
+        return keys.columns
+    if isinstance(keys, Column) or not (hasattr(keys, "__arrow_c_stream__") or hasattr(keys, "__arrow_c_array__")):
+        return keys
+    from headrace.export.arrow.from_arrow import column_from_arrow, columns_from_arrow  # not needed for other keys
+
+    if hasattr(keys, "columns"):
+        return columns_from_arrow(keys)
+    return column_from_arrow(keys, "keys", "a list, an array, a Series or a table of keys")
 
 
 class StoreSnapshot:

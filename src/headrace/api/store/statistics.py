@@ -48,6 +48,8 @@ class StoreStatistics:
         Bytes of the log that is written; 0 for a store in memory, and for a reader.
     merges
         Merges since the store was opened.
+    merge_error
+        Text of the error of the last merge that a threshold began. None if it succeeded, or a call has raised the error.
     torn_bytes
         Bytes at the end of the log that a crash had cut off, and that were dropped when the store was opened.
     columns
@@ -62,6 +64,7 @@ class StoreStatistics:
     delta_bytes: int
     log_bytes: int
     merges: int
+    merge_error: str | None
     torn_bytes: int
     columns: Mapping[str, ColumnStatistics]
 
@@ -106,6 +109,7 @@ def statistics_of(state: StoreState, engine: StoreEngine | None, torn_bytes: int
         delta_bytes=state.delta_bytes,
         log_bytes=0 if folder is None else folder.log.size,
         merges=0 if engine is None else engine.merge_count,
+        merge_error=None if engine is None or engine.merge_error is None else str(engine.merge_error),
         torn_bytes=torn_bytes,
         columns=columns,
     )

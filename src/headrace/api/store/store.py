@@ -352,8 +352,8 @@ class Store(StoreColumns, ForeignNames):
         Parameters
         ----------
         keys
-            A list, an array or a column of keys, one key, or a table with the columns of the key. If the key has several columns,
-            a tuple or a list of tuples.
+            A list, an array, a Series or a column of keys, one key, or a table with the columns of the key. If the key has
+            several columns, a tuple or a list of tuples.
 
         Raises
         ------

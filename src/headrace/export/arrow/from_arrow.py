@@ -50,7 +50,8 @@ def column_from_arrow(data: object, name: str, expected: str) -> Column:
         raise OptionError.wrong(name, expected, data)
     arrow = _pyarrow(f"{name}, a value of {root},")
     try:
-        chunks = data if isinstance(data, arrow.ChunkedArray) else arrow.chunked_array([arrow.array(data)])
+        # `array` takes a Series of Polars for a sequence of Python values.
+        chunks = arrow.chunked_array(data if hasattr(data, "__arrow_c_stream__") else [arrow.array(data)])
     except (arrow.ArrowException, TypeError, ValueError) as error:
         raise OptionError(f"{name} is no Arrow array: {_text(error)}") from error
     return _column(arrow, name, chunks)
@@ -103,6 +104,8 @@ def _column(arrow: Any, name: str, chunks: Any, memory: Buffer | None = None) ->
     """Return a chunked array as a column: a copy, or parts of the memory that the array is in."""
     if arrow.types.is_dictionary(chunks.type):
         return _dictionary(arrow, name, chunks)
+    if str(chunks.type) == "binary_view":  # columns of bytes have offsets
+        chunks = chunks.cast(arrow.large_binary())
     array = chunks.combine_chunks() if chunks.num_chunks != 1 else chunks.chunk(0)
     array = arrow.concat_arrays(array.chunks) if isinstance(array, arrow.ChunkedArray) else array
     type_ = _type(name, array.type)

@@ -25,6 +25,7 @@ from headrace.store.dictionary.items import (
     items_at,
     items_of,
     on_host,
+    short_items_of,
 )
 from headrace.store.dictionary.paper.library_merges import merge_csum, merge_mum
 from headrace.store.dictionary.paper.slices import merge_by_slices
@@ -93,7 +94,9 @@ def merge_dictionaries(
 
         return DictionaryMerge(*merge_dictionaries_on_gpu(main, delta, in_slices=method == "slices", context=context))
     needed_numpy("headrace.dictionary")
-    old, new = items_of(main), items_of(delta)
+    old, new = short_items_of(main), short_items_of(delta)
+    if method == "hash" or type(old) is not type(new):
+        old, new = items_of(main), items_of(delta)
     if isinstance(old, NumberItems) and isinstance(new, NumberItems):
         items, *tables = _merged_numbers(old, new, context) if method == "merge_path" else _by_paper(method, old, new, context)
         return DictionaryMerge(column_of_items(items, main.type), *tables)

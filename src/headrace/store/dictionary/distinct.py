@@ -25,6 +25,7 @@ from headrace.store.dictionary.items import (
     items_at,
     items_of,
     on_host,
+    short_items_of,
 )
 from headrace.store.dictionary.one_column import ONE_COLUMN
 from headrace.store.dictionary.plain import plain_column
@@ -105,12 +106,10 @@ def numbered_values(column: Column | Any, *, method: str = "auto", context: Cont
         return _numbered_texts(column, validity, context)
     rows = None if validity.bits is None else np.flatnonzero(flags_of(validity.bits, column.length))
     present = column if rows is None else replace(take_rows(column, rows, context.thread_count), null_count=0, validity=None)
-    items = items_of(present)
-    found: NumberItems | TextItems
+    items = short_items_of(present)
     if isinstance(items, TextItems):
-        found, numbers, ranks = *_distinct_decimals(items), None
-    else:
-        found, numbers, ranks = _distinct_numbers(items, method, context)
+        return _numbered_texts(column, validity, context)
+    found, numbers, ranks = _distinct_numbers(items, method, context)
     return NumberedValues(column_of_items(found, column.type), _with_nulls(numbers, rows, column.length), ranks, validity)
 
 
@@ -189,21 +188,17 @@ def _hashed_on_gpu(items: NumberItems, context: Context) -> tuple[NumberItems, A
     return items.of_sortable(found.astype(sortable.dtype)), on_host(numbers.find(keys).values, context)
 
 
-def _distinct_decimals(items: TextItems) -> tuple[TextItems, Any]:
-    import numpy as np
-
-    texts = items.data.view("S16")  # all have 16 bytes, so trailing zeros do not matter
-    values, codes = np.unique(texts, return_inverse=True)
-    return TextItems(np.arange(len(values) + 1) * 16, values.view(np.uint8)), codes.reshape(-1)
-
-
 def _numbered_texts(column: Column, validity: Validity, context: Context) -> NumberedValues:
     """Number texts with a hash table, and sort the distinct ones."""
     import numpy as np
 
     threads = context.thread_count
-    as_string = DataType("large_string" if column.type.bits == 64 else "string")
-    numbered = as_dictionary(replace(column, type=as_string), threads)
+    if has_offsets(column.type):
+        given = replace(column, type=DataType("large_string" if column.type.bits == 64 else "string"))
+    else:
+        given = column_of_items(items_of(column), DataType("large_string"))
+        given = replace(given, validity=validity.bits, null_count=validity.null_count)
+    numbered = as_dictionary(given, threads)
     first = numbered.dictionary
     assert first is not None
     texts = items_of(first)

@@ -27,6 +27,7 @@ __all__ = [
     "items_at",
     "items_of",
     "on_host",
+    "short_items_of",
 ]
 
 _DECIMAL_BYTES = 16
@@ -154,6 +155,15 @@ def items_of(column: Column) -> NumberItems | TextItems:
     return NumberItems(items_at(column.values, f"<u{width}", length, offset), KeyOrder(kind, type_.bits, total_order=True))
 
 
+def short_items_of(column: Column) -> NumberItems | TextItems:
+    """Return the values as `items_of`, but decimals as integers of 64 bits if these have all of them."""
+    if column.type.name == "decimal128":
+        words = items_at(column.values, "<i8", 2 * column.length, 2 * column.offset).reshape(-1, 2)
+        if (words[:, 1] == words[:, 0] >> 63).all():
+            return NumberItems(words[:, 0].copy().view("u8"), KeyOrder("signed", 64, total_order=True))
+    return items_of(column)
+
+
 def column_of_items(items: NumberItems | TextItems, type_: DataType) -> Column:
     """Return a column without nulls of values as `items_of` returns them.
 
@@ -162,6 +172,9 @@ def column_of_items(items: NumberItems | TextItems, type_: DataType) -> Column:
     import numpy as np
 
     if isinstance(items, NumberItems):
+        if type_.name == "decimal128":
+            low = items.items.view("i8")
+            return Column(type_, len(items), 0, copy_of(np.stack([low, low >> 63], axis=1).reshape(-1).view(np.uint8)))
         values = np.packbits(items.items, bitorder="little") if type_.name == "bool" else items.items
         return Column(type_, len(items), 0, copy_of(np.ascontiguousarray(values).view(np.uint8)))
     if type_.name == "decimal128":

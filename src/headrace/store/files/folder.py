@@ -47,7 +47,10 @@ def read_content(files: FileSystem, where: str) -> Content:
 
     Raise SourceError if there is no store, or one of its files is damaged; the message has the file and the offset.
     """
-    found = _found(files, where, partial(unread_main, where=where))
+    unread = partial(unread_main, where=where)
+    found = _found(files, where, unread)
+    if found.damage is not None:  # a writer may have removed a record and written another one while its bytes were read
+        found = _found(files, where, unread)
     if found.damage is not None:
         raise found.damage.error(where)
     return found.content
