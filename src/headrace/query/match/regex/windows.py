@@ -16,7 +16,7 @@ from headrace.query.match.regex.utf8 import byte_ranges
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from headrace.query.match.regex.syntax import Node
 
@@ -38,6 +38,14 @@ def _bits(first: int, last: int) -> int:
 
 _COMMON = _bits(ord("a"), ord("z")) | 1 << ord(" ")
 _PRINTABLE = _bits(ord("!"), ord("~")) & ~_COMMON | 1 << LINE_FEED
+
+
+def _bytes_of(mask: int) -> Iterator[int]:
+    """Yield the bytes of a set."""
+    mask &= _EDGE - 1
+    while mask:
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1
 
 
 def share_of(mask: int) -> float:
@@ -87,9 +95,8 @@ def required_windows(node: Node, *, is_text: bool, is_of_line: bool = True) -> W
     for number, run in enumerate(runs):
         bucket = 1 << (number if len(runs) <= _BUCKETS else number * _BUCKETS // len(runs))
         for table, mask in zip(tables, run, strict=True):
-            for byte in range(256):
-                if mask >> byte & 1:
-                    table[byte] |= bucket
+            for byte in _bytes_of(mask):
+                table[byte] |= bucket
     has_lead, has_tail = (any(run[at] == mark for run in runs) for at, mark in ((0, _START), (-1, _END)))
     reach = None if cut.before is None else cut.before + has_lead
     return Windows([bytes(table) for table in tables], has_lead, has_tail, cut.share, reach)
@@ -170,7 +177,7 @@ def _share_of_run(run: _Run) -> float:
 class _Search:
     """Collects lists of runs, such that each match has one run of each list."""
 
-    __slots__ = ("before", "excluded", "found", "is_of_line", "is_text", "read", "runs")
+    __slots__ = ("before", "excluded", "found", "is_of_line", "is_text", "passed", "read", "runs")
 
     def __init__(self, is_text: bool, is_of_line: bool) -> None:
         self.is_text, self.is_of_line = is_text, is_of_line
@@ -178,7 +185,8 @@ class _Search:
         self.found: list[_Found] = []
         self.runs = _EMPTY  # runs that end where the next part of the expression begins
         self.before: int | None = 0  # bytes of a match before these runs, at most
-        self.read: int | None = 0  # bytes of a match before the next part, at most
+        self.read: int | None = 0  # bytes of a match before the parts that were passed last
+        self.passed: list[Node] = []
 
     def flush(self) -> None:
         """End the runs, and begin empty ones."""
@@ -201,19 +209,22 @@ class _Search:
             case Alternatives(parts):
                 self.flush()
                 self._add_alternatives(parts)
-                self._pass(node)
+                self.passed.append(node)
             case _:
                 self.flush()
-                self._pass(node)
+                self.passed.append(node)
 
-    def _pass(self, node: Node) -> None:
-        """Count the bytes of a part."""
-        self.read = sum_of((self.read, max_bytes(node, is_text=self.is_text)))
+    def _begin(self) -> int | None:
+        """Return the maximum number of bytes of a match before the next part. Parts are not counted unless one follows."""
+        self.read = sum_of((self.read, *(max_bytes(node, is_text=self.is_text) for node in self.passed)))
+        self.passed.clear()
+        return self.read
 
     def _add_alternatives(self, parts: tuple[Node, ...]) -> None:
         """Add the best runs of all parts, if each has some. Runs that are too frequent together are left out early."""
         runs: dict[_Run, None] = {}
-        share, before = 0.0, self.read
+        share = 0.0
+        begin = before = self._begin()
         for part in parts:
             best = self._best(part)
             if best is None:
@@ -222,7 +233,7 @@ class _Search:
             if share > MAX_SHARE:
                 return
             runs |= dict.fromkeys(best.runs)
-            most = sum_of((self.read, best.before))
+            most = sum_of((begin, best.before))
             before = None if before is None or most is None else max(before, most)
         self.found.append(_Found(list(runs), before))
 
@@ -234,28 +245,27 @@ class _Search:
         return min(map(_cut, search.found), key=lambda cut: cut.cost, default=None)
 
     def _add_repeat(self, node: Repeat) -> None:
-        exact, begin = self._exact(node.part), self.read
+        exact, begin = self._exact(node.part), self._begin()
         if node.least == 0:
             self.flush()
-            self._pass(node)
+            self.passed.append(node)
         elif exact is None:
             self.flush()
             self.add(node.part)
             self.flush()
-            self.read = begin
-            self._pass(node)
+            self.read, self.passed = begin, [node]
         else:
             count = min(node.least, MAX_WIDTH)
             for _ in range(count):
                 self._append(exact)
             self.flush()
-            self.read = begin
-            self._pass(Repeat(node.part, 0, None if node.most is None else node.most - count))
+            others = Repeat(node.part, 0, None if node.most is None else node.most - count)
+            self.read, self.passed = begin, [others]
             for _ in range(count):  # the last repetitions, which the next part follows
                 self._append(exact)
 
     def _append(self, runs: list[_Run]) -> None:
-        joined, begin = _joined(self.runs, runs), self.read
+        joined, begin = _joined(self.runs, runs), self._begin()
         self.read = sum_of((begin, max(map(len, runs))))
         if joined is None:
             self.flush()
@@ -287,7 +297,9 @@ class _Search:
                     if of_part is None:
                         return None
                     all_runs.update(of_part)
-                return sorted(all_runs) if len(all_runs) <= _MAX_ALTERNATIVES else None
+                    if len(all_runs) > _MAX_ALTERNATIVES:
+                        return None
+                return sorted(all_runs)
             case Repeat(part, 0, 1):
                 once = self._exact(part)
                 return None if once is None else sorted({(), *once})
@@ -296,6 +308,9 @@ class _Search:
         return None
 
     def _characters(self, ranges: tuple[tuple[int, int], ...]) -> list[_Run] | None:
+        if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+            content = chr(ranges[0][0]).encode("utf-8" if self.is_text else "latin-1", "surrogatepass")
+            return [tuple(1 << byte & ~self.excluded for byte in content)]
         by_length: dict[int, list[int]] = {}
         for low, high in ranges:
             for parts in byte_ranges(low, high) if self.is_text else [((low, high),)]:
