@@ -309,7 +309,7 @@ class _Search:
 
     def _characters(self, ranges: tuple[tuple[int, int], ...]) -> list[_Run] | None:
         if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
-            content = chr(ranges[0][0]).encode("utf-8" if self.is_text else "latin-1", "surrogatepass")
+            content = chr(ranges[0][0]).encode("utf-8" if self.is_text else "latin-1")
             return [tuple(1 << byte & ~self.excluded for byte in content)]
         by_length: dict[int, list[int]] = {}
         for low, high in ranges:
