@@ -29,6 +29,8 @@ class LineAutomaton:
 class LineWindows:
     def __init__(self, sets: list[bytes], has_lead: bool, has_tail: bool) -> None: ...
 
+UNLIMITED_REACH: int
+
 class LineSelector:
     def __init__(
         self,
@@ -37,6 +39,7 @@ class LineSelector:
         automaton: LineAutomaton | None = None,
         max_items: int = 0,
         is_word: bool = False,
+        reach: int = ...,
     ) -> None: ...
 
 class LineOptions:

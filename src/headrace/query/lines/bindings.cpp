@@ -103,6 +103,7 @@ LineWindows line_windows(const Texts& sets, bool has_lead, bool has_tail) {
 }  // namespace
 
 void bind_lines(nb::module_& m) {
+    m.attr("UNLIMITED_REACH") = unlimited_reach;
     m.def("block_end", block_end, "text"_a, "begin"_a, "wanted"_a, "threads"_a);
     nb::class_<LineAutomaton>(m, "LineAutomaton")
         .def(
@@ -124,12 +125,13 @@ void bind_lines(nb::module_& m) {
         .def(
             "__init__",
             [](LineSelector* self, const FindPattern* pattern, const LineWindows* windows,
-               const LineAutomaton* automaton, u64 max_items, bool is_word) {
+               const LineAutomaton* automaton, u64 max_items, bool is_word, u64 reach) {
                 if (automaton == nullptr && pattern == nullptr) throw std::invalid_argument("nothing selects lines");
-                new (self) LineSelector{pattern, windows, automaton, max_items, is_word};
+                new (self) LineSelector{pattern, windows, automaton, max_items, is_word, reach};
             },
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), "pattern"_a.none(),
-            "windows"_a.none() = nb::none(), "automaton"_a.none() = nb::none(), "max_items"_a = 0, "is_word"_a = false);
+            "windows"_a.none() = nb::none(), "automaton"_a.none() = nb::none(), "max_items"_a = 0, "is_word"_a = false,
+            "reach"_a = unlimited_reach);
     nb::class_<LineOptions>(m, "LineOptions")
         .def("__init__", [](LineOptions* self, nb::handle name, nb::handle mark,
                             nb::handle unmark) { new (self) LineOptions(line_options(name, mark, unmark)); })

@@ -59,10 +59,13 @@ class LineExpression:
         line_begin = nfa.add_in_line(selecting)
         automaton = _native.LineAutomaton(nfa.edges(), begin, line_begin)
         respecting = _tree(several, is_line, is_literal=is_literal, ignore_case=False)[0] if ignore_case else node
-        literal, windows = required_part(node, respecting, is_text=is_text, is_of_line=True).native()
+        part = required_part(node, respecting, is_text=is_text, is_of_line=True)
+        literal, windows = part.native()
+        before = int(is_word)  # bytes that the automaton reads before a match
+        reach = _native.UNLIMITED_REACH if part.reach is None else before + part.reach
         if max_items is None:
             max_items = max(MAX_ITEMS, min(_ITEMS_A_NODE * len(nfa.ranges), _MAX_ITEMS_OF_MANY))
-        self.selector = _native.LineSelector(literal, windows, automaton, max_items, is_word)
+        self.selector = _native.LineSelector(literal, windows, automaton, max_items, is_word, reach)
 
 
 def _add_words(nfa: Nfa, node: Node) -> int:

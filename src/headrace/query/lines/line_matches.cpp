@@ -21,16 +21,17 @@ bool is_of_word(char c) {
 
 class LongestMatches {
 public:
-    LongestMatches(LineStates& states, std::string_view line, const MatchRules& rules, std::vector<MatchSpan>& found)
-        : states_(states), line_(line), rules_(rules), found_(found) {}
+    LongestMatches(LineStates& states, std::string_view line, const MatchRules& rules, MatchBegins& begins,
+                   std::vector<MatchSpan>& found)
+        : states_(states), line_(line), rules_(rules), begins_(begins), found_(found) {}
 
     u64 run() {
         const u64 limit = rules_.max_words == 0 ? 0 : plain_steps * line_.size() + min_steps;
-        u64 begin = 0;
-        while (begin < line_.size() && steps_ < limit) begin = search(begin);
+        u64 begin = begins_.next(0);
+        while (begin < line_.size() && steps_ < limit) begin = begins_.next(search(begin));
         if (begin == line_.size()) return steps_;
         live_.emplace(states_.automaton(), line_, rules_.max_words, [&](u64 at) { return may_end(at); });
-        while (begin < line_.size()) begin = search(begin);
+        while (begin < line_.size()) begin = begins_.next(search(begin));
         return steps_ + live_->steps();
     }
 
@@ -65,6 +66,7 @@ private:
     LineStates& states_;
     std::string_view line_;
     const MatchRules& rules_;
+    MatchBegins& begins_;
     std::vector<MatchSpan>& found_;
     std::optional<LiveNodes> live_;
     u64 steps_ = 0;
@@ -72,8 +74,9 @@ private:
 
 }  // namespace
 
-u64 matches_in_line(LineStates& states, std::string_view line, const MatchRules& rules, std::vector<MatchSpan>& found) {
-    return LongestMatches(states, line, rules, found).run();
+u64 matches_in_line(LineStates& states, std::string_view line, const MatchRules& rules, MatchBegins& begins,
+                    std::vector<MatchSpan>& found) {
+    return LongestMatches(states, line, rules, begins, found).run();
 }
 
 }  // namespace headrace

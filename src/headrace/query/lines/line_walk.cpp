@@ -16,9 +16,10 @@ constexpr u64 min_lane_bytes = 1024;
 
 class LineWalk {
 public:
-    LineWalk(LineStates& states, std::string_view text, std::vector<u64>& found)
+    LineWalk(LineStates& states, std::string_view text, bool at_line_start, std::vector<u64>& found)
         : states_(states), begin_(bytes_of(text.data())), found_(found) {
         rows_.fill(states.at_line_start());
+        if (!at_line_start) rows_[0] = states.in_line();
         ends_.fill(begin_ + text.size());
         if (text.size() >= lane_count * min_lane_bytes) {
             for (u32 i = 1; i < lane_count; ++i) ends_[i - 1] = line_end(begin_ + text.size() * i / lane_count - 1);
@@ -119,8 +120,29 @@ private:
 
 }  // namespace
 
-void select_lines(LineStates& states, std::string_view text, std::vector<u64>& found) {
-    LineWalk(states, text, found).run();
+void select_lines(LineStates& states, std::string_view text, bool at_line_start, std::vector<u64>& found) {
+    LineWalk(states, text, at_line_start, found).run();
+}
+
+CandidateEnd read_candidate(LineStates& states, std::string_view text, u64 begin, u64 candidate) {
+    const u8* const class_of = states.class_of();
+    std::array<u32, 1> row{begin == 0 || text[begin - 1] == '\n' ? states.at_line_start() : states.in_line()};
+    u64 at = begin;
+    // Reads up to `end`, or to a row below `least`.
+    const auto read = [&](u64 end, u32 least) {
+        while (at < end) {
+            const u8 byte = static_cast<u8>(text[at++]);
+            u32 after = states.next()[row[0] + class_of[byte]];
+            if (after == states.unknown()) after = states.make(row, 0, byte);
+            row[0] = after;
+            if (after < least) return;
+        }
+    };
+    read(candidate + 1, states.first_state());
+    if (row[0] >= states.first_state()) read(text.size(), states.in_line() + 1);
+    if (row[0] < states.first_state()) return {at, row[0] != states.failed()};
+    const bool is_open = at == text.size() && text.back() != '\n';
+    return {at, is_open && states.accepts_at_end(row[0])};
 }
 
 }  // namespace headrace

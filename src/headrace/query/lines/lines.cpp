@@ -2,8 +2,8 @@
 // unless matches are shown. One thread then goes through these lines (line_output.cpp).
 //
 // An automaton reads whole lines, in pieces on several threads. If all matches have a literal in common, or one of a
-// few windows, it reads only lines with that. A search for these takes a small part of the automaton's time. A piece
-// with many of them is read whole.
+// few windows, it reads lines with that only. It begins at the first byte that may be in a match with it. A piece with
+// many of them is read whole.
 #include "query/lines/lines.hpp"
 
 #include <algorithm>
@@ -17,14 +17,12 @@
 namespace headrace {
 
 HR_FOR_EACH_ISA(const PatternKernels&(), pattern_kernels)
-HR_FOR_EACH_ISA(const WindowKernels&(), window_kernels)
 
 namespace {
 
 constexpr u64 few_bytes = 4096;   // in which line ends are counted without a search
 constexpr u64 words_an_item = 8;  // memory of sets of nodes, by entries of the table of states
 constexpr u64 hits_at_once = 512;
-constexpr u64 many_share = 128;  // with more than one candidate in as many bytes, the automaton reads all lines
 
 // Counts line ends in words of 8 bytes. A byte of `found` counts those at its place, in at most 255 words.
 u64 count_line_ends(std::string_view text) {
@@ -158,24 +156,32 @@ void LineSearch::find_in_piece(Lines lines, bool is_counted, PieceLines& piece) 
     }
 }
 
-// Finds the lines that the automaton selects: one by one those that have candidates, if these are few.
+LineCandidates LineSearch::candidates() const {
+    return {block_, plan_ ? &*plan_ : nullptr, selector_.windows, selector_.reach, resources_.isa};
+}
+
+// Finds the lines that the automaton selects: from one candidate to the next, if these are few.
 void LineSearch::select_in_piece(LineStates& states, Lines lines, PieceLines& piece) const {
-    std::vector<u64> candidates, selected;
-    if (!find_candidates(lines, candidates)) {
-        select_lines(states, block_.substr(lines.begin, lines.end - lines.begin), selected);
-        for (const u64 at : selected) add_line(lines, lines.begin + at, piece);
-        piece.count = selected.size();
-        return;
-    }
-    Lines line{lines.begin, lines.begin};
-    for (const u64 candidate : candidates) {
-        if (candidate < line.end || candidate >= lines.end) continue;
-        line = {line_begin(line.end, candidate), line_end(candidate)};
-        selected.clear();
-        select_lines(states, block_.substr(line.begin, line.end - line.begin), selected);
-        if (selected.empty()) continue;
+    const LineCandidates candidates = this->candidates();
+    std::vector<u64> found, selected;
+    const auto select = [&](u64 hit) {
+        add_line(lines, hit, piece);
         ++piece.count;
-        add(line, piece);
+    };
+    u64 at = lines.begin;
+    for (bool is_more = true; is_more;) {
+        if (!candidates.find(at, lines.end, found, is_more)) {
+            select_lines(states, block_.substr(at, lines.end - at), at == 0 || block_[at - 1] == '\n', selected);
+            for (const u64 hit : selected) select(at + hit);
+            return;
+        }
+        for (const u64 candidate : found) {
+            if (candidate < at || candidate >= lines.end) continue;
+            const u64 begin = line_begin(candidates.first_begin(at, candidate), candidate);
+            const CandidateEnd end = read_candidate(states, block_.substr(0, lines.end), begin, candidate);
+            if (end.is_selected) select(end.at - 1);
+            at = end.is_selected ? line_end(end.at - 1) : end.at;
+        }
     }
 }
 
@@ -193,33 +199,6 @@ void LineSearch::add(Lines line, PieceLines& piece) const {
     }
 }
 
-// Finds a position in each line that may have a match. Returns false if there are none to search for, or too many.
-bool LineSearch::find_candidates(Lines lines, std::vector<u64>& found) const {
-    const LineWindows* const windows = selector_.windows;
-    if (!plan_ && windows == nullptr) return false;
-    const u64 limit = std::min(lines.end - lines.begin, piece_bytes) / many_share + 1;
-    found.resize(limit);
-    FoundPositions hits{found.data(), limit, limit};
-    const auto range = [&](u64 begin, u64 width) {
-        const u64 end = width > block_.size() ? 0 : std::min(lines.end, block_.size() - width + 1);
-        return FindRange{text_of(block_).bytes, std::min(begin, end), end};
-    };
-    if (plan_) {
-        pattern_kernels_for(resources_.isa)().find(*plan_, range(lines.begin, plan_->length), hits);
-        found.resize(std::min(hits.count, limit));
-        return hits.count < limit;
-    }
-    const u64 lead = lines.begin == 0 ? 0 : windows->lead;
-    window_kernels_for(resources_.isa)().find(*windows, range(lines.begin - lead, windows->width), hits);
-    if (hits.count >= limit) return false;
-    found.resize(hits.count);
-    for (u64& at : found) at += windows->lead;
-    // The text lacks the line end before its first line, and may lack that of its last one.
-    if (windows->lead != 0 && lines.begin == 0) found.insert(found.begin(), 0);
-    if (windows->has_tail && lines.end == block_.size()) found.push_back(lines.end - 1);
-    return true;
-}
-
 // Returns the matches in a line that do not overlap. They are valid until the next call.
 std::span<const MatchSpan> LineSearch::matches_in(Lines line, std::span<const u64> hits) {
     matches_.clear();
@@ -228,7 +207,8 @@ std::span<const MatchSpan> LineSearch::matches_in(Lines line, std::span<const u6
             match_states_ = std::make_unique<LineStates>(*selector_.automaton, LineTask::match, selector_.max_items);
         const u64 size = line.end - line.begin - (block_[line.end - 1] == '\n');
         const MatchRules rules{selector_.is_word, words_an_item * selector_.max_items};
-        match_steps_ += matches_in_line(*match_states_, block_.substr(line.begin, size), rules, matches_);
+        MatchBegins begins(candidates(), line.begin, line.begin + size);
+        match_steps_ += matches_in_line(*match_states_, block_.substr(line.begin, size), rules, begins, matches_);
         for (MatchSpan& match : matches_) {
             match.begin += line.begin;
             match.end += line.begin;

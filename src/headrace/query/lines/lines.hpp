@@ -13,6 +13,7 @@
 #include "query/find/cpu/find.hpp"
 #include "query/find/cpu/find_kernels.hpp"
 #include "query/lines/automaton/line_states.hpp"
+#include "query/lines/line_candidates.hpp"
 #include "query/lines/line_matches.hpp"
 #include "query/lines/line_walk.hpp"
 #include "query/match/cpu/window_kernels.hpp"
@@ -26,6 +27,7 @@ struct LineSelector {
     const LineAutomaton* automaton;  // selects lines
     u64 max_items;                   // entries of a table of states (LineStates)
     bool is_word;                    // of MatchRules, for matches of the automaton in selected lines
+    u64 reach;                       // of LineCandidates, for the automaton
 };
 
 constexpr u64 no_limit = ~u64{0};
@@ -96,7 +98,7 @@ private:
     void select_in_piece(LineStates& states, Lines lines, PieceLines& piece) const;
     void add_line(Lines lines, u64 hit, PieceLines& piece) const;
     void add(Lines line, PieceLines& piece) const;
-    bool find_candidates(Lines lines, std::vector<u64>& found) const;
+    LineCandidates candidates() const;
     std::span<const MatchSpan> matches_in(Lines line, std::span<const u64> hits);
     void divide();
     void divide(const PieceLines& piece, u64& at);

@@ -13,9 +13,10 @@ class RequiredPart:
     `ignore_case`: whether letters of the literal match in either case.
     `windows`: tables of the windows, as in `Windows`; none if there is a literal.
     `has_lead`, `has_tail`: as in `Windows`.
+    `reach`: maximum number of bytes of a match before the literal or the window, None for any number.
     """
 
-    __slots__ = ("has_lead", "has_tail", "ignore_case", "literal", "windows")
+    __slots__ = ("has_lead", "has_tail", "ignore_case", "literal", "reach", "windows")
 
     def __init__(
         self,
@@ -25,9 +26,11 @@ class RequiredPart:
         windows: list[bytes],
         has_lead: bool = False,
         has_tail: bool = False,
+        reach: int | None = None,
     ) -> None:
         self.literal, self.ignore_case = literal, ignore_case
         self.windows, self.has_lead, self.has_tail = windows, has_lead, has_tail
+        self.reach = reach
 
     def native(self) -> tuple[_native.FindPattern | None, _native.LineWindows | None]:
         """Return the native form of the literal and of the windows."""
