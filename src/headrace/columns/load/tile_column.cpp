@@ -17,11 +17,20 @@ template <class Offset>
 void put_strings(const TileColumn& part, const StoredRows& stored, std::byte* values, Offset* to) {
     u64 base = part.string_base;
     for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
-        const u32* const ends = part.texts.ends;
-        const u32 begin = part.texts.start(from), end = ends[from + count - 1];
-        std::memcpy(values + base, part.texts.bytes + begin, end - begin);
-        for (usize row = from; row < from + count; ++row) *to++ = static_cast<Offset>(base + ends[row] - begin);
-        base += end - begin;
+        const TextSpans& texts = part.texts;
+        if (texts.are_joined()) {
+            const u32 begin = texts.start(from), end = texts.ends[from + count - 1];
+            std::memcpy(values + base, texts.bytes + begin, end - begin);
+            for (usize row = from; row < from + count; ++row)
+                *to++ = static_cast<Offset>(base + texts.ends[row] - begin);
+            base += end - begin;
+            return;
+        }
+        for (usize row = from; row < from + count; ++row) {
+            const u32 size = texts.size(row);
+            std::memcpy(values + base, texts.bytes + texts.start(row), size);
+            *to++ = static_cast<Offset>(base += size);
+        }
     });
 }
 

@@ -106,6 +106,13 @@ bool TileWorker::has_views(const TileColumn& part) const {
     return pass_.mode_ == LoadPass::Mode::convert && pass_.result_.columns[part.column].views;
 }
 
+// Return whether texts that need no change are copied from the tile's text to the result. Short ones are copied faster
+// in two steps: each to memory in the cache, then all at once.
+bool TileWorker::has_long_texts(const TileRows& rows) const {
+    constexpr usize LONG_BYTES = 64 << 10;
+    return text_capacity(rows) / LONG_BYTES >= rows.rows;
+}
+
 // Return an upper bound of the tile's string bytes.
 usize TileWorker::text_capacity(const TileRows& rows) const {
     if (rows.rows == 0) return 0;
@@ -186,7 +193,8 @@ void TileWorker::convert_strings(const TileRows& rows) {
         if (!is_string_job(part)) continue;
         ColumnJob job = job_for(rows, part);
         const bool has_fields = part.column < rows.columns;
-        if (has_fields && has_views(part) && kernels_.find_views(rows, job, part.texts, part.counts)) {
+        const bool views = has_views(part), stays = has_fields && (views || has_long_texts(rows));
+        if (stays && kernels_.find_texts(rows, job, views, part.texts, part.counts)) {
             part.stored_string_bytes = part.counts.string_bytes;
             continue;
         }
@@ -195,7 +203,7 @@ void TileWorker::convert_strings(const TileRows& rows) {
         job.string_ends = ends;
         part.counts = has_fields ? kernels_.convert(rows, job) : fill_with_nulls(rows, part, ends);
         part.texts = {bytes, ends - 1, ends, 1, 1, 0, 0};
-        part.stored_string_bytes = has_views(part) ? long_bytes(ends, rows.rows) : part.counts.string_bytes;
+        part.stored_string_bytes = views ? long_bytes(ends, rows.rows) : part.counts.string_bytes;
         bytes += part.counts.string_bytes;
         ends += rows.rows;
     }

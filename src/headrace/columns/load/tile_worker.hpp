@@ -51,6 +51,7 @@ private:
     bool has_valid_text(const TileRows& rows) const;
     bool is_string_job(const TileColumn& part) const;
     bool has_views(const TileColumn& part) const;
+    bool has_long_texts(const TileRows& rows) const;
     bool may_remove_rows() const;
     bool expects_place() const;
     bool chooses_rows() const { return pass_.run_.chosen.has_value(); }

@@ -8,9 +8,9 @@
 #include "columns/convert/cpu/convert_strings.hpp"
 #include "columns/convert/cpu/convert_values.hpp"
 #include "columns/convert/cpu/shapes.hpp"
+#include "columns/convert/cpu/stored_texts.hpp"
 #include "columns/convert/cpu/time_shapes.hpp"
 #include "columns/convert/cpu/valid_utf8.hpp"
-#include "columns/convert/cpu/views.hpp"
 
 HR_BEGIN_NAMESPACE
 namespace {
@@ -72,7 +72,7 @@ usize field_text(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted)
 }  // namespace
 
 const ConvertKernels& convert_kernels() {
-    static constexpr ConvertKernels kernels = {convert, field_text, is_valid_utf8, find_views, put_views};
+    static constexpr ConvertKernels kernels = {convert, field_text, is_valid_utf8, find_texts, put_views};
     return kernels;
 }
 

@@ -59,6 +59,8 @@ struct TextSpans {
     usize start_stride, stride;
     u32 start_offset, back;
 
+    // Return whether each text begins where the one before ends.
+    bool are_joined() const { return ends == starts + 1 && start_stride == 1 && stride == 1 && start_offset == back; }
     u32 start(usize row) const { return starts[row * start_stride] + start_offset; }
     u32 size(usize row) const { return ends[row * stride] - back - start(row); }
 };
@@ -69,9 +71,9 @@ struct ConvertKernels {
     usize (*field_text)(const TileRows& rows, u32 start, u32 end, u8* to, bool& quoted);
     // Returns whether n bytes are well-formed UTF-8.
     bool (*is_valid_utf8)(const u8* text, usize n);
-    // Finds the texts, the nulls and the bytes of long texts of a column of views whose texts need no change, and
+    // Finds the texts, the nulls and the bytes (of views: of long texts) of a column whose texts need no change, and
     // returns true. Returns false for a column that has to be converted.
-    bool (*find_views)(const TileRows& rows, const ColumnJob& job, TextSpans& texts, ColumnCounts& counts);
+    bool (*find_texts)(const TileRows& rows, const ColumnJob& job, bool views, TextSpans& texts, ColumnCounts& counts);
     // Writes the views of texts [from, from + count), and copies long ones. Returns the end of the copies.
     u64 (*put_views)(const TextSpans& texts, usize from, usize count, ViewBytes bytes, View* to);
 };
