@@ -43,7 +43,24 @@ def test_a_data_fault_says_where_and_what_to_do(source: Path, tmp_path: Path, ca
 def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.csv").touch()
     assert main(["load", str(tmp_path / "in.csv"), "--to", str(tmp_path / "o.parquet")]) == 1
-    assert capsys.readouterr().err == "headrace: the input has no record; pass --names A,B,... to read an empty table\n"
+    assert capsys.readouterr().err == "headrace: the input holds no record; pass --names A,B,... to get an empty table\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["sniff", "{dir}/empty.csv"], "the sample holds no record, so there is nothing to sniff"),
+        (["head", "{in}", "--header-rows", "5"], "names the record with index 5, but there are 4"),
+        (["head", "{dir}"], "or all files below it with --hive"),
+        (["store", "stat", "{dir}"], "headrace store create makes one"),
+    ],
+)
+def test_advice_is_one_that_the_command_takes(
+    source: Path, tmp_path: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty.csv").touch()
+    assert main([argument.replace("{in}", str(source)).replace("{dir}", str(tmp_path)) for argument in arguments]) in (1, 3)
+    assert words in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -51,6 +68,11 @@ def test_an_empty_file_is_a_data_fault(tmp_path: Path, capsys: pytest.CaptureFix
     [
         (["laod"], "unknown command 'laod'; did you mean 'load'?"),
         (["load", "{in}", "--quote-chr", "x"], "unknown option --quote-chr; did you mean '--quote-char'?"),
+        (["head", "{in}", "--schema=a=int8"], "unknown option --schema"),
+        (["head", "{in}", "--progress"], "unknown option --progress"),
+        (["sniff", "{in}", "--infer-schema"], "unknown option --infer-schema"),
+        (["count", "{in}", "--n-rows", "1"], "unknown option --n-rows\n"),
+        (["head", "{in}", "--double-quote=no"], "--double-quote takes no value, and is the default; got 'no'"),
         (["load", "{in}", "--to", "-", "--memory-limit", "3x"], "expected a number of bytes such as 64MB or 1GiB"),
         (["load", "{in}", "--to", "-", "--rows-per-file", "3"], "--to - is one stream"),
         (["load", "{in}", "--to", "{dir}/o.csv", "--shrink", "--batch-bytes", "9"], "remove --batch-bytes"),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from headrace.core.errors import EmptyInputError, MemoryLimitError, OptionError, ParseError
+from headrace.core.errors import MemoryLimitError, OptionError, ParseError
+
+_ADVICE = {
+    "pass schema= or names= to get": "pass --names A,B,... to get",
+    "with hive_partitioning=True": "with --hive",
+    "Store(path, schema=...) creates one": "headrace store create makes one",
+}
+"""Advice of the library that messages with paths have, and the command's own."""
 
 
 def message_of(error: BaseException) -> str:
@@ -13,8 +20,6 @@ def message_of(error: BaseException) -> str:
         # The library's message ends with advice for Python callers.
         fault = str(error).rpartition("; pass ")[0] or str(error)
         return f"{fault}\nTo continue after bad records: --on-error reject, and --rejects FILE to keep them."
-    if isinstance(error, EmptyInputError):
-        return "the input has no record; pass --names A,B,... to read an empty table"
     if isinstance(error, OptionError):
         from headrace.cli.common import options
         from headrace.cli.common.words import in_flags
@@ -27,7 +32,10 @@ def message_of(error: BaseException) -> str:
         return "out of memory"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    return str(error)
+    message = str(error)
+    for call, command in _ADVICE.items():
+        message = message.replace(call, command)
+    return message
 
 
 def print_error(message: str) -> None:

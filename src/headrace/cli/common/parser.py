@@ -45,12 +45,13 @@ class Parser(argparse.ArgumentParser):
         known = self._option_string_actions
         if not name.startswith("--") or " " in name or name in known:
             return [word]
-        flags = _flag_of(name[2:].replace("-", "_"))
+        flags = _flag_of(name[2:].replace("-", "_"), known)
         if not flags and name.replace("_", "-") in known:
             flags = [name.replace("_", "-")]
-        if flags is None or any(flag not in known for flag in flags):
-            spellings = ["--" + one.replace("_", "-") for option in _options() for one in _names(option)]
-            self.error(f"unknown option {name}{_hint(name, [*known, *spellings])}")
+        if flags is None:
+            self.error(f"unknown option {name}{_hint(name, [*known, *_spellings(known)])}")
+        if equals and not flags:
+            self.error(f"option {name} takes no value, and is the default; got {value!r}")
         return [flag + equals + value for flag in flags]
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -68,9 +69,23 @@ def _hint(name: str, names: Collection[str]) -> str:
     return "" if near is None else f"; did you mean {near!r}?"
 
 
-def _flag_of(name: str) -> list[str] | None:
-    """Return the flag for a name of the library, or for its contrary (``no_double_quote``); None for another word."""
+def _spellings(known: Collection[str]) -> list[str]:
+    """Return the library's names, as flags, of the options that a parser knows."""
+    return ["--" + name.replace("_", "-") for option in _options() if _is_known(option, known) for name in _names(option)]
+
+
+def _is_known(option: Option, known: Collection[str]) -> bool:
+    return any(flag.spelling in known for flag in option.flags)
+
+
+def _flag_of(name: str, known: Collection[str]) -> list[str] | None:
+    """Return the flag for a name of the library, or for its contrary (``no_double_quote``); None for another word.
+
+    `known`: flags of the parser. Names of options without a flag there are other words.
+    """
     for option in _options():
+        if not _is_known(option, known):
+            continue
         if name in _names(option):
             return _flag(option, is_on=True)
         if name.startswith("no_") and name[3:] in _names(option):
