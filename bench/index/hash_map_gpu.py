@@ -249,6 +249,7 @@ def call_rows() -> list[list[str]]:
     named = headrace.HashMap("int32", "int32", context=Context(device="cuda"))
     named.insert(table.keys, table.values)
     other, absent = values + 1, keys_of(1 << 24, 1000)
+    kinds = (torch.arange(1000, device="cuda") % 5 == 0).to(torch.uint8)  # a fifth are insertions, others finds
     ways: list[tuple[str, Callable[[], Any]]] = [
         ("find", lambda: named.find(keys)),
         ("contains", lambda: named.contains(keys)),
@@ -257,6 +258,7 @@ def call_rows() -> list[list[str]]:
         ("upsert by first", lambda: named.upsert(keys, values, reduce="first")),
         ("replace", lambda: named.replace(keys, other)),
         ("erase, absent", lambda: named.erase(absent)),
+        ("apply, any order", lambda: named.apply(kinds, keys, values, order="any")),
     ]
     rows = []
     for name, work in ways:
