@@ -9,7 +9,7 @@
 #include "gpu/block/partition_point.cuh"
 #include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/mixed_task.hpp"
-#include "index/hash_map/gpu/multi_map_ref.cuh"
+#include "index/hash_map/gpu/multimap/multi_map_ref.cuh"
 #include "index/hash_map/rules/map_operation.hpp"
 
 using namespace headrace;
