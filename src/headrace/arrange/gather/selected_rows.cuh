@@ -3,8 +3,7 @@
 #pragma once
 #include "gpu/block/block.cuh"
 
-namespace headrace {
-namespace selected {
+namespace headrace::selected {
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 turns = 8;
@@ -30,5 +29,4 @@ __device__ __forceinline__ void mark(u64 rows, u32* bits, u64* counts, const IsS
     if (threadIdx.x == 0) counts[blockIdx.x] = selected;
 }
 
-}  // namespace selected
-}  // namespace headrace
+}  // namespace headrace::selected

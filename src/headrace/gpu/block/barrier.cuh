@@ -11,8 +11,7 @@
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 class Barrier {
 public:
@@ -99,5 +98,4 @@ struct StagePhase {
     }
 };
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -2,8 +2,7 @@
 #pragma once
 #include "gpu/block/warp.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 template <class T>
 struct WarpPrefix {
@@ -33,5 +32,4 @@ __device__ __forceinline__ T reduce_block(T value, T (&totals)[threads / lanes])
     return value;
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -11,8 +11,7 @@
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 constexpr u32 stage_none = 0, stage_total = 1, stage_prefix = 2;
 
@@ -131,5 +130,4 @@ private:
     Word* states_;
 };
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

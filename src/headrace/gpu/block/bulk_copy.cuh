@@ -4,8 +4,7 @@
 #pragma once
 #include "gpu/block/barrier.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 // Arrivals at the barrier of a tile that is copied to shared memory.
 constexpr u32 load_arrivals = lanes;
@@ -95,5 +94,4 @@ __device__ __forceinline__ void store_items_async(T* to, const T* from, i64 coun
     __syncwarp();
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -5,8 +5,7 @@
 #pragma once
 #include "gpu/block/memory_access.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 constexpr u32 top_bits = 0x80808080u;
 
@@ -142,5 +141,4 @@ __device__ __forceinline__ u32 prefix_parities(u32 bits) {
     return bits;
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -4,8 +4,7 @@
 #pragma once
 #include "core/cpu/portable.hpp"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 // Waits until all preceding launches have ended and their writes are visible. All threads of such a kernel call it
 // first.
@@ -15,5 +14,4 @@ __device__ __forceinline__ void wait_for_launch_before() {
 #endif
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -13,8 +13,7 @@
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 template <class T>
 struct StateOf {
@@ -123,5 +122,4 @@ private:
     u32 epoch_;
 };
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

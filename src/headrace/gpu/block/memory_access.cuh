@@ -17,8 +17,7 @@
 #define HR_DYNAMIC_SHARED(type, name) type* const name = static_cast<type*>(headrace::fibers::dynamic_shared())
 #endif
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 // Returns a pointer to global memory. The compiler then needs no generic stores, which may go to shared memory.
 template <class T>
@@ -192,5 +191,4 @@ __device__ __forceinline__ void wait_for_copies() {
 // Stores 16 bytes that are not read again soon: the first to be evicted from the cache.
 __device__ __forceinline__ void store_streaming(uint4* p, uint4 value) { __stcs(p, value); }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

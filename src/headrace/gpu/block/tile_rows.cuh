@@ -8,8 +8,7 @@
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 template <class T>
 constexpr u32 per_vector = 16 / sizeof(T);
@@ -57,5 +56,4 @@ __device__ __forceinline__ void load_rows(Rows<T, rows>& items, const T* in, i64
     }
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -20,8 +20,7 @@
 #include "gpu/block/warp.cuh"
 #include "gpu/containers/slab_table.hpp"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 constexpr u32 group_lanes = 8;
 constexpr u32 mark_offset = 120;
@@ -162,5 +161,4 @@ __device__ __forceinline__ tile::WordPair load_slab(const SlabTable& table, u32 
     return turn.is_busy ? load(lane_bytes(table, slab)) : tile::WordPair{0, 0};
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

@@ -5,8 +5,7 @@
 #include "gpu/block/warp.cuh"
 #include "structure/gpu/dfa_tables.hpp"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 constexpr u32 no_byte = 256;
 
@@ -93,5 +92,4 @@ __device__ __forceinline__ uint4 with_spares(uint4 bytes, u32 marks, u32 spare, 
     return {words[0], words[1], words[2], words[3]};
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

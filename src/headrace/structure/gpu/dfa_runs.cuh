@@ -3,8 +3,7 @@
 #pragma once
 #include "structure/gpu/dfa_rows.cuh"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // A map under construction. 8 states: one byte-permute selector a state, four in each register. 16 states: four bits a
 // state. `nibbles` gives the common form of four bits a state, in which maps are composed and stored.
@@ -177,5 +176,4 @@ __device__ inline void map_chunk(const uint4* chunk, u32 rows, const Steps<wide_
     for (u32 state = 0; state < wide_states; ++state) map[state] = live[map[state]];
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

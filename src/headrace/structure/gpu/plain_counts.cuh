@@ -2,8 +2,7 @@
 #pragma once
 #include "structure/gpu/plain_masks.cuh"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // A thread's counts on one side of quotes. The count of a mask adds 128 for each byte (bit 7 of each byte is summed).
 struct SideCounts {
@@ -128,5 +127,4 @@ __device__ __forceinline__ void watch(PlainCounts& counts, const TextVector& pla
     }
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

@@ -7,8 +7,7 @@
 #include "structure/gpu/tile_start.hpp"
 #include "structure/gpu/tile_text.cuh"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // The dialect's special bytes, each repeated in all bytes of a word.
 struct Patterns {
@@ -190,5 +189,4 @@ struct Parities {
     __device__ __forceinline__ bool all() const { return (__popc(odd) & 1) != 0; }
 };
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

@@ -3,8 +3,7 @@
 #include "structure/gpu/plain_counts.cuh"
 #include "structure/gpu/tile_summary.hpp"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // For a block of `threads` threads, each of which reads `rows` vectors. `quoted`: the dialect has quotes.
 template <u32 threads, u32 rows, bool quoted>
@@ -149,5 +148,4 @@ __device__ __forceinline__ void add_found(FindTotals* totals, u32 flags) {
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

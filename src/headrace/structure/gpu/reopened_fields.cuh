@@ -6,8 +6,7 @@
 #include "structure/emit.hpp"
 #include "structure/gpu/dfa_rows.cuh"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // Return whether a malformed byte reopens a field. Others are quotes that are text themselves. `step`: that of the
 // byte.
@@ -61,5 +60,4 @@ __device__ __forceinline__ bool is_reopened(const u8* text, u64 bytes, u64 at, c
     return false;
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

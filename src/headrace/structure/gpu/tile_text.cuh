@@ -5,8 +5,7 @@
 #include "structure/gpu/tile_start.hpp"
 #include "structure/reached.hpp"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // Return bytes [at, at + 16) of the text, padded with `before` and `after`.
 __device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 at, u8 before, u8 after) {
@@ -85,5 +84,4 @@ __device__ __forceinline__ void add_flags(FindTotals* totals, u32 flags) {
     if ((flags & ~tile::load_relaxed(&totals->flags)) != 0) atomicOr(&totals->flags, flags);
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

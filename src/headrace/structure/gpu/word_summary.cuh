@@ -7,8 +7,7 @@
 #pragma once
 #include "structure/gpu/plain_summary.cuh"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // Bit masks of a tile in shared memory. Each pointer is to the tile's first word, aligned to 16 bytes; masks of the
 // halo before the tile precede it.
@@ -255,5 +254,4 @@ struct WordSummaries {
     }
 };
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

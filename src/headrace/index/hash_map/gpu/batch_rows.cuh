@@ -3,8 +3,7 @@
 #include "gpu/containers/slab_list.cuh"
 #include "index/hash_map/rules/seeded_hash.hpp"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 constexpr u32 threads = HR_THREADS;
 using L = Layout<HR_KEY_WIDTH, HR_VALUE_WIDTH>;
@@ -32,5 +31,4 @@ __device__ __forceinline__ void count_flags(u64* counter, bool flag) {
     if (threadIdx.x == 0 && flags != 0) atomicAdd(counter, static_cast<u64>(flags));
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

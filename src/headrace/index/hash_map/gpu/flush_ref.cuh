@@ -7,8 +7,7 @@
 #pragma once
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // The place of the next pair: slot number `used` of slab `slab`, or the first slot of the next slab if it is full.
 struct WriteCursor {
@@ -91,5 +90,4 @@ __device__ __forceinline__ void flush_list(const SlabTable& table, u32 bucket, b
     if (is_long && group_lane() == 0) cut_list(table, cursor.slab);
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

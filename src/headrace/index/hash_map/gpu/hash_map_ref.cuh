@@ -11,8 +11,7 @@
 #include "gpu/containers/slab_alloc.cuh"
 #include "index/hash_map/rules/seeded_hash.hpp"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // A key as slots store it, the first slab of its bucket, and its bit in that slab's mark.
 //
@@ -254,5 +253,4 @@ __device__ __forceinline__ u32 insert_absent(const SlabTable& table, const NewPa
     return run_insertions<L>(table, pair, is_active, step, link);
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

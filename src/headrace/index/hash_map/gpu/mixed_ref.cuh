@@ -15,8 +15,7 @@
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 #include "index/hash_map/rules/map_operation.hpp"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // Word of a bucket: twice the number of operations that have had the lock, and 1 while one has it.
 __device__ __forceinline__ bool try_lock(u32* word, u32& ticket) {
@@ -203,5 +202,4 @@ __device__ __forceinline__ MixedResult<L> run_operation(const SlabTable& table, 
     return own.result();
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

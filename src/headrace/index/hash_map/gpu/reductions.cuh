@@ -3,8 +3,7 @@
 #include "core/operators.hpp"
 #include "gpu/block/memory_access.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // The order of the rows does not change the result, except for `last` and `first`. Numbers are those of
 // slab_kernels.py.
@@ -27,5 +26,4 @@ __device__ __forceinline__ void reduce_value(Word* held, Word value, SlotReducti
     if (how == SlotReduction::signed_max && own > other) atomicMax(reinterpret_cast<Signed*>(held), own);
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

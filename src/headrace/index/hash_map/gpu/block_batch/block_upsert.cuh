@@ -6,8 +6,7 @@
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 #include "index/hash_map/gpu/reductions.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // A thread's row. `number`: its position in the order of the batch, below 0xFFFFFFFD.
 template <class L>
@@ -73,5 +72,4 @@ __device__ __forceinline__ BlockCounts upsert_by_block(const SlabTable& table, c
     return {added, 0};
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

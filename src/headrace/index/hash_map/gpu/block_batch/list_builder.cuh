@@ -15,8 +15,7 @@
 #pragma once
 #include "index/hash_map/gpu/block_batch/block_upsert.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 constexpr u32 block_buckets = HR_BUCKETS;            // at most
 constexpr u32 block_slab_count = block_buckets + 1;  // the last one is for the key that marks empty slots
@@ -296,5 +295,4 @@ private:
     }
 };
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

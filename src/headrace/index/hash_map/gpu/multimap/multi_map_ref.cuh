@@ -6,8 +6,7 @@
 #pragma once
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // Returns an empty position; different warps begin at different ones.
 __device__ __forceinline__ u32 chosen_position(u32 empties) {
@@ -111,5 +110,4 @@ __device__ __forceinline__ void visit_lists(const SlabTable& table, typename L::
     }
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab
