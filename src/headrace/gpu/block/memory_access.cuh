@@ -60,17 +60,17 @@ struct WordPair {
 #if defined(__CUDACC__)
 
 #define HR_LOAD(name, order)                                                              \
-    __device__ __forceinline__ u32 name(const u32* p) {                                   \
+    HR_MEMBER u32 name(const u32* p) {                                                    \
         u32 value;                                                                        \
         asm volatile("ld." order ".u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");     \
         return value;                                                                     \
     }                                                                                     \
-    __device__ __forceinline__ u64 name(const u64* p) {                                   \
+    HR_MEMBER u64 name(const u64* p) {                                                    \
         u64 value;                                                                        \
         asm volatile("ld." order ".u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");     \
         return value;                                                                     \
     }                                                                                     \
-    __device__ __forceinline__ WordPair name(const WordPair* p) {                         \
+    HR_MEMBER WordPair name(const WordPair* p) {                                          \
         WordPair value;                                                                   \
         asm volatile("{ .reg .b128 t; ld." order ".b128 t, [%2]; mov.b128 {%0, %1}, t; }" \
                      : "=l"(value.low), "=l"(value.high)                                  \
@@ -79,13 +79,13 @@ struct WordPair {
         return value;                                                                     \
     }
 #define HR_STORE(name, order)                                                                           \
-    __device__ __forceinline__ void name(u32* p, u32 value) {                                           \
+    HR_MEMBER void name(u32* p, u32 value) {                                                            \
         asm volatile("st." order ".gpu.u32 [%0], %1;" ::"l"(p), "r"(value) : "memory");                 \
     }                                                                                                   \
-    __device__ __forceinline__ void name(u64* p, u64 value) {                                           \
+    HR_MEMBER void name(u64* p, u64 value) {                                                            \
         asm volatile("st." order ".gpu.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");                 \
     }                                                                                                   \
-    __device__ __forceinline__ void name(WordPair* p, WordPair value) {                                 \
+    HR_MEMBER void name(WordPair* p, WordPair value) {                                                  \
         asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st." order ".gpu.b128 [%0], t; }" ::"l"(p), \
                      "l"(value.low), "l"(value.high)                                                    \
                      : "memory");                                                                       \

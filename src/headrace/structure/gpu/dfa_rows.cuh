@@ -21,13 +21,13 @@ template <>
 struct Row<8> {
     u64 bytes;
 
-    __device__ __forceinline__ u32 from(u32 state) const { return pick(bytes, state); }
+    HR_MEMBER u32 from(u32 state) const { return pick(bytes, state); }
 };
 template <>
 struct alignas(16) Row<16> {
     u64 low, high;
 
-    __device__ __forceinline__ u32 from(u32 state) const {
+    HR_MEMBER u32 from(u32 state) const {
         const u32 below = pick(low, state), above = pick(high, state ^ 8);
         return (state & 8) != 0 ? above : below;
     }
@@ -37,7 +37,7 @@ template <>
 struct Row<64> {
     const u16* steps;
 
-    __device__ __forceinline__ u32 from(u32 step) const { return steps[step >> 8]; }
+    HR_MEMBER u32 from(u32 step) const { return steps[step >> 8]; }
 };
 
 // The state that a step leads to; and the step that stands for a state before the first byte.
@@ -65,7 +65,7 @@ struct Steps {
     // Return the row of byte k of a word; the byte's position in the tile is `place`. Outside the text it changes
     // nothing.
     template <bool whole>
-    __device__ __forceinline__ Row<count> at(u32 word, u32 k, Extent extent, i32 place) const {
+    HR_MEMBER Row<count> at(u32 word, u32 k, Extent extent, i32 place) const {
         const bool is_text = whole || (place >= extent.from && place < extent.to);
         const u8* const row = of[group_of[is_text ? word >> (k * 8) & 0xFF : no_byte]];
         if constexpr (count > 16) {

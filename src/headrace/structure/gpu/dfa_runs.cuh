@@ -13,11 +13,11 @@ template <>
 struct Map<8> {
     u32 low = 0x3210, high = 0x7654;
 
-    __device__ __forceinline__ void step(const Row<8>& row) {
+    HR_MEMBER void step(const Row<8>& row) {
         low = tile::selectors_of(pick(row.bytes, low));
         high = tile::selectors_of(pick(row.bytes, high));
     }
-    __device__ __forceinline__ u64 nibbles() const {
+    HR_MEMBER u64 nibbles() const {
         return (low & 0xFFFF) | (high & 0xFFFF) << 16 | static_cast<u64>(0xFEDCBA98) << 32;
     }
 };
@@ -25,21 +25,21 @@ template <>
 struct Map<16> {
     u64 states = ComposeStates::identity();
 
-    __device__ __forceinline__ void step(const Row<16>& row) {
+    HR_MEMBER void step(const Row<16>& row) {
         u64 next = 0;
 #pragma unroll
         for (u32 shift = 0; shift < 64; shift += 4)
             next |= static_cast<u64>(row.from(static_cast<u32>(states >> shift) & 15) & 15) << shift;
         states = next;
     }
-    __device__ __forceinline__ u64 nibbles() const { return states; }
+    HR_MEMBER u64 nibbles() const { return states; }
 };
 
 // Composes maps of 8 states with byte permutes, each of which looks up 4 of 8 bytes.
 struct ComposeEight {
     using Item = u64;
-    static __device__ __forceinline__ u64 identity() { return ComposeStates::identity(); }
-    static __device__ __forceinline__ u64 join(u64 a, u64 b) {
+    HR_MEMBER static u64 identity() { return ComposeStates::identity(); }
+    HR_MEMBER static u64 join(u64 a, u64 b) {
         const u32 of = static_cast<u32>(b);
         const u64 bytes = static_cast<u64>(of & 0x0F0F0F0F) | static_cast<u64>(of >> 4 & 0x0F0F0F0F) << 32;
         // Byte i of `bytes` belongs to state 2 i for i < 4, and to state 2 (i - 4) + 1 after that; `spread` is in
@@ -58,7 +58,7 @@ struct Few {
     u32 which = 0;  // slot of each start state, two bits each
     bool enough;    // `most` slots suffice
 
-    __device__ __forceinline__ explicit Few(u64 map) {
+    HR_MEMBER explicit Few(u64 map) {
         u32 left = (1u << count) - 1;
 #pragma unroll
         for (u32 slot = 0; slot < most; ++slot) {
@@ -73,7 +73,7 @@ struct Few {
         }
         enough = left == 0;
     }
-    __device__ __forceinline__ u64 nibbles() const {
+    HR_MEMBER u64 nibbles() const {
         u64 map = ComposeStates::identity();
 #pragma unroll
         for (u32 i = 0; i < count; ++i) {

@@ -71,8 +71,7 @@ struct Staged {
 
     // Load tile at `first`. `text_marks`: a bit for each lenient quote that opens no field (lenient_quotes.cu), or
     // null.
-    __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables,
-                                            const u16* text_marks) {
+    HR_MEMBER Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables, const u16* text_marks) {
         const i64 left = static_cast<i64>(bytes) - first;
         const Extent extent = {first < 0 ? static_cast<i32>(-first) : 0,
                                left < tile_bytes ? static_cast<i32>(left) : static_cast<i32>(tile_bytes)};
@@ -102,10 +101,10 @@ struct Staged {
         return extent;
     }
     // Once the tile has been read: the roles of 32 bytes, and their spaces if padding is dropped.
-    __device__ __forceinline__ DfaRoles roles(u32 word) const { return bits_as<DfaRoles>(vector[place_of(2 * word)]); }
-    __device__ __forceinline__ u32 spaces(u32 word) const { return vector[place_of(2 * word + 1)].x; }
+    HR_MEMBER DfaRoles roles(u32 word) const { return bits_as<DfaRoles>(vector[place_of(2 * word)]); }
+    HR_MEMBER u32 spaces(u32 word) const { return vector[place_of(2 * word + 1)].x; }
 
-    static __device__ __forceinline__ bool is_whole(Extent extent) {
+    HR_MEMBER static bool is_whole(Extent extent) {
         return extent.from == 0 && extent.to == static_cast<i32>(tile_bytes);
     }
 };
@@ -137,7 +136,7 @@ struct Maps {
     Staged staged;
     u8 of_chunk[threads][wide_pitch];
 
-    __device__ __forceinline__ void make(const u8* text, u64 bytes, const Tables* tables, const u16* marks) {
+    HR_MEMBER void make(const u8* text, u64 bytes, const Tables* tables, const u16* marks) {
         const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
         const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
         const Extent extent = staged.stage(text, bytes, first, tables, marks);

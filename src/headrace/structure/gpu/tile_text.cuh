@@ -51,7 +51,7 @@ struct Trail {
 
     // Add the window at `begin`; return whether a record ends in it.
     template <u32 bytes>
-    __device__ __forceinline__ bool add(const DelimiterMasks<bytes>& window, i64 begin) {
+    HR_MEMBER bool add(const DelimiterMasks<bytes>& window, i64 begin) {
         const i32 start = last_of<bytes>(window.starts), separator = last_of<bytes>(window.separators);
         const i32 record = last_of<bytes>(window.records);
         if (start >= 0 && begin + start > record_begin) record_begin = begin + start;
@@ -63,7 +63,7 @@ struct Trail {
     }
 
     // Return the result for a tile with these counts.
-    __device__ __forceinline__ Reached reached(u32 records, u32 separators) const {
+    HR_MEMBER Reached reached(u32 records, u32 separators) const {
         const i64 field = record_begin > field_begin ? record_begin : field_begin;
         return {records, static_cast<u64>(record_begin), static_cast<u64>(field), records == 0 ? separators : column,
                 records != 0};
