@@ -78,7 +78,7 @@ private:
 };
 
 // Makes initialised barriers visible. All threads of the block call it after one thread has called `begin`.
-__device__ __forceinline__ void gates_begun() {
+HR_FN void gates_begun() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif

@@ -10,7 +10,7 @@ namespace headrace::structure {
 constexpr u32 no_byte = 256;
 
 // Return four of eight bytes, chosen by selectors.
-__device__ __forceinline__ u32 pick(u64 bytes, u32 selectors) {
+HR_FN u32 pick(u64 bytes, u32 selectors) {
     return tile::permute(static_cast<u32>(bytes), static_cast<u32>(bytes >> 32), selectors);
 }
 
@@ -42,11 +42,11 @@ struct Row<64> {
 
 // The state that a step leads to; and the step that stands for a state before the first byte.
 template <u32 count>
-__device__ __forceinline__ u32 state_of(u32 step) {
+HR_FN u32 state_of(u32 step) {
     return count > 16 ? step >> 8 : step & 15;
 }
 template <u32 count>
-__device__ __forceinline__ u32 step_to(u32 state) {
+HR_FN u32 step_to(u32 state) {
     return count > 16 ? state << 8 : state;
 }
 
@@ -78,7 +78,7 @@ struct Steps {
 
 // Translate 16 bytes of a text with lenient quotes for the tables. Quotes that open no field (`marks`, a bit each)
 // become `spare`, and bytes equal to `spare` become `other`.
-__device__ __forceinline__ uint4 with_spares(uint4 bytes, u32 marks, u32 spare, u32 other) {
+HR_FN uint4 with_spares(uint4 bytes, u32 marks, u32 spare, u32 other) {
     u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {

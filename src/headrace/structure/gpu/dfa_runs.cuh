@@ -89,7 +89,7 @@ struct Few {
 // Run the chunk's vectors after the first one from the distinct states of all lanes, if these are few. Return whether
 // that is so, and the state map.
 template <u32 most, bool whole, u32 rows, u32 count>
-__device__ __forceinline__ bool run_few(const uint4* chunk, const Steps<count>& steps, Extent extent, u64& map) {
+HR_FN bool run_few(const uint4* chunk, const Steps<count>& steps, Extent extent, u64& map) {
     Few<count, most> few(map);
     if (!__all_sync(tile::all_lanes, few.enough)) return false;
     const i32 begin = static_cast<i32>(threadIdx.x * rows * 16);
@@ -113,7 +113,7 @@ __device__ __forceinline__ bool run_few(const uint4* chunk, const Steps<count>& 
 // Return the state map of a chunk of `rows` vectors. The first vector runs from every state. If all lanes then have few
 // distinct states (usually inside quotes, outside, and in a comment), only those run through the rest.
 template <bool whole, u32 rows, u32 count>
-__device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps<count>& steps, Extent extent) {
+HR_FN u64 map_of(const uint4* chunk, const Steps<count>& steps, Extent extent) {
     Map<count> map;
     const i32 begin = static_cast<i32>(threadIdx.x * rows * 16);
     const auto run_all = [&](u32 row) {
@@ -141,8 +141,7 @@ __device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps<count>& st
 constexpr u32 wide_states = 64;
 constexpr u32 wide_pitch = wide_states + 4;  // avoids bank conflicts between threads' maps
 
-__device__ __forceinline__ u32 run_row(const uint4& vector, const Steps<wide_states>& steps, u32 state, Extent extent,
-                                       i32 place) {
+HR_FN u32 run_row(const uint4& vector, const Steps<wide_states>& steps, u32 state, Extent extent, i32 place) {
     const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
     u32 step = step_to<wide_states>(state);
 #pragma unroll

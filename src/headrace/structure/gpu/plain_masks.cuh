@@ -56,7 +56,7 @@ struct Masks {
     tile::Bits completing;  // LF that completes CR LF
 };
 
-__device__ __forceinline__ tile::Bits find_byte(const TextVector& place, u32 pattern) {
+HR_FN tile::Bits find_byte(const TextVector& place, u32 pattern) {
     tile::Bits found;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) found.word[k] = tile::equals(place.word[k], pattern);
@@ -65,7 +65,7 @@ __device__ __forceinline__ tile::Bits find_byte(const TextVector& place, u32 pat
 
 // Return the bytes inside quotes. An opening quote counts as inside, a closing one as outside. `inside`: the state of
 // the preceding byte.
-__device__ __forceinline__ tile::Bits find_inside(const tile::Bits& quotes, bool inside) {
+HR_FN tile::Bits find_inside(const tile::Bits& quotes, bool inside) {
     tile::Bits found;
     u32 carry = inside ? tile::top_bits : 0;
 #pragma unroll
@@ -78,7 +78,7 @@ __device__ __forceinline__ tile::Bits find_inside(const tile::Bits& quotes, bool
 
 // Find separators and line ends, and record ends as if no line end followed another. Return whether one does; then the
 // caller corrects the masks with `resolve_runs`. Most text has no such run.
-__device__ __forceinline__ bool find_ends(Masks& masks, const TextVector& place, const Patterns& patterns) {
+HR_FN bool find_ends(Masks& masks, const TextVector& place, const Patterns& patterns) {
     u32 runs = 0;
     u32 before = patterns.ends_line(place.before) ? tile::top_bits : 0;
 #pragma unroll
@@ -96,7 +96,7 @@ __device__ __forceinline__ bool find_ends(Masks& masks, const TextVector& place,
 }
 
 // Correct runs of line ends: LF that completes CR LF, and blank lines.
-__device__ __forceinline__ void resolve_runs(Masks& masks, const TextVector& place, const Patterns& patterns) {
+HR_FN void resolve_runs(Masks& masks, const TextVector& place, const Patterns& patterns) {
     u32 returns = place.before == '\r' ? tile::top_bits : 0;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
@@ -112,7 +112,7 @@ __device__ __forceinline__ void resolve_runs(Masks& masks, const TextVector& pla
 }
 
 // Return the first bytes of records, valid where the preceding byte is outside quotes.
-__device__ __forceinline__ tile::Bits find_starts(const Masks& masks, const Patterns& patterns) {
+HR_FN tile::Bits find_starts(const Masks& masks, const Patterns& patterns) {
     tile::Bits found;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
@@ -167,7 +167,7 @@ struct PlainTile {
 };
 
 // Return which of the 16 bytes at `at` lie in the text, a bit each.
-__device__ __forceinline__ u32 bytes_there(i64 at, u64 size) {
+HR_FN u32 bytes_there(i64 at, u64 size) {
     const i64 left = static_cast<i64>(size) - at;
     const u32 there = left >= 16 ? 0xFFFF : left <= 0 ? 0 : (1u << left) - 1;
     return at >= 0 ? there : at <= -16 ? 0 : there & 0xFFFFu << -at & 0xFFFF;

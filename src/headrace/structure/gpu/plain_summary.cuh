@@ -133,7 +133,7 @@ struct PlainSummaries {
 };
 
 // Return the FindFlags of the bytes that a thread has read.
-__device__ __forceinline__ u32 found_in(const PlainCounts& counts, const PlainDialect& dialect) {
+HR_FN u32 found_in(const PlainCounts& counts, const PlainDialect& dialect) {
     u32 flags = (counts.high & tile::top_bits) != 0 ? u32{FIND_HIGH} : 0u;
     if ((dialect.flags & PLAIN_WATCHES) && (~counts.unwatched & tile::top_bits) != 0) flags |= FIND_REDO;
     if (counts.quotes != 0) flags |= FIND_QUOTES;
@@ -142,7 +142,7 @@ __device__ __forceinline__ u32 found_in(const PlainCounts& counts, const PlainDi
 }
 
 // One warp: add its threads' flags to the totals.
-__device__ __forceinline__ void add_found(FindTotals* totals, u32 flags) {
+HR_FN void add_found(FindTotals* totals, u32 flags) {
     flags = __reduce_or_sync(tile::all_lanes, flags);
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
 }

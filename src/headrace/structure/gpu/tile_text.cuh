@@ -8,7 +8,7 @@
 namespace headrace::structure {
 
 // Return bytes [at, at + 16) of the text, padded with `before` and `after`.
-__device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 at, u8 before, u8 after) {
+HR_FN uint4 edge_vector(const u8* text, u64 bytes, i64 at, u8 before, u8 after) {
     u32 word[4] = {};
 #pragma unroll
     for (u32 k = 0; k < 16; ++k) {
@@ -28,7 +28,7 @@ struct DelimiterMasks {
 
 // Return the position of the last set bit over all lanes, `bytes` bits each; -1 if there is none.
 template <u32 bytes>
-__device__ __forceinline__ i32 last_of(u32 bits) {
+HR_FN i32 last_of(u32 bits) {
     const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
     if (some == 0) return -1;
     const u32 last = 31 - static_cast<u32>(__clz(static_cast<i32>(some)));
@@ -36,7 +36,7 @@ __device__ __forceinline__ i32 last_of(u32 bits) {
 }
 // Return the position of the first set bit; -1 if there is none.
 template <u32 bytes>
-__device__ __forceinline__ i32 first_of(u32 bits) {
+HR_FN i32 first_of(u32 bits) {
     const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
     if (some == 0) return -1;
     const u32 first = static_cast<u32>(__ffs(static_cast<i32>(some))) - 1;
@@ -70,7 +70,7 @@ struct Trail {
     }
 };
 
-__device__ __forceinline__ TileStart start_at(const Reached& reached, u64 begin, bool idle, u8 state) {
+HR_FN TileStart start_at(const Reached& reached, u64 begin, bool idle, u8 state) {
     TileStart entry = {reached.records, begin, begin, 0, state, !idle, {}};
     if (!idle) {
         entry.record_begin = reached.record_begin;
@@ -80,7 +80,7 @@ __device__ __forceinline__ TileStart start_at(const Reached& reached, u64 begin,
     return entry;
 }
 
-__device__ __forceinline__ void add_flags(FindTotals* totals, u32 flags) {
+HR_FN void add_flags(FindTotals* totals, u32 flags) {
     if ((flags & ~tile::load_relaxed(&totals->flags)) != 0) atomicOr(&totals->flags, flags);
 }
 

@@ -21,8 +21,7 @@ struct WordTile {
 
 // Store the masks of 16 bytes, and count what they contain. `vector` counts from the tile's first.
 template <bool quoted>
-__device__ __forceinline__ void note_vector(const WordTile& words, i32 vector, uint4 bytes, const Patterns& patterns,
-                                            PlainCounts& counts) {
+HR_FN void note_vector(const WordTile& words, i32 vector, uint4 bytes, const Patterns& patterns, PlainCounts& counts) {
     const u32 word[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
     tile::Bits separators, lines, quotes;
 #pragma unroll
