@@ -13,7 +13,6 @@ constexpr u32 threads = HR_THREADS;
 
 HR_FN u64 item_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
-// Returns whether the codes of a warp ascend.
 HR_FN bool are_ascending(Code code) {
     const Code before = tile::shuffle_up(code, 1);
     return __all_sync(tile::all_lanes, tile::lane() == 0 || before <= code) != 0;

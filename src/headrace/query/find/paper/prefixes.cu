@@ -17,7 +17,6 @@ struct TextRange {
     u64 end;
 };
 
-// Characters of the thread.
 HR_FN TextRange thread_codes(const FindTask& task) {
     const u64 begin = (static_cast<u64>(blockIdx.x) * threads + threadIdx.x) * items;
     return {min(task.size, begin), min(task.size, begin + items)};

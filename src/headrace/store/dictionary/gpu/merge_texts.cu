@@ -20,7 +20,6 @@ struct TileTexts {
     HR_MEMBER bool has_duplicate(u64 i, u64 k) const { return is_duplicate(pair, main_begin + i, delta_begin + k); }
 };
 
-// Merges the thread's texts.
 HR_FN ThreadMerge merge_texts_of_thread(const TileTexts& tile, u32 main_count, u32 delta_count) {
     ThreadMerge own = begin_of_thread(tile, main_count, delta_count);
     u32 i = own.main_begin, k = own.delta_begin;

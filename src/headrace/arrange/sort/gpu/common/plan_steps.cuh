@@ -60,7 +60,6 @@ HR_FN bool are_repeated(u32 equal, float pairs, u64 count, const PlanInputs& tas
     const float few = task.value_bytes == 0 ? of_leaf : 16;
     return equal > 1 && static_cast<float>(equal) * static_cast<float>(count) > few * pairs;
 }
-// Returns the number of pairs of `some` keys.
 static __device__ constexpr float pairs_among(float some) { return 0.5f * some * some; }
 
 // Estimates the cost if only a share of the keys remains and heavy hitters are extracted. Heavy keys alone are

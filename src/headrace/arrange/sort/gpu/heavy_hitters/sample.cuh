@@ -28,7 +28,6 @@ struct SampleShared {
     u32 is_in[max_heavy];
 };
 
-// Returns the multiplier of the hash for one trial.
 HR_FN Key multiplier_of(u32 trial) { return static_cast<Key>(mix_bits(u64{trial + 1}) | 1); }
 
 // Counts equal keys in a hash table. A cell holds a position in the sample, from 1 on, and above it the number of

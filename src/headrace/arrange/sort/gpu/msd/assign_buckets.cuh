@@ -165,7 +165,6 @@ HR_FN void assign_bucket(const Lists& lists, u32 number, u32 bucket, u32 width, 
     __syncthreads();
 }
 
-// Assigns all buckets of pass `number`.
 HR_FN void assign_buckets(const Lists& lists, u32 number, u32 width, Assigning& shared) {
     const u32 buckets = lists.counts[number].buckets;
     for (u32 bucket = blockIdx.x; bucket < buckets; bucket += gridDim.x)
