@@ -4,8 +4,6 @@ A host buffer supports Python's buffer protocol (``memoryview(buffer)``). A GPU 
 attributes and supports ``__cuda_array_interface__`` instead.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 from headrace import _native

@@ -1,7 +1,5 @@
 """Groups lengths in classes, so that calls of many lengths share the launches that were prepared for few."""
 
-from __future__ import annotations
-
 _LEAST = 16
 _BITS = 4  # significant bits of a class's largest length: classes are an eighth of a power of 2
 _BELOW = 1 << 25  # the time of the host matters less for more items, and an eighth of their memory more

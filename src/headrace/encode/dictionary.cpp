@@ -59,7 +59,6 @@ public:
     u64 count() const { return before_.back(); }
     u64 before(usize piece) const { return before_[piece]; }
 
-    // Return the number of the text of each slot that has one.
     std::vector<u32> numbers(const TextTable& table, unsigned threads) const {
         std::vector<u32> result(table.size());
         each_text(table, threads, [&](usize slot, u64 row) {

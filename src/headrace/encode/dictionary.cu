@@ -47,7 +47,6 @@ HR_FN u64 hash_of(const PlainTexts& texts, const TextOfRow& text, u64 seed, u64 
     return fold_product(hash, seed * golden_ratio | 1);
 }
 
-// Returns whether a row has the text.
 HR_FN bool is_text_of(const PlainTexts& texts, u64 row, const TextOfRow& text, u64 end) {
     const u64 begin = text_begin(texts, row);
     if (text_begin(texts, row + 1) - begin != text.size) return false;

@@ -1,7 +1,5 @@
 """Lists the sizes of the text kernels; launches and the program list are computed from it."""
 
-from __future__ import annotations
-
 from headrace.gpu.kernels.source import Programs
 
 TEXT_THREADS = 256

@@ -143,7 +143,6 @@ void write_to_file(CsvWriter& writer, int descriptor, unsigned threads) {
     throw nb::python_error();
 }
 
-// Returns all text as one bytes object.
 nb::object write_to_bytes(CsvWriter& writer, unsigned threads) {
     auto blocks = released([&] { return writer.all_blocks(threads, check_signals); });
     std::size_t size = 0;

@@ -18,14 +18,14 @@ static_assert(threads == scan_group);
 struct Groups {
     Item place[threads][row_items + 1];
 
-    __device__ __forceinline__ Item& at(u32 i) { return place[i / row_items][i % row_items]; }
-    __device__ __forceinline__ Item* own() { return place[threadIdx.x]; }
+    HR_MEMBER Item& at(u32 i) { return place[i / row_items][i % row_items]; }
+    HR_MEMBER Item* own() { return place[threadIdx.x]; }
 };
 
-static __device__ __forceinline__ u64 group_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
-static __device__ __forceinline__ u64 block_begin() { return static_cast<u64>(blockIdx.x) * block_items; }
+HR_FN u64 group_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+HR_FN u64 block_begin() { return static_cast<u64>(blockIdx.x) * block_items; }
 
-static __device__ __forceinline__ void load_groups(Groups& groups, const Item* in, u64 count) {
+HR_FN void load_groups(Groups& groups, const Item* in, u64 count) {
     const u64 begin = block_begin();
 #pragma unroll 16
     for (u32 i = threadIdx.x; i < block_items; i += threads) {
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void load_groups(Groups& groups, const Item* i
 }
 
 // Writes result i to out[i + `shift`] if that is below `length`; a shift of 1 writes 0 to out[0].
-static __device__ __forceinline__ void store_groups(Groups& groups, u64 count, Item* out, u64 shift, u64 length) {
+HR_FN void store_groups(Groups& groups, u64 count, Item* out, u64 shift, u64 length) {
     const u64 begin = block_begin();
     __syncthreads();
     if (begin + threadIdx.x == 0 && shift == 1) out[0] = 0;

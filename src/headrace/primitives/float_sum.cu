@@ -23,8 +23,7 @@ static_assert(SumOrder::piece % (row_items * batch) == 0 && batch % held == 0 &&
 // Loads rows of a piece, of which the first `there` items exist; `shared`: other blocks wrote them. There is one branch
 // for all rows, so that their loads are in flight together.
 template <bool shared>
-static __device__ __forceinline__ void load(tile::Vector<Item> (&rows)[batch], const Item* piece, i64 there, u32 first,
-                                            bool whole) {
+HR_FN void load(tile::Vector<Item> (&rows)[batch], const Item* piece, i64 there, u32 first, bool whole) {
     const u32 begin = first * row_items + tile::lane() * width;
     if (whole) {
 #pragma unroll
@@ -55,7 +54,7 @@ static __device__ __forceinline__ void load(tile::Vector<Item> (&rows)[batch], c
 
 // Returns the sum of a piece in lane 0.
 template <bool shared>
-static __device__ __forceinline__ Item sum_piece(const Item* piece, i64 there, bool aligned) {
+HR_FN Item sum_piece(const Item* piece, i64 there, bool aligned) {
     const bool whole = aligned && there >= SumOrder::piece;
     tile::Vector<Item> sums[held];
 #pragma unroll
@@ -95,14 +94,12 @@ static __device__ __forceinline__ Item sum_piece(const Item* piece, i64 there, b
     return sums[0].item[0];
 }
 
-static __device__ __forceinline__ void post(Item* to, Item sum) {
-    tile::store_relaxed(reinterpret_cast<Word*>(to), bits_as<Word>(sum));
-}
+HR_FN void post(Item* to, Item sum) { tile::store_relaxed(reinterpret_cast<Word*>(to), bits_as<Word>(sum)); }
 
-static __device__ __forceinline__ i64 at_most(i64 a, i64 b) { return a < b ? a : b; }
+HR_FN i64 at_most(i64 a, i64 b) { return a < b ? a : b; }
 
 // Returns to the whole block whether it is the last of `all` arrivals; if so, the stores of all others are visible.
-static __device__ __forceinline__ bool is_last(u32* ended, u32 all, bool& is_last_block) {
+HR_FN bool is_last(u32* ended, u32 all, bool& is_last_block) {
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();

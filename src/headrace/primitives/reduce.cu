@@ -22,7 +22,7 @@ constexpr u32 rows = HR_ROWS;
 constexpr u32 tile_items = threads * rows * tile::per_vector<Source>;
 
 // Combines the thread's items of a tile. If the operator does not commute, lane 0 returns those of the warp, in order.
-static __device__ __forceinline__ Item join_rows(const tile::Rows<Source, rows>& items) {
+HR_FN Item join_rows(const tile::Rows<Source, rows>& items) {
     Item joined = Op::identity();
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
@@ -38,8 +38,7 @@ static __device__ __forceinline__ Item join_rows(const tile::Rows<Source, rows>&
 }
 
 // Combines all items; thread 0 has the result.
-static __device__ __forceinline__ Item join_tiles(const Source* in, i64 count, i64 first, i64 last,
-                                                  Item (&totals)[threads / tile::lanes]) {
+HR_FN Item join_tiles(const Source* in, i64 count, i64 first, i64 last, Item (&totals)[threads / tile::lanes]) {
     Item joined = Op::identity();
     for (i64 number = first; number < last; ++number) {
         const i64 left = count - number * tile_items;

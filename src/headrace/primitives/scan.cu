@@ -49,7 +49,7 @@ struct ScanArrays {
     bool aligned;
 };
 
-static __device__ __forceinline__ Item join_vector(const Vector& items) {
+HR_FN Item join_vector(const Vector& items) {
     Item joined = items.item[0];
 #pragma unroll
     for (u32 k = 1; k < tile::per_vector<Item>; ++k) joined = Op::join(joined, items.item[k]);
@@ -57,7 +57,7 @@ static __device__ __forceinline__ Item join_vector(const Vector& items) {
 }
 
 // If an array does not begin at a 16-byte boundary, the copy engine cannot be used: reducers load and scanners store.
-static __device__ __forceinline__ void move(const ScanArrays& arrays, Totals totals, ScanRing& ring, Vector* stage) {
+HR_FN void move(const ScanArrays& arrays, Totals totals, ScanRing& ring, Vector* stage) {
     Place place;
     const auto store = [&] {
         ring.scanned[place.stage].wait(place.parity ^ 1);
@@ -101,10 +101,10 @@ static __device__ __forceinline__ void move(const ScanArrays& arrays, Totals tot
 
 // Returns the index in the stage of this lane's first vector. Each scanner has one part, of 32 x `rows` vectors, and
 // the `rows` vectors of a lane are adjacent.
-static __device__ __forceinline__ u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
+HR_FN u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
 
 // Copies a part item by item; all lanes of its warp call it.
-static __device__ __forceinline__ void load_part(const ScanArrays& arrays, u32 number, u32 part, Vector* stage) {
+HR_FN void load_part(const ScanArrays& arrays, u32 number, u32 part, Vector* stage) {
     const i64 begin = static_cast<i64>(number) * stage_items + part * part_items;
     Item* const to = reinterpret_cast<Item*>(stage) + part * part_items;
 #pragma unroll 12
@@ -112,7 +112,7 @@ static __device__ __forceinline__ void load_part(const ScanArrays& arrays, u32 n
         to[i] = begin + i < arrays.count ? arrays.in[begin + i] : Op::identity();
     __syncwarp();
 }
-static __device__ __forceinline__ void store_part(const ScanArrays& arrays, u32 number, const Vector* stage) {
+HR_FN void store_part(const ScanArrays& arrays, u32 number, const Vector* stage) {
     const i64 begin = static_cast<i64>(number) * stage_items + tile::warp() * part_items;
     const Item* const from = reinterpret_cast<const Item*>(stage) + tile::warp() * part_items;
     __syncwarp();
@@ -122,7 +122,7 @@ static __device__ __forceinline__ void store_part(const ScanArrays& arrays, u32 
     }
 }
 
-static __device__ __forceinline__ void reduce(const ScanArrays& arrays, Totals totals, ScanRing& ring, Vector* stage) {
+HR_FN void reduce(const ScanArrays& arrays, Totals totals, ScanRing& ring, Vector* stage) {
     const u32 own = tile::warp() - scanners;
     for (Place place;; place.step()) {
         ring.full[place.stage].wait(place.parity);
@@ -152,7 +152,7 @@ static __device__ __forceinline__ void reduce(const ScanArrays& arrays, Totals t
     }
 }
 
-static __device__ __forceinline__ void look_back(u32 tiles, Totals totals, ScanRing& ring) {
+HR_FN void look_back(u32 tiles, Totals totals, ScanRing& ring) {
     Item joined = Op::identity();  // total of all tiles before `next`
     u32 next = 0;
     for (Place place;; place.step()) {
@@ -173,8 +173,7 @@ static __device__ __forceinline__ void look_back(u32 tiles, Totals totals, ScanR
     }
 }
 
-static __device__ __forceinline__ void scan_tiles(const ScanArrays& arrays, bool exclusive, ScanRing& ring,
-                                                  Vector* stage) {
+HR_FN void scan_tiles(const ScanArrays& arrays, bool exclusive, ScanRing& ring, Vector* stage) {
     for (Place place;; place.step()) {
         (arrays.aligned ? ring.full : ring.known)[place.stage].wait(place.parity);
         const u32 number = ring.number[place.stage];

@@ -46,27 +46,25 @@ struct SelectArrays {
 };
 
 // Returns a bit for each of four flags that is not 0, as the highest bit of its byte.
-static __device__ __forceinline__ u32 set_bytes(u32 flags) {
-    return (((flags & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | flags) & 0x80808080u;
-}
+HR_FN u32 set_bytes(u32 flags) { return (((flags & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | flags) & 0x80808080u; }
 
 // Returns the same in the lowest four bits: the product moves bits 0, 8, 16 and 24 to 28, 29, 30 and 31.
-static __device__ __forceinline__ u32 set_bits(u32 flags) { return (set_bytes(flags) >> 7) * 0x10204080u >> 28; }
+HR_FN u32 set_bits(u32 flags) { return (set_bytes(flags) >> 7) * 0x10204080u >> 28; }
 
-static __device__ __forceinline__ u32 count_set(uint4 flags) {
+HR_FN u32 count_set(uint4 flags) {
     // Each of the four words uses its own bit of each byte, so one population count counts all of them.
     const u32 all =
         set_bytes(flags.x) >> 7 | set_bytes(flags.y) >> 6 | set_bytes(flags.z) >> 5 | set_bytes(flags.w) >> 4;
     return static_cast<u32>(__popc(all));
 }
 
-static __device__ __forceinline__ u32 bits_of(uint4 flags) {
+HR_FN u32 bits_of(uint4 flags) {
     return set_bits(flags.x) | set_bits(flags.y) << 4 | set_bits(flags.z) << 8 | set_bits(flags.w) << 12;
 }
 
-static __device__ __forceinline__ u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
+HR_FN u32 first_vector(u32 part) { return (part * tile::lanes + tile::lane()) * rows; }
 
-static __device__ __forceinline__ void move(const SelectArrays& arrays, Totals totals, SelectRing& ring, u8* stage) {
+HR_FN void move(const SelectArrays& arrays, Totals totals, SelectRing& ring, u8* stage) {
     const bool aligned = tile::aligned(arrays.flags);
     Place place;
     for (u32 turn = 0;; ++turn) {
@@ -94,7 +92,7 @@ static __device__ __forceinline__ void move(const SelectArrays& arrays, Totals t
     if (tile::lane() == 0) totals.end();
 }
 
-static __device__ __forceinline__ void count(u32 tiles, Totals totals, SelectRing& ring, const uint4* flags) {
+HR_FN void count(u32 tiles, Totals totals, SelectRing& ring, const uint4* flags) {
     const u32 own = tile::warp() - gatherers;
     for (Place place;; place.step()) {
         ring.full[place.stage].wait(place.parity);
@@ -123,7 +121,7 @@ static __device__ __forceinline__ void count(u32 tiles, Totals totals, SelectRin
     }
 }
 
-static __device__ __forceinline__ void look_back(const SelectArrays& arrays, Totals totals, SelectRing& ring) {
+HR_FN void look_back(const SelectArrays& arrays, Totals totals, SelectRing& ring) {
     u64 joined = 0;  // selected items of all tiles before `next`
     u32 next = 0;
     for (Place place;; place.step()) {
@@ -144,7 +142,7 @@ static __device__ __forceinline__ void look_back(const SelectArrays& arrays, Tot
 }
 
 // Lists the positions of a part's set flags. If few flags are set, each lane lists its own, starting at `to`.
-static __device__ __forceinline__ void list_bits(const u32 (&bits)[words], u16* to) {
+HR_FN void list_bits(const u32 (&bits)[words], u16* to) {
 #pragma unroll
     for (u32 word = 0; word < words; ++word) {
         const u32 first = tile::lane() * rows * 16 + word * 32;
@@ -155,7 +153,7 @@ static __device__ __forceinline__ void list_bits(const u32 (&bits)[words], u16* 
 }
 
 // If many flags are set, the warp lists rows of 32 flags: no row waits for the preceding one, and stores are adjacent.
-static __device__ __forceinline__ void list_rows(const u8* flags, u16* to) {
+HR_FN void list_rows(const u8* flags, u16* to) {
     const u32 lanes_before = (1u << tile::lane()) - 1;
 #pragma unroll 16
     for (u32 first = 0; first < part_flags; first += tile::lanes) {
@@ -168,14 +166,14 @@ static __device__ __forceinline__ void list_rows(const u8* flags, u16* to) {
 
 // Copies `batch` rows of listed items through registers; this lane's item of row 0 has number `at`. Items with numbers
 // 0 to `total` - 1 are copied. `list` and `out` point to number `at`.
-static __device__ __forceinline__ void load(Item (&held)[batch], const Item* in, const u16* list, i32 at, i32 total) {
+HR_FN void load(Item (&held)[batch], const Item* in, const u16* list, i32 at, i32 total) {
     if (at - static_cast<i32>(tile::lane()) >= total) return;
 #pragma unroll
     for (u32 k = 0; k < batch; ++k) {
         if (static_cast<u32>(at) + k * tile::lanes < static_cast<u32>(total)) held[k] = in[list[k * tile::lanes]];
     }
 }
-static __device__ __forceinline__ void store(const Item (&held)[batch], Item* out, i32 at, i32 total) {
+HR_FN void store(const Item (&held)[batch], Item* out, i32 at, i32 total) {
     if (at - static_cast<i32>(tile::lane()) >= total) return;
 #pragma unroll
     for (u32 k = 0; k < batch; ++k) {
@@ -183,8 +181,7 @@ static __device__ __forceinline__ void store(const Item (&held)[batch], Item* ou
     }
 }
 
-static __device__ __forceinline__ void gather(const SelectArrays& arrays, SelectRing& ring, const uint4* flags,
-                                              u16* list) {
+HR_FN void gather(const SelectArrays& arrays, SelectRing& ring, const uint4* flags, u16* list) {
     u16* const mine = list + tile::warp() * part_flags;
     for (Place place;; place.step()) {
         ring.full[place.stage].wait(place.parity);

@@ -18,7 +18,7 @@ from headrace import MapOperation, MemoryLimitError
 from headrace.gpu.kernels.launcher import DeviceBuffer, Entry, Shape
 from headrace.index.hash_map.device_map import DeviceMap
 from headrace.index.hash_map.gpu.block_batch.bulk_build import ListBuilder
-from headrace.index.hash_map.gpu.multi_slab_hash import MultiSlabHash
+from headrace.index.hash_map.gpu.multimap.multi_slab_hash import MultiSlabHash
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import SlabTuning
 from headrace.index.hash_map.pair_types import PairTypes

@@ -1,7 +1,5 @@
 """Lists the options of columns: which ones there are, and what their texts mean."""
 
-from __future__ import annotations
-
 from headrace.api.options import parsers
 from headrace.api.options.option import Flag, Option
 from headrace.api.options.parsers import or_none

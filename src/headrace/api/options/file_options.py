@@ -1,7 +1,5 @@
 """Lists the options of files: where text comes from, and how its bytes become text."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from headrace.api.options import parsers

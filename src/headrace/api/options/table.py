@@ -6,8 +6,6 @@ compares it with the signature and the documentation of `read_csv`. To add an op
 its place of use.
 """
 
-from __future__ import annotations
-
 from headrace.api.options.column_options import COLUMN_OPTIONS
 from headrace.api.options.file_options import FILE_OPTIONS
 from headrace.api.options.text_options import TEXT_OPTIONS

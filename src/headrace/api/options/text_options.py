@@ -1,7 +1,5 @@
 """Lists the options of the text: where records and fields begin and end."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from headrace.api.options import parsers

@@ -4,8 +4,6 @@ A word is an option, an alias of one, or is translated to options. Others are ac
 option to use instead. docs/coming-from.md is generated from this table. A test compares it with the installed packages.
 """
 
-from __future__ import annotations
-
 from headrace.api.options import word_values as by
 from headrace.api.options.word import Word, ignored, option, refused, source, translated
 

@@ -1,7 +1,5 @@
 """Lists the options of the work: how much is read, on which device, and what faults do."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from headrace.api.options import parsers

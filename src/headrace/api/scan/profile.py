@@ -1,7 +1,5 @@
 """Measures where the time of a scan goes."""
 
-from __future__ import annotations
-
 from headrace.api.report import Report
 from headrace.api.scan.scan import Scan
 from headrace.core.process.timeline import Timeline

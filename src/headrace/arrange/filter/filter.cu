@@ -19,7 +19,7 @@ struct StackValue {
 
 // Order of texts' bytes.
 struct CompareBytes {
-    __device__ __forceinline__ int operator()(const u8* a, const u8* b, u64 size) const {
+    HR_MEMBER int operator()(const u8* a, const u8* b, u64 size) const {
         for (u64 i = 0; i < size; ++i) {
             if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
         }
@@ -72,21 +72,17 @@ static __device__ __noinline__ StackValue read_column(const FilterColumn& column
     return found;
 }
 
-static __device__ __forceinline__ TextRef text_in(const StackValue& value) {
-    return {reinterpret_cast<const u8*>(value.low), value.high};
-}
+HR_FN TextRef text_in(const StackValue& value) { return {reinterpret_cast<const u8*>(value.low), value.high}; }
 
-static __device__ __forceinline__ Truth truth_in(const StackValue& value) {
-    return {static_cast<u8>(value.low), static_cast<u8>(value.valid)};
-}
+HR_FN Truth truth_in(const StackValue& value) { return {static_cast<u8>(value.low), static_cast<u8>(value.valid)}; }
 
-static __device__ __forceinline__ void set_truth(StackValue& to, Truth truth) {
+HR_FN void set_truth(StackValue& to, Truth truth) {
     to.low = truth.value;
     to.valid = truth.valid != 0;
 }
 
 template <class Value>
-static __device__ __forceinline__ Value value_in(u64 word) {
+HR_FN Value value_in(u64 word) {
     if constexpr (sizeof(Value) == 4) {
         return bits_as<Value>(static_cast<u32>(word));
     } else if constexpr (Modular<Value>::whole) {
@@ -97,7 +93,7 @@ static __device__ __forceinline__ Value value_in(u64 word) {
 }
 
 template <class Value>
-static __device__ __forceinline__ u64 word_of(Value value) {
+HR_FN u64 word_of(Value value) {
     if constexpr (Modular<Value>::whole) {
         return static_cast<u64>(value);
     } else {
@@ -107,7 +103,7 @@ static __device__ __forceinline__ u64 word_of(Value value) {
 
 // Returns the word of a sum and the like, or 1 or 0 for a comparison.
 template <class Value>
-static __device__ __forceinline__ u64 computed(ExpressionOperation operation, u64 left, u64 right) {
+HR_FN u64 computed(ExpressionOperation operation, u64 left, u64 right) {
     const Value a = value_in<Value>(left), b = value_in<Value>(right);
     switch (operation) {
         case ExpressionOperation::add:
@@ -146,7 +142,7 @@ static __device__ __noinline__ u64 compute(const FilterStep& step, u64 left, u64
     return computed<double>(operation, left, right);
 }
 
-static __device__ __forceinline__ void convert(const FilterStep& step, StackValue& value) {
+HR_FN void convert(const FilterStep& step, StackValue& value) {
     const auto from = static_cast<FilterDomain>(step.a);
     if (step.domain == FilterDomain::i128) {
         const Int128 found = scaled(value.low, from == FilterDomain::i64, step.b);
@@ -162,7 +158,7 @@ static __device__ __forceinline__ void convert(const FilterStep& step, StackValu
 }
 
 template <class Value>
-static __device__ __forceinline__ bool is_value_among(const u8* sorted, u64 count, u64 word) {
+HR_FN bool is_value_among(const u8* sorted, u64 count, u64 word) {
     return is_among(reinterpret_cast<const Value*>(sorted), count, value_in<Value>(word));
 }
 
@@ -178,7 +174,7 @@ static __device__ __noinline__ bool is_listed(const FilterStep& step, const u8* 
 }
 
 // Writes a comparison, a sum, & or | to the left operand. Truths are 0 where a row is null.
-static __device__ __forceinline__ void apply(const FilterStep& step, StackValue& left, const StackValue& right) {
+HR_FN void apply(const FilterStep& step, StackValue& left, const StackValue& right) {
     const bool both = left.valid && right.valid;
     const auto comparison = static_cast<ExpressionOperation>(step.a);
     switch (step.operation) {
@@ -208,7 +204,7 @@ static __device__ __forceinline__ void apply(const FilterStep& step, StackValue&
     left.valid = both;
 }
 
-static __device__ __forceinline__ bool is_selected(const FilterProgram& program, u64 row) {
+HR_FN bool is_selected(const FilterProgram& program, u64 row) {
     StackValue stack[HR_DEPTH];
     u32 size = 0;
     for (u32 i = 0; i < program.step_count; ++i) {

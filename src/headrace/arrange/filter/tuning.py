@@ -1,7 +1,5 @@
 """Lists the sizes of the filter kernels; launches and the program list are computed from it."""
 
-from __future__ import annotations
-
 from headrace.arrange.gather.tuning import SELECTED_THREADS
 from headrace.gpu.kernels.source import ANY, Programs
 

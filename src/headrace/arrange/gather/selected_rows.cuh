@@ -3,20 +3,17 @@
 #pragma once
 #include "gpu/block/block.cuh"
 
-namespace headrace {
-namespace selected {
+namespace headrace::selected {
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 turns = 8;
 constexpr u32 block_rows = threads * turns;
 
-__device__ __forceinline__ u64 row_of_turn(u32 turn) {
-    return static_cast<u64>(blockIdx.x) * block_rows + turn * threads + threadIdx.x;
-}
+HR_FN u64 row_of_turn(u32 turn) { return static_cast<u64>(blockIdx.x) * block_rows + turn * threads + threadIdx.x; }
 
 // Writes a bit per row, and counts[block]: the rows of a block for which is_selected(row) is true.
 template <class IsSelected>
-__device__ __forceinline__ void mark(u64 rows, u32* bits, u64* counts, const IsSelected& is_selected) {
+HR_FN void mark(u64 rows, u32* bits, u64* counts, const IsSelected& is_selected) {
     __shared__ u64 parts[threads / tile::lanes];
     u64 selected = 0;
     for (u32 turn = 0; turn < turns; ++turn) {
@@ -30,5 +27,4 @@ __device__ __forceinline__ void mark(u64 rows, u32* bits, u64* counts, const IsS
     if (threadIdx.x == 0) counts[blockIdx.x] = selected;
 }
 
-}  // namespace selected
-}  // namespace headrace
+}  // namespace headrace::selected

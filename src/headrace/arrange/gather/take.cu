@@ -14,9 +14,7 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 turns = HR_TURNS;
 constexpr u32 block_rows = threads * turns;
 
-static __device__ __forceinline__ u64 row_of_turn(u32 turn) {
-    return static_cast<u64>(blockIdx.x) * block_rows + turn * threads + threadIdx.x;
-}
+HR_FN u64 row_of_turn(u32 turn) { return static_cast<u64>(blockIdx.x) * block_rows + turn * threads + threadIdx.x; }
 
 // Writes the row numbers 0, 1, 2, ...
 extern "C" __global__ void __launch_bounds__(threads) number_rows(Row* rows, u64 count) {
@@ -37,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(threads) check_rows(const Row* rows
 }
 
 template <class Item>
-static __device__ __forceinline__ void take(const Row* rows, u64 count, const void* from, void* to) {
+HR_FN void take(const Row* rows, u64 count, const void* from, void* to) {
     const Item* const in = static_cast<const Item*>(from);
     Item* const out = static_cast<Item*>(to);
     Row row[turns];
@@ -78,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(threads) pad_items(const u8* items,
 }
 
 template <class Word>
-static __device__ __forceinline__ void take_words(const Row* rows, u64 words, const void* from, void* to, u32 each) {
+HR_FN void take_words(const Row* rows, u64 words, const void* from, void* to, u32 each) {
     const Word* const in = static_cast<const Word*>(from);
     Word* const out = static_cast<Word*>(to);
     for (u32 turn = 0; turn < turns; ++turn) {
@@ -123,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(threads)
     if (threadIdx.x == 0) sizes[blockIdx.x] = size;
 }
 
-static __device__ __forceinline__ void put_offset(void* offsets, u32 width, u64 i, u64 offset) {
+HR_FN void put_offset(void* offsets, u32 width, u64 i, u64 offset) {
     if (width == 8) {
         static_cast<u64*>(offsets)[i] = offset;
     } else {
@@ -151,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Returns the last of the rows `low` to `high` that begins at or before a position of the result; empty texts are
 // skipped.
-static __device__ __forceinline__ u64 row_at(const Texts& result, u64 low, u64 high, u64 at) {
+HR_FN u64 row_at(const Texts& result, u64 low, u64 high, u64 at) {
     while (low < high) {
         const u64 middle = high - (high - low) / 2;
         if (text_begin(result, middle) <= at) {
@@ -169,18 +167,17 @@ constexpr u32 block_bytes = threads * piece;
 // Iterates over the bytes of the result with their source addresses.
 class Reader {
 public:
-    __device__ __forceinline__ Reader(const Row* rows, const Texts& texts, const Texts& result, u64 low, u64 high,
-                                      u64 at)
+    HR_MEMBER Reader(const Row* rows, const Texts& texts, const Texts& result, u64 low, u64 high, u64 at)
         : rows_(rows), texts_(texts), result_(result), high_(high) {
         find(low, at);
     }
-    __device__ __forceinline__ u32 byte(u64 at) {
+    HR_MEMBER u32 byte(u64 at) {
         if (at == end_) find(row_ + 1, at);
         return from_[at];
     }
 
 private:
-    __device__ __forceinline__ void find(u64 low, u64 at) {
+    HR_MEMBER void find(u64 low, u64 at) {
         row_ = row_at(result_, low, high_, at);
         end_ = text_begin(result_, row_ + 1);
         from_ = texts_.bytes + text_begin(texts_, rows_[row_]) - text_begin(result_, row_);

@@ -1,7 +1,5 @@
 """Lists the sizes of the gather kernels; launches and the program list are computed from it."""
 
-from __future__ import annotations
-
 from headrace.gpu.kernels.source import ANY, Programs
 
 TAKE_THREADS = 256

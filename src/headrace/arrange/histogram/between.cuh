@@ -17,7 +17,7 @@ struct Between {
     const u32* words;
     const Wide* edges;
     template <u32 n>
-    __device__ __forceinline__ void all(u32 (&b)[n], const Key (&keys)[n]) const {
+    HR_MEMBER void all(u32 (&b)[n], const Key (&keys)[n]) const {
         u32 any = 0;
 #pragma unroll
         for (u32 k = 0; k < n; ++k) {
@@ -38,7 +38,7 @@ struct Between {
 };
 
 // Copies the words of the cells, 4 bytes each and padded to 16, to shared memory; returns the memory after them.
-static __device__ __forceinline__ u32* take_words(u32* shared, const Cells<Key>& cells, const u32* words) {
+HR_FN u32* take_words(u32* shared, const Cells<Key>& cells, const u32* words) {
     for (u32 i = threadIdx.x; i <= cells.count; i += threads) shared[i] = words[i];
     return shared + (cells.count + 4) / 4 * 4;
 }

@@ -29,7 +29,7 @@ constexpr u32 resident = 2048 / threads;
 // threads reach each `end`. `prefetches`: each tile is loaded before the previous tile is counted, which needs
 // registers for both.
 template <u32 rows, bool prefetches, class Add, class End>
-static __device__ __forceinline__ void visit(const Key* keys, i64 count, Add& add, End end) {
+HR_FN void visit(const Key* keys, i64 count, Add& add, End end) {
     constexpr u32 tile_keys = threads * rows * per;
     const i64 misplaced = static_cast<i64>(reinterpret_cast<u64>(keys) % 16) / static_cast<i64>(sizeof(Key));
     i64 head = misplaced == 0 ? 0 : per - misplaced;
@@ -81,7 +81,7 @@ struct Replicated {
     const Find& find;
 
     template <u32 n>
-    __device__ __forceinline__ void operator()(const Key (&some)[n]) const {
+    HR_MEMBER void operator()(const Key (&some)[n]) const {
         u32 b[n];
         find.all(b, some);
 #pragma unroll
@@ -93,8 +93,8 @@ struct Replicated {
 // no bucket. `replicas`: a power of two; those of counter b, of `buckets` + 1, start at b * replicas. A single block
 // writes the result, several blocks add to it.
 template <u32 rows, class Find>
-static __device__ __forceinline__ void count_replicated(const Key* keys, i64 count, u64* result, u32* counters,
-                                                        u32 buckets, u32 replicas, const Find& find) {
+HR_FN void count_replicated(const Key* keys, i64 count, u64* result, u32* counters, u32 buckets, u32 replicas,
+                            const Find& find) {
     for (u32 i = threadIdx.x; i < (buckets + 1) * replicas; i += threads) counters[i] = 0;
     __syncthreads();
     const Replicated<Find> add{counters + (threadIdx.x & (replicas - 1)), static_cast<u32>(trailing_zeros(replicas)),
@@ -117,10 +117,10 @@ constexpr u32 swept = 0x4000;
 static_assert(tile_keys + swept <= 0x10000);
 
 // Maps a word to the one with the counters of buckets 2 * word and 2 * word + 1; the mapping is its own inverse.
-static __device__ __forceinline__ u32 place_of(u32 word) { return word ^ ((word >> 5) * 0x9E37 >> 8 & 31); }
+HR_FN u32 place_of(u32 word) { return word ^ ((word >> 5) * 0x9E37 >> 8 & 31); }
 
 // Moves counters of at least `swept` to the result, together with the other counter of the word.
-static __device__ __forceinline__ void sweep(u32* counters, u64* result, u32 window) {
+HR_FN void sweep(u32* counters, u64* result, u32 window) {
     constexpr u32 mask = 0x10001 * (0x10000 - swept);
     for (u32 i = threadIdx.x * 4; i < window / 2; i += threads * 4) {
         const uint4 four = *reinterpret_cast<const uint4*>(&counters[i]);
@@ -146,13 +146,13 @@ struct Packed {
     u32 run;
     const Find& find;
 
-    __device__ __forceinline__ void add_run() {
+    HR_MEMBER void add_run() {
         const u32 b = last - first;
         if (b < size) atomicAdd(&counters[place_of(b / 2)], run << (b & 1) * 16);
         run = 0;
     }
     template <u32 n>
-    __device__ __forceinline__ void operator()(const Key (&some)[n]) {
+    HR_MEMBER void operator()(const Key (&some)[n]) {
         u32 b[n];
         find.all(b, some);
 #pragma unroll
@@ -164,7 +164,7 @@ struct Packed {
             ++run;
         }
     }
-    __device__ __forceinline__ void end() {
+    HR_MEMBER void end() {
         add_run();
         last = first - 1;
     }
@@ -173,8 +173,8 @@ struct Packed {
 // Counts with packed counters the buckets from `first` up to, and without, `first` + `window`, a multiple of 64, of
 // `buckets`. A single block with less than a tile writes the result, all others add to it.
 template <class Find>
-static __device__ __forceinline__ void count_packed(const Key* keys, i64 count, u64* result, u32* counters, u32 buckets,
-                                                    u32 first, u32 window, const Find& find) {
+HR_FN void count_packed(const Key* keys, i64 count, u64* result, u32* counters, u32 buckets, u32 first, u32 window,
+                        const Find& find) {
     const u32 size = buckets - first < window ? buckets - first : window;
     const bool writes = gridDim.x == 1 && count <= tile_keys;
     result += first;

@@ -18,7 +18,7 @@ struct BucketRule {
     Even<Key> unused;
     u32 count;
     template <u32 n>
-    __device__ __forceinline__ void all(u32 (&b)[n], const Key (&keys)[n]) const {
+    HR_MEMBER void all(u32 (&b)[n], const Key (&keys)[n]) const {
 #pragma unroll
         for (u32 k = 0; k < n; ++k) {
             const Key key = keys[k];
@@ -32,7 +32,7 @@ struct BucketRule {
     Even<Key> even;
     u32 count;
     template <u32 n>
-    __device__ __forceinline__ void all(u32 (&b)[n], const Key (&keys)[n]) const {
+    HR_MEMBER void all(u32 (&b)[n], const Key (&keys)[n]) const {
 #pragma unroll
         for (u32 k = 0; k < n; ++k) b[k] = Even<Key>::template part<by_shift>(even, keys[k], count);
     }

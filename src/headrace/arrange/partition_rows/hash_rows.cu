@@ -6,9 +6,9 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
-static __device__ __forceinline__ u64 thread_row() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+HR_FN u64 thread_row() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
-static __device__ __forceinline__ u64 word_of(const HashedColumn& column, u64 row, u64 secret) {
+HR_FN u64 word_of(const HashedColumn& column, u64 row, u64 secret) {
     return secret == 0 ? word_at(column, row) : secret_word_at(column, row, secret);
 }
 

@@ -81,7 +81,6 @@ HR_FN bool is_null_row(const HashedColumn& column, u64 row) {
     return column.validity != nullptr && (column.validity[row / 8] >> (row % 8) & 1) == 0;
 }
 
-// Returns the word of a row that is combined with its hash.
 HR_FN u64 word_at(const HashedColumn& column, u64 row) {
     row += column.first;
     return is_null_row(column, row) ? word_of_null : word_of_row(column, row);

@@ -1,7 +1,5 @@
 """Lists the sizes of the kernels that hash and compare rows; launches and the program list are computed from it."""
 
-from __future__ import annotations
-
 from headrace.gpu.kernels.source import ANY, Programs
 
 HASH_THREADS = 256

@@ -28,8 +28,8 @@ struct RunBegins {
 
 // `previous`: code of the key before the warp's part. `left`: keys from the begin of the tile on, `is_first` if no tile
 // precedes it.
-static __device__ __forceinline__ RunBegins run_begins(const tile::Rows<Key, rows>& keys, const KeyRule<Key>& rule,
-                                                       Code previous, i64 left, bool is_first) {
+HR_FN RunBegins run_begins(const tile::Rows<Key, rows>& keys, const KeyRule<Key>& rule, Code previous, i64 left,
+                           bool is_first) {
     RunBegins found;
     found.total = 0;
 #pragma unroll

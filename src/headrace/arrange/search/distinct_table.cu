@@ -29,14 +29,14 @@ struct TableState {
 };
 
 // Returns a hash of 32 bits. It costs half of mix_bits for 64 bits.
-static __device__ __forceinline__ u32 hash_of(Key key) {
+HR_FN u32 hash_of(Key key) {
     u32 folded = static_cast<u32>(key);
     if constexpr (sizeof(Key) == 8) folded ^= static_cast<u32>(u64{key} >> 32) * 0x9E3779B1u;
     return mix_bits(folded);
 }
 
 // Inserts a key, given the key that its slot had. Returns the number of keys that are new: 1 or 0.
-static __device__ __forceinline__ u32 insert(Key key, Key found, u32 slot, Key* table, u32 mask, TableState* state) {
+HR_FN u32 insert(Key key, Key found, u32 slot, Key* table, u32 mask, TableState* state) {
     for (u32 probe = 0; probe < max_probes; ++probe) {
         if (found == key) return 0;
         if (found == empty) {

@@ -14,7 +14,6 @@ struct Wanted {
     usize column;
 };
 
-// Return the data record of each wanted row.
 std::vector<Wanted> wanted_records(const std::vector<u64>& deciding_rows,
                                    const std::vector<RejectedRecords>& rejected) {
     std::vector<Wanted> wanted;

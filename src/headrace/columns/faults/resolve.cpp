@@ -77,7 +77,6 @@ bool is_listed(const ListedFaults& listed, const Range& range) {
     return true;
 }
 
-// Return the faults of a range that is_listed.
 FaultBlock copy_listed(const ListedFaults& listed, const Range& range) {
     FaultBlock block;
     block.faults.reserve(range.to - range.from);
@@ -200,7 +199,6 @@ ResolvedFaults resolve_faults(const ListedFaults& listed) {
 
 namespace {
 
-// Return one of several rows.
 TileRows row_of(TileRows rows, usize row) {
     rows.starts += row;
     rows.ends += row * rows.columns;

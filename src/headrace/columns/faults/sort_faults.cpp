@@ -14,7 +14,6 @@ namespace {
 
 constexpr usize PIECE_FAULTS = 8192, RANGE_FAULTS = 64, MAX_RANGES = usize{1} << 14;
 
-// Return the kinds of sorted faults [from, to).
 ListedKinds kinds_of(std::span<const FieldFault> sorted, usize from, usize to) {
     ListedKinds kinds;
     for (usize i = from; i < to; ++i) {

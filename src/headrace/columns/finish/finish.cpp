@@ -62,7 +62,6 @@ constexpr NarrowType NARROW_TYPES[] = {
     {TypeId::int32, fits<i32>, narrow<i64, i32>},   {TypeId::uint32, fits<u32>, narrow<i64, u32>},
     {TypeId::int64, fits<i64>, [](Region&, u64) {}}};
 
-// Return the narrowest type for integers from `low` to `high`.
 const NarrowType& narrowest(i64 low, i64 high) {
     return *std::find_if(std::begin(NARROW_TYPES), std::end(NARROW_TYPES),
                          [&](const NarrowType& type) { return type.fits(low, high); });

@@ -77,7 +77,6 @@ nb::bytes kinds_of(const KindLedger& ledger, nb::bytes columns, bool first_guess
     return nb::bytes(kinds.data(), kinds.size());
 }
 
-// Returns the column type of each kind.
 nb::list kind_types() {
     nb::list types;
     for (usize kind = 0; kind < KIND_COUNT; ++kind) types.append(type_name(type_of_kind(static_cast<Kind>(kind))));

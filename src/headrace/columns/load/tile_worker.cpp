@@ -297,7 +297,6 @@ void TileWorker::reserve_rows() {
     pass_.places_->leave();
 }
 
-// Return the string bytes of removed rows.
 usize TileWorker::removed_string_bytes(const TileColumn& part) const {
     const bool views = has_views(part);
     usize bytes = 0;

@@ -55,7 +55,6 @@ public:
     ByteRange record(usize row) const;
     // Return whether the row's record lacks fields.
     bool is_short(usize row) const { return rows_.widths != nullptr && rows_.widths[row] < rules_.base_columns; }
-    // Return the bytes of a field.
     ByteRange field(usize row, usize column) const;
 
 private:

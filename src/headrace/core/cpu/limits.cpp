@@ -36,7 +36,6 @@ std::string text_of(const std::string& path) {
     return text;
 }
 
-// Remove the next word from a text and return it.
 std::string next_word(std::string_view& text) {
     constexpr std::string_view spaces = " \t\n";
     text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));

@@ -11,13 +11,12 @@
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 class Barrier {
 public:
     // Initialises the barrier. One thread calls it, before `gates_begun`. Each `arrivals`-th arrival ends a phase.
-    __device__ __forceinline__ void begin(u32 arrivals) {
+    HR_MEMBER void begin(u32 arrivals) {
 #if defined(__CUDACC__)
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address()), "r"(arrivals) : "memory");
 #else
@@ -26,7 +25,7 @@ public:
 #endif
     }
 
-    __device__ __forceinline__ void arrive() {
+    HR_MEMBER void arrive() {
 #if defined(__CUDACC__)
         asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(address()) : "memory");
 #else
@@ -36,7 +35,7 @@ public:
     }
 
     // Called by all lanes of a warp, which count as one arrival.
-    __device__ __forceinline__ void arrive_warp() {
+    HR_MEMBER void arrive_warp() {
 #if !defined(__CUDACC__)
         __threadfence_block();
 #endif
@@ -46,7 +45,7 @@ public:
 
     // Returns when phase 0, 2, 4, .. has ended (`parity` 0), or phase 1, 3, 5, .. (`parity` 1). The phase after it must
     // not have ended too.
-    __device__ __forceinline__ void wait(u32 parity) {
+    HR_MEMBER void wait(u32 parity) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
         asm volatile(
             "{ .reg .pred open; \n"
@@ -71,7 +70,7 @@ public:
     }
 
 #if defined(__CUDACC__)
-    __device__ __forceinline__ u32 address() const { return static_cast<u32>(__cvta_generic_to_shared(&state_)); }
+    HR_MEMBER u32 address() const { return static_cast<u32>(__cvta_generic_to_shared(&state_)); }
 #endif
 
 private:
@@ -79,7 +78,7 @@ private:
 };
 
 // Makes initialised barriers visible. All threads of the block call it after one thread has called `begin`.
-__device__ __forceinline__ void gates_begun() {
+HR_FN void gates_begun() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
@@ -91,7 +90,7 @@ template <u32 stages>
 struct StagePhase {
     u32 stage = 0, parity = 0;
 
-    __device__ __forceinline__ void step() {
+    HR_MEMBER void step() {
         if (++stage == stages) {
             stage = 0;
             parity ^= 1;
@@ -99,5 +98,4 @@ struct StagePhase {
     }
 };
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -2,8 +2,7 @@
 #pragma once
 #include "gpu/block/warp.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 template <class T>
 struct WarpPrefix {
@@ -13,7 +12,7 @@ struct WarpPrefix {
 
 // Joins the warps' totals in the order of the warps. `totals` may be reused after the caller's next barrier.
 template <class Op, u32 threads, class T>
-__device__ __forceinline__ WarpPrefix<T> scan_warps(T warp_total, T (&totals)[threads / lanes]) {
+HR_FN WarpPrefix<T> scan_warps(T warp_total, T (&totals)[threads / lanes]) {
     static_assert(threads % lanes == 0 && threads <= 1024);
     if (lane() == 0) totals[warp()] = warp_total;
     __syncthreads();
@@ -25,7 +24,7 @@ __device__ __forceinline__ WarpPrefix<T> scan_warps(T warp_total, T (&totals)[th
 
 // Joins the items of all threads in thread order. Only thread 0 gets the result.
 template <class Op, u32 threads, class T>
-__device__ __forceinline__ T reduce_block(T value, T (&totals)[threads / lanes]) {
+HR_FN T reduce_block(T value, T (&totals)[threads / lanes]) {
     value = reduce_warp<Op>(value);
     if (lane() == 0) totals[warp()] = value;
     __syncthreads();
@@ -33,5 +32,4 @@ __device__ __forceinline__ T reduce_block(T value, T (&totals)[threads / lanes])
     return value;
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

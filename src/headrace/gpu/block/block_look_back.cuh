@@ -11,8 +11,7 @@
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 constexpr u32 stage_none = 0, stage_total = 1, stage_prefix = 2;
 
@@ -23,33 +22,33 @@ struct LinkOf {
     struct type {
         WordPair part[parts];
     };
-    static __device__ __forceinline__ type pack(u32 stage, T value) {
+    HR_MEMBER static type pack(u32 stage, T value) {
         const Words<T> words = bits_as<Words<T>>(value);
         type state;
 #pragma unroll
         for (u32 i = 0; i < parts; ++i) state.part[i] = {stage, words.word[i]};
         return state;
     }
-    static __device__ __forceinline__ u32 stage(const type& state) {
+    HR_MEMBER static u32 stage(const type& state) {
         const u64 first = state.part[0].low;
         bool alike = true;
 #pragma unroll
         for (u32 i = 1; i < parts; ++i) alike &= state.part[i].low == first;
         return alike ? static_cast<u32>(first) : stage_none;
     }
-    static __device__ __forceinline__ T value(const type& state) {
+    HR_MEMBER static T value(const type& state) {
         Words<T> words;
 #pragma unroll
         for (u32 i = 0; i < parts; ++i) words.word[i] = state.part[i].high;
         return bits_as<T>(words);
     }
-    static __device__ __forceinline__ type load(const type* p) {
+    HR_MEMBER static type load(const type* p) {
         type state;
 #pragma unroll
         for (u32 i = 0; i < parts; ++i) state.part[i] = load_relaxed(&p->part[i]);
         return state;
     }
-    static __device__ __forceinline__ void store(type* p, const type& state) {
+    HR_MEMBER static void store(type* p, const type& state) {
 #pragma unroll
         for (u32 i = 0; i < parts; ++i) store_relaxed(&p->part[i], state.part[i]);
     }
@@ -58,23 +57,21 @@ template <class T>
     requires(sizeof(T) == 8)
 struct LinkOf<T> {
     using type = WordPair;
-    static __device__ __forceinline__ WordPair pack(u32 stage, T value) { return {stage, bits_as<u64>(value)}; }
-    static __device__ __forceinline__ u32 stage(WordPair state) { return static_cast<u32>(state.low); }
-    static __device__ __forceinline__ T value(WordPair state) { return bits_as<T>(state.high); }
-    static __device__ __forceinline__ WordPair load(const WordPair* p) { return load_relaxed(p); }
-    static __device__ __forceinline__ void store(WordPair* p, WordPair state) { store_relaxed(p, state); }
+    HR_MEMBER static WordPair pack(u32 stage, T value) { return {stage, bits_as<u64>(value)}; }
+    HR_MEMBER static u32 stage(WordPair state) { return static_cast<u32>(state.low); }
+    HR_MEMBER static T value(WordPair state) { return bits_as<T>(state.high); }
+    HR_MEMBER static WordPair load(const WordPair* p) { return load_relaxed(p); }
+    HR_MEMBER static void store(WordPair* p, WordPair state) { store_relaxed(p, state); }
 };
 template <class T>
     requires(sizeof(T) == 4)
 struct LinkOf<T> {
     using type = u64;
-    static __device__ __forceinline__ u64 pack(u32 stage, T value) {
-        return static_cast<u64>(stage) << 32 | bits_as<u32>(value);
-    }
-    static __device__ __forceinline__ u32 stage(u64 state) { return static_cast<u32>(state >> 32); }
-    static __device__ __forceinline__ T value(u64 state) { return bits_as<T>(static_cast<u32>(state)); }
-    static __device__ __forceinline__ u64 load(const u64* p) { return load_relaxed(p); }
-    static __device__ __forceinline__ void store(u64* p, u64 state) { store_relaxed(p, state); }
+    HR_MEMBER static u64 pack(u32 stage, T value) { return static_cast<u64>(stage) << 32 | bits_as<u32>(value); }
+    HR_MEMBER static u32 stage(u64 state) { return static_cast<u32>(state >> 32); }
+    HR_MEMBER static T value(u64 state) { return bits_as<T>(static_cast<u32>(state)); }
+    HR_MEMBER static u64 load(const u64* p) { return load_relaxed(p); }
+    HR_MEMBER static void store(u64* p, u64 state) { store_relaxed(p, state); }
 };
 
 // Memory of a launch: the ticket, then the state of each tile. All of it is zero when the launch begins.
@@ -85,20 +82,20 @@ class Chain {
 public:
     using Word = typename State::type;
 
-    __device__ __forceinline__ explicit Chain(Word* memory) : ticket_(memory), states_(memory + 1) {}
+    HR_MEMBER explicit Chain(Word* memory) : ticket_(memory), states_(memory + 1) {}
 
     // Called by one thread of a block.
-    __device__ __forceinline__ u32 take_tile() { return atomicAdd(reinterpret_cast<u32*>(ticket_), 1u); }
+    HR_MEMBER u32 take_tile() { return atomicAdd(reinterpret_cast<u32*>(ticket_), 1u); }
 
     // Called by one thread as soon as the tile's total is known. It does not wait.
     template <class Op>
-    __device__ __forceinline__ void post(u32 tile, T total) {
+    HR_MEMBER void post(u32 tile, T total) {
         State::store(&states_[tile], State::pack(tile == 0 ? stage_prefix : stage_total, total));
     }
 
     // Returns the totals of all preceding tiles, joined. All lanes of one warp call it after `post`.
     template <class Op>
-    __device__ __forceinline__ T prefix(u32 tile, T total) {
+    HR_MEMBER T prefix(u32 tile, T total) {
         if (tile == 0) return Op::identity();
         const T before = walk<Op>(tile);
         if (lane() == 0) State::store(&states_[tile], State::pack(stage_prefix, Op::join(before, total)));
@@ -109,7 +106,7 @@ private:
     // Reads 32 tiles a step, the nearest in lane 0, until one of them has its prefix. More tiles a step are slower on
     // an H200: a state that was read early may miss a prefix posted since. All lanes read again for the same reason.
     template <class Op>
-    __device__ __forceinline__ T walk(u32 tile) {
+    HR_MEMBER T walk(u32 tile) {
         T joined = Op::identity();
         for (i64 mine = static_cast<i64>(tile) - 1 - lane();; mine -= lanes) {
             while (true) {
@@ -131,5 +128,4 @@ private:
     Word* states_;
 };
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -4,15 +4,14 @@
 #pragma once
 #include "gpu/block/barrier.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 // Arrivals at the barrier of a tile that is copied to shared memory.
 constexpr u32 load_arrivals = lanes;
 
 // Arrives once the copies that this thread issued by `copy_async` are complete. Such an arrival does not release the
 // thread's own stores, so a fence precedes it.
-__device__ __forceinline__ void arrive_after_copies(Barrier& barrier) {
+HR_FN void arrive_after_copies(Barrier& barrier) {
 #if defined(__CUDACC__)
     __threadfence_block();
     asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier.address()) : "memory");
@@ -23,7 +22,7 @@ __device__ __forceinline__ void arrive_after_copies(Barrier& barrier) {
 
 // Copies device memory to shared memory. All lanes of a warp call it. `bytes`: a multiple of 16. Both addresses are
 // aligned to 16 bytes. A phase of `there` ends when the copy is complete and the lanes' earlier stores are visible.
-__device__ __forceinline__ void load_async(uint4* to, const uint4* from, u32 bytes, Barrier& there) {
+HR_FN void load_async(uint4* to, const uint4* from, u32 bytes, Barrier& there) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (lane() != 0) return there.arrive();
     asm volatile(
@@ -44,7 +43,7 @@ __device__ __forceinline__ void load_async(uint4* to, const uint4* from, u32 byt
 }
 
 // Copies shared memory to device memory. Once all lanes have returned, the shared memory may be overwritten.
-__device__ __forceinline__ void store_async(uint4* to, const uint4* from, u32 bytes) {
+HR_FN void store_async(uint4* to, const uint4* from, u32 bytes) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (lane() == 0) {
         asm volatile(
@@ -62,7 +61,7 @@ __device__ __forceinline__ void store_async(uint4* to, const uint4* from, u32 by
 
 // Makes this thread's writes to shared memory visible to the copy engine, which uses another proxy (PTX ISA, "async
 // proxy"). Each writing thread calls it before it arrives at the barrier that precedes `store_async`.
-__device__ __forceinline__ void fence_bulk_copy() {
+HR_FN void fence_bulk_copy() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
@@ -72,8 +71,7 @@ __device__ __forceinline__ void fence_bulk_copy() {
 // `capacity` to `missing`. `capacity`: items of the target, a multiple of 16 bytes. Full 16-byte pieces go by
 // `load_async`; the lanes copy the rest.
 template <class T>
-__device__ __forceinline__ void load_items_async(T* to, const T* from, i64 count, u32 capacity, T missing,
-                                                 Barrier& there) {
+HR_FN void load_items_async(T* to, const T* from, i64 count, u32 capacity, T missing, Barrier& there) {
     constexpr u32 per_piece = 16 / sizeof(T);
     const u32 held = count < capacity ? static_cast<u32>(count) : capacity;
     const u32 together = held / per_piece * per_piece;
@@ -83,7 +81,7 @@ __device__ __forceinline__ void load_items_async(T* to, const T* from, i64 count
 }
 
 template <class T>
-__device__ __forceinline__ void store_items_async(T* to, const T* from, i64 count, u32 capacity) {
+HR_FN void store_items_async(T* to, const T* from, i64 count, u32 capacity) {
     constexpr u32 per_piece = 16 / sizeof(T);
     const u32 held = count < capacity ? static_cast<u32>(count) : capacity;
     const u32 together = held / per_piece * per_piece;
@@ -95,5 +93,4 @@ __device__ __forceinline__ void store_items_async(T* to, const T* from, i64 coun
     __syncwarp();
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -5,8 +5,7 @@
 #pragma once
 #include "gpu/block/memory_access.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 constexpr u32 top_bits = 0x80808080u;
 
@@ -15,33 +14,31 @@ struct Bits {
     u32 word[4];
 };
 
-__device__ __forceinline__ u32 repeated(u32 byte) { return byte * 0x01010101u; }
+HR_FN u32 repeated(u32 byte) { return byte * 0x01010101u; }
 
 // Sets bit 7 of each byte that differs from `pattern`; all other bits are undefined. `low`: bits 0 to 6 of each byte.
-__device__ __forceinline__ u32 differs(u32 low, u32 pattern) { return (low ^ pattern) + 0x7F7F7F7Fu; }
+HR_FN u32 differs(u32 low, u32 pattern) { return (low ^ pattern) + 0x7F7F7F7Fu; }
 
 // Sets bit 7 of each byte equal to an ASCII value. `pattern`: that value in each byte.
-__device__ __forceinline__ u32 equals(u32 bytes, u32 pattern) {
-    return ~(differs(bytes & ~top_bits, pattern) | bytes) & top_bits;
-}
+HR_FN u32 equals(u32 bytes, u32 pattern) { return ~(differs(bytes & ~top_bits, pattern) | bytes) & top_bits; }
 
 // Sets bit 7 of the lowest byte that is zero, and clears it in the bytes below. All other bits are undefined.
-__device__ __forceinline__ u32 borrows(u32 x) { return (x - 0x01010101u) & ~x; }
+HR_FN u32 borrows(u32 x) { return (x - 0x01010101u) & ~x; }
 
 // Shifts the bits by one byte, so that each byte gets those of the preceding byte. The lowest byte gets the highest
 // byte of the preceding word. For the words 0x80000000 and 0x00008000 the second one becomes 0x00800080.
-__device__ __forceinline__ u32 following(u32 before, u32 bits) { return __funnelshift_l(before, bits, 8); }
-__device__ __forceinline__ Bits following(const Bits& bits, u32 before) {
+HR_FN u32 following(u32 before, u32 bits) { return __funnelshift_l(before, bits, 8); }
+HR_FN Bits following(const Bits& bits, u32 before) {
     return {following(before, bits.word[0]), following(bits.word[0], bits.word[1]),
             following(bits.word[1], bits.word[2]), following(bits.word[2], bits.word[3])};
 }
 
 // Computes the parity of the bits of each byte and all lower ones, in bit 7 of that byte. The product adds the bits,
 // and its carries stay in the low bits of the next byte. All other bits are undefined.
-__device__ __forceinline__ u32 parities(u32 bits) { return bits * 0x01010101u; }
+HR_FN u32 parities(u32 bits) { return bits * 0x01010101u; }
 
 // Returns `sum` plus the dot product of four bytes and four weights.
-__device__ __forceinline__ u32 dot4(u32 bytes, u32 weights, u32 sum) {
+HR_FN u32 dot4(u32 bytes, u32 weights, u32 sum) {
 #if defined(__CUDACC__)
     return __dp4a(bytes, weights, sum);
 #else
@@ -51,17 +48,17 @@ __device__ __forceinline__ u32 dot4(u32 bytes, u32 weights, u32 sum) {
 }
 
 // Returns `sum` plus the four bytes of a word.
-__device__ __forceinline__ u32 add_bytes(u32 bytes, u32 sum) { return dot4(bytes, 0x01010101u, sum); }
+HR_FN u32 add_bytes(u32 bytes, u32 sum) { return dot4(bytes, 0x01010101u, sum); }
 
 // Returns whether one of sixteen bytes equals the byte that `pattern` repeats.
-__device__ __forceinline__ bool has_byte(uint4 v, u32 pattern) {
+HR_FN bool has_byte(uint4 v, u32 pattern) {
     const u32 found =
         (borrows(v.x ^ pattern) | borrows(v.y ^ pattern)) | (borrows(v.z ^ pattern) | borrows(v.w ^ pattern));
     return (found & top_bits) != 0;
 }
 
 // Packs bit 7 of sixteen bytes into the low 16 bits.
-__device__ __forceinline__ u32 gather(const Bits& bits) {
+HR_FN u32 gather(const Bits& bits) {
     const u32 low = dot4(bits.word[1], 0x80402010, dot4(bits.word[0], 0x08040201, 0));
     const u32 high = dot4(bits.word[3], 0x80402010, dot4(bits.word[2], 0x08040201, 0));
     return low >> 7 | high << 1;
@@ -69,7 +66,7 @@ __device__ __forceinline__ u32 gather(const Bits& bits) {
 
 // Picks four of the eight bytes in `low` and `high`: byte i is the one with the index in selector i, of four bits. If a
 // selector is 8 or more, its byte is undefined.
-__device__ __forceinline__ u32 permute(u32 low, u32 high, u32 selectors) {
+HR_FN u32 permute(u32 low, u32 high, u32 selectors) {
 #if defined(__CUDACC__)
     u32 bytes;
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selectors));
@@ -80,7 +77,7 @@ __device__ __forceinline__ u32 permute(u32 low, u32 high, u32 selectors) {
 }
 
 // Packs the low halves of four bytes into four selectors.
-__device__ __forceinline__ u32 selectors_of(u32 bytes) {
+HR_FN u32 selectors_of(u32 bytes) {
     const u32 shifted = bytes >> 4;
     u32 pairs;
 #if defined(__CUDACC__)
@@ -92,19 +89,17 @@ __device__ __forceinline__ u32 selectors_of(u32 bytes) {
 }
 
 // Packs bit 7 of four bytes, or of sixteen, into the low bits.
-__device__ __forceinline__ u32 gathered(u32 bits) { return (bits >> 7) * 0x01020408u >> 24 & 15; }
-__device__ __forceinline__ u32 gathered(const Bits& bits) {
+HR_FN u32 gathered(u32 bits) { return (bits >> 7) * 0x01020408u >> 24 & 15; }
+HR_FN u32 gathered(const Bits& bits) {
     return gathered(bits.word[0]) | gathered(bits.word[1]) << 4 | gathered(bits.word[2]) << 8 |
            gathered(bits.word[3]) << 12;
 }
-__device__ __forceinline__ u32 any(const Bits& bits) {
-    return bits.word[0] | bits.word[1] | bits.word[2] | bits.word[3];
-}
+HR_FN u32 any(const Bits& bits) { return bits.word[0] | bits.word[1] | bits.word[2] | bits.word[3]; }
 
 // Loads or stores a thread's `count` words from index `first` on, of `total` words. Accesses are 16 bytes wide where
 // the sizes allow it. Words past the end load as 0 and are not stored.
 template <u32 total, u32 count>
-__device__ __forceinline__ void load_part(const u32* from, u32 first, u32 (&words)[count]) {
+HR_FN void load_part(const u32* from, u32 first, u32 (&words)[count]) {
     if constexpr (total % count == 0 && count % 4 == 0) {
         const bool there = first < total;
 #pragma unroll
@@ -121,7 +116,7 @@ __device__ __forceinline__ void load_part(const u32* from, u32 first, u32 (&word
     }
 }
 template <u32 total, u32 count>
-__device__ __forceinline__ void store_part(u32* to, u32 first, const u32 (&words)[count]) {
+HR_FN void store_part(u32* to, u32 first, const u32 (&words)[count]) {
     if constexpr (total % count == 0 && count % 4 == 0) {
         if (first >= total) return;
 #pragma unroll
@@ -136,11 +131,10 @@ __device__ __forceinline__ void store_part(u32* to, u32 first, const u32 (&words
 }
 
 // Computes, for each bit, the parity of that bit and all lower ones.
-__device__ __forceinline__ u32 prefix_parities(u32 bits) {
+HR_FN u32 prefix_parities(u32 bits) {
 #pragma unroll
     for (u32 distance = 1; distance < 32; distance *= 2) bits ^= bits << distance;
     return bits;
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -4,16 +4,14 @@
 #pragma once
 #include "core/cpu/portable.hpp"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 // Waits until all preceding launches have ended and their writes are visible. All threads of such a kernel call it
 // first.
-__device__ __forceinline__ void wait_for_launch_before() {
+HR_FN void wait_for_launch_before() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

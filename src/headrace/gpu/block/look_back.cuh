@@ -13,25 +13,22 @@
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 template <class T>
 struct StateOf {
     using type = WordPair;
-    static __device__ __forceinline__ WordPair pack(u32 epoch, T value) { return {epoch, bits_as<u64>(value)}; }
-    static __device__ __forceinline__ u32 epoch(WordPair state) { return static_cast<u32>(state.low); }
-    static __device__ __forceinline__ T value(WordPair state) { return bits_as<T>(state.high); }
+    HR_MEMBER static WordPair pack(u32 epoch, T value) { return {epoch, bits_as<u64>(value)}; }
+    HR_MEMBER static u32 epoch(WordPair state) { return static_cast<u32>(state.low); }
+    HR_MEMBER static T value(WordPair state) { return bits_as<T>(state.high); }
 };
 template <class T>
     requires(sizeof(T) == 4)
 struct StateOf<T> {
     using type = u64;
-    static __device__ __forceinline__ u64 pack(u32 epoch, T value) {
-        return static_cast<u64>(epoch) << 32 | bits_as<u32>(value);
-    }
-    static __device__ __forceinline__ u32 epoch(u64 state) { return static_cast<u32>(state >> 32); }
-    static __device__ __forceinline__ T value(u64 state) { return bits_as<T>(static_cast<u32>(state)); }
+    HR_MEMBER static u64 pack(u32 epoch, T value) { return static_cast<u64>(epoch) << 32 | bits_as<u32>(value); }
+    HR_MEMBER static u32 epoch(u64 state) { return static_cast<u32>(state >> 32); }
+    HR_MEMBER static T value(u64 state) { return bits_as<T>(static_cast<u32>(state)); }
 };
 
 // Header of a launch's memory, followed by the states: the ticket and the number of ended blocks. Both are 0 between
@@ -52,28 +49,26 @@ public:
     using Word = typename State::type;
 
     // `epoch`: not 0, and not that of an earlier launch with the same memory.
-    __device__ __forceinline__ Totals(Counters* memory, u32 epoch)
+    HR_MEMBER Totals(Counters* memory, u32 epoch)
         : counters_(memory), states_(reinterpret_cast<Word*>(memory + 1)), epoch_(epoch) {}
 
     // `take_tile` and `post` are called by one thread.
-    __device__ __forceinline__ u32 take_tile() { return atomicAdd(&counters_->ticket, 1u); }
-    __device__ __forceinline__ void post(u32 tile, T total) {
-        store_relaxed(&states_[tile], State::pack(epoch_, total));
-    }
+    HR_MEMBER u32 take_tile() { return atomicAdd(&counters_->ticket, 1u); }
+    HR_MEMBER void post(u32 tile, T total) { store_relaxed(&states_[tile], State::pack(epoch_, total)); }
     // Called by one thread of each block once it takes no more tiles.
-    __device__ __forceinline__ void end() {
+    HR_MEMBER void end() {
         if (atomicInc(&counters_->ended, gridDim.x - 1) == gridDim.x - 1) store_relaxed(&counters_->ticket, 0u);
     }
 
     // Returns the totals of tiles [first, last), joined, in all lanes. All lanes of a warp call it.
-    __device__ __forceinline__ Item between(u32 first, u32 last) {
+    HR_MEMBER Item between(u32 first, u32 last) {
         Item joined = Op::identity();
         for (u32 begin = first; begin < last; begin += at_once * lanes) joined = Op::join(joined, step(begin, last));
         return joined;
     }
 
 private:
-    __device__ __forceinline__ Item step(u32 begin, u32 last) {
+    HR_MEMBER Item step(u32 begin, u32 last) {
         Word seen[at_once];
         bool missing = false;
 #pragma unroll
@@ -110,7 +105,7 @@ private:
     }
 
     // Reduces the rows in an interleaved loop, which hides the latency of the shuffles.
-    static __device__ __forceinline__ void reduce_rows(Item (&row)[at_once]) {
+    HR_MEMBER static void reduce_rows(Item (&row)[at_once]) {
 #pragma unroll
         for (u32 distance = 1; distance < lanes; distance *= 2) {
 #pragma unroll
@@ -123,5 +118,4 @@ private:
     u32 epoch_;
 };
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -17,12 +17,11 @@
 #define HR_DYNAMIC_SHARED(type, name) type* const name = static_cast<type*>(headrace::fibers::dynamic_shared())
 #endif
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 // Returns a pointer to global memory. The compiler then needs no generic stores, which may go to shared memory.
 template <class T>
-__device__ __forceinline__ T* in_global(T* pointer) {
+HR_FN T* in_global(T* pointer) {
 #if defined(__CUDACC__)
     __builtin_assume(__isGlobal(pointer));
 #endif
@@ -61,17 +60,17 @@ struct WordPair {
 #if defined(__CUDACC__)
 
 #define HR_LOAD(name, order)                                                              \
-    __device__ __forceinline__ u32 name(const u32* p) {                                   \
+    HR_MEMBER u32 name(const u32* p) {                                                    \
         u32 value;                                                                        \
         asm volatile("ld." order ".u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");     \
         return value;                                                                     \
     }                                                                                     \
-    __device__ __forceinline__ u64 name(const u64* p) {                                   \
+    HR_MEMBER u64 name(const u64* p) {                                                    \
         u64 value;                                                                        \
         asm volatile("ld." order ".u64 %0, [%1];" : "=l"(value) : "l"(p) : "memory");     \
         return value;                                                                     \
     }                                                                                     \
-    __device__ __forceinline__ WordPair name(const WordPair* p) {                         \
+    HR_MEMBER WordPair name(const WordPair* p) {                                          \
         WordPair value;                                                                   \
         asm volatile("{ .reg .b128 t; ld." order ".b128 t, [%2]; mov.b128 {%0, %1}, t; }" \
                      : "=l"(value.low), "=l"(value.high)                                  \
@@ -80,20 +79,20 @@ struct WordPair {
         return value;                                                                     \
     }
 #define HR_STORE(name, order)                                                                           \
-    __device__ __forceinline__ void name(u32* p, u32 value) {                                           \
+    HR_MEMBER void name(u32* p, u32 value) {                                                            \
         asm volatile("st." order ".gpu.u32 [%0], %1;" ::"l"(p), "r"(value) : "memory");                 \
     }                                                                                                   \
-    __device__ __forceinline__ void name(u64* p, u64 value) {                                           \
+    HR_MEMBER void name(u64* p, u64 value) {                                                            \
         asm volatile("st." order ".gpu.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");                 \
     }                                                                                                   \
-    __device__ __forceinline__ void name(WordPair* p, WordPair value) {                                 \
+    HR_MEMBER void name(WordPair* p, WordPair value) {                                                  \
         asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st." order ".gpu.b128 [%0], t; }" ::"l"(p), \
                      "l"(value.low), "l"(value.high)                                                    \
                      : "memory");                                                                       \
     }
 
 // Sets bits of a word, and returns it as it was before.
-__device__ __forceinline__ u32 or_acquire(u32* p, u32 bits) {
+HR_FN u32 or_acquire(u32* p, u32 bits) {
     u32 value;
     asm volatile("atom.acquire.gpu.global.or.b32 %0, [%1], %2;" : "=r"(value) : "l"(p), "r"(bits) : "memory");
     return value;
@@ -153,7 +152,7 @@ __forceinline__ void store_release(T* p, T value) {
 #endif
 
 // Loads 16 bytes that are read once, without an L1 allocation. The memory must not change while the kernel runs.
-__device__ __forceinline__ uint4 load_streaming(const uint4* p) {
+HR_FN uint4 load_streaming(const uint4* p) {
 #if defined(__CUDACC__)
     uint4 value;
     asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -166,7 +165,7 @@ __device__ __forceinline__ uint4 load_streaming(const uint4* p) {
 }
 
 // Brings the line of an address into the L2 cache; the thread does not wait.
-__device__ __forceinline__ void prefetch(const void* p) {
+HR_FN void prefetch(const void* p) {
 #if defined(__CUDACC__)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 #else
@@ -176,7 +175,7 @@ __device__ __forceinline__ void prefetch(const void* p) {
 
 // Copies 16 bytes from device memory to shared memory asynchronously (PTX ISA, "cp.async", sm_80). The copy is complete
 // after `wait_for_copies`, or when a barrier completes that the thread arrives at after it (gpu/block/bulk_copy.cuh).
-__device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
+HR_FN void copy_async(uint4* to, const uint4* from) {
 #if defined(__CUDACC__)
     const u32 at = static_cast<u32>(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
@@ -184,13 +183,12 @@ __device__ __forceinline__ void copy_async(uint4* to, const uint4* from) {
     *to = *from;
 #endif
 }
-__device__ __forceinline__ void wait_for_copies() {
+HR_FN void wait_for_copies() {
 #if defined(__CUDACC__)
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
 // Stores 16 bytes that are not read again soon: the first to be evicted from the cache.
-__device__ __forceinline__ void store_streaming(uint4* p, uint4 value) { __stcs(p, value); }
+HR_FN void store_streaming(uint4* p, uint4 value) { __stcs(p, value); }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

@@ -2,13 +2,12 @@
 #pragma once
 #include "core/cpu/portable.hpp"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 // Returns the first index of [low, high) for which `is_before` does not hold, or `high`. It holds for all indices
 // before that one. Example: the rows before row 7 of rows 2, 5, 7, 9 are those below partition_point(0, 4, ...) = 2.
 template <class IsBefore>
-static __device__ __forceinline__ u64 partition_point(u64 low, u64 high, const IsBefore& is_before) {
+HR_FN u64 partition_point(u64 low, u64 high, const IsBefore& is_before) {
     while (low < high) {
         const u64 middle = (low + high) / 2;
         if (is_before(middle)) {
@@ -20,5 +19,4 @@ static __device__ __forceinline__ u64 partition_point(u64 low, u64 high, const I
     return low;
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

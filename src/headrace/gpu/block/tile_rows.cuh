@@ -8,8 +8,7 @@
 #include "gpu/block/memory_access.cuh"
 #include "gpu/block/warp.cuh"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 template <class T>
 constexpr u32 per_vector = 16 / sizeof(T);
@@ -25,20 +24,20 @@ struct Rows {
 };
 
 // Returns whether both addresses are aligned to 16 bytes; a null pointer counts as aligned.
-__device__ __forceinline__ bool aligned(const void* a, const void* b = nullptr) {
+HR_FN bool aligned(const void* a, const void* b = nullptr) {
     return ((reinterpret_cast<u64>(a) | reinterpret_cast<u64>(b)) & 15) == 0;
 }
 
 // Returns the index in the tile of the first item of this thread's row.
 template <class T, u32 rows>
-__device__ __forceinline__ u32 row_begin(u32 row) {
+HR_FN u32 row_begin(u32 row) {
     return ((warp() * rows + row) * lanes + lane()) * per_vector<T>;
 }
 
 // Loads this thread's rows of a tile. `in`: the tile's first item. `count`: items from there on; the ones past them
 // load as `missing`. `whole`: the tile has all its items and is aligned to 16 bytes.
 template <class T, u32 rows>
-__device__ __forceinline__ void load_rows(Rows<T, rows>& items, const T* in, i64 count, bool whole, T missing) {
+HR_FN void load_rows(Rows<T, rows>& items, const T* in, i64 count, bool whole, T missing) {
     if (whole) {
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
@@ -57,5 +56,4 @@ __device__ __forceinline__ void load_rows(Rows<T, rows>& items, const T* in, i64
     }
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

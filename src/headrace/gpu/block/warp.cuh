@@ -4,8 +4,7 @@
 #pragma once
 #include "core/operators.hpp"
 
-namespace headrace {
-namespace tile {
+namespace headrace::tile {
 
 constexpr u32 lanes = 32;
 constexpr u32 all_lanes = ~0u;
@@ -104,5 +103,4 @@ __device__ __forceinline__ T reduce_warp_backwards(T value) {
     return value;
 }
 
-}  // namespace tile
-}  // namespace headrace
+}  // namespace headrace::tile

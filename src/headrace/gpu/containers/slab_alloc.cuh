@@ -10,8 +10,7 @@
 #include "core/hash.hpp"
 #include "gpu/containers/slab_list.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 class Allocator {
 public:
@@ -88,5 +87,4 @@ private:
     u32 bits_ = ~0u;
 };
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

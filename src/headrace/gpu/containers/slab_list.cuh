@@ -20,19 +20,18 @@
 #include "gpu/block/warp.cuh"
 #include "gpu/containers/slab_table.hpp"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 constexpr u32 group_lanes = 8;
 constexpr u32 mark_offset = 120;
 constexpr u32 next_offset = 124;
 
 // The group's first lane in the warp, and this lane's number in the group.
-__device__ __forceinline__ u32 first_lane() { return threadIdx.x % tile::lanes / group_lanes * group_lanes; }
-__device__ __forceinline__ u32 group_lane() { return threadIdx.x % group_lanes; }
+HR_FN u32 first_lane() { return threadIdx.x % tile::lanes / group_lanes * group_lanes; }
+HR_FN u32 group_lane() { return threadIdx.x % group_lanes; }
 
-__device__ __forceinline__ u32 low_word(u64 word) { return static_cast<u32>(word); }
-__device__ __forceinline__ u32 high_word(u64 word) { return static_cast<u32>(word >> 32); }
+HR_FN u32 low_word(u64 word) { return static_cast<u32>(word); }
+HR_FN u32 high_word(u64 word) { return static_cast<u32>(word >> 32); }
 
 // The position of a slot in a slab is p * 8 + lane for the p-th key of a lane's 16 bytes. It has up to 32 values.
 template <u32 key_width, u32 value_width>
@@ -94,50 +93,42 @@ constexpr u32 no_slot = ~0u;      // no slot, or an operation without memory
 constexpr u32 skipped = ~0u - 1;  // the operation has nothing to do
 constexpr u32 fresh = 1u << 31;
 
-__device__ __forceinline__ u32 slot_number(u32 slab, u32 position) { return slab << 5 | position; }
-__device__ __forceinline__ bool has_slot(u32 slot) { return slot < skipped; }
+HR_FN u32 slot_number(u32 slab, u32 position) { return slab << 5 | position; }
+HR_FN bool has_slot(u32 slot) { return slot < skipped; }
 
-__device__ __forceinline__ u8* slab_at(const SlabTable& table, u32 slab) {
-    return table.slabs + static_cast<u64>(slab) * slab_bytes;
-}
-__device__ __forceinline__ u8* slab_of_slot(const SlabTable& table, u32 slot) {
-    return slab_at(table, (slot & ~fresh) >> 5);
-}
+HR_FN u8* slab_at(const SlabTable& table, u32 slab) { return table.slabs + static_cast<u64>(slab) * slab_bytes; }
+HR_FN u8* slab_of_slot(const SlabTable& table, u32 slot) { return slab_at(table, (slot & ~fresh) >> 5); }
 
 template <class L>
-__device__ __forceinline__ typename L::Key* key_in(u8* slab, u32 position) {
+HR_FN typename L::Key* key_in(u8* slab, u32 position) {
     return reinterpret_cast<typename L::Key*>(slab + L::key_offset(position));
 }
 template <class L>
-__device__ __forceinline__ typename L::Value* value_in(u8* slab, u32 position) {
+HR_FN typename L::Value* value_in(u8* slab, u32 position) {
     return reinterpret_cast<typename L::Value*>(slab + L::value_offset(position));
 }
-__device__ __forceinline__ u32* mark_in(u8* slab) { return reinterpret_cast<u32*>(slab + mark_offset); }
-__device__ __forceinline__ u32* next_in(u8* slab) { return reinterpret_cast<u32*>(slab + next_offset); }
+HR_FN u32* mark_in(u8* slab) { return reinterpret_cast<u32*>(slab + mark_offset); }
+HR_FN u32* next_in(u8* slab) { return reinterpret_cast<u32*>(slab + next_offset); }
 
 // Returns the number of the next slab, from the group's words.
-__device__ __forceinline__ u32 next_of(const tile::WordPair& words) {
+HR_FN u32 next_of(const tile::WordPair& words) {
     return tile::shuffle(high_word(words.high), first_lane() + group_lanes - 1);
 }
 
 // Returns the mark of the slab, from the group's words.
-__device__ __forceinline__ u32 mark_of(const tile::WordPair& words) {
+HR_FN u32 mark_of(const tile::WordPair& words) {
     return tile::shuffle(low_word(words.high), first_lane() + group_lanes - 1);
 }
 
 // Address of this lane's 16 bytes of a slab.
-__device__ __forceinline__ const u8* lane_bytes(const SlabTable& table, u32 slab) {
-    return slab_at(table, slab) + 16 * group_lane();
-}
+HR_FN const u8* lane_bytes(const SlabTable& table, u32 slab) { return slab_at(table, slab) + 16 * group_lane(); }
 
 // Loads 16 bytes of a slab that no thread changes during the kernel.
-__device__ __forceinline__ tile::WordPair load_constant(const u8* p) {
+HR_FN tile::WordPair load_constant(const u8* p) {
     return bits_as<tile::WordPair>(tile::load_streaming(reinterpret_cast<const uint4*>(p)));
 }
 // Loads 16 bytes of a slab that other threads change.
-__device__ __forceinline__ tile::WordPair load_shared(const u8* p) {
-    return tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(p));
-}
+HR_FN tile::WordPair load_shared(const u8* p) { return tile::load_relaxed(reinterpret_cast<const tile::WordPair*>(p)); }
 
 // The operation that a group of lanes serves next: that of lane `source`.
 struct Turn {
@@ -147,7 +138,7 @@ struct Turn {
 };
 
 // Selects an operation for each group of lanes. Returns false if no lane has one. All lanes of the warp take part.
-__device__ __forceinline__ bool next_turn(bool is_active, Turn& turn) {
+HR_FN bool next_turn(bool is_active, Turn& turn) {
     const u32 queue = __ballot_sync(tile::all_lanes, is_active);
     const u32 group_queue = queue >> first_lane() & 0xFF;
     turn.is_busy = group_queue != 0;
@@ -158,9 +149,8 @@ __device__ __forceinline__ bool next_turn(bool is_active, Turn& turn) {
 
 // Loads a slab for a group that has an operation.
 template <tile::WordPair (*load)(const u8*)>
-__device__ __forceinline__ tile::WordPair load_slab(const SlabTable& table, u32 slab, const Turn& turn) {
+HR_FN tile::WordPair load_slab(const SlabTable& table, u32 slab, const Turn& turn) {
     return turn.is_busy ? load(lane_bytes(table, slab)) : tile::WordPair{0, 0};
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

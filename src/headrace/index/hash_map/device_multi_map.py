@@ -16,7 +16,7 @@ from headrace.gpu.kernels.launcher import BufferSlice
 from headrace.gpu.memory.pool import PoolBuffer
 from headrace.index.hash_map.device_map import MapOnDevice
 from headrace.index.hash_map.gpu.mixed_slab_hash import MixedRows
-from headrace.index.hash_map.gpu.multi_slab_hash import ERASE_ERROR, MultiSlabHash, SortedValues
+from headrace.index.hash_map.gpu.multimap.multi_slab_hash import ERASE_ERROR, MultiSlabHash, SortedValues
 from headrace.index.hash_map.gpu.slab_kernels import Rows
 from headrace.index.hash_map.gpu.tuning import MULTI_TUNING
 from headrace.index.hash_map.operations import ListBatch, check_numbers

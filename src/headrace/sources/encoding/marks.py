@@ -1,7 +1,5 @@
 """Lists the byte-order marks of texts."""
 
-from __future__ import annotations
-
 UTF8_MARK = b"\xef\xbb\xbf"
 WIDE_MARKS = {
     b"\xff\xfe\0\0": "utf-32-le",

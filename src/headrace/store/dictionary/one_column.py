@@ -3,8 +3,6 @@
 Columns are merged by several threads. While one of them has the GPU, the others read, encode texts, and pack codes.
 """
 
-from __future__ import annotations
-
 from headrace.core.process.process_lock import process_lock
 
 ONE_COLUMN = process_lock()  # held while a column is on a GPU

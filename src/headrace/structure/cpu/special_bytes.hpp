@@ -12,7 +12,6 @@ HR_FN u64 special_bytes(const Dialect& dialect, const Block& block) {
     return mask;
 }
 
-// Return the quotes and escapes of a block.
 HR_FN u64 quoting_bytes(const Dialect& dialect, const Block& block) {
     u64 mask = dialect.quote < 0 ? 0 : block.equals(static_cast<u8>(dialect.quote));
     if (dialect.escape >= 0) mask |= block.equals(static_cast<u8>(dialect.escape));

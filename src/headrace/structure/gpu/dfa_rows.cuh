@@ -5,13 +5,12 @@
 #include "gpu/block/warp.cuh"
 #include "structure/gpu/dfa_tables.hpp"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 constexpr u32 no_byte = 256;
 
 // Return four of eight bytes, chosen by selectors.
-__device__ __forceinline__ u32 pick(u64 bytes, u32 selectors) {
+HR_FN u32 pick(u64 bytes, u32 selectors) {
     return tile::permute(static_cast<u32>(bytes), static_cast<u32>(bytes >> 32), selectors);
 }
 
@@ -22,13 +21,13 @@ template <>
 struct Row<8> {
     u64 bytes;
 
-    __device__ __forceinline__ u32 from(u32 state) const { return pick(bytes, state); }
+    HR_MEMBER u32 from(u32 state) const { return pick(bytes, state); }
 };
 template <>
 struct alignas(16) Row<16> {
     u64 low, high;
 
-    __device__ __forceinline__ u32 from(u32 state) const {
+    HR_MEMBER u32 from(u32 state) const {
         const u32 below = pick(low, state), above = pick(high, state ^ 8);
         return (state & 8) != 0 ? above : below;
     }
@@ -38,16 +37,16 @@ template <>
 struct Row<64> {
     const u16* steps;
 
-    __device__ __forceinline__ u32 from(u32 step) const { return steps[step >> 8]; }
+    HR_MEMBER u32 from(u32 step) const { return steps[step >> 8]; }
 };
 
 // The state that a step leads to; and the step that stands for a state before the first byte.
 template <u32 count>
-__device__ __forceinline__ u32 state_of(u32 step) {
+HR_FN u32 state_of(u32 step) {
     return count > 16 ? step >> 8 : step & 15;
 }
 template <u32 count>
-__device__ __forceinline__ u32 step_to(u32 state) {
+HR_FN u32 step_to(u32 state) {
     return count > 16 ? state << 8 : state;
 }
 
@@ -66,7 +65,7 @@ struct Steps {
     // Return the row of byte k of a word; the byte's position in the tile is `place`. Outside the text it changes
     // nothing.
     template <bool whole>
-    __device__ __forceinline__ Row<count> at(u32 word, u32 k, Extent extent, i32 place) const {
+    HR_MEMBER Row<count> at(u32 word, u32 k, Extent extent, i32 place) const {
         const bool is_text = whole || (place >= extent.from && place < extent.to);
         const u8* const row = of[group_of[is_text ? word >> (k * 8) & 0xFF : no_byte]];
         if constexpr (count > 16) {
@@ -79,7 +78,7 @@ struct Steps {
 
 // Translate 16 bytes of a text with lenient quotes for the tables. Quotes that open no field (`marks`, a bit each)
 // become `spare`, and bytes equal to `spare` become `other`.
-__device__ __forceinline__ uint4 with_spares(uint4 bytes, u32 marks, u32 spare, u32 other) {
+HR_FN uint4 with_spares(uint4 bytes, u32 marks, u32 spare, u32 other) {
     u32 words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
@@ -93,5 +92,4 @@ __device__ __forceinline__ uint4 with_spares(uint4 bytes, u32 marks, u32 spare, 
     return {words[0], words[1], words[2], words[3]};
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

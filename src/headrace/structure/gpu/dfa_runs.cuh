@@ -3,8 +3,7 @@
 #pragma once
 #include "structure/gpu/dfa_rows.cuh"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // A map under construction. 8 states: one byte-permute selector a state, four in each register. 16 states: four bits a
 // state. `nibbles` gives the common form of four bits a state, in which maps are composed and stored.
@@ -14,11 +13,11 @@ template <>
 struct Map<8> {
     u32 low = 0x3210, high = 0x7654;
 
-    __device__ __forceinline__ void step(const Row<8>& row) {
+    HR_MEMBER void step(const Row<8>& row) {
         low = tile::selectors_of(pick(row.bytes, low));
         high = tile::selectors_of(pick(row.bytes, high));
     }
-    __device__ __forceinline__ u64 nibbles() const {
+    HR_MEMBER u64 nibbles() const {
         return (low & 0xFFFF) | (high & 0xFFFF) << 16 | static_cast<u64>(0xFEDCBA98) << 32;
     }
 };
@@ -26,21 +25,21 @@ template <>
 struct Map<16> {
     u64 states = ComposeStates::identity();
 
-    __device__ __forceinline__ void step(const Row<16>& row) {
+    HR_MEMBER void step(const Row<16>& row) {
         u64 next = 0;
 #pragma unroll
         for (u32 shift = 0; shift < 64; shift += 4)
             next |= static_cast<u64>(row.from(static_cast<u32>(states >> shift) & 15) & 15) << shift;
         states = next;
     }
-    __device__ __forceinline__ u64 nibbles() const { return states; }
+    HR_MEMBER u64 nibbles() const { return states; }
 };
 
 // Composes maps of 8 states with byte permutes, each of which looks up 4 of 8 bytes.
 struct ComposeEight {
     using Item = u64;
-    static __device__ __forceinline__ u64 identity() { return ComposeStates::identity(); }
-    static __device__ __forceinline__ u64 join(u64 a, u64 b) {
+    HR_MEMBER static u64 identity() { return ComposeStates::identity(); }
+    HR_MEMBER static u64 join(u64 a, u64 b) {
         const u32 of = static_cast<u32>(b);
         const u64 bytes = static_cast<u64>(of & 0x0F0F0F0F) | static_cast<u64>(of >> 4 & 0x0F0F0F0F) << 32;
         // Byte i of `bytes` belongs to state 2 i for i < 4, and to state 2 (i - 4) + 1 after that; `spread` is in
@@ -59,7 +58,7 @@ struct Few {
     u32 which = 0;  // slot of each start state, two bits each
     bool enough;    // `most` slots suffice
 
-    __device__ __forceinline__ explicit Few(u64 map) {
+    HR_MEMBER explicit Few(u64 map) {
         u32 left = (1u << count) - 1;
 #pragma unroll
         for (u32 slot = 0; slot < most; ++slot) {
@@ -74,7 +73,7 @@ struct Few {
         }
         enough = left == 0;
     }
-    __device__ __forceinline__ u64 nibbles() const {
+    HR_MEMBER u64 nibbles() const {
         u64 map = ComposeStates::identity();
 #pragma unroll
         for (u32 i = 0; i < count; ++i) {
@@ -90,7 +89,7 @@ struct Few {
 // Run the chunk's vectors after the first one from the distinct states of all lanes, if these are few. Return whether
 // that is so, and the state map.
 template <u32 most, bool whole, u32 rows, u32 count>
-__device__ __forceinline__ bool run_few(const uint4* chunk, const Steps<count>& steps, Extent extent, u64& map) {
+HR_FN bool run_few(const uint4* chunk, const Steps<count>& steps, Extent extent, u64& map) {
     Few<count, most> few(map);
     if (!__all_sync(tile::all_lanes, few.enough)) return false;
     const i32 begin = static_cast<i32>(threadIdx.x * rows * 16);
@@ -114,7 +113,7 @@ __device__ __forceinline__ bool run_few(const uint4* chunk, const Steps<count>& 
 // Return the state map of a chunk of `rows` vectors. The first vector runs from every state. If all lanes then have few
 // distinct states (usually inside quotes, outside, and in a comment), only those run through the rest.
 template <bool whole, u32 rows, u32 count>
-__device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps<count>& steps, Extent extent) {
+HR_FN u64 map_of(const uint4* chunk, const Steps<count>& steps, Extent extent) {
     Map<count> map;
     const i32 begin = static_cast<i32>(threadIdx.x * rows * 16);
     const auto run_all = [&](u32 row) {
@@ -142,8 +141,7 @@ __device__ __forceinline__ u64 map_of(const uint4* chunk, const Steps<count>& st
 constexpr u32 wide_states = 64;
 constexpr u32 wide_pitch = wide_states + 4;  // avoids bank conflicts between threads' maps
 
-__device__ __forceinline__ u32 run_row(const uint4& vector, const Steps<wide_states>& steps, u32 state, Extent extent,
-                                       i32 place) {
+HR_FN u32 run_row(const uint4& vector, const Steps<wide_states>& steps, u32 state, Extent extent, i32 place) {
     const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
     u32 step = step_to<wide_states>(state);
 #pragma unroll
@@ -177,5 +175,4 @@ __device__ inline void map_chunk(const uint4* chunk, u32 rows, const Steps<wide_
     for (u32 state = 0; state < wide_states; ++state) map[state] = live[map[state]];
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

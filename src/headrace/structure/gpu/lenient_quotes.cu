@@ -75,7 +75,7 @@ struct LookedAt {
 };
 
 // The bits of 64 bytes of text, 16 of which are in each vector.
-__device__ __forceinline__ u64 bits_of(const uint4 (&vectors)[4], u8 byte) {
+HR_FN u64 bits_of(const uint4 (&vectors)[4], u8 byte) {
     const u32 pattern = tile::repeated(byte);
     u64 result = 0;
 #pragma unroll
@@ -184,12 +184,12 @@ private:
 };
 
 // Return whether the preceding variant could not read the text, or there was none.
-__device__ __forceinline__ bool is_asked(const FindTotals* other) {
+HR_FN bool is_asked(const FindTotals* other) {
     return other == nullptr || (tile::load_relaxed(&other->flags) & FIND_REDO) != 0;
 }
 
 // Shares the kind of the warp's first decisive run. Returns which lanes have one.
-__device__ __forceinline__ u32 share_first(u32 kind, u32 (&firsts)[warps]) {
+HR_FN u32 share_first(u32 kind, u32 (&firsts)[warps]) {
     const u32 some = __ballot_sync(tile::all_lanes, kind != neutral);
     const u32 of_warp = tile::shuffle(kind, some == 0 ? 0 : static_cast<u32>(__ffs(static_cast<i32>(some))) - 1);
     if (tile::lane() == 0) firsts[tile::warp()] = of_warp;
@@ -234,7 +234,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // All lanes of a warp: return the kind of the first decisive run in later tiles than `tile`.
-__device__ __forceinline__ u32 kind_after(const u16* tiles, u32 count, u32 tile) {
+HR_FN u32 kind_after(const u16* tiles, u32 count, u32 tile) {
     for (u32 first = tile + 1; first < count; first += tile::lanes) {
         const u32 mine = first + tile::lane();
         const u32 kind = mine < count ? tiles[mine] & 3 : u32{neutral};

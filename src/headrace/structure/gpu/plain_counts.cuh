@@ -2,8 +2,7 @@
 #pragma once
 #include "structure/gpu/plain_masks.cuh"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // A thread's counts on one side of quotes. The count of a mask adds 128 for each byte (bit 7 of each byte is summed).
 struct SideCounts {
@@ -22,8 +21,8 @@ struct PlainCounts {
 
 // Count the line ends that end no record: those directly after another line end.
 template <bool quoted>
-__device__ __forceinline__ void count_runs(PlainCounts& counts, const TextVector& place, const Patterns& patterns,
-                                           const tile::Bits& inside) {
+HR_FN void count_runs(PlainCounts& counts, const TextVector& place, const Patterns& patterns,
+                      const tile::Bits& inside) {
     Masks masks;
     find_ends(masks, place, patterns);
     resolve_runs(masks, place, patterns);
@@ -41,8 +40,7 @@ __device__ __forceinline__ void count_runs(PlainCounts& counts, const TextVector
 
 // Count a vector that lies entirely inside or outside quotes.
 template <bool quoted>
-__device__ __forceinline__ void count_plainly(PlainCounts& counts, const TextVector& place, const Patterns& patterns,
-                                              bool inside) {
+HR_FN void count_plainly(PlainCounts& counts, const TextVector& place, const Patterns& patterns, bool inside) {
     u32 before = patterns.ends_line(place.before) ? tile::top_bits : 0, runs = 0;
     u32 separators = 0, line_ends = 0;
 #pragma unroll
@@ -69,8 +67,8 @@ __device__ __forceinline__ void count_plainly(PlainCounts& counts, const TextVec
 
 // Count a vector that contains or follows a quote. `inside`: the preceding byte is inside quotes. `there`: mask of the
 // bytes that lie in the text.
-__device__ __forceinline__ void count_quoted(PlainCounts& counts, const TextVector& place, const Patterns& patterns,
-                                             const tile::Bits& quotes, bool inside, u32 there) {
+HR_FN void count_quoted(PlainCounts& counts, const TextVector& place, const Patterns& patterns,
+                        const tile::Bits& quotes, bool inside, u32 there) {
     const bool delimited = patterns.ends_line(place.before) || place.before == (patterns.separator & 0xFF);
     u32 before = delimited ? tile::top_bits : 0, runs = 0;
     u32 quote_before = place.before == (patterns.quote & 0xFF) ? tile::top_bits : 0;
@@ -111,7 +109,7 @@ __device__ __forceinline__ void count_quoted(PlainCounts& counts, const TextVect
     if (__any_sync(tile::all_lanes, runs != 0)) count_runs<true>(counts, place, patterns, within);
 }
 
-__device__ __forceinline__ void watch(PlainCounts& counts, const TextVector& place, const PlainDialect& dialect) {
+HR_FN void watch(PlainCounts& counts, const TextVector& place, const PlainDialect& dialect) {
     const u32 first = tile::repeated(dialect.watched[0]);
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
@@ -128,5 +126,4 @@ __device__ __forceinline__ void watch(PlainCounts& counts, const TextVector& pla
     }
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

@@ -7,8 +7,7 @@
 #include "structure/gpu/tile_start.hpp"
 #include "structure/gpu/tile_text.cuh"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // The dialect's special bytes, each repeated in all bytes of a word.
 struct Patterns {
@@ -16,7 +15,7 @@ struct Patterns {
     u32 doubles;  // all ones or zero. A branch would duplicate the loop around it
     bool universal, skip_blank;
 
-    __device__ __forceinline__ explicit Patterns(const PlainDialect& dialect)
+    HR_MEMBER explicit Patterns(const PlainDialect& dialect)
         : separator(tile::repeated(dialect.separator)),
           line_end(tile::repeated(dialect.line_end)),
           carriage(dialect.flags & PLAIN_UNIVERSAL ? tile::repeated('\r') : line_end),
@@ -25,9 +24,7 @@ struct Patterns {
           universal(dialect.flags & PLAIN_UNIVERSAL),
           skip_blank(dialect.flags & PLAIN_SKIP_BLANK) {}
 
-    __device__ __forceinline__ bool ends_line(u8 byte) const {
-        return byte == (line_end & 0xFF) || byte == (carriage & 0xFF);
-    }
+    HR_MEMBER bool ends_line(u8 byte) const { return byte == (line_end & 0xFF) || byte == (carriage & 0xFF); }
 };
 
 // A vector of text, and the byte before it.
@@ -41,7 +38,7 @@ struct Delimiters {
     u32 separators, line_ends;
     u32 no_returns;  // bit 7 of a byte: no carriage return (universal line ends), if it is ASCII
 
-    __device__ __forceinline__ Delimiters(u32 bytes, const Patterns& patterns) {
+    HR_MEMBER Delimiters(u32 bytes, const Patterns& patterns) {
         const u32 low = bytes & ~tile::top_bits;
         separators = ~(tile::differs(low, patterns.separator) | bytes) & tile::top_bits;
         no_returns = tile::differs(low, patterns.carriage);
@@ -59,7 +56,7 @@ struct Masks {
     tile::Bits completing;  // LF that completes CR LF
 };
 
-__device__ __forceinline__ tile::Bits find_byte(const TextVector& place, u32 pattern) {
+HR_FN tile::Bits find_byte(const TextVector& place, u32 pattern) {
     tile::Bits found;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) found.word[k] = tile::equals(place.word[k], pattern);
@@ -68,7 +65,7 @@ __device__ __forceinline__ tile::Bits find_byte(const TextVector& place, u32 pat
 
 // Return the bytes inside quotes. An opening quote counts as inside, a closing one as outside. `inside`: the state of
 // the preceding byte.
-__device__ __forceinline__ tile::Bits find_inside(const tile::Bits& quotes, bool inside) {
+HR_FN tile::Bits find_inside(const tile::Bits& quotes, bool inside) {
     tile::Bits found;
     u32 carry = inside ? tile::top_bits : 0;
 #pragma unroll
@@ -81,7 +78,7 @@ __device__ __forceinline__ tile::Bits find_inside(const tile::Bits& quotes, bool
 
 // Find separators and line ends, and record ends as if no line end followed another. Return whether one does; then the
 // caller corrects the masks with `resolve_runs`. Most text has no such run.
-__device__ __forceinline__ bool find_ends(Masks& masks, const TextVector& place, const Patterns& patterns) {
+HR_FN bool find_ends(Masks& masks, const TextVector& place, const Patterns& patterns) {
     u32 runs = 0;
     u32 before = patterns.ends_line(place.before) ? tile::top_bits : 0;
 #pragma unroll
@@ -99,7 +96,7 @@ __device__ __forceinline__ bool find_ends(Masks& masks, const TextVector& place,
 }
 
 // Correct runs of line ends: LF that completes CR LF, and blank lines.
-__device__ __forceinline__ void resolve_runs(Masks& masks, const TextVector& place, const Patterns& patterns) {
+HR_FN void resolve_runs(Masks& masks, const TextVector& place, const Patterns& patterns) {
     u32 returns = place.before == '\r' ? tile::top_bits : 0;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
@@ -115,7 +112,7 @@ __device__ __forceinline__ void resolve_runs(Masks& masks, const TextVector& pla
 }
 
 // Return the first bytes of records, valid where the preceding byte is outside quotes.
-__device__ __forceinline__ tile::Bits find_starts(const Masks& masks, const Patterns& patterns) {
+HR_FN tile::Bits find_starts(const Masks& masks, const Patterns& patterns) {
     tile::Bits found;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
@@ -134,18 +131,16 @@ struct PlainTile {
     static constexpr u32 row_bytes = tile::lanes * 16;
     uint4 vector[vectors + 1];  // [0] precedes the tile; only its last byte is valid
 
-    static __device__ __forceinline__ u32 vector_of(u32 row) {
-        return (tile::warp() * rows + row) * tile::lanes + tile::lane();
-    }
-    __device__ __forceinline__ u8 byte(i32 at) const { return reinterpret_cast<const u8*>(vector + 1)[at]; }
-    __device__ __forceinline__ TextVector place(u32 number) const {
+    HR_MEMBER static u32 vector_of(u32 row) { return (tile::warp() * rows + row) * tile::lanes + tile::lane(); }
+    HR_MEMBER u8 byte(i32 at) const { return reinterpret_cast<const u8*>(vector + 1)[at]; }
+    HR_MEMBER TextVector place(u32 number) const {
         const uint4 words = vector[number + 1];
         return {{words.x, words.y, words.z, words.w}, byte(static_cast<i32>(number * 16) - 1)};
     }
 
     // All threads of the block: load the tile whose first byte is `first`. Padding before the text consists of line
     // ends, so that a record begins at the text's first byte; padding after it consists of ordinary bytes.
-    __device__ __forceinline__ void stage(const u8* text, u64 size, i64 first, const PlainDialect& dialect) {
+    HR_MEMBER void stage(const u8* text, u64 size, i64 first, const PlainDialect& dialect) {
         if (is_inner(first, size)) {
 #pragma unroll
             for (u32 row = 0; row < rows; ++row) {
@@ -166,13 +161,13 @@ struct PlainTile {
         tile::wait_for_copies();
         __syncthreads();
     }
-    static __device__ __forceinline__ bool is_inner(i64 first, u64 size) {
+    HR_MEMBER static bool is_inner(i64 first, u64 size) {
         return first >= 0 && static_cast<u64>(first) + bytes <= size;
     }
 };
 
 // Return which of the 16 bytes at `at` lie in the text, a bit each.
-__device__ __forceinline__ u32 bytes_there(i64 at, u64 size) {
+HR_FN u32 bytes_there(i64 at, u64 size) {
     const i64 left = static_cast<i64>(size) - at;
     const u32 there = left >= 16 ? 0xFFFF : left <= 0 ? 0 : (1u << left) - 1;
     return at >= 0 ? there : at <= -16 ? 0 : there & 0xFFFFu << -at & 0xFFFF;
@@ -182,13 +177,12 @@ __device__ __forceinline__ u32 bytes_there(i64 at, u64 size) {
 struct Parities {
     u32 odd;  // lanes whose vectors hold an odd number
 
-    __device__ __forceinline__ explicit Parities(const tile::Bits& quotes) {
+    HR_MEMBER explicit Parities(const tile::Bits& quotes) {
         const u32 folded = quotes.word[0] ^ quotes.word[1] ^ quotes.word[2] ^ quotes.word[3];
         odd = __ballot_sync(tile::all_lanes, (__popc(folded) & 1) != 0);
     }
-    __device__ __forceinline__ bool before() const { return (__popc(odd & ((1u << tile::lane()) - 1)) & 1) != 0; }
-    __device__ __forceinline__ bool all() const { return (__popc(odd) & 1) != 0; }
+    HR_MEMBER bool before() const { return (__popc(odd & ((1u << tile::lane()) - 1)) & 1) != 0; }
+    HR_MEMBER bool all() const { return (__popc(odd) & 1) != 0; }
 };
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

@@ -3,8 +3,7 @@
 #include "structure/gpu/plain_counts.cuh"
 #include "structure/gpu/tile_summary.hpp"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // For a block of `threads` threads, each of which reads `rows` vectors. `quoted`: the dialect has quotes.
 template <u32 threads, u32 rows, bool quoted>
@@ -15,8 +14,8 @@ struct PlainSummaries {
 
     // Return the delimiters of row `row` outside quotes. `inside` is the quote state at one end of the row (its last
     // byte if `backwards`, else the byte before it). The function replaces it by that at the other end.
-    static __device__ __forceinline__ DelimiterMasks<16> look(const Tile& staged, u32 row, bool& inside, bool backwards,
-                                                              const Patterns& patterns) {
+    HR_MEMBER static DelimiterMasks<16> look(const Tile& staged, u32 row, bool& inside, bool backwards,
+                                             const Patterns& patterns) {
         const TextVector place = staged.place(row * tile::lanes + tile::lane());
         Masks masks;
         if (find_ends(masks, place, patterns)) resolve_runs(masks, place, patterns);
@@ -37,8 +36,8 @@ struct PlainSummaries {
     // One warp: find where the tile's last record and field begin, given its counts. Rows are read backwards, and
     // usually the last one suffices. If no record ends in the tile, one can begin in it only after leading line ends,
     // so the second loop reads forwards.
-    static __device__ __forceinline__ Reached reach(const Tile& staged, i64 first, u32 records, u32 separators,
-                                                    bool idle, bool inside_at_end, const Patterns& patterns) {
+    HR_MEMBER static Reached reach(const Tile& staged, i64 first, u32 records, u32 separators, bool idle,
+                                   bool inside_at_end, const Patterns& patterns) {
         Trail trail;
         bool inside = inside_at_end;
         bool found = records == 0 && separators == 0;
@@ -66,11 +65,11 @@ struct PlainSummaries {
         u32 odd[warps];     // 1 if the part has an odd number of quotes
     };
 
-    static __device__ __forceinline__ u32 ends_of(const SideCounts& side) {
+    HR_MEMBER static u32 ends_of(const SideCounts& side) {
         const u32 records = (side.line_ends - side.no_ends) >> 7;
         return __reduce_add_sync(tile::all_lanes, (side.separators >> 7) << 16 | records);
     }
-    static __device__ __forceinline__ void share(PlainWarpCounts& shared, const PlainCounts& counts, bool odd) {
+    HR_MEMBER static void share(PlainWarpCounts& shared, const PlainCounts& counts, bool odd) {
         const u32 all = ends_of(counts.all);
         const u32 blanks = __reduce_add_sync(tile::all_lanes, counts.all.blanks >> 7);
         u32 outside = 0, blanks_outside = 0, strays = 0;
@@ -92,9 +91,8 @@ struct PlainSummaries {
 
     // One warp: return the tile's summary from inside or outside quotes. Lane k combines warp k's counts, on the side
     // that the parity of the quotes before that warp selects.
-    static __device__ __forceinline__ TileSummary summary_from(bool inside, const Tile& staged,
-                                                               const PlainWarpCounts& shared, i64 first, u64 bytes,
-                                                               const Patterns& patterns) {
+    HR_MEMBER static TileSummary summary_from(bool inside, const Tile& staged, const PlainWarpCounts& shared, i64 first,
+                                              u64 bytes, const Patterns& patterns) {
         const bool has = tile::lane() < warps;
         const u32 mine = has ? tile::lane() : 0;
         const u32 odd = __ballot_sync(tile::all_lanes, has && shared.odd[mine] != 0);
@@ -135,7 +133,7 @@ struct PlainSummaries {
 };
 
 // Return the FindFlags of the bytes that a thread has read.
-__device__ __forceinline__ u32 found_in(const PlainCounts& counts, const PlainDialect& dialect) {
+HR_FN u32 found_in(const PlainCounts& counts, const PlainDialect& dialect) {
     u32 flags = (counts.high & tile::top_bits) != 0 ? u32{FIND_HIGH} : 0u;
     if ((dialect.flags & PLAIN_WATCHES) && (~counts.unwatched & tile::top_bits) != 0) flags |= FIND_REDO;
     if (counts.quotes != 0) flags |= FIND_QUOTES;
@@ -144,10 +142,9 @@ __device__ __forceinline__ u32 found_in(const PlainCounts& counts, const PlainDi
 }
 
 // One warp: add its threads' flags to the totals.
-__device__ __forceinline__ void add_found(FindTotals* totals, u32 flags) {
+HR_FN void add_found(FindTotals* totals, u32 flags) {
     flags = __reduce_or_sync(tile::all_lanes, flags);
     if (flags != 0 && tile::lane() == 0) add_flags(totals, flags);
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

@@ -6,19 +6,18 @@
 #include "structure/emit.hpp"
 #include "structure/gpu/dfa_rows.cuh"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // Return whether a malformed byte reopens a field. Others are quotes that are text themselves. `step`: that of the
 // byte.
 template <u32 count>
-__device__ __forceinline__ bool reopens_field(const DfaTables<count>& tables, u32 byte, u32 step) {
+HR_FN bool reopens_field(const DfaTables<count>& tables, u32 byte, u32 step) {
     const bool is_quote = byte == tables.quote || byte == tables.spare;
     return !is_quote || (step & STEP_DROP) == STEP_DROP;
 }
 
 // Make text of the last of 32 bytes that is dropped. `roles`: DfaRoles.
-__device__ __forceinline__ void keep_last(uint4& roles) {
+HR_FN void keep_last(uint4& roles) {
     const u32 dropped = roles.x & roles.y;
     const u32 last = dropped == 0 ? 0 : 0x80000000u >> __clz(static_cast<i32>(dropped));
     roles.x &= ~last;
@@ -27,7 +26,7 @@ __device__ __forceinline__ void keep_last(uint4& roles) {
 
 // Make text of the last dropped byte before each of 32 bytes that reopen their fields. It may be in the word before.
 // `before`: the roles of that word, or null if another thread has them. Return whether it has such a byte then.
-__device__ __forceinline__ bool keep_quotes(DfaRoles& roles, uint4* before, u32 reopening) {
+HR_FN bool keep_quotes(DfaRoles& roles, uint4* before, u32 reopening) {
     bool is_before = false;
     for (u32 left = reopening; left != 0; left &= left - 1) {
         const u32 dropped = roles.dropped() & ((left & (0 - left)) - 1);
@@ -43,8 +42,8 @@ __device__ __forceinline__ bool keep_quotes(DfaRoles& roles, uint4* before, u32 
 // Return whether the bytes from `at` on show that the last dropped byte is text: one of them reopens the field before
 // it ends. `marks`: as in Staged::stage. `state`: the state before them.
 template <u32 count>
-__device__ __forceinline__ bool is_reopened(const u8* text, u64 bytes, u64 at, const u16* marks,
-                                            const Steps<count>& steps, const DfaTables<count>& tables, u32 state) {
+HR_FN bool is_reopened(const u8* text, u64 bytes, u64 at, const u16* marks, const Steps<count>& steps,
+                       const DfaTables<count>& tables, u32 state) {
     const u64 skew = reinterpret_cast<u64>(text) & 15;
     const auto step_of = [&](u32 byte) { return steps.template at<true>(byte, 0, {}, 0).from(step_to<count>(state)); };
     while (at < bytes && (step_of(tables.other) & STEP_RARE) != 0) {  // an ordinary byte would reopen it
@@ -61,5 +60,4 @@ __device__ __forceinline__ bool is_reopened(const u8* text, u64 bytes, u64 at, c
     return false;
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

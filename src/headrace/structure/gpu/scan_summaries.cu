@@ -28,7 +28,7 @@ constexpr u32 warps = threads / tile::lanes;
 
 // Return the exclusive prefix of this thread's item over all blocks. `words`, `shared`: scratch in shared memory.
 template <class Op, class T>
-__device__ __forceinline__ T before_item(T item, u32 block, tile::Chain<T>& look_back, T (&words)[warps], T& shared) {
+HR_FN T before_item(T item, u32 block, tile::Chain<T>& look_back, T (&words)[warps], T& shared) {
     const T upto = tile::scan_warp<Op>(item);
     const T lane_before = tile::shuffle_up(upto, 1);
     const tile::WarpPrefix<T> before = tile::scan_warps<Op, threads>(tile::shuffle(upto, tile::lanes - 1), words);
@@ -42,7 +42,7 @@ __device__ __forceinline__ T before_item(T item, u32 block, tile::Chain<T>& look
     return tile::lane() == 0 ? joined : Op::join(joined, lane_before);
 }
 
-__device__ __forceinline__ void add_total(u64* total, u32 mine) {
+HR_FN void add_total(u64* total, u32 mine) {
     const u32 all = __reduce_add_sync(tile::all_lanes, mine);
     if (all != 0 && tile::lane() == 0) atomicAdd(total, u64{all});
 }

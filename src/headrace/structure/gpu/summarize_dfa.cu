@@ -61,7 +61,7 @@ constexpr u32 tile_parts = tile_bytes / part_bytes;
 constexpr u32 pitch = rows + 1;
 static_assert(rows % 2 == 0 && tile_bytes <= 32768);
 
-__device__ __forceinline__ u32 place_of(u32 vector) { return vector / rows * pitch + vector % rows; }
+HR_FN u32 place_of(u32 vector) { return vector / rows * pitch + vector % rows; }
 
 // A tile and the step table in shared memory.
 struct Staged {
@@ -71,8 +71,7 @@ struct Staged {
 
     // Load tile at `first`. `text_marks`: a bit for each lenient quote that opens no field (lenient_quotes.cu), or
     // null.
-    __device__ __forceinline__ Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables,
-                                            const u16* text_marks) {
+    HR_MEMBER Extent stage(const u8* text, u64 bytes, i64 first, const Tables* tables, const u16* text_marks) {
         const i64 left = static_cast<i64>(bytes) - first;
         const Extent extent = {first < 0 ? static_cast<i32>(-first) : 0,
                                left < tile_bytes ? static_cast<i32>(left) : static_cast<i32>(tile_bytes)};
@@ -102,10 +101,10 @@ struct Staged {
         return extent;
     }
     // Once the tile has been read: the roles of 32 bytes, and their spaces if padding is dropped.
-    __device__ __forceinline__ DfaRoles roles(u32 word) const { return bits_as<DfaRoles>(vector[place_of(2 * word)]); }
-    __device__ __forceinline__ u32 spaces(u32 word) const { return vector[place_of(2 * word + 1)].x; }
+    HR_MEMBER DfaRoles roles(u32 word) const { return bits_as<DfaRoles>(vector[place_of(2 * word)]); }
+    HR_MEMBER u32 spaces(u32 word) const { return vector[place_of(2 * word + 1)].x; }
 
-    static __device__ __forceinline__ bool is_whole(Extent extent) {
+    HR_MEMBER static bool is_whole(Extent extent) {
         return extent.from == 0 && extent.to == static_cast<i32>(tile_bytes);
     }
 };
@@ -137,7 +136,7 @@ struct Maps {
     Staged staged;
     u8 of_chunk[threads][wide_pitch];
 
-    __device__ __forceinline__ void make(const u8* text, u64 bytes, const Tables* tables, const u16* marks) {
+    HR_MEMBER void make(const u8* text, u64 bytes, const Tables* tables, const u16* marks) {
         const u32 skew = static_cast<u32>(reinterpret_cast<u64>(text) & 15);
         const i64 first = static_cast<i64>(blockIdx.x) * tile_bytes - skew;
         const Extent extent = staged.stage(text, bytes, first, tables, marks);
@@ -224,8 +223,8 @@ struct MalformedBytes {
 
 // Count the rare bytes among four by their Emit bits, and add the malformed ones. `steps`: the step before them and
 // their own four. `shift`: the first byte's place in its word.
-__device__ __forceinline__ void add_rare(DfaCounts& counts, MalformedBytes& malformed, const Tables& tables, u32 bytes,
-                                         const u32 (&steps)[5], u32 shift) {
+HR_FN void add_rare(DfaCounts& counts, MalformedBytes& malformed, const Tables& tables, u32 bytes,
+                    const u32 (&steps)[5], u32 shift) {
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
         if ((steps[k + 1] & STEP_RARE) != 0) {
@@ -242,7 +241,7 @@ __device__ __forceinline__ void add_rare(DfaCounts& counts, MalformedBytes& malf
 }
 
 // Pack one bit of each of 16 bytes. `bit`: 1 to 128.
-__device__ __forceinline__ u32 plane_of(const u32 (&codes)[4], u32 bit) {
+HR_FN u32 plane_of(const u32 (&codes)[4], u32 bit) {
     const u32 mask = tile::repeated(bit);
     const u32 low = tile::dot4(codes[1] & mask, 0x80402010, tile::dot4(codes[0] & mask, 0x08040201, 0));
     const u32 high = tile::dot4(codes[3] & mask, 0x80402010, tile::dot4(codes[2] & mask, 0x08040201, 0));
@@ -250,7 +249,7 @@ __device__ __forceinline__ u32 plane_of(const u32 (&codes)[4], u32 bit) {
 }
 
 // Return the spaces among 16 bytes.
-__device__ __forceinline__ u32 spaces_of(const u32 (&words)[4]) {
+HR_FN u32 spaces_of(const u32 (&words)[4]) {
     tile::Bits found;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) found.word[k] = tile::equals(words[k], tile::repeated(' '));
@@ -260,8 +259,8 @@ __device__ __forceinline__ u32 spaces_of(const u32 (&words)[4]) {
 // Run the chunk from `state` and replace each 32 bytes by their roles and, if padding is dropped, their spaces.
 // `lenient`: quotes are lenient.
 template <bool whole>
-__device__ __forceinline__ void run(DfaCounts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables,
-                                    u32 state, Extent extent, bool lenient) {
+HR_FN void run(DfaCounts& counts, uint4* chunk, const Steps<count>& steps, const Tables& tables, u32 state,
+               Extent extent, bool lenient) {
     u32 step = step_to<count>(state);
     const u32 quote = tile::repeated(tables.quote & 0xFF);
     u32 no_quote = tile::top_bits;
@@ -312,12 +311,12 @@ __device__ __forceinline__ void run(DfaCounts& counts, uint4* chunk, const Steps
 }
 
 // Return the delimiters of a part of the tile, 32 bytes a lane.
-__device__ __forceinline__ DelimiterMasks<32> look(const Staged& staged, u32 part) {
+HR_FN DelimiterMasks<32> look(const Staged& staged, u32 part) {
     const DfaRoles own = staged.roles(part * tile::lanes + tile::lane());
     return {own.fields & ~own.records, own.record_ends(), own.starts};
 }
 
-__device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 records, u32 separators, bool starts) {
+HR_FN Reached reach(const Staged& staged, i64 first, u32 records, u32 separators, bool starts) {
     Trail trail;
     bool found = records == 0 && separators == 0 && !starts;
     bool start_found = !starts, field_found = separators == 0;
@@ -334,8 +333,7 @@ __device__ __forceinline__ Reached reach(const Staged& staged, i64 first, u32 re
 // Return the end of the text in this tile, or of the tile if it is within the padding of a field, whose end follows. It
 // counts as the end of a field. Return no_end if there is none.
 constexpr u32 no_end = ~0u;
-__device__ __forceinline__ u32 end_of_padding(const u8* text, u64 bytes, i64 first, Extent extent, const Tables& tables,
-                                              u32 state_after) {
+HR_FN u32 end_of_padding(const u8* text, u64 bytes, i64 first, Extent extent, const Tables& tables, u32 state_after) {
     if ((tables.quoted >> state_after & 1) != 0) return no_end;
     u64 at = static_cast<u64>(first + extent.to);
     while (at < bytes && text[at] == ' ') ++at;
@@ -349,7 +347,7 @@ __device__ __forceinline__ u32 end_of_padding(const u8* text, u64 bytes, i64 fir
 // reversed word a run of spaces follows the end of its field. Adding the run's first bit clears the run:
 // | text       ab␣␣,c    last byte first: c,␣␣ba
 // | spaces     001100    the end 010000, so the run begins at 001000; 001100 + 001000 = 000010, with the first bit left
-__device__ __forceinline__ void drop_padding(Staged& staged, u32 end) {
+HR_FN void drop_padding(Staged& staged, u32 end) {
     const auto ends_of = [&](u32 word) {
         return staged.roles(word).ends() | (end / 32 == word ? 1u << (end % 32) : 0);
     };
@@ -382,7 +380,7 @@ __device__ __forceinline__ void drop_padding(Staged& staged, u32 end) {
 }
 
 // Make text of quotes whose fields are reopened in later chunks, after a barrier. Ends with one.
-__device__ __forceinline__ void keep_last_quotes(Staged& staged, bool reopens_before, bool is_last_text) {
+HR_FN void keep_last_quotes(Staged& staged, bool reopens_before, bool is_last_text) {
     if (reopens_before && threadIdx.x != 0) keep_last(staged.vector[place_of(2 * (threadIdx.x * (rows / 2) - 1))]);
     if (is_last_text) keep_last(staged.vector[place_of(2 * (tile_words - 1))]);
     __syncthreads();

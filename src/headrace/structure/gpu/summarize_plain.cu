@@ -30,8 +30,8 @@ using Tile = PlainTile<threads, rows>;
 using Tallies = PlainSummaries<threads, rows, quoted>;
 
 // Summarizes tile `number`. Returns false if another variant has to read the text, so that the block can stop.
-__device__ __forceinline__ bool tally_tile(const u8* text, u64 bytes, const PlainDialect& dialect, TileSummary* tallies,
-                                           FindTotals* totals, u32 number, u32 tiles) {
+HR_FN bool tally_tile(const u8* text, u64 bytes, const PlainDialect& dialect, TileSummary* tallies, FindTotals* totals,
+                      u32 number, u32 tiles) {
     __shared__ Tile staged;
     __shared__ Tallies::PlainWarpCounts shared;
     __shared__ u32 seen;

@@ -5,11 +5,10 @@
 #include "structure/gpu/tile_start.hpp"
 #include "structure/reached.hpp"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // Return bytes [at, at + 16) of the text, padded with `before` and `after`.
-__device__ __forceinline__ uint4 edge_vector(const u8* text, u64 bytes, i64 at, u8 before, u8 after) {
+HR_FN uint4 edge_vector(const u8* text, u64 bytes, i64 at, u8 before, u8 after) {
     u32 word[4] = {};
 #pragma unroll
     for (u32 k = 0; k < 16; ++k) {
@@ -29,7 +28,7 @@ struct DelimiterMasks {
 
 // Return the position of the last set bit over all lanes, `bytes` bits each; -1 if there is none.
 template <u32 bytes>
-__device__ __forceinline__ i32 last_of(u32 bits) {
+HR_FN i32 last_of(u32 bits) {
     const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
     if (some == 0) return -1;
     const u32 last = 31 - static_cast<u32>(__clz(static_cast<i32>(some)));
@@ -37,7 +36,7 @@ __device__ __forceinline__ i32 last_of(u32 bits) {
 }
 // Return the position of the first set bit; -1 if there is none.
 template <u32 bytes>
-__device__ __forceinline__ i32 first_of(u32 bits) {
+HR_FN i32 first_of(u32 bits) {
     const u32 some = __ballot_sync(tile::all_lanes, bits != 0);
     if (some == 0) return -1;
     const u32 first = static_cast<u32>(__ffs(static_cast<i32>(some))) - 1;
@@ -52,7 +51,7 @@ struct Trail {
 
     // Add the window at `begin`; return whether a record ends in it.
     template <u32 bytes>
-    __device__ __forceinline__ bool add(const DelimiterMasks<bytes>& window, i64 begin) {
+    HR_MEMBER bool add(const DelimiterMasks<bytes>& window, i64 begin) {
         const i32 start = last_of<bytes>(window.starts), separator = last_of<bytes>(window.separators);
         const i32 record = last_of<bytes>(window.records);
         if (start >= 0 && begin + start > record_begin) record_begin = begin + start;
@@ -64,14 +63,14 @@ struct Trail {
     }
 
     // Return the result for a tile with these counts.
-    __device__ __forceinline__ Reached reached(u32 records, u32 separators) const {
+    HR_MEMBER Reached reached(u32 records, u32 separators) const {
         const i64 field = record_begin > field_begin ? record_begin : field_begin;
         return {records, static_cast<u64>(record_begin), static_cast<u64>(field), records == 0 ? separators : column,
                 records != 0};
     }
 };
 
-__device__ __forceinline__ TileStart start_at(const Reached& reached, u64 begin, bool idle, u8 state) {
+HR_FN TileStart start_at(const Reached& reached, u64 begin, bool idle, u8 state) {
     TileStart entry = {reached.records, begin, begin, 0, state, !idle, {}};
     if (!idle) {
         entry.record_begin = reached.record_begin;
@@ -81,9 +80,8 @@ __device__ __forceinline__ TileStart start_at(const Reached& reached, u64 begin,
     return entry;
 }
 
-__device__ __forceinline__ void add_flags(FindTotals* totals, u32 flags) {
+HR_FN void add_flags(FindTotals* totals, u32 flags) {
     if ((flags & ~tile::load_relaxed(&totals->flags)) != 0) atomicOr(&totals->flags, flags);
 }
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

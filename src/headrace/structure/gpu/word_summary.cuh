@@ -7,8 +7,7 @@
 #pragma once
 #include "structure/gpu/plain_summary.cuh"
 
-namespace headrace {
-namespace structure {
+namespace headrace::structure {
 
 // Bit masks of a tile in shared memory. Each pointer is to the tile's first word, aligned to 16 bytes; masks of the
 // halo before the tile precede it.
@@ -22,8 +21,7 @@ struct WordTile {
 
 // Store the masks of 16 bytes, and count what they contain. `vector` counts from the tile's first.
 template <bool quoted>
-__device__ __forceinline__ void note_vector(const WordTile& words, i32 vector, uint4 bytes, const Patterns& patterns,
-                                            PlainCounts& counts) {
+HR_FN void note_vector(const WordTile& words, i32 vector, uint4 bytes, const Patterns& patterns, PlainCounts& counts) {
     const u32 word[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
     tile::Bits separators, lines, quotes;
 #pragma unroll
@@ -74,13 +72,13 @@ struct WordSummaries {
     };
 
     // Return in bit 0 whether a line end (or the text's start) precedes the word's first byte.
-    static __device__ __forceinline__ u32 line_before(const WordTile& words, const Where& where, u32 word) {
+    HR_MEMBER static u32 line_before(const WordTile& words, const Where& where, u32 word) {
         if (word == 0 && where.first <= 0) return 1u << static_cast<u32>(-where.first);
         return words.lines[static_cast<i32>(word) - 1] >> 31;
     }
 
     // Return those of `runs` (line ends after line ends) that are the LF of CR LF.
-    static __device__ __forceinline__ u32 completing(const Where& where, u32 word, u32 runs) {
+    HR_MEMBER static u32 completing(const Where& where, u32 word, u32 runs) {
         u32 found = 0;
         for (u32 left = runs; left != 0; left &= left - 1) {
             const u32 bit = static_cast<u32>(__ffs(static_cast<i32>(left))) - 1;
@@ -91,8 +89,8 @@ struct WordSummaries {
     }
 
     // Read a thread's words, decide which line ends end records, and store the warp's counts in `shared`.
-    static __device__ __forceinline__ Own share(WordWarpCounts& shared, const WordTile& words, const Where& where,
-                                                const Patterns& patterns) {
+    HR_MEMBER static Own share(WordWarpCounts& shared, const WordTile& words, const Where& where,
+                               const Patterns& patterns) {
         const u32 first = threadIdx.x * own;
         Own mine;
         u32 lines[own], odd = 0;
@@ -178,22 +176,22 @@ struct WordSummaries {
         bool has;
         bool odd_before;  // the number of quotes before that warp is odd
 
-        __device__ __forceinline__ explicit Sides(const WordWarpCounts& shared) : has(tile::lane() < warps) {
+        HR_MEMBER explicit Sides(const WordWarpCounts& shared) : has(tile::lane() < warps) {
             mine = has ? tile::lane() : 0;
             odd = quoted ? __ballot_sync(tile::all_lanes, has && shared.odd[mine] != 0) : 0;
             odd_before = (__popc(odd & ((1u << mine) - 1)) & 1) != 0;
         }
         // Return whether the number of quotes before this thread's warp is odd.
-        __device__ __forceinline__ bool turned() const { return (__popc(odd & ((1u << tile::warp()) - 1)) & 1) != 0; }
+        HR_MEMBER bool turned() const { return (__popc(odd & ((1u << tile::warp()) - 1)) & 1) != 0; }
         // Return whether a warp has its bit set, given the side on which the tile begins.
-        __device__ __forceinline__ bool any(const u32 (&bits)[warps], bool inside) const {
+        HR_MEMBER bool any(const u32 (&bits)[warps], bool inside) const {
             return __any_sync(tile::all_lanes, has && (bits[mine] >> (inside != odd_before ? 1 : 0) & 1) != 0) != 0;
         }
     };
 
     // Return the words from `base` on, one a lane, as a window.
-    static __device__ __forceinline__ DelimiterMasks<32> look(const WordTile& words, const Where& where, u32 base,
-                                                              bool inside, const Patterns& patterns) {
+    HR_MEMBER static DelimiterMasks<32> look(const WordTile& words, const Where& where, u32 base, bool inside,
+                                             const Patterns& patterns) {
         const u32 word = base + tile::lane();
         const u32 lines = words.lines[word], records = words.records[word], side = inside ? ~0u : 0;
         const u32 within = quoted ? words.inside[word] ^ side : 0;
@@ -205,8 +203,8 @@ struct WordSummaries {
 
     // One warp: find where the tile's last record and field begin, given its counts. If no record ends in the tile, one
     // can begin in it only after leading line ends.
-    static __device__ __forceinline__ Reached reach(const WordTile& words, const Where& where, u32 records,
-                                                    u32 separators, bool idle, bool inside, const Patterns& patterns) {
+    HR_MEMBER static Reached reach(const WordTile& words, const Where& where, u32 records, u32 separators, bool idle,
+                                   bool inside, const Patterns& patterns) {
         Trail trail;
         bool found = records == 0 && separators == 0;
         for (u32 base = tile_words; base != 0 && !found;) {
@@ -226,9 +224,8 @@ struct WordSummaries {
     }
 
     // One warp: return the tile's summary from inside or outside quotes.
-    static __device__ __forceinline__ TileSummary summary_from(bool inside, const WordTile& words,
-                                                               const WordWarpCounts& shared, const Sides& sides,
-                                                               const Where& where, const Patterns& patterns) {
+    HR_MEMBER static TileSummary summary_from(bool inside, const WordTile& words, const WordWarpCounts& shared,
+                                              const Sides& sides, const Where& where, const Patterns& patterns) {
         const bool from_inside = inside != sides.odd_before;
         const u32 outside = shared.ends[1][sides.mine], blanks_outside = shared.blanks[1][sides.mine];
         const u32 ends = from_inside ? shared.ends[0][sides.mine] - outside : outside;
@@ -255,5 +252,4 @@ struct WordSummaries {
     }
 };
 
-}  // namespace structure
-}  // namespace headrace
+}  // namespace headrace::structure

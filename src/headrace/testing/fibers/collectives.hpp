@@ -43,7 +43,6 @@ inline u32 alike(Fiber* lanes, u32 among, u64 value) {
     return found;
 }
 
-// Give each lane in `there` its result.
 inline void give_results(Fiber* lanes, u32 there, Collective what) {
     u64 all = 0;
     bool first = true;

@@ -20,7 +20,7 @@ static_assert(threads >= digits);
 
 // Counts some rows of keys in this thread's replicas; returns the number of keys in no bucket.
 template <u32 some, bool whole>
-static __device__ __forceinline__ u32 count_rows(const Key* keys, i64 count, const Digit& digit, u32* mine) {
+HR_FN u32 count_rows(const Key* keys, i64 count, const Digit& digit, u32* mine) {
     tile::Rows<Key, some> loaded;
     tile::load_rows(loaded, keys, count, whole, Key{});
     u32 outside = 0;
@@ -38,7 +38,7 @@ static __device__ __forceinline__ u32 count_rows(const Key* keys, i64 count, con
 }
 
 // Counts a chunk likewise. Its length is seldom a multiple of `rows` rows, and often a multiple of one row.
-static __device__ __forceinline__ u32 count_chunk(const Key* keys, u64 count, const Digit& digit, u32* mine) {
+HR_FN u32 count_chunk(const Key* keys, u64 count, const Digit& digit, u32* mine) {
     const bool aligned = tile::aligned(keys);
     u32 outside = 0;
     u64 at = 0;

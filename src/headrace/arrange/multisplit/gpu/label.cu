@@ -12,7 +12,7 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 
 template <class Digit, class Label>
-static __device__ __forceinline__ u32 write_labels(const Key* keys, u64 count, const Digit& digit, Label* labels) {
+HR_FN u32 write_labels(const Key* keys, u64 count, const Digit& digit, Label* labels) {
     u32 strays = 0;
     for (u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; i < count;
          i += static_cast<u64>(gridDim.x) * threads) {
@@ -25,8 +25,7 @@ static __device__ __forceinline__ u32 write_labels(const Key* keys, u64 count, c
 
 // Writes labels of 1, 2 or 4 bytes; adds the number of keys in no bucket to `strays`.
 template <class Digit>
-static __device__ __forceinline__ void label(const Key* keys, u64 count, const Digit& digit, void* labels, u32 width,
-                                             u64* strays) {
+HR_FN void label(const Key* keys, u64 count, const Digit& digit, void* labels, u32 width, u64* strays) {
     u32 found;
     if (width == 1) {
         found = write_labels(keys, count, digit, static_cast<u8*>(labels));
@@ -40,8 +39,7 @@ static __device__ __forceinline__ void label(const Key* keys, u64 count, const D
 
 // Finds the start of each of `buckets` buckets, and the end, in keys sorted by bucket: one binary search per bucket.
 template <class Digit>
-static __device__ __forceinline__ void find_buckets(const Key* keys, u64 count, const Digit& digit, u32 buckets,
-                                                    u64* starts) {
+HR_FN void find_buckets(const Key* keys, u64 count, const Digit& digit, u32 buckets, u64* starts) {
     for (u32 bucket = blockIdx.x * threads + threadIdx.x; bucket <= buckets; bucket += gridDim.x * threads) {
         u64 low = 0;
         for (u64 left = count; left != 0;) {

@@ -13,7 +13,7 @@ using To = HR_TO;
 
 struct ReserveDigit {
     Digit digit;
-    __device__ __forceinline__ u32 operator()(Key key) const { return digit.of(key); }
+    HR_MEMBER u32 operator()(Key key) const { return digit.of(key); }
 };
 
 struct ReserveWork {
@@ -24,13 +24,13 @@ struct ReserveWork {
     u64* next;
 
     // Returns the number of keys of the tile that starts at `at`.
-    __device__ __forceinline__ u32 keys_at(u64 at) const {
+    HR_MEMBER u32 keys_at(u64 at) const {
         const u64 left = at < count ? count - at : 0;
         return left < tile_keys ? static_cast<u32>(left) : tile_keys;
     }
 };
 
-static __device__ __forceinline__ void load_tile(Key (&key)[items], const ReserveWork& work, u64 at) {
+HR_FN void load_tile(Key (&key)[items], const ReserveWork& work, u64 at) {
     const u32 count = work.keys_at(at);
     if (count == tile_keys) {
         load_keys<true>(key, work.in + at, tile_keys);
@@ -40,8 +40,8 @@ static __device__ __forceinline__ void load_tile(Key (&key)[items], const Reserv
 }
 
 // Writes the tile at `at`, whose keys are loaded, and loads the tile at `next`.
-static __device__ __forceinline__ void split_tile(Key (&key)[items], const ReserveWork& work, u64 at, u64 next,
-                                                  DigitBins<To, ReserveDigit>& bins, Key* staging) {
+HR_FN void split_tile(Key (&key)[items], const ReserveWork& work, u64 at, u64 next, DigitBins<To, ReserveDigit>& bins,
+                      Key* staging) {
     const Left left = bin_keys(key, work.keys_at(at), work.digit_of, bins, staging);
     const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
     if (!are_left) load_tile(key, work, next);

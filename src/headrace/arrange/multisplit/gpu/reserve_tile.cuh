@@ -51,7 +51,7 @@ struct DigitBins {
     DigitOf digit_of;
 
     // A barrier must follow.
-    __device__ __forceinline__ void begin(const DigitOf& own) {
+    HR_MEMBER void begin(const DigitOf& own) {
         for (u32 d = threadIdx.x; d < digits; d += threads) {
             next[d] = d * bin_bytes;
             bypassed[d] = 0;
@@ -61,13 +61,11 @@ struct DigitBins {
 };
 
 // Returns the position in the tile of item j of this lane.
-static __device__ __forceinline__ u32 item_place(u32 j) {
-    return (tile::warp() * items + j) * tile::lanes + tile::lane();
-}
+HR_FN u32 item_place(u32 j) { return (tile::warp() * items + j) * tile::lanes + tile::lane(); }
 
 // Loads the first `count` keys of a tile.
 template <bool whole>
-static __device__ __forceinline__ void load_keys(Key (&key)[items], const Key* in, u32 count) {
+HR_FN void load_keys(Key (&key)[items], const Key* in, u32 count) {
     const Key* const mine = in + item_place(0);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -76,7 +74,7 @@ static __device__ __forceinline__ void load_keys(Key (&key)[items], const Key* i
 }
 
 // Returns the most frequent digit of the warp if more than `few_alike` lanes have it, else `no_digit`.
-static __device__ __forceinline__ u32 common_digit(u32 digit) {
+HR_FN u32 common_digit(u32 digit) {
     const u32 alike = static_cast<u32>(__popc(__match_any_sync(tile::all_lanes, digit)));
     const u32 most = __reduce_max_sync(tile::all_lanes, alike << 16 | digit);
     return most >> 16 > few_alike ? most & 0xFFFF : no_digit;
@@ -92,8 +90,8 @@ struct Left {
 
 // Stores keys in their bins in `staging`. A barrier must follow.
 template <class To, class DigitOf>
-static __device__ __forceinline__ Left bin_keys(const Key (&key)[items], u32 count, const DigitOf& digit_of,
-                                                DigitBins<To, DigitOf>& bins, Key* staging) {
+HR_FN Left bin_keys(const Key (&key)[items], u32 count, const DigitOf& digit_of, DigitBins<To, DigitOf>& bins,
+                    Key* staging) {
     u8* const bytes = reinterpret_cast<u8*>(staging);
     Left left = {0, 0, common_digit(item_place(0) < count ? digit_of(key[0]) : digits + tile::lane())};
     const auto put = [&](u32 j, u32 digit, u32 at) {
@@ -142,7 +140,7 @@ struct OutputRange {
 
 // Reserves output ranges for the warp's digits by `take(digit, count)`, and empties the bins.
 template <class To, class DigitOf, class Take>
-static __device__ __forceinline__ OutputRange<To> reserve_runs(DigitBins<To, DigitOf>& bins, const Take& take) {
+HR_FN OutputRange<To> reserve_runs(DigitBins<To, DigitOf>& bins, const Take& take) {
     OutputRange<To> run = {};
     if (tile::lane() >= warp_digits) return run;
     const u32 d = tile::warp() * warp_digits + tile::lane();
@@ -160,8 +158,7 @@ static __device__ __forceinline__ OutputRange<To> reserve_runs(DigitBins<To, Dig
 
 // Writes the warp's bins to the output; `given` converts a key. `together`: number of digits to unroll.
 template <u32 together, class To, class Given>
-static __device__ __forceinline__ void write_bins(const Key* staging, const OutputRange<To>& run, Key* out,
-                                                  const Given& given) {
+HR_FN void write_bins(const Key* staging, const OutputRange<To>& run, Key* out, const Given& given) {
     const Key* const own = staging + tile::warp() * warp_digits * bin_keys_most + tile::lane();
     const u32 bounds = run.lead << 16 | (run.lead + run.count);
 #pragma unroll together
@@ -179,8 +176,8 @@ static __device__ __forceinline__ void write_bins(const Key* staging, const Outp
 
 // Writes the remaining keys after their bins. A barrier must precede.
 template <class To, class DigitOf, class Given>
-static __device__ __forceinline__ void write_left(const Key (&key)[items], const Left& left,
-                                                  DigitBins<To, DigitOf>& bins, Key* out, const Given& given) {
+HR_FN void write_left(const Key (&key)[items], const Left& left, DigitBins<To, DigitOf>& bins, Key* out,
+                      const Given& given) {
     const DigitOf digit_of = bins.digit_of;
     const u32 before = (1u << tile::lane()) - 1;
     const u32 alike = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(left.alike)));

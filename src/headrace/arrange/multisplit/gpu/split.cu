@@ -17,8 +17,7 @@ using namespace headrace;
 // take every n-th chunk drift apart and lose a quarter of the rate.)
 class Tiles {
 public:
-    __device__ __forceinline__ explicit Tiles(const SplitWork& work)
-        : work_(work), look_back_(work.places.memory, work.places.epoch) {
+    HR_MEMBER explicit Tiles(const SplitWork& work) : work_(work), look_back_(work.places.memory, work.places.epoch) {
         const u32 d = threadIdx.x;
         SplitShared& shared = work.shared;
         if constexpr (HR_PLACES == by_chunks) {
@@ -35,30 +34,30 @@ public:
         }
     }
 
-    __device__ __forceinline__ SplitTile current() const {
+    HR_MEMBER SplitTile current() const {
         const u64 left = at_ < end_ ? end_ - at_ : 0;
         return {at_, left < tile_keys ? static_cast<u32>(left) : tile_keys};
     }
     // The next tile in three steps: request a ticket, publish it to the block, and after a barrier move to its tile.
-    __device__ __forceinline__ void ask() {
+    HR_MEMBER void ask() {
         if (HR_PLACES != by_chunks && threadIdx.x == 0) ticket_ = look_back_.take_tile();
     }
-    __device__ __forceinline__ void take() {
+    HR_MEMBER void take() {
         if (HR_PLACES != by_chunks && threadIdx.x == 0) work_.shared.tile = ticket_;
     }
-    __device__ __forceinline__ void step() {
+    HR_MEMBER void step() {
         at_ = HR_PLACES == by_chunks ? at_ + tile_keys : static_cast<u64>(work_.shared.tile) * tile_keys;
     }
-    __device__ __forceinline__ void end() {
+    HR_MEMBER void end() {
         if (HR_PLACES != by_chunks && threadIdx.x == 0) look_back_.end();
     }
 
     // Publishes the tile's count of the thread's digit to other blocks.
-    __device__ __forceinline__ void announce(const SplitTile& tile, const DigitRun& run) {
+    HR_MEMBER void announce(const SplitTile& tile, const DigitRun& run) {
         if (HR_PLACES == by_look_back && threadIdx.x < digits) look_back_.post(number(tile), threadIdx.x, run.count);
     }
     // Computes the output position of the tile's keys of the thread's digit.
-    __device__ __forceinline__ void find(const SplitTile& tile, const DigitRun& run) {
+    HR_MEMBER void find(const SplitTile& tile, const DigitRun& run) {
         const u32 d = threadIdx.x;
         if (d >= digits) return;
         u64 position = base_;
@@ -72,16 +71,14 @@ public:
 
 private:
     // Output position of the chunk's first key of the thread's digit. `counts`: keys in earlier chunks of the group.
-    __device__ __forceinline__ To base_of_chunk() const {
+    HR_MEMBER To base_of_chunk() const {
         const u32 d = threadIdx.x;
         if (d >= digits) return 0;
         const SplitPlaces& places = work_.places;
         const u64 chunk = blockIdx.x, group = blockIdx.x / places.group;
         return static_cast<To>(places.starts[group * digits + d] + places.counts[chunk * digits + d]);
     }
-    static __device__ __forceinline__ u32 number(const SplitTile& tile) {
-        return static_cast<u32>(tile.begin / tile_keys);
-    }
+    HR_MEMBER static u32 number(const SplitTile& tile) { return static_cast<u32>(tile.begin / tile_keys); }
 
     const SplitWork& work_;
     LookBack look_back_;
@@ -92,7 +89,7 @@ private:
 
 // Splits a tile whose keys are loaded. The next tile may be loaded while this one is written.
 template <bool whole>
-static __device__ __forceinline__ void split_tile(Loaded& loaded, const SplitWork& work, Tiles& tiles) {
+HR_FN void split_tile(Loaded& loaded, const SplitWork& work, Tiles& tiles) {
     const SplitTile tile = tiles.current();
 #pragma unroll
     for (u32 j = 0; j < items; ++j) loaded.key[j] = work.digit.moved_key(loaded.key[j]);
@@ -121,7 +118,7 @@ static __device__ __forceinline__ void split_tile(Loaded& loaded, const SplitWor
 }
 
 template <bool whole>
-static __device__ __forceinline__ void load_and_split(const SplitWork& work, Tiles& tiles) {
+HR_FN void load_and_split(const SplitWork& work, Tiles& tiles) {
     Loaded loaded = {};
     load_tile<whole>(loaded, work, tiles.current());
     split_tile<whole>(loaded, work, tiles);

@@ -22,12 +22,12 @@ struct alignas(2 * sizeof(Key) > sizeof(Value) ? 2 * sizeof(Key) : sizeof(Value)
 constexpr bool one_word = sizeof(Key) == sizeof(Value);
 
 template <bool whole>
-static __device__ __forceinline__ void load_tile(Loaded& loaded, const SplitWork& work, const SplitTile& tile) {
+HR_FN void load_tile(Loaded& loaded, const SplitWork& work, const SplitTile& tile) {
     load_items<whole>(loaded.key, work.in, tile);
     if constexpr (together) load_items<whole>(loaded.value, static_cast<const Value*>(work.columns.from[0]), tile);
 }
 
-static __device__ __forceinline__ void put_pair(const SplitWork& work, u32 at, Key key, Value value) {
+HR_FN void put_pair(const SplitWork& work, u32 at, Key key, Value value) {
     if constexpr (one_word) {
         reinterpret_cast<KeyAndValue*>(work.staging)[at] = {key, value};
     } else {
@@ -38,8 +38,7 @@ static __device__ __forceinline__ void put_pair(const SplitWork& work, u32 at, K
 
 // Stores the items of a thread at their positions in the tile; `place` keeps the positions for values that follow.
 template <bool whole>
-static __device__ __forceinline__ void put_items(Loaded& loaded, const SplitWork& work, const SplitTile& tile,
-                                                 u32 (&place)[items / 2]) {
+HR_FN void put_items(Loaded& loaded, const SplitWork& work, const SplitTile& tile, u32 (&place)[items / 2]) {
     Key(&key)[items] = loaded.key;
 #pragma unroll
     for (u32 j = 0; j < items; ++j) forget(key[j]);
@@ -53,14 +52,14 @@ static __device__ __forceinline__ void put_items(Loaded& loaded, const SplitWork
         work.shared.spare);
 }
 
-static __device__ __forceinline__ KeyAndValue read_pair(const SplitWork& work, u32 j) {
+HR_FN KeyAndValue read_pair(const SplitWork& work, u32 j) {
     if constexpr (one_word) return read(reinterpret_cast<const KeyAndValue*>(work.staging), j);
     return {read(work.staging, j), read(work.value_staging<Value>(), j)};
 }
 
 // Writes pairs, or values alone; `given(key)` converts a key that was moved to the key that is written.
 template <bool whole, bool writes_keys = true, class Given>
-static __device__ __forceinline__ void write_pairs(const SplitWork& work, const SplitTile& tile, const Given& given) {
+HR_FN void write_pairs(const SplitWork& work, const SplitTile& tile, const Given& given) {
     Value* const out = static_cast<Value*>(work.columns.to[0]);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {

@@ -19,20 +19,20 @@ public:
     static constexpr u32 window = 8;
 
     // `memory`: tile::Counters, and a state for each tile and digit, none of which has `epoch`.
-    __device__ __forceinline__ LookBack(void* memory, u32 epoch)
+    HR_MEMBER LookBack(void* memory, u32 epoch)
         : counters_(static_cast<tile::Counters*>(memory)),
           states_(reinterpret_cast<u64*>(counters_ + 1)),
           epoch_(epoch) {}
 
-    __device__ __forceinline__ u32 take_tile() { return atomicAdd(&counters_->ticket, 1u); }
-    __device__ __forceinline__ void end() {
+    HR_MEMBER u32 take_tile() { return atomicAdd(&counters_->ticket, 1u); }
+    HR_MEMBER void end() {
         if (atomicInc(&counters_->ended, gridDim.x - 1) == gridDim.x - 1) tile::store_relaxed(&counters_->ticket, 0u);
     }
-    __device__ __forceinline__ void post(u32 tile, u32 digit, u32 count, u32 first = 0) {
+    HR_MEMBER void post(u32 tile, u32 digit, u32 count, u32 first = 0) {
         store(tile, digit, tile == first ? count | whole : count);
     }
     // Returns the keys of the digit in the tiles from `first` up to, and without, this tile, which has `count`.
-    __device__ __forceinline__ u32 before(u32 tile, u32 digit, u32 count, u32 first = 0) {
+    HR_MEMBER u32 before(u32 tile, u32 digit, u32 count, u32 first = 0) {
         if (tile == first) return 0;
         u32 sum = 0;
         for (u32 end = tile; end != first;) {
@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    __device__ __forceinline__ void store(u32 tile, u32 digit, u32 count) {
+    HR_MEMBER void store(u32 tile, u32 digit, u32 count) {
         tile::store_relaxed(&states_[static_cast<u64>(tile) * digits + digit], static_cast<u64>(epoch_) << 32 | count);
     }
 

@@ -12,7 +12,7 @@ namespace headrace {
 
 // Returns the lanes whose digit has a bit: one test and one vote, where the compiler emits three instructions.
 template <u32 bit>
-static __device__ __forceinline__ u32 lanes_with_bit(u32 digit) {
+HR_FN u32 lanes_with_bit(u32 digit) {
 #if defined(__CUDACC__)
     u32 votes;
     asm volatile(
@@ -28,7 +28,7 @@ static __device__ __forceinline__ u32 lanes_with_bit(u32 digit) {
 
 // Returns the lanes whose digit agrees with this lane's digit in a bit.
 template <u32 bit>
-static __device__ __forceinline__ u32 lanes_alike(u32 digit) {
+HR_FN u32 lanes_alike(u32 digit) {
 #if defined(__CUDACC__)
     u32 votes;
     asm volatile(
@@ -47,7 +47,7 @@ static __device__ __forceinline__ u32 lanes_alike(u32 digit) {
 // Masks of a lane for ballots: for each of five bits 0 if the lane's number has the bit, else all ones.
 struct OwnBits {
     u32 without[5];
-    __device__ __forceinline__ OwnBits() {
+    HR_MEMBER OwnBits() {
 #pragma unroll
         for (u32 bit = 0; bit < 5; ++bit) without[bit] = (tile::lane() >> bit & 1) != 0 ? 0 : tile::all_lanes;
     }
@@ -55,7 +55,7 @@ struct OwnBits {
 
 // Returns the lanes whose digit has this lane's number as its lowest bits.
 template <u32 low>
-static __device__ __forceinline__ u32 lanes_of_own(u32 digit, const OwnBits& own) {
+HR_FN u32 lanes_of_own(u32 digit, const OwnBits& own) {
     u32 same = tile::all_lanes;
     if constexpr (low > 0) same &= lanes_with_bit<0>(digit) ^ own.without[0];
     if constexpr (low > 1) same &= lanes_with_bit<1>(digit) ^ own.without[1];
@@ -66,7 +66,7 @@ static __device__ __forceinline__ u32 lanes_of_own(u32 digit, const OwnBits& own
 }
 
 // Returns the lanes with this lane's digit; masks of five of its bits are computed once for all lanes.
-static __device__ __forceinline__ u32 lanes_of_digit(u32 digit, const OwnBits& own) {
+HR_FN u32 lanes_of_digit(u32 digit, const OwnBits& own) {
     u32 same = tile::shuffle(lanes_of_own<5>(digit, own), digit);
     if constexpr (bits > 5) same &= lanes_alike<5>(digit);
     if constexpr (bits > 6) same &= lanes_alike<6>(digit);
@@ -75,7 +75,7 @@ static __device__ __forceinline__ u32 lanes_of_digit(u32 digit, const OwnBits& o
     return same;
 }
 
-static __device__ __forceinline__ u32 highest_lane(u32 some) {
+HR_FN u32 highest_lane(u32 some) {
 #if defined(__CUDACC__)
     u32 place;
     asm("bfind.u32 %0, %1;" : "=r"(place) : "r"(some));
@@ -93,8 +93,7 @@ constexpr u32 by_stores = 0, by_additions = 1;
 // Calls put(j, position) for item j of each lane, j < items. `digit_of(j)` is called once per item. `next`: the warp's
 // counters, the position of the next key of each digit. `spare`: one word per lane with any content.
 template <u32 items, u32 how = by_stores, class DigitOf, class Put>
-static __device__ __forceinline__ void rank_items(u32* next, const DigitOf& digit_of, const Put& put,
-                                                  [[maybe_unused]] u32* spare = nullptr) {
+HR_FN void rank_items(u32* next, const DigitOf& digit_of, const Put& put, [[maybe_unused]] u32* spare = nullptr) {
     const OwnBits own;
     const u32 before = (1u << tile::lane()) - 1;
     if constexpr (bits <= 5) {

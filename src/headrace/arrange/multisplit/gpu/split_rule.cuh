@@ -20,7 +20,7 @@ template <class Key>
 struct Computed {
     static constexpr bool total = false;
     BucketLimit count;
-    __device__ __forceinline__ u32 of(Key key) const { return at_most(HR_BUCKET, count.value); }
+    HR_MEMBER u32 of(Key key) const { return at_most(HR_BUCKET, count.value); }
 };
 #endif
 
@@ -31,31 +31,31 @@ struct DigitBy {
     Rule rule;
     BucketLimit last;
 
-    __device__ __forceinline__ bool is_stray(Key key) const { return !Rule::total && rule.of(key) > last.value; }
-    __device__ __forceinline__ u32 of(Key key) const {
+    HR_MEMBER bool is_stray(Key key) const { return !Rule::total && rule.of(key) > last.value; }
+    HR_MEMBER u32 of(Key key) const {
         const u32 bucket = rule.of(key);
         return Rule::total ? bucket : at_most(bucket, last.value);
     }
     // Returns the key that is moved in place of a loaded one. Digits are those of moved keys.
-    __device__ __forceinline__ Key moved_key(Key key) const {
+    HR_MEMBER Key moved_key(Key key) const {
         if constexpr (requires { rule.moved_key(key); }) return rule.moved_key(key);
         return key;
     }
     // Returns four times the digit, by different instructions if the rule has some. The compiler then does not keep the
     // digits in registers from counting to ranking, where registers are short.
     template <class Word>
-    __device__ __forceinline__ u32 offset_of(Word key) const {
+    HR_MEMBER u32 offset_of(Word key) const {
         return offset_by(rule, key);
     }
 
 private:
     template <class Given>
         requires requires(const Given& rule, u32 key) { rule.offset_of(key); }
-    __device__ __forceinline__ u32 offset_by(const Given& rule, u32 key) const {
+    HR_MEMBER u32 offset_by(const Given& rule, u32 key) const {
         return rule.offset_of(key);
     }
     template <class Given, class Word>
-    __device__ __forceinline__ u32 offset_by(const Given&, Word key) const {
+    HR_MEMBER u32 offset_by(const Given&, Word key) const {
         return 4 * of(key);
     }
 };

@@ -67,18 +67,16 @@ struct SplitWork {
 
     // Shared memory for values that move together with their keys.
     template <class Value>
-    __device__ __forceinline__ Value* value_staging() const {
+    HR_MEMBER Value* value_staging() const {
         return reinterpret_cast<Value*>(staging + tile_keys);
     }
-    __device__ __forceinline__ u8* digit_bytes() const {
-        return reinterpret_cast<u8*>(staging) + tile_keys * staged_item_bytes;
-    }
+    HR_MEMBER u8* digit_bytes() const { return reinterpret_cast<u8*>(staging) + tile_keys * staged_item_bytes; }
 };
 
 // Hides the value of a word from the compiler, so that derived values such as digits are recomputed and not kept in
 // registers.
 template <class Word>
-static __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
+HR_FN void forget([[maybe_unused]] Word& word) {
 #if defined(__CUDACC__)
     if constexpr (sizeof(Word) == 4) asm volatile("" : "+r"(word));
     if constexpr (sizeof(Word) == 8) asm volatile("" : "+l"(word));
@@ -86,7 +84,7 @@ static __device__ __forceinline__ void forget([[maybe_unused]] Word& word) {
 }
 
 // Returns SplitShared::to of a digit that starts at `start` in the tile and at `at` in the output.
-static __device__ __forceinline__ To target(u64 at, u32 start) { return static_cast<To>(at - start + bias); }
+HR_FN To target(u64 at, u32 start) { return static_cast<To>(at - start + bias); }
 
 struct SplitTile {
     u64 begin;
@@ -94,13 +92,11 @@ struct SplitTile {
 };
 
 // Returns the position in the tile of item j of this lane.
-static __device__ __forceinline__ u32 item_place(u32 j) {
-    return (tile::warp() * items + j) * tile::lanes + tile::lane();
-}
+HR_FN u32 item_place(u32 j) { return (tile::warp() * items + j) * tile::lanes + tile::lane(); }
 
 // Loads the items of each lane; items beyond the end of the tile stay unchanged.
 template <bool whole, class Item>
-static __device__ __forceinline__ void load_items(Item (&item)[items], const Item* in, const SplitTile& tile) {
+HR_FN void load_items(Item (&item)[items], const Item* in, const SplitTile& tile) {
     const Item* const mine = in + tile.begin + item_place(0);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -110,8 +106,7 @@ static __device__ __forceinline__ void load_items(Item (&item)[items], const Ite
 
 // Returns the digit of key j. Keys beyond the end of the tile get the last digit, so they are sorted last.
 template <bool whole>
-static __device__ __forceinline__ u32 digit_at(const Key (&key)[items], u32 j, const Digit& digit,
-                                               const SplitTile& tile) {
+HR_FN u32 digit_at(const Key (&key)[items], u32 j, const Digit& digit, const SplitTile& tile) {
     if (!whole && item_place(j) >= tile.count) return digits - 1;
     return digit.of(key[j]);
 }
@@ -122,7 +117,7 @@ struct DigitRun {
 };
 
 // Returns the position of the thread's digit, which has `count` keys: the sum of the counts of preceding threads.
-static __device__ __forceinline__ u32 start_of(u32 count, SplitShared& shared) {
+HR_FN u32 start_of(u32 count, SplitShared& shared) {
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     if (tile::lane() == tile::lanes - 1) shared.totals[tile::warp()] = upto;
     __syncthreads();
@@ -132,7 +127,7 @@ static __device__ __forceinline__ u32 start_of(u32 count, SplitShared& shared) {
 
 // Sums the counts of all warps for each digit, one thread per digit. Afterwards `next` has the position in the tile of
 // each warp's first key of each digit.
-static __device__ __forceinline__ DigitRun scan_digits(const SplitWork& work, const SplitTile& tile) {
+HR_FN DigitRun scan_digits(const SplitWork& work, const SplitTile& tile) {
     SplitShared& shared = work.shared;
     const u32 d = threadIdx.x;
     // True if a thread has registers for the counts of all warps besides its items, of 65,536 per multiprocessor.
@@ -158,11 +153,11 @@ static __device__ __forceinline__ DigitRun scan_digits(const SplitWork& work, co
 }
 
 // Called once, before a barrier.
-static __device__ __forceinline__ void clear_spare(SplitShared& shared) {
+HR_FN void clear_spare(SplitShared& shared) {
     if (threadIdx.x < tile::lanes) shared.spare[threadIdx.x] = 0;
 }
 
-static __device__ __forceinline__ u32* cleared_counters(const SplitWork& work) {
+HR_FN u32* cleared_counters(const SplitWork& work) {
     u32* const own = work.shared.next[tile::warp()];
     if constexpr (digits % (4 * tile::lanes) == 0) {
 #pragma unroll
@@ -177,8 +172,7 @@ static __device__ __forceinline__ u32* cleared_counters(const SplitWork& work) {
 }
 
 template <bool whole>
-static __device__ __forceinline__ DigitRun count_digits(const Key (&key)[items], const SplitWork& work,
-                                                        const SplitTile& tile) {
+HR_FN DigitRun count_digits(const Key (&key)[items], const SplitWork& work, const SplitTile& tile) {
     u32* const own = cleared_counters(work);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -194,18 +188,16 @@ static __device__ __forceinline__ DigitRun count_digits(const Key (&key)[items],
 // number of the output array. With one index for two arrays, the compiler shares the product and adds it to both, which
 // takes four instructions instead of two.
 template <u32 which = 0, class Item>
-static __device__ __forceinline__ void write(Item* out, To to, u32 j, Item item) {
+HR_FN void write(Item* out, To to, u32 j, Item item) {
     (out + static_cast<To>(to + threadIdx.x + which))[static_cast<i64>(j * threads) - bias - which] = item;
 }
 
 // Returns the thread's item j from the sorted tile in shared memory.
 template <class Item>
-static __device__ __forceinline__ Item read(const Item* there, u32 j) {
+HR_FN Item read(const Item* there, u32 j) {
     return (there + threadIdx.x)[j * threads];
 }
 
-static __device__ __forceinline__ u32 half_of(const u32 (&halves)[items / 2], u32 j) {
-    return halves[j / 2] >> (j % 2 * 16) & 0xFFFF;
-}
+HR_FN u32 half_of(const u32 (&halves)[items / 2], u32 j) { return halves[j / 2] >> (j % 2 * 16) & 0xFFFF; }
 
 }  // namespace headrace

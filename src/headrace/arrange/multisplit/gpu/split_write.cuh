@@ -7,7 +7,7 @@ namespace headrace {
 
 // Writes the sorted keys of a tile; if values follow, also keeps the digit of each position.
 template <bool whole>
-static __device__ __forceinline__ void write_keys(const SplitWork& work, const SplitTile& tile) {
+HR_FN void write_keys(const SplitWork& work, const SplitTile& tile) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (!whole && j * threads + threadIdx.x >= tile.count) continue;
@@ -20,8 +20,8 @@ static __device__ __forceinline__ void write_keys(const SplitWork& work, const S
 
 // Writes the sorted values at positions [first, end) of the tile; `values_there` has the value of position `first`.
 template <bool whole, bool all, class Value>
-static __device__ __forceinline__ void write_values(const SplitWork& work, const Value* values_there, Value* out,
-                                                    const SplitTile& tile, u32 first, u32 end) {
+HR_FN void write_values(const SplitWork& work, const Value* values_there, Value* out, const SplitTile& tile, u32 first,
+                        u32 end) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         const u32 at = j * threads + threadIdx.x;
@@ -33,8 +33,7 @@ static __device__ __forceinline__ void write_values(const SplitWork& work, const
 
 // Moves the values of a column, as many at a time as shared memory has space for; each thread loads a few at a time.
 template <bool whole, class Value>
-static __device__ __forceinline__ void move_values(const SplitWork& work, u32 column, const SplitTile& tile,
-                                                   const u32 (&place)[items / 2]) {
+HR_FN void move_values(const SplitWork& work, u32 column, const SplitTile& tile, const u32 (&place)[items / 2]) {
     constexpr bool all = sizeof(Value) <= staged_item_bytes;
     constexpr u32 held = all ? tile_keys : tile_keys * staged_item_bytes / sizeof(Value);
     constexpr u32 group = all ? items : 2;
@@ -75,15 +74,15 @@ struct PrefetchedValues {
     Value value[items];
 
     template <bool whole>
-    __device__ __forceinline__ void load(const SplitWork& work, const SplitTile& tile, u32 column) {
+    HR_MEMBER void load(const SplitWork& work, const SplitTile& tile, u32 column) {
         load_items<whole>(value, static_cast<const Value*>(work.columns.from[column]), tile);
     }
 };
 
 // Moves all columns; the load of column 0 was issued before.
 template <bool whole>
-static __device__ __forceinline__ void move_alike(const SplitWork& work, const SplitTile& tile,
-                                                  const u32 (&place)[items / 2], PrefetchedValues& prefetched) {
+HR_FN void move_alike(const SplitWork& work, const SplitTile& tile, const u32 (&place)[items / 2],
+                      PrefetchedValues& prefetched) {
     Value* const there = reinterpret_cast<Value*>(work.staging);
 #pragma unroll 1
     for (u32 column = 0; column < work.columns.count; ++column) {
@@ -99,8 +98,7 @@ static __device__ __forceinline__ void move_alike(const SplitWork& work, const S
 }
 
 template <bool whole>
-static __device__ __forceinline__ void move_columns(const SplitWork& work, const SplitTile& tile,
-                                                    const u32 (&place)[items / 2]) {
+HR_FN void move_columns(const SplitWork& work, const SplitTile& tile, const u32 (&place)[items / 2]) {
 #pragma unroll 1
     for (u32 column = 0; column < work.columns.count; ++column) {
         const u32 width = work.columns.width[column];

@@ -1,7 +1,5 @@
 """Lists the programs that the kernels of this folder are compiled to, as computed from the tuning table."""
 
-from __future__ import annotations
-
 from headrace.arrange.multisplit.gpu.tuning import SplitTuning
 from headrace.gpu.kernels.source import ANY, Programs
 

@@ -24,14 +24,14 @@ struct WarpChunk {
     u32 number;
 };
 
-static __device__ __forceinline__ WarpChunk chunk_of_warp(u64 count, u64 length) {
+HR_FN WarpChunk chunk_of_warp(u64 count, u64 length) {
     const u32 number = blockIdx.x * warps + tile::warp();
     const u64 begin = number * length < count ? number * length : count;
     return {begin, begin + length < count ? begin + length : count, number};
 }
 
 // Returns the keys of a row whose digit is the lane's number. `there`: whether the lane has a key.
-static __device__ __forceinline__ u32 count_row(u32 digit, bool there, const OwnBits& own) {
+HR_FN u32 count_row(u32 digit, bool there, const OwnBits& own) {
     return static_cast<u32>(__popc(lanes_of_own<bits>(digit, own) & __ballot_sync(tile::all_lanes, there)));
 }
 
@@ -75,8 +75,8 @@ struct Move {
 };
 
 template <class Item>
-static __device__ __forceinline__ void move_items(const Item* in, Item* out, const Move& move, const Key (&key)[items],
-                                                  const u32 (&rank)[items], Item* staging) {
+HR_FN void move_items(const Item* in, Item* out, const Move& move, const Key (&key)[items], const u32 (&rank)[items],
+                      Item* staging) {
     Item item[items];
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -104,14 +104,14 @@ static __device__ __forceinline__ void move_items(const Item* in, Item* out, con
 }
 
 template <class Item>
-static __device__ __forceinline__ void move_column(const Columns& columns, u32 c, const Move& move,
-                                                   const Key (&key)[items], const u32 (&rank)[items], void* staging) {
+HR_FN void move_column(const Columns& columns, u32 c, const Move& move, const Key (&key)[items],
+                       const u32 (&rank)[items], void* staging) {
     move_items(static_cast<const Item*>(columns.from[c]), static_cast<Item*>(columns.to[c]), move, key, rank,
                static_cast<Item*>(staging));
 }
 
-static __device__ __forceinline__ void move_columns(const Columns& columns, const Move& move, const Key (&key)[items],
-                                                    const u32 (&rank)[items], void* staging) {
+HR_FN void move_columns(const Columns& columns, const Move& move, const Key (&key)[items], const u32 (&rank)[items],
+                        void* staging) {
 #pragma unroll 1
     for (u32 c = 0; c < columns.count; ++c) {
         const u32 width = columns.width[c];
@@ -124,8 +124,8 @@ static __device__ __forceinline__ void move_columns(const Columns& columns, cons
 }
 
 // Splits one tile of a warp. `start`: position of the lane's digit in the tile, 0 in the direct variant.
-static __device__ __forceinline__ void split_tile(const Key* in, Key* out, const Columns& columns, const Move& tile,
-                                                  u64* base, u32* next, Key* staging) {
+HR_FN void split_tile(const Key* in, Key* out, const Columns& columns, const Move& tile, u64* base, u32* next,
+                      Key* staging) {
     const OwnBits own;
     Key key[items] = {};
     u32 rank[items], found = 0;

@@ -209,7 +209,6 @@ struct LaneBlock {
     }
 };
 
-// Mask of the lowest n lanes.
 template <class T>
 HR_HOT typename LanesOf<T>::Mask first_lanes(u64 n) {
     return static_cast<typename LanesOf<T>::Mask>(_bzhi_u64(~u64{0}, static_cast<unsigned>(n < 64 ? n : 64)));

@@ -27,7 +27,7 @@ struct Classes {
 };
 
 // Returns `count` bits, 1 to 32, from bit `place` on. It reads no byte without such a bit.
-static __device__ __forceinline__ u32 bits_from(const u8* bits, u64 place, u32 count) {
+HR_FN u32 bits_from(const u8* bits, u64 place, u32 count) {
     const u8* const at = bits + place / 8;
     const u32 shift = static_cast<u32>(place % 8), bytes = (shift + count + 7) / 8;
     u64 found = 0;
@@ -38,7 +38,7 @@ static __device__ __forceinline__ u32 bits_from(const u8* bits, u64 place, u32 c
     return static_cast<u32>(found >> shift) & low_mask(count);
 }
 
-static __device__ __forceinline__ Classes classes_from(const ClassedRows& rows, u64 row, u32 count) {
+HR_FN Classes classes_from(const ClassedRows& rows, u64 row, u32 count) {
     if (count == 0) return {};
     const u32 all = low_mask(count);
     const u32 there = rows.validity == nullptr ? all : bits_from(rows.validity, rows.first + row, count);
@@ -53,18 +53,17 @@ struct RowChunk {
     u64 begin;
     u64 end;
 
-    explicit __device__ __forceinline__ RowChunk(const ClassedRows& rows)
-        : begin(blockIdx.x * rows.chunk), end(begin + rows.chunk) {
+    explicit HR_MEMBER RowChunk(const ClassedRows& rows) : begin(blockIdx.x * rows.chunk), end(begin + rows.chunk) {
         if (end > rows.count) end = rows.count;
     }
     // Returns how many of the 32 rows from `row` on exist.
-    __device__ __forceinline__ u32 rows_from(u64 row) const {
+    HR_MEMBER u32 rows_from(u64 row) const {
         return row >= end ? 0 : end - row < word_rows ? static_cast<u32>(end - row) : word_rows;
     }
 };
 
 // Returns the rows that are of an earlier class than the preceding row.
-static __device__ __forceinline__ u32 falls_from(const ClassedRows& rows, const Classes& own, u64 row, u32 count) {
+HR_FN u32 falls_from(const ClassedRows& rows, const Classes& own, u64 row, u32 count) {
     Classes before = {{own.of[0] << 1, own.of[1] << 1, own.of[2] << 1}};
     if (row != 0) before = classes_from(rows, row - 1, count);
     return (own.of[0] & (before.of[1] | before.of[2])) | (own.of[1] & before.of[2]);
@@ -92,14 +91,14 @@ struct ClassSums {
     u64 all[classes - 1];
     u64 before[classes - 1];
 
-    static __device__ __forceinline__ ClassSums identity() { return {}; }
-    static __device__ __forceinline__ ClassSums join(const ClassSums& a, const ClassSums& b) {
+    HR_MEMBER static ClassSums identity() { return {}; }
+    HR_MEMBER static ClassSums join(const ClassSums& a, const ClassSums& b) {
         return {{a.all[0] + b.all[0], a.all[1] + b.all[1]}, {a.before[0] + b.before[0], a.before[1] + b.before[1]}};
     }
 };
 
 // Returns the sums to all threads.
-static __device__ __forceinline__ ClassSums sums_of(const ChunkCounts* counts, u32 chunks) {
+HR_FN ClassSums sums_of(const ChunkCounts* counts, u32 chunks) {
     __shared__ ClassSums parts[warps];
     __shared__ ClassSums sums;
     ClassSums own = {};
@@ -126,13 +125,12 @@ struct ClassPositions {
 };
 
 template <class T>
-static __device__ __forceinline__ T of_class(u32 k, T first, T second, T third) {
+HR_FN T of_class(u32 k, T first, T second, T third) {
     return k == 0 ? first : k == 1 ? second : third;
 }
 
 // Returns the position of row k. `rows_before`: preceding rows of the tile.
-static __device__ __forceinline__ u64 place_of(const ClassWord& word, u32 k, u32 rows_before,
-                                               const ClassPositions& ends) {
+HR_FN u64 place_of(const ClassWord& word, u32 k, u32 rows_before, const ClassPositions& ends) {
     const u32 first = word.before & 0xFFFF, second = word.before >> 16;
     const u32 preceding = of_class(k, first, second, rows_before - first - second);
     const u32 same = of_class(k, word.own.of[0], word.own.of[1], word.own.of[2]) & ((1u << tile::lane()) - 1);
@@ -146,7 +144,7 @@ struct Goal {
     u32 nulls;
 
     template <class Key>
-    __device__ __forceinline__ void put(u32 k, u64 place, u64 row, Key key) const {
+    HR_MEMBER void put(u32 k, u64 place, u64 row, Key key) const {
         if (split.keys != nullptr && k != nulls) static_cast<Key*>(split.packed)[place - front] = key;
         if (split.places == nullptr || place >= split.limit) return;
         if (split.place_width == 4) static_cast<u32*>(split.places)[place] = static_cast<u32>(row);
@@ -159,8 +157,8 @@ constexpr u32 turns = 8;
 // Writes a tile of the chunk. Lane i of a warp loads the i-th word of its 1,024 rows; then, word by word, each lane
 // handles a row.
 template <class Key>
-static __device__ __forceinline__ void place_tile(const Goal& goal, const ClassWord& known, u64 tile,
-                                                  const RowChunk& chunk, const ClassPositions& ends) {
+HR_FN void place_tile(const Goal& goal, const ClassWord& known, u64 tile, const RowChunk& chunk,
+                      const ClassPositions& ends) {
     const u32 warp_rows = tile::warp() * tile::lanes * word_rows;
     for (u32 some = 0; some < word_rows; some += turns) {
         Key key[turns] = {};
@@ -184,7 +182,7 @@ static __device__ __forceinline__ void place_tile(const Goal& goal, const ClassW
 }
 
 template <class Key>
-static __device__ __forceinline__ void split_chunk(const ClassedRows& rows, const Goal& goal, ClassPositions ends) {
+HR_FN void split_chunk(const ClassedRows& rows, const Goal& goal, ClassPositions ends) {
     __shared__ u32 parts[warps];
     const RowChunk chunk(rows);
     for (u64 tile = chunk.begin; tile < chunk.end; tile += tile_rows) {

@@ -1,7 +1,5 @@
 """Lists the programs of this folder's kernels (docs/writing-a-kernel.md, section 6)."""
 
-from __future__ import annotations
-
 from headrace.arrange.sort.gpu.common.key_type import KeyType, SortProgram, program_rows
 from headrace.arrange.sort.gpu.row_tuning import NullPartitionTuning, TopKTuning
 from headrace.gpu.kernels.source import Programs

@@ -26,8 +26,7 @@ struct PrecedingCounts {
 
 // Calls visit(key, position) for this thread's keys of [at, end). All threads call `end_tile` after each tile.
 template <class Visit, class End>
-static __device__ __forceinline__ void visit_tiles(const Key* keys, u64 at, u64 end, u64 stride, const Visit& visit,
-                                                   const End& end_tile) {
+HR_FN void visit_tiles(const Key* keys, u64 at, u64 end, u64 stride, const Visit& visit, const End& end_tile) {
     for (; at < end; at += stride) {
         const i64 more = static_cast<i64>(end - at);
         tile::Rows<Key, rows> some;
@@ -45,7 +44,7 @@ static __device__ __forceinline__ void visit_tiles(const Key* keys, u64 at, u64 
 }
 
 // Finds the digit of the k-th key from all counts; by the last block.
-static __device__ __forceinline__ void take_digit(TopKState& top, u32 shift, u64 (&totals)[warps]) {
+HR_FN void take_digit(TopKState& top, u32 shift, u64 (&totals)[warps]) {
     const u32 d = threadIdx.x;
     const u64 count = d < digits ? tile::load_relaxed(&top.counts[d]) : 0;
     const u64 wanted = top.wanted;
@@ -116,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Returns the sums of the counts of the preceding blocks.
-static __device__ __forceinline__ PrecedingCounts preceding_counts(const TopKChunks& chunks, u64 (&totals)[warps]) {
+HR_FN PrecedingCounts preceding_counts(const TopKChunks& chunks, u64 (&totals)[warps]) {
     PrecedingCounts sum = {};
     for (u32 block = threadIdx.x; block < blockIdx.x; block += threads) {
         sum.lower += chunks.keys_before[2 * block];

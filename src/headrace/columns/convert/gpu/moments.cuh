@@ -102,10 +102,8 @@ HR_FN bool has_shape(const u32* text, u32 begin, const DateLayout& layout) {
     return wrong == 0;
 }
 
-// Reads two digits.
 HR_FN u32 two_digits(const u8* p) { return p[0] * 10 + p[1] - 11 * '0'; }
 
-// Reads a text by a layout.
 HR_FN bool read_layout(const u32* text, u32 begin, u32 end, const DateLayout& layout, Moment& moment) {
     const u8* const p = reinterpret_cast<const u8*>(text) + begin;
     const u32 size = layout.size;

@@ -16,7 +16,7 @@ constexpr u32 threads = HR_THREADS;
 constexpr u64 far_begin = u64{1} << 62;
 
 // Adds kinds of faults that the summary does not have yet. Most blocks have the same ones.
-__device__ __forceinline__ void add_kinds(u32& kinds, u32 found) {
+HR_FN void add_kinds(u32& kinds, u32 found) {
     if ((found & ~tile::load_relaxed(&kinds)) != 0) atomicOr(&kinds, found);
 }
 

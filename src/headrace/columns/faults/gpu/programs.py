@@ -1,7 +1,5 @@
 """Lists the programs that the kernels of this folder are compiled to (docs/writing-a-kernel.md, section 6)."""
 
-from __future__ import annotations
-
 from headrace.gpu.kernels.source import Programs
 
 PROGRAMS: Programs = (

@@ -7,8 +7,7 @@
 #pragma once
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // The place of the next pair: slot number `used` of slab `slab`, or the first slot of the next slab if it is full.
 struct WriteCursor {
@@ -17,14 +16,14 @@ struct WriteCursor {
 };
 
 template <class L>
-__device__ __forceinline__ u32 position_of_number(u32 number) {
+HR_FN u32 position_of_number(u32 number) {
     return number % L::lane_keys * group_lanes + number / L::lane_keys;
 }
 
 // Moves the pairs of a slab, whose words are loaded, to the cursor. All lanes of the warp take part.
 template <class L>
-__device__ __forceinline__ void move_pairs(const SlabTable& table, u32 bucket, u32 from, const tile::WordPair& words,
-                                           u32 live, WriteCursor& cursor) {
+HR_FN void move_pairs(const SlabTable& table, u32 bucket, u32 from, const tile::WordPair& words, u32 live,
+                      WriteCursor& cursor) {
     NewPair<L> pairs[L::lane_keys];
     for (u32 p = 0; p < L::lane_keys; ++p) {
         const u32 position = p * group_lanes + group_lane();
@@ -53,7 +52,7 @@ __device__ __forceinline__ void move_pairs(const SlabTable& table, u32 bucket, u
 }
 
 // Gives back all slabs after `last`. They have no pairs. One lane calls it.
-__device__ __forceinline__ void cut_list(const SlabTable& table, u32 last) {
+HR_FN void cut_list(const SlabTable& table, u32 last) {
     u32 slab = tile::load_relaxed(next_in(slab_at(table, last)));
     tile::store_relaxed(next_in(slab_at(table, last)), no_slab);
     while (slab != no_slab) {
@@ -69,7 +68,7 @@ __device__ __forceinline__ void cut_list(const SlabTable& table, u32 last) {
 
 // Flushes the list of a bucket in each group of lanes. All lanes of the warp take part.
 template <class L>
-__device__ __forceinline__ void flush_list(const SlabTable& table, u32 bucket, bool is_active) {
+HR_FN void flush_list(const SlabTable& table, u32 bucket, bool is_active) {
     WriteCursor cursor{bucket, 0};
     u32 slab = is_active ? bucket : no_slab;
     bool is_long = false;
@@ -91,5 +90,4 @@ __device__ __forceinline__ void flush_list(const SlabTable& table, u32 bucket, b
     if (is_long && group_lane() == 0) cut_list(table, cursor.slab);
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

@@ -11,8 +11,7 @@
 #include "gpu/containers/slab_alloc.cuh"
 #include "index/hash_map/rules/seeded_hash.hpp"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // A key as slots store it, the first slab of its bucket, and its bit in that slab's mark.
 //
@@ -27,27 +26,25 @@ struct StoredKey {
 };
 
 template <class Key>
-__device__ __forceinline__ u32 filter_bit(const SlabTable& table, Key key) {
+HR_FN u32 filter_bit(const SlabTable& table, Key key) {
     return 1u << (seeded_hash(key, table.seed) % 32);  // the bucket comes from the highest bits
 }
 
 // Returns the bucket of a hash, its highest bits if there are 2^n buckets.
-__device__ __forceinline__ u32 bucket_of(const SlabTable& table, u32 hash) {
-    return high_word(static_cast<u64>(hash) * table.buckets);
-}
-__device__ __forceinline__ u32 bucket_of(const SlabTable& table, u64 hash) {
+HR_FN u32 bucket_of(const SlabTable& table, u32 hash) { return high_word(static_cast<u64>(hash) * table.buckets); }
+HR_FN u32 bucket_of(const SlabTable& table, u64 hash) {
     return static_cast<u32>(multiply_wide(hash, table.buckets).high);
 }
 
 template <class L>
-__device__ __forceinline__ StoredKey<L> stored_key(const SlabTable& table, typename L::Key key) {
+HR_FN StoredKey<L> stored_key(const SlabTable& table, typename L::Key key) {
     if (key == L::empty_key) return {static_cast<typename L::Key>(~key), table.buckets, 1};
     return {key, bucket_of(table, seeded_hash(key, table.seed)), filter_bit(table, key)};
 }
 
 // Changes the mark of the first slab, if the key is about to be stored in another one.
 template <class L>
-__device__ __forceinline__ void note_key(const SlabTable& table, const StoredKey<L>& home, u32 slab) {
+HR_FN void note_key(const SlabTable& table, const StoredKey<L>& home, u32 slab) {
     if (slab == home.slab) return;
     atomicAnd(mark_in(slab_at(table, home.slab)), ~home.bit);
     __threadfence();  // searches that see the key see the mark
@@ -55,7 +52,7 @@ __device__ __forceinline__ void note_key(const SlabTable& table, const StoredKey
 
 // Returns whether a slab is in the list of the key that marks empty slots. Slabs that are appended to the list have a
 // mark in the word before the next slab's number. All lanes of the warp take part.
-__device__ __forceinline__ bool is_in_escape_list(const SlabTable& table, u32 slab, const tile::WordPair& words) {
+HR_FN bool is_in_escape_list(const SlabTable& table, u32 slab, const tile::WordPair& words) {
     const u32 mark = mark_of(words);
     return slab == table.buckets || (slab > table.buckets && mark == 0);
 }
@@ -69,8 +66,7 @@ struct Match {
 // Serves the operation of lane `source` in each group, whose slab is in `words`. The lane that `is_served` gets the
 // match, and in own.slab the slab to read next. `is_first`: whether the slab is the first one of its list.
 template <bool is_first, class L>
-__device__ __forceinline__ void match_in(const tile::WordPair& words, u32 source, bool is_served, StoredKey<L>& own,
-                                         Match& match) {
+HR_FN void match_in(const tile::WordPair& words, u32 source, bool is_served, StoredKey<L>& own, Match& match) {
     const u32 positions = L::positions_of(words, tile::shuffle(own.key, source));
     const u32 position = positions != 0 ? __ffs(positions) - 1 : 0;
     const u32 next = next_of(words);
@@ -88,7 +84,7 @@ __device__ __forceinline__ void match_in(const tile::WordPair& words, u32 source
 // SEARCH. No kernel changes the table meanwhile. Most keys are in the first slab of their list, so the first slabs of
 // several keys are loaded before one is looked at. `is_partial`: many lanes may be inactive, and load nothing.
 template <class L, bool is_partial = false>
-__device__ __forceinline__ Match search(const SlabTable& table, typename L::Key key, bool is_active) {
+HR_FN Match search(const SlabTable& table, typename L::Key key, bool is_active) {
     constexpr u32 loads = 4;
     StoredKey<L> own = stored_key<L>(table, key);
     if (is_partial && !is_active) own.slab = no_slab;
@@ -124,7 +120,7 @@ struct NewPair {
 
 // Fills an empty slot. Returns whether no other thread was faster.
 template <class L>
-__device__ __forceinline__ bool fill_slot(u8* slab, u32 position, const NewPair<L>& pair) {
+HR_FN bool fill_slot(u8* slab, u32 position, const NewPair<L>& pair) {
     if constexpr (L::is_paired) {
         const u64 word = pair.key | static_cast<u64>(pair.value) << 32;
         return atomicCAS(reinterpret_cast<u64*>(key_in<L>(slab, position)), ~u64{0}, word) == ~u64{0};
@@ -136,14 +132,14 @@ __device__ __forceinline__ bool fill_slot(u8* slab, u32 position, const NewPair<
 }
 
 template <class L>
-__device__ __forceinline__ void store_pair(u8* slab, u32 position, const NewPair<L>& pair) {
+HR_FN void store_pair(u8* slab, u32 position, const NewPair<L>& pair) {
     tile::store_relaxed(key_in<L>(slab, position), pair.key);
     if constexpr (L::has_values) tile::store_relaxed(value_in<L>(slab, position), pair.value);
 }
 
 // Empties a slot. Only its key is read before it is filled again.
 template <class L>
-__device__ __forceinline__ void clear_slot(u8* slab, u32 position) {
+HR_FN void clear_slot(u8* slab, u32 position) {
     if constexpr (L::is_paired) {
         tile::store_relaxed(reinterpret_cast<u64*>(key_in<L>(slab, position)), ~u64{0});  // one access
     } else {
@@ -153,7 +149,7 @@ __device__ __forceinline__ void clear_slot(u8* slab, u32 position) {
 
 // Empties the slot of a key. Returns whether the key was still there.
 template <class L>
-__device__ __forceinline__ bool erase_key(u8* slab, u32 position, typename L::Key key) {
+HR_FN bool erase_key(u8* slab, u32 position, typename L::Key key) {
     if constexpr (L::is_paired) {
         return low_word(atomicExch(reinterpret_cast<u64*>(key_in<L>(slab, position)), ~u64{0})) == key;
     } else {
@@ -164,7 +160,7 @@ __device__ __forceinline__ bool erase_key(u8* slab, u32 position, typename L::Ke
 // Appends a slab that has the pair in its first slot to a list that ends at `last`. Returns `no_slab`, or the slab that
 // another thread has appended.
 template <class L>
-__device__ __forceinline__ u32 append(const SlabTable& table, u32 last, u32 slab, const NewPair<L>& pair) {
+HR_FN u32 append(const SlabTable& table, u32 last, u32 slab, const NewPair<L>& pair) {
     store_pair<L>(slab_at(table, slab), 0, pair);
     __threadfence();  // readers that see the slab's number see the pair
     const u32 next = atomicCAS(next_in(slab_at(table, last)), no_slab, slab);
@@ -200,8 +196,8 @@ struct Insertion {
 // that the list is full. All lanes call it, and the lane of the turn acts. `link(own, added)` puts an allocated slab
 // with the pair into a list. It returns `no_slab`, or the slab that another thread has put there.
 template <class L, class Step, class Link>
-__device__ __forceinline__ u32 run_insertions(const SlabTable& table, const NewPair<L>& pair, bool is_active,
-                                              const Step& step, const Link& link) {
+HR_FN u32 run_insertions(const SlabTable& table, const NewPair<L>& pair, bool is_active, const Step& step,
+                         const Link& link) {
     const StoredKey<L> home = stored_key<L>(table, pair.key);
     Insertion<L> own{home, {home.key, pair.value}, home.slab, is_active};
     Allocator allocator(table);
@@ -226,7 +222,7 @@ __device__ __forceinline__ u32 run_insertions(const SlabTable& table, const NewP
 // REPLACE of the paper, but values of present keys do not change. Returns the slot of the key, with `fresh` if the pair
 // was inserted; `no_slot` if there is no memory.
 template <class L>
-__device__ __forceinline__ u32 insert_absent(const SlabTable& table, const NewPair<L>& pair, bool is_active) {
+HR_FN u32 insert_absent(const SlabTable& table, const NewPair<L>& pair, bool is_active) {
     u32 empty_slot = no_slot;
     const auto step = [&](Insertion<L>& own, const tile::WordPair& words, const Turn& turn) {
         const u32 hits = L::positions_of(words, tile::shuffle(own.home.key, turn.source));
@@ -254,5 +250,4 @@ __device__ __forceinline__ u32 insert_absent(const SlabTable& table, const NewPa
     return run_insertions<L>(table, pair, is_active, step, link);
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

@@ -39,7 +39,7 @@ struct Contest {
 
 // Returns whether a kernel has nothing to do, because an earlier one has counted nothing. `counter`: null to run
 // always.
-static __device__ __forceinline__ bool is_skipped(const u64* counter) { return counter != nullptr && *counter == 0; }
+HR_FN bool is_skipped(const u64* counter) { return counter != nullptr && *counter == 0; }
 
 // Sets the contested word of each slot to all bits.
 extern "C" __global__ void __launch_bounds__(threads)
@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(threads) flush_lists(const __grid_c
 }
 
 // Returns whether a growing table already has the list of a key. `moved`: buckets whose lists it has, from 0 on.
-static __device__ __forceinline__ bool is_moved(const SlabTable& table, Key key, u32 moved) {
+HR_FN bool is_moved(const SlabTable& table, Key key, u32 moved) {
     return slab::bucket_of(table, seeded_hash(key, table.seed)) < moved;
 }
 

@@ -16,11 +16,9 @@ using namespace headrace;
 using slab::count_flags, slab::thread_row, slab::threads;
 using slab::Key, slab::L, slab::Value;
 
-static __device__ __forceinline__ Key key_of(const MixedTask& task, u64 row) {
-    return static_cast<const Key*>(task.keys)[row];
-}
+HR_FN Key key_of(const MixedTask& task, u64 row) { return static_cast<const Key*>(task.keys)[row]; }
 
-static __device__ __forceinline__ slab::MixedOperation<L> operation_of(const MixedTask& task, u64 row) {
+HR_FN slab::MixedOperation<L> operation_of(const MixedTask& task, u64 row) {
     Value value{0};
     if constexpr (L::has_values) value = static_cast<const Value*>(task.values)[row];
     return {static_cast<MapOperation>(task.operations[row]),
@@ -28,13 +26,13 @@ static __device__ __forceinline__ slab::MixedOperation<L> operation_of(const Mix
             {key_of(task, row), value}};
 }
 
-static __device__ __forceinline__ void write_result(const MixedTask& task, u64 row, const OptionalValue<Value>& held) {
+HR_FN void write_result(const MixedTask& task, u64 row, const OptionalValue<Value>& held) {
     task.found[row] = held.is_present;
     if constexpr (L::has_values) static_cast<Value*>(task.held)[row] = held.value;
 }
 
 // Returns the state of a key that a search has found, or not.
-static __device__ __forceinline__ OptionalValue<Value> held_by(const SlabTable& table, const slab::Match& match) {
+HR_FN OptionalValue<Value> held_by(const SlabTable& table, const slab::Match& match) {
     OptionalValue<Value> held{Value{0}, match.slot != slab::no_slot};
     if constexpr (L::is_paired) {
         held.value = match.value;

@@ -15,16 +15,15 @@
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 #include "index/hash_map/rules/map_operation.hpp"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // Word of a bucket: twice the number of operations that have had the lock, and 1 while one has it.
-__device__ __forceinline__ bool try_lock(u32* word, u32& ticket) {
+HR_FN bool try_lock(u32* word, u32& ticket) {
     const u32 seen = tile::or_acquire(word, 1u);
     ticket = seen / 2;
     return (seen & 1) == 0;
 }
-__device__ __forceinline__ void unlock(u32* word, u32 ticket) { tile::store_release(word, 2 * (ticket + 1)); }
+HR_FN void unlock(u32* word, u32 ticket) { tile::store_release(word, 2 * (ticket + 1)); }
 
 // What a lane's operation sees of a slab: the positions of its key and of empty slots, and the next slab. `paired`: the
 // key's value, if slots have pairs of 4 and 4 bytes.
@@ -38,7 +37,7 @@ struct SlabView {
 
 // Returns the view of a group's slab, which is in `words`. All lanes of the warp take part.
 template <class L>
-__device__ __forceinline__ SlabView<L> view_of(const tile::WordPair& words, typename L::Key key) {
+HR_FN SlabView<L> view_of(const tile::WordPair& words, typename L::Key key) {
     SlabView<L> view{L::positions_of(words, key), L::positions_of(words, L::empty_key), next_of(words), {0}};
     if constexpr (L::is_paired) {
         const u32 position = view.hits != 0 ? __ffs(view.hits) - 1 : 0;
@@ -50,7 +49,7 @@ __device__ __forceinline__ SlabView<L> view_of(const tile::WordPair& words, type
 
 // Returns the view of each lane's slab, if the lane `is_waiting`. Several slabs are loaded before one is looked at.
 template <class L>
-__device__ __forceinline__ SlabView<L> look_at(const SlabTable& table, u32 slab, typename L::Key key, bool is_waiting) {
+HR_FN SlabView<L> look_at(const SlabTable& table, u32 slab, typename L::Key key, bool is_waiting) {
     constexpr u32 loads = 2;
     SlabView<L> result{};
     while (__ballot_sync(tile::all_lanes, is_waiting) != 0) {
@@ -177,8 +176,8 @@ private:
 
 // Runs an operation of each lane that `is_active`. `locks`: a word for each bucket and one more, 0 before the kernel.
 template <class L>
-__device__ __forceinline__ MixedResult<L> run_operation(const SlabTable& table, u32* locks,
-                                                        const MixedOperation<L>& operation, bool is_active) {
+HR_FN MixedResult<L> run_operation(const SlabTable& table, u32* locks, const MixedOperation<L>& operation,
+                                   bool is_active) {
     MixedWalk<L> own(table, locks, operation);
     Allocator allocator(table);
     u32 pause = 64;
@@ -203,5 +202,4 @@ __device__ __forceinline__ MixedResult<L> run_operation(const SlabTable& table, 
     return own.result();
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

@@ -3,8 +3,7 @@
 #include "core/operators.hpp"
 #include "gpu/block/memory_access.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // The order of the rows does not change the result, except for `last` and `first`. Numbers are those of
 // slab_kernels.py.
@@ -13,7 +12,7 @@ enum class SlotReduction : u32 { sum, min, max, signed_min, signed_max, last, fi
 // Reduces a held value by another one; neither `last` nor `first`. Most minima and maxima of a frequent key change
 // nothing, and a read is faster than an atomic operation then.
 template <class Word>
-__device__ __forceinline__ void reduce_value(Word* held, Word value, SlotReduction how) {
+HR_FN void reduce_value(Word* held, Word value, SlotReduction how) {
     using Signed = Either<sizeof(Word) == 8, i64, i32>;
     if (how == SlotReduction::sum) {
         atomicAdd(held, value);
@@ -27,5 +26,4 @@ __device__ __forceinline__ void reduce_value(Word* held, Word value, SlotReducti
     if (how == SlotReduction::signed_max && own > other) atomicMax(reinterpret_cast<Signed*>(held), own);
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

@@ -10,7 +10,7 @@ using namespace headrace;
 using Row = HR_ROW;
 constexpr u32 threads = HR_THREADS;
 
-static __device__ __forceinline__ u64 thread_row() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+HR_FN u64 thread_row() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
 // Marks the rows that are the first of their group. firsts[row]: the first row that is equal to it.
 extern "C" __global__ void __launch_bounds__(threads) mark_firsts(const Row* firsts, u64 rows, u32* bits, u64* counts) {

@@ -67,7 +67,7 @@ _FILES = {
     "block_batch/small_batch.cu": ("upsert_rows", "replace_rows", "erase_rows"),
     "block_batch/bulk_build.cu": ("build_lists", "build_multi_lists", "move_lists"),
     "mixed.cu": ("replay_operations", "finish_operations", "list_changes", "run_changes", "run_searches"),
-    "multi_map.cu": (
+    "multimap/multi_map.cu": (
         "append_pairs",
         "list_rows",
         "append_slabs",

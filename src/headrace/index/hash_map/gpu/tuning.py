@@ -65,10 +65,10 @@ WIDTHS: Sequence[PairWidths] = (
 """Macros of the bytes of keys and values. Programs for values wider than the keys are compiled at their first use. Groups of rows
 have hashes of 8 bytes, and row numbers of 4.
 """
-_PAIRS: Sequence[PairWidths] = tuple({"HR_KEY_WIDTH": [width], "HR_VALUE_WIDTH": [width, ANY]} for width in (4, 8))
-_THREADS: PairWidths = {"HR_THREADS": [HASH_MAP_THREADS]}
+PAIR_WIDTHS: Sequence[PairWidths] = tuple({"HR_KEY_WIDTH": [width], "HR_VALUE_WIDTH": [width, ANY]} for width in (4, 8))
+SLAB_THREADS: PairWidths = {"HR_THREADS": [HASH_MAP_THREADS]}
 PROGRAMS: Programs = (
-    *((file, {**_THREADS, **widths}) for file in ("hash_map.cu", "hash_map_updates.cu") for widths in WIDTHS),
-    *((file, {**_THREADS, **widths}) for file in ("mixed.cu", "multi_map.cu") for widths in _PAIRS),
+    *((file, {**SLAB_THREADS, **widths}) for file in ("hash_map.cu", "hash_map_updates.cu") for widths in WIDTHS),
+    *(("mixed.cu", {**SLAB_THREADS, **widths}) for widths in PAIR_WIDTHS),
     ("row_groups.cu", {"HR_ROW": ["u32", ANY], "HR_THREADS": [SELECTED_THREADS]}),
 )

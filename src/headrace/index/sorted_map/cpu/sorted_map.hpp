@@ -73,7 +73,6 @@ void copy_ranges(const MapLevels& levels, const MapRanges& ranges, const i64* of
 void find_neighbours(const MapLevels& levels, const MapKeys& keys, const NeighbourOptions& options, const NewLevel& to,
                      u8* is_present, unsigned threads);
 
-// Writes the keys of codes.
 void keys_of_codes(const MapKeys& codes, void* keys, unsigned threads);
 
 }  // namespace headrace

@@ -11,16 +11,15 @@ using namespace headrace;
 using Code = HR_CODE;
 constexpr u32 threads = HR_THREADS;
 
-static __device__ __forceinline__ u64 item_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+HR_FN u64 item_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
-// Returns whether the codes of a warp ascend.
-static __device__ __forceinline__ bool are_ascending(Code code) {
+HR_FN bool are_ascending(Code code) {
     const Code before = tile::shuffle_up(code, 1);
     return __all_sync(tile::all_lanes, tile::lane() == 0 || before <= code) != 0;
 }
 
 // Returns the item that decides about a code; no level if there is none.
-static __device__ __forceinline__ MapItem item_of_code(const MapLevels& levels, Code code) {
+HR_FN MapItem item_of_code(const MapLevels& levels, Code code) {
     const u64 hash = mix_bits(static_cast<u64>(code));
     u64 candidates = 0;  // levels that may have the code; their filters are read side by side
 #pragma unroll 4
@@ -35,7 +34,7 @@ static __device__ __forceinline__ MapItem item_of_code(const MapLevels& levels, 
 }
 
 // Returns the same by the guide.
-static __device__ __forceinline__ MapItem item_by_guide(const MapLevels& levels, Code code) {
+HR_FN MapItem item_by_guide(const MapLevels& levels, Code code) {
     const SampleBounds bounds = samples_around(levels, code);
     for (u32 of = 0; of < levels.count; of += row_unit) {
         FourLevels found = four_levels(levels, bounds, of);

@@ -11,7 +11,7 @@ struct SampleBounds {
 };
 
 template <class Code>
-__device__ __forceinline__ SampleBounds samples_around(const MapLevels& levels, Code code) {
+HR_FN SampleBounds samples_around(const MapLevels& levels, Code code) {
     const MapLevel& guide = levels.guide;
     const u64 first = rank_in_level(guide, code, 0);
     const bool is_sample = first < guide.count && codes_of<Code>(guide)[first] == code;
@@ -26,7 +26,7 @@ struct FourLevels {
 };
 
 // Returns the positions that samples leave for a code. Items of a level that are equal to the code are among them.
-__device__ __forceinline__ FourLevels four_levels(const MapLevels& levels, const SampleBounds& bounds, u32 of) {
+HR_FN FourLevels four_levels(const MapLevels& levels, const SampleBounds& bounds, u32 of) {
     CodeVector<u32> low{}, high;
     if (bounds.first > 0) {
         low = *reinterpret_cast<const CodeVector<u32>*>(positions_of_sample(levels, bounds.first - 1) + of);
@@ -46,7 +46,7 @@ __device__ __forceinline__ FourLevels four_levels(const MapLevels& levels, const
 
 // Moves `low` of each level to the first item that is not before the code, and `length` with it.
 template <class Code>
-__device__ __forceinline__ void search_four(const MapLevels& levels, Code code, FourLevels& found) {
+HR_FN void search_four(const MapLevels& levels, Code code, FourLevels& found) {
     u32 longest = 0, left[row_unit];
 #pragma unroll
     for (u32 i = 0; i < row_unit; ++i) {

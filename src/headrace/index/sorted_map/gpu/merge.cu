@@ -45,18 +45,16 @@ extern "C" __global__ void __launch_bounds__(tile::lanes* tile::lanes)
 }
 
 template <class Op>
-static __device__ __forceinline__ typename Op::Item joined(typename Op::Item value) {
+HR_FN typename Op::Item joined(typename Op::Item value) {
     return tile::shuffle(tile::reduce_warp<Op>(value), 0);
 }
 
 // Returns the bits of the code that a step finds: its candidates of all levels are searched by one lane each.
-static __device__ __forceinline__ i32 bits_of_step(u32 levels) {
-    return levels <= 2 ? 4 : levels <= 4 ? 3 : levels <= 10 ? 2 : 1;
-}
+HR_FN i32 bits_of_step(u32 levels) { return levels <= 2 ? 4 : levels <= 4 ? 3 : levels <= 10 ? 2 : 1; }
 
 // Returns the position in a lane's level of the first `rank` items of all levels, which is in [low, high]. Lanes
 // without a level have no items.
-static __device__ __forceinline__ u64 position_of_rank(const MapLevels& levels, u64 low, u64 high, u64 rank) {
+HR_FN u64 position_of_rank(const MapLevels& levels, u64 low, u64 high, u64 rank) {
     const u32 lane = tile::lane(), count = levels.count;
     const bool has_level = lane < count;
     const Code* const codes = has_level ? codes_of<Code>(levels.level[lane]) : nullptr;
@@ -127,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Returns a level without its first items, for reads of single items.
-static __device__ __forceinline__ MapLevel level_from(const MapLevel& level, u64 begin, u32 value_width) {
+HR_FN MapLevel level_from(const MapLevel& level, u64 begin, u32 value_width) {
     MapLevel result = level;
     result.codes = codes_of<Code>(level) + begin;
     if (level.values != nullptr) result.values = static_cast<const u8*>(level.values) + begin * value_width;
@@ -136,7 +134,7 @@ static __device__ __forceinline__ MapLevel level_from(const MapLevel& level, u64
 }
 
 // Merges the items [0, middle) and [middle, end) of a tile in place; of equal codes the former are first.
-static __device__ __forceinline__ void merge_parts(Code* codes, u16* sources, u32 middle, u32 end) {
+HR_FN void merge_parts(Code* codes, u16* sources, u32 middle, u32 end) {
     const u32 first = threadIdx.x * thread_items;
     Code code[thread_items];
     u16 source[thread_items];
@@ -175,7 +173,7 @@ static __device__ __forceinline__ void merge_parts(Code* codes, u16* sources, u3
 
 // Copies the values of a tile, whose reads are all on their way before the first one is stored.
 template <class Value>
-static __device__ __forceinline__ void copy_values(const MapLevel* parts, const u16* sources, u32 count, Value* to) {
+HR_FN void copy_values(const MapLevel* parts, const u16* sources, u32 count, Value* to) {
     Value value[thread_items];
 #pragma unroll
     for (u32 k = 0; k < thread_items; ++k) {
@@ -200,7 +198,7 @@ struct LevelTile {
 };
 
 // Reads the items between two cuts and merges them. Returns their number.
-static __device__ __forceinline__ u32 merge_tile(const MapLevels& levels, const u64* cut, LevelTile& tile) {
+HR_FN u32 merge_tile(const MapLevels& levels, const u64* cut, LevelTile& tile) {
     if (threadIdx.x < tile::lanes) {
         const u32 of = threadIdx.x;
         const u64 begin = of < levels.count ? cut[of] : 0;
@@ -238,13 +236,12 @@ static __device__ __forceinline__ u32 merge_tile(const MapLevels& levels, const 
 }
 
 // Returns whether an item of a tile, the one of this source, is a tombstone.
-static __device__ __forceinline__ bool is_deleted(const LevelTile& tile, u32 source) {
+HR_FN bool is_deleted(const LevelTile& tile, u32 source) {
     return is_tombstone(tile.parts[source >> offset_bits], source & low_mask(offset_bits));
 }
 
 // Writes codes and values of the first items of a tile from `place` on.
-static __device__ __forceinline__ void store_tile(const LevelTile& tile, u32 count, u32 value_width, u64 place,
-                                                  Code* codes, void* values) {
+HR_FN void store_tile(const LevelTile& tile, u32 count, u32 value_width, u64 place, Code* codes, void* values) {
     for (u32 i = threadIdx.x; i < count; i += threads) codes[place + i] = tile.codes[i];
     if (value_width == 4) copy_values(tile.parts, tile.sources, count, static_cast<u32*>(values) + place);
     if (value_width == 8) copy_values(tile.parts, tile.sources, count, static_cast<u64*>(values) + place);
@@ -263,8 +260,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Moves the visible pairs of a tile to its begin, and returns their number. `previous`: the last code before the tile.
-static __device__ __forceinline__ u32 keep_visible(LevelTile& tile, u32 count, Code previous,
-                                                   u32 (&totals)[threads / tile::lanes]) {
+HR_FN u32 keep_visible(LevelTile& tile, u32 count, Code previous, u32 (&totals)[threads / tile::lanes]) {
     const u32 first = threadIdx.x * thread_items;
     Code code[thread_items];
     u16 source[thread_items];
@@ -299,7 +295,7 @@ constexpr u32 mark_bits = 2;
 // Returns the number of pairs of all tiles before one, by a look-back over their states. Posts the tile's own `pairs`
 // first, then the sum. (Merrill and Garland 2016, "Single-pass parallel prefix scan with decoupled look-back".) All
 // lanes of the first warp call it.
-static __device__ __forceinline__ u64 pairs_before(u64* states, u32 number, u32 pairs) {
+HR_FN u64 pairs_before(u64* states, u32 number, u32 pairs) {
     if (number != 0 && tile::lane() == 0) {
         tile::store_relaxed(states + number, static_cast<u64>(pairs) << mark_bits | total_mark);
     }

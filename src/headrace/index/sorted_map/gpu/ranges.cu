@@ -14,17 +14,17 @@ using namespace headrace;
 using Code = HR_CODE;
 constexpr u32 threads = HR_THREADS;
 
-static __device__ __forceinline__ u64 item_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+HR_FN u64 item_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
 // Returns the number of items of a range in the only level, which is clean.
-static __device__ __forceinline__ i64 clean_count(const MapLevels& levels, const CodeRange<Code>& range) {
+HR_FN i64 clean_count(const MapLevels& levels, const CodeRange<Code>& range) {
     if (levels.count == 0) return 0;
     const MapLevel& level = levels.level[0];
     return static_cast<i64>(rank_in_level(level, range.high, 1) - rank_in_level(level, range.low, 0));
 }
 
 // Returns the number of visible pairs of a short range; -1 if it is not short.
-static __device__ __forceinline__ i64 short_count(const MapLevels& levels, const CodeRange<Code>& range) {
+HR_FN i64 short_count(const MapLevels& levels, const CodeRange<Code>& range) {
     __shared__ ShortRanges<Code, threads> gathered;
     i64 deleted = 0;
     const i32 found = gather_codes(levels, range, gathered, [&](u32, const MapItem& item) {
@@ -62,8 +62,7 @@ struct ShortItems {
 };
 
 // Gathers the items of a short range, and returns their number; -1 if the range is not short. Counts the visible pairs.
-static __device__ __forceinline__ i32 gather_items(const MapLevels& levels, const CodeRange<Code>& range,
-                                                   ShortItems& items, u32& pairs) {
+HR_FN i32 gather_items(const MapLevels& levels, const CodeRange<Code>& range, ShortItems& items, u32& pairs) {
     return gather_codes(levels, range, items.gathered, [&](u32 k, const MapItem& item) {
         const bool is_deleted = is_tombstone(levels.level[item.level], item.at);
         items.position[k][threadIdx.x] = static_cast<u32>(item.at);
@@ -73,8 +72,8 @@ static __device__ __forceinline__ i32 gather_items(const MapLevels& levels, cons
 }
 
 // Copies the visible pairs of a short range, each to the place of its rank.
-static __device__ __forceinline__ void copy_short(const MapLevels& levels, const ShortItems& items, i32 found,
-                                                  const KeyRule<Code>& rule, u64 place, Code* keys, void* values) {
+HR_FN void copy_short(const MapLevels& levels, const ShortItems& items, i32 found, const KeyRule<Code>& rule, u64 place,
+                      Code* keys, void* values) {
     for (i32 k = 0; k < found; ++k) {
         const Code code = items.gathered.code[k][threadIdx.x];
         const u32 number = items.level[k][threadIdx.x];
@@ -89,8 +88,8 @@ static __device__ __forceinline__ void copy_short(const MapLevels& levels, const
 }
 
 // Copies the visible pairs of a range to places that follow each other, by a walk.
-static __device__ __forceinline__ void copy_walk(const MapLevels& levels, const CodeRange<Code>& range,
-                                                 const KeyRule<Code>& rule, u64 place, Code* keys, void* values) {
+HR_FN void copy_walk(const MapLevels& levels, const CodeRange<Code>& range, const KeyRule<Code>& rule, u64 place,
+                     Code* keys, void* values) {
     u64 at[max_levels];
     begin_walk(levels, range.low, 0, at);
     visit_codes(levels, range.high, at, [&](const MapItem& item, bool is_pair) {
@@ -105,7 +104,7 @@ static __device__ __forceinline__ void copy_walk(const MapLevels& levels, const 
 constexpr u32 block_pairs = threads * short_codes<Code>;
 
 // Returns the number of visible pairs of a range; more than block_pairs if its walk is longer than `longest`.
-static __device__ __forceinline__ u32 walked_pairs(const MapLevels& levels, const CodeRange<Code>& range, u64 longest) {
+HR_FN u32 walked_pairs(const MapLevels& levels, const CodeRange<Code>& range, u64 longest) {
     u64 at[max_levels];
     begin_walk(levels, range.low, 0, at);
     const i64 found = count_codes(levels, range.high, at, longest);

@@ -7,7 +7,7 @@ namespace headrace {
 
 // Returns the same as rank_of in half as many dependent reads: a step reads three codes.
 template <class Code>
-__device__ __forceinline__ u64 rank_by_quarters(const Code* codes, u64 count, Code code, u32 after_equal) {
+HR_FN u64 rank_by_quarters(const Code* codes, u64 count, Code code, u32 after_equal) {
     u64 low = 0, length = count;
     while (length >= 4) {
         const u64 quarter = length / 4;
@@ -24,7 +24,7 @@ __device__ __forceinline__ u64 rank_by_quarters(const Code* codes, u64 count, Co
 
 // Returns the position in level `of` of the first item that the item `at` of level `own` is merged before.
 template <class Code>
-__device__ __forceinline__ u64 rank_of_item(const MapLevels& levels, u32 own, u64 at, u32 of) {
+HR_FN u64 rank_of_item(const MapLevels& levels, u32 own, u64 at, u32 of) {
     const Code code = codes_of<Code>(levels.level[own])[at];
     return own == of
                ? at
@@ -38,7 +38,7 @@ struct Sample {
 };
 
 // Returns sample `number` of all levels, newest level first.
-__device__ __forceinline__ Sample sample_of(const MapLevels& levels, u64 stride, u64 number) {
+HR_FN Sample sample_of(const MapLevels& levels, u64 stride, u64 number) {
     Sample result{0, number};
     while (result.own < levels.count && result.number >= samples_of(levels.level[result.own].count, stride)) {
         result.number -= samples_of(levels.level[result.own].count, stride);

@@ -19,8 +19,8 @@ struct ShortRanges {
 // Calls visit(number, item) for the item that decides about each code of a range. Returns the number of codes; -1 if
 // the range is not short.
 template <class Code, u32 threads, class Visit>
-__device__ __forceinline__ i32 gather_codes(const MapLevels& levels, const CodeRange<Code>& range,
-                                            ShortRanges<Code, threads>& gathered, const Visit& visit) {
+HR_FN i32 gather_codes(const MapLevels& levels, const CodeRange<Code>& range, ShortRanges<Code, threads>& gathered,
+                       const Visit& visit) {
     const SampleBounds bounds = samples_around(levels, range.low);
     u32 count = 0, items = 0;
     for (u32 of = 0; of < levels.count; of += row_unit) {

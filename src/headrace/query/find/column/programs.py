@@ -1,7 +1,5 @@
 """Lists the program that the kernels of this folder are compiled to."""
 
-from __future__ import annotations
-
 from headrace.gpu.kernels.source import Programs
 
 THREADS = 256

@@ -14,19 +14,17 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 constexpr u32 counts_of_rows = 0, first_of_rows = 1;  // kinds of `summarise_rows`; 2: whether a row has a hit
 
-static __device__ __forceinline__ u64 item_index() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+HR_FN u64 item_index() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
-static __device__ __forceinline__ bool is_valid(const u8* validity, u64 place) {
-    return validity == nullptr || bit_at(validity, place);
-}
+HR_FN bool is_valid(const u8* validity, u64 place) { return validity == nullptr || bit_at(validity, place); }
 
 // Returns the row that has a byte of the joined text.
-static __device__ __forceinline__ u64 row_of(const TextRows& rows, u64 byte) {
+HR_FN u64 row_of(const TextRows& rows, u64 byte) {
     return tile::partition_point(0, rows.count - 1, [&](u64 row) { return text_begin(rows.texts, row + 1) <= byte; });
 }
 
 // Returns the number of positions below `limit`, of those from `low` up to `count`.
-static __device__ __forceinline__ u64 hits_below(const u64* positions, u64 low, u64 count, u64 limit) {
+HR_FN u64 hits_below(const u64* positions, u64 low, u64 count, u64 limit) {
     return tile::partition_point(low, count, [&](u64 i) { return positions[i] < limit; });
 }
 

@@ -27,7 +27,6 @@ void pattern_positions(const FindPattern& pattern, const FindText& text, bool ov
 // Return the number of these positions.
 u64 pattern_count(const FindPattern& pattern, const FindText& text, bool overlapping, const FindResources& resources);
 
-// Return the first position.
 std::optional<u64> first_pattern(const FindPattern& pattern, const FindText& text, const FindResources& resources);
 
 }  // namespace headrace

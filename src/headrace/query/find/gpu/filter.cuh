@@ -26,7 +26,7 @@ constexpr u32 words_ahead = form == 1 ? 0 : at_words ? window_words - 1 : window
 
 using Words = TextWords<words_ahead>;
 
-static __device__ __forceinline__ u32 short_hits(const FindTask& task, const Words& text) {
+HR_FN u32 short_hits(const FindTask& task, const Words& text) {
     tile::Bits bits;
 #pragma unroll
     for (u32 q = 0; q < 4; ++q) {
@@ -39,14 +39,14 @@ static __device__ __forceinline__ u32 short_hits(const FindTask& task, const Wor
 }
 
 // Fingerprint of the window at byte `at`.
-static __device__ __forceinline__ u32 print_at(const Words& text, u32 at) {
+HR_FN u32 print_at(const Words& text, u32 at) {
     u32 print = text.window(at);
 #pragma unroll
     for (u32 i = 1; i < window_words; ++i) print = next_print(print, text.window(at + 4 * i));
     return print;
 }
 
-static __device__ __forceinline__ u32 window_hits(const FindTask& task, const Words& text) {
+HR_FN u32 window_hits(const FindTask& task, const Words& text) {
     constexpr u32 step = at_words ? 4 : 1;
     u32 prints[16 / step];
     bool found = false;
@@ -68,7 +68,7 @@ static __device__ __forceinline__ u32 window_hits(const FindTask& task, const Wo
 }
 
 // Returns a bit for each of the 16 positions.
-static __device__ __forceinline__ u32 possible_hits(const FindTask& task, Words text) {
+HR_FN u32 possible_hits(const FindTask& task, Words text) {
     if constexpr (form < 4) {
         return short_hits(task, text);
     } else {

@@ -19,8 +19,7 @@ HR_FN constexpr u32 max_listed(u32 tile_positions) { return tile_positions * 3 /
 // Writes the hits of a warp to a list of the block in shared memory. `masks`: a bit for each of 16 positions of the
 // warp's vectors. `before`: hits of the warps before. `vectors`: memory for the masks.
 template <u32 rows, u32 warps>
-static __device__ __forceinline__ void list_hits(const u32 (&masks)[rows], u32 before, u16 (&vectors)[rows * 32],
-                                                 u32* list) {
+HR_FN void list_hits(const u32 (&masks)[rows], u32 before, u16 (&vectors)[rows * 32], u32* list) {
     static_assert(rows % 2 == 0 && rows * 16 <= is_first);
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) vectors[row * tile::lanes + tile::lane()] = static_cast<u16>(masks[row]);
@@ -57,8 +56,7 @@ struct ListMemory {
 
 // Copies the vectors of a list to shared memory. All are loaded before the first is stored.
 template <u32 warps, u32 tile_positions>
-static __device__ __forceinline__ void load_list(const u32* list, u32 count,
-                                                 ListMemory<warps, tile_positions>& memory) {
+HR_FN void load_list(const u32* list, u32 count, ListMemory<warps, tile_positions>& memory) {
     constexpr u32 each = (ListMemory<warps, tile_positions>::vectors + tile::lanes - 1) / tile::lanes;
     const uint4* const from = reinterpret_cast<const uint4*>(list) + tile::lane();
     const u32 vectors = (4 * warps + count + 15) / 16;
@@ -77,8 +75,7 @@ static __device__ __forceinline__ void load_list(const u32* list, u32 count,
 // Writes the positions of a list by a warp, two a lane where they are aligned. `first`: position of the tile's first
 // mark.
 template <u32 warps, u32 tile_positions>
-static __device__ __forceinline__ void write_list(const u32* list, u32 count, u64 first, u64* out,
-                                                  ListMemory<warps, tile_positions>& memory) {
+HR_FN void write_list(const u32* list, u32 count, u64 first, u64* out, ListMemory<warps, tile_positions>& memory) {
     constexpr u32 sub_tile = tile_positions / (warps * tile::lanes);
     load_list(list, count, memory);
     const u32* const words = reinterpret_cast<const u32*>(memory.list);

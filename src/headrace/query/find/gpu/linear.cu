@@ -12,7 +12,7 @@ constexpr u32 threads = HR_THREADS;
 
 // Calls hit(position) for each position of the thread's chunk, until it returns false.
 template <class Hit>
-static __device__ __forceinline__ void search_chunk(const FindTask& task, FindAutomaton automaton, const Hit& hit) {
+HR_FN void search_chunk(const FindTask& task, FindAutomaton automaton, const Hit& hit) {
     const u64 begin = (static_cast<u64>(blockIdx.x) * threads + threadIdx.x) * automaton.chunk;
     const u64 positions = task.size - task.length + 1;
     if (begin >= positions) return;

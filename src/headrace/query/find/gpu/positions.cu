@@ -25,22 +25,22 @@ union WarpMemory {
     ListMemory<warps, tile_words * 32> list;
 };
 
-static __device__ __forceinline__ u32 hits_of(const FoundMarks& marks, u64 tile) {
+HR_FN u32 hits_of(const FoundMarks& marks, u64 tile) {
     return tile < marks.tiles ? marks.counts[tile] & ~is_listed : 0;
 }
 
-static __device__ __forceinline__ u32 count_ones(uint4 marks) {
+HR_FN u32 count_ones(uint4 marks) {
     return static_cast<u32>(__popc(marks.x) + __popc(marks.y) + __popc(marks.z) + __popc(marks.w));
 }
 
 // Appends the numbers of the set bits of a word, whose first bit is number `first`.
-static __device__ __forceinline__ u16* list_word(u16* to, u32 word, u32 first) {
+HR_FN u16* list_word(u16* to, u32 word, u32 first) {
     for (u32 left = word; left != 0; left &= left - 1) *to++ = static_cast<u16>(first + trailing_zeros(left));
     return to;
 }
 
 // Stores the positions of a list, two at a time where they are aligned.
-static __device__ __forceinline__ void store_list(const u16* list, u32 count, u64 first, u64* out) {
+HR_FN void store_list(const u16* list, u32 count, u64 first, u64* out) {
     const u32 odd = static_cast<u32>(reinterpret_cast<u64>(out) >> 3) & 1;
     if (odd != 0 && count != 0 && tile::lane() == 0) out[0] = first + list[0];
     u32 i = odd + 2 * tile::lane();
@@ -51,7 +51,7 @@ static __device__ __forceinline__ void store_list(const u16* list, u32 count, u6
 }
 
 // Writes the positions of a row of 32 vectors and returns the end. `first`: position of its first mark.
-static __device__ __forceinline__ u64* write_row(uint4 marks, u64 first, u64* out, u16 (&list)[listed]) {
+HR_FN u64* write_row(uint4 marks, u64 first, u64* out, u16 (&list)[listed]) {
     const u32 own = count_ones(marks);
     if (!__any_sync(tile::all_lanes, own != 0)) return out;
     const u32 upto = tile::scan_warp<Sum<u32>>(own);
@@ -77,7 +77,7 @@ static __device__ __forceinline__ u64* write_row(uint4 marks, u64 first, u64* ou
 }
 
 // Returns the number of hits before a tile in thread 0.
-static __device__ __forceinline__ u64 hits_before(const FoundMarks& marks, u64 tile, u64 (&totals)[warps]) {
+HR_FN u64 hits_before(const FoundMarks& marks, u64 tile, u64 (&totals)[warps]) {
     const u64 groups = tile / threads, near = groups * threads + threadIdx.x;
     u64 own = near < tile ? hits_of(marks, near) : 0;
     for (u64 group = threadIdx.x; group < groups; group += threads) own += marks.sums[group];

@@ -15,12 +15,12 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 bytes_per_thread = 4;
 constexpr u32 tile_bytes = threads * bytes_per_thread;
 
-static __device__ __forceinline__ u64 place_of(const ReplaceTask& task, u64 hit) {
+HR_FN u64 place_of(const ReplaceTask& task, u64 hit) {
     return task.hits[hit] + hit * (task.replacement_length - task.length);
 }
 
 // Returns the number of hits that begin at or before a byte of the result, of those from `low` up to `high`.
-static __device__ __forceinline__ u64 hits_upto(const ReplaceTask& task, u64 byte, u64 low, u64 high) {
+HR_FN u64 hits_upto(const ReplaceTask& task, u64 byte, u64 low, u64 high) {
     while (low < high) {
         const u64 middle = low + (high - low) / 2;
         if (place_of(task, middle) <= byte) {

@@ -17,7 +17,7 @@ struct WarpRows {
 
 // Number of the warp's first vector.
 template <u32 rows, u32 threads>
-__device__ __forceinline__ u64 first_vector() {
+HR_FN u64 first_vector() {
     return (static_cast<u64>(blockIdx.x) * (threads / tile::lanes) + tile::warp()) * WarpRows<rows>::vectors;
 }
 
@@ -27,14 +27,14 @@ struct TextWords {
     static constexpr u32 count = 4 + extra_words;
     u32 word[count];
     // Four bytes from byte `at` on.
-    __device__ __forceinline__ u32 window(u32 at) const {
+    HR_MEMBER u32 window(u32 at) const {
         return at % 4 == 0 ? word[at / 4] : __funnelshift_r(word[at / 4], word[at / 4 + 1], at % 4 * 8);
     }
 };
 
 // Loads the rows from vector `first` on. Vector 0 has the text's first byte.
 template <u32 extra_words, u32 rows>
-__device__ __forceinline__ void load_text(WarpRows<rows>& text, const u8* bytes, u64 size, u64 first) {
+HR_FN void load_text(WarpRows<rows>& text, const u8* bytes, u64 size, u64 first) {
     constexpr u32 vectors = WarpRows<rows>::vectors;
     const u32 shift = shift_of(bytes);
     const bool whole = first * 16 >= shift && (first + vectors + 1) * 16 <= shift + size;
@@ -57,7 +57,7 @@ __device__ __forceinline__ void load_text(WarpRows<rows>& text, const u8* bytes,
 }
 
 template <u32 extra_words, u32 rows>
-__device__ __forceinline__ TextWords<extra_words> words_of(const WarpRows<rows>& text, u32 row) {
+HR_FN TextWords<extra_words> words_of(const WarpRows<rows>& text, u32 row) {
     const uint4 own = text.row[row];
     const uint4 first = row + 1 < rows ? text.row[row + 1 < rows ? row + 1 : 0] : text.after;
     TextWords<extra_words> words;

@@ -14,7 +14,7 @@ constexpr u32 max_pairs = 4096;  // of a pattern
 // Whether the warp's part of the text, and what an occurrence in it may take after it, repeat after `period` bytes. Not
 // if they reach past an end of the text. `begin`: position of the part's first bit. All lanes of a warp call it.
 template <u32 rows>
-static __device__ __forceinline__ bool is_one_run(const FindTask& task, i64 begin, u32 period) {
+HR_FN bool is_one_run(const FindTask& task, i64 begin, u32 period) {
     constexpr u32 step = tile::lanes * 16;
     const u32 odd = (0 - task.lead) % 16;
     const u32 bytes = odd + rows * step + static_cast<u32>(task.length) - period;
@@ -41,7 +41,7 @@ class Runs {
 public:
     // `begin`: position of the part's first bit. Bit 0 is that of the aligned vector in which this position lies. All
     // lanes of a warp call it.
-    __device__ __forceinline__ void fill(const FindTask& task, i64 begin) {
+    HR_MEMBER void fill(const FindTask& task, i64 begin) {
         const u32 odd = odd_of(task);
         u32 last_broken = 0;
         const u32 count = (odd + rows * tile::lanes * 16 + pairs_of(task) + 31) / 32;
@@ -63,12 +63,12 @@ public:
     }
 
     // Whether one run has the pattern's pairs at each of 16 positions from bit `first` on.
-    __device__ __forceinline__ bool are_in_one_run(u32 first, const FindTask& task) const {
+    HR_MEMBER bool are_in_one_run(u32 first, const FindTask& task) const {
         return is_run(first + odd_of(task), 15 + pairs_of(task));
     }
 
     // Returns those of 16 positions, from bit `first` on, at which runs begin that are long enough.
-    __device__ __forceinline__ u32 in_runs(u32 hits, u32 first, const FindTask& task) const {
+    HR_MEMBER u32 in_runs(u32 hits, u32 first, const FindTask& task) const {
         u32 found = hits;
         for (u32 left = hits; left != 0; left &= left - 1) {
             const u32 bit = static_cast<u32>(trailing_zeros(left));
@@ -81,15 +81,13 @@ public:
 private:
     static constexpr u32 words = (rows * tile::lanes * 16 + max_pairs) / 32 + 1;
 
-    static __device__ __forceinline__ u32 pairs_of(const FindTask& task) {
-        return static_cast<u32>(task.length - task.period);
-    }
+    HR_MEMBER static u32 pairs_of(const FindTask& task) { return static_cast<u32>(task.length - task.period); }
 
     // Number of the part's first bit.
-    static __device__ __forceinline__ u32 odd_of(const FindTask& task) { return (0 - task.lead) % 16; }
+    HR_MEMBER static u32 odd_of(const FindTask& task) { return (0 - task.lead) % 16; }
 
     // Returns a bit for each of the 16 pairs from position `at` on, whose vector is aligned.
-    static __device__ __forceinline__ u32 equal_pairs(const FindTask& task, i64 at) {
+    HR_MEMBER static u32 equal_pairs(const FindTask& task, i64 at) {
         const i64 other = at + static_cast<i64>(task.period), size = static_cast<i64>(task.size);
         const bool is_inside = at >= 0 && other + 16 <= size;
         const uint4 one = folded(
@@ -101,7 +99,7 @@ private:
     }
 
     // Whether all of `count` bits from `first` on are set.
-    __device__ __forceinline__ bool is_run(u32 first, u32 count) const {
+    HR_MEMBER bool is_run(u32 first, u32 count) const {
         const u32 last = first + count - 1;
         const u32 begin = first / 32, end = last / 32;
         const u32 from = ~0u << first % 32, upto = ~0u >> (31 - last % 32);

@@ -24,20 +24,19 @@ static_assert(warps * 4 + max_listed(tile_positions) + 16 <= tile_vectors * 16);
 using Memory = VerifierMemory<rows>;
 
 // Position of a vector's first bit.
-static __device__ __forceinline__ i64 first_position(const FindTask& task, u64 vector) {
+HR_FN i64 first_position(const FindTask& task, u64 vector) {
     return static_cast<i64>(vector * 16) - shift_of(task.text) - static_cast<i64>(task.lead);
 }
 
 // Keeps the bits of positions 0 to `last`, where bit 0 is position `begin`.
-static __device__ __forceinline__ u32 inside(u32 hits, i64 begin, i64 last) {
+HR_FN u32 inside(u32 hits, i64 begin, i64 last) {
     if (begin < 0) hits &= begin <= -16 ? 0 : ~0u << static_cast<u32>(-begin);
     const i64 count = last - begin + 1;
     return count >= 16 ? hits : count <= 0 ? 0 : hits & low_mask(static_cast<u32>(count));
 }
 
 // Finds the hits of the warp's part. Bit 0 of lane 0 in row 0 is the position that is returned.
-static __device__ __forceinline__ i64 search(const FindTask& task, FindResult* result, Memory& memory,
-                                             u32 (&masks)[rows]) {
+HR_FN i64 search(const FindTask& task, FindResult* result, Memory& memory, u32 (&masks)[rows]) {
     const u64 first = first_vector<rows, threads>();
     WarpRows<rows> text;
     load_text<words_ahead>(text, task.text, task.size, first);
@@ -55,7 +54,7 @@ static __device__ __forceinline__ i64 search(const FindTask& task, FindResult* r
 }
 
 // Returns the number of hits of the warps before and of the block in all threads.
-static __device__ __forceinline__ tile::WarpPrefix<u32> block_count(const u32 (&masks)[rows], u32 (&totals)[warps]) {
+HR_FN tile::WarpPrefix<u32> block_count(const u32 (&masks)[rows], u32 (&totals)[warps]) {
     u32 own = 0;
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));

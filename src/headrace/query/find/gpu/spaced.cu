@@ -12,7 +12,7 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 
-static __device__ __forceinline__ u64 hit_index() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+HR_FN u64 hit_index() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
 // Writes the index of the first hit at or past the end of each hit; `count` if there is none.
 extern "C" __global__ void __launch_bounds__(threads)

@@ -51,16 +51,16 @@ HR_FN uint4 vector_from(uint4 first, uint4 second, u32 odd) {
 // long for a word as for a vector.
 class VectorStream {
 public:
-    __device__ __forceinline__ explicit VectorStream(const u8* from)
+    HR_MEMBER explicit VectorStream(const u8* from)
         : odd_(shift_of(from)), at_(reinterpret_cast<const uint4*>(from - odd_)), vector_(*at_) {}
 
     // Whether the aligned vectors that `count` bytes from `at` on take, and the one after them, lie in the text.
-    static __device__ __forceinline__ bool has(const FindTask& task, u64 at, u64 count) {
+    HR_MEMBER static bool has(const FindTask& task, u64 at, u64 count) {
         const u32 odd = shift_of(task.text + at);
         return at >= odd && at - odd + (count + 31) / 16 * 16 <= task.size;
     }
 
-    __device__ __forceinline__ uint4 next() {
+    HR_MEMBER uint4 next() {
         const uint4 before = vector_;
         vector_ = *++at_;
         return vector_from(before, vector_, odd_);

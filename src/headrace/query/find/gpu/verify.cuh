@@ -36,12 +36,12 @@ template <u32 rows>
 class Verifier {
 public:
     // `begin`: position of bit 0 of lane 0 in row 0.
-    __device__ __forceinline__ Verifier(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory)
+    HR_MEMBER Verifier(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory)
         : task_(task), begin_(begin), total_(spent), memory_(memory), length_(task.length) {}
 
     // Decides on all positions by the first one if the part repeats after the distance to the next one. Returns whether
     // it does. Between these two, there is a position of each other class modulo the distance, which is no hit.
-    __device__ __forceinline__ bool run_at_once(u32 (&masks)[rows]) {
+    HR_MEMBER bool run_at_once(u32 (&masks)[rows]) {
         u32 own = lowest_position(masks, 0);
         const u32 first = __reduce_min_sync(tile::all_lanes, own);
         if (own == first) own = lowest_position(masks, first + 1);
@@ -63,7 +63,7 @@ public:
 
     // Clears the held bits at which the pattern does not occur. All lanes of a warp call it. `vectors`: number of those
     // that are listed. `runs`: whether the pattern is periodic and the bits are many.
-    __device__ __forceinline__ void run(u32 vectors, bool runs) {
+    HR_MEMBER void run(u32 vectors, bool runs) {
         length_ = task_.length;
         if (runs) {
             memory_.runs.fill(task_, begin_);
@@ -87,7 +87,7 @@ public:
 
 private:
     // Returns the number of the lane's first position from `from` on, in the part.
-    static __device__ __forceinline__ u32 lowest_position(const u32 (&masks)[rows], u32 from) {
+    HR_MEMBER static u32 lowest_position(const u32 (&masks)[rows], u32 from) {
         u32 lowest = ~0u;
 #pragma unroll
         for (u32 row = rows; row-- > 0;) {
@@ -100,17 +100,15 @@ private:
         return lowest;
     }
 
-    __device__ __forceinline__ u64 position(u32 vector, u32 bit) const {
-        return static_cast<u64>(begin_ + vector * 16 + bit);
-    }
+    HR_MEMBER u64 position(u32 vector, u32 bit) const { return static_cast<u64>(begin_ + vector * 16 + bit); }
 
-    __device__ __forceinline__ bool is_within_budget() const {
+    HR_MEMBER bool is_within_budget() const {
         u64 spent = 0;
         if (tile::lane() == 0) spent = tile::load_relaxed(total_);
         return tile::shuffle(spent, 0) <= task_.budget;
     }
 
-    __device__ __forceinline__ void spend(u32 units) {
+    HR_MEMBER void spend(u32 units) {
         const bool was_few = spent_ <= few_units;
         spent_ += units;
         if (was_few && spent_ > few_units) open_ = is_within_budget();
@@ -120,7 +118,7 @@ private:
         open_ = is_within_budget();
     }
 
-    __device__ __forceinline__ bool is_head_equal(u64 at, u64 end) const {
+    HR_MEMBER bool is_head_equal(u64 at, u64 end) const {
         if (end <= 4) return unlike_word(task_, at, 0, end) == 0;
         if (!VectorStream::has(task_, at, end)) {
             for (u64 offset = 0; offset < end; offset += 16) {
@@ -136,7 +134,7 @@ private:
     }
 
     // `repeats`: whether an equal position decides on the others of the vector, which lie in one run.
-    __device__ __forceinline__ u32 equal_heads(u32 hits, bool repeats) {
+    HR_MEMBER u32 equal_heads(u32 hits, bool repeats) {
         const u64 end = length_ < head_bytes ? length_ : head_bytes;
         const u32 rounds = __reduce_max_sync(tile::all_lanes, static_cast<u32>(__popc(hits)));
         spend(rounds * static_cast<u32>((end + 31) / 32));
@@ -154,7 +152,7 @@ private:
         return equal;
     }
 
-    __device__ __forceinline__ u32 equal_tails(u32 hits) {
+    HR_MEMBER u32 equal_tails(u32 hits) {
         u32 left = hits;
         while (open_) {
             const u32 owners = __ballot_sync(tile::all_lanes, left != 0);
@@ -171,7 +169,7 @@ private:
     }
 
     // Compares the bytes of the pattern from `from` on by all lanes.
-    __device__ __forceinline__ bool is_part_equal(u64 at, u64 from) {
+    HR_MEMBER bool is_part_equal(u64 at, u64 from) {
         constexpr u32 step = tile::lanes * 16;
         for (u64 begin = from; begin < length_; begin += step) {
             const u64 offset = begin + tile::lane() * 16;
@@ -196,7 +194,7 @@ private:
 
 // Stores the masks, lists those that are not 0 and returns their number.
 template <u32 rows>
-static __device__ __forceinline__ u32 list_vectors(const u32 (&masks)[rows], VerifierMemory<rows>& memory) {
+HR_FN u32 list_vectors(const u32 (&masks)[rows], VerifierMemory<rows>& memory) {
     u32 count = 0;
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
@@ -214,8 +212,7 @@ static __device__ __forceinline__ u32 list_vectors(const u32 (&masks)[rows], Ver
 // Clears the bits of the masks at which the pattern does not occur. All lanes of a warp call it. `begin`: position of
 // bit 0 of lane 0 in row 0.
 template <u32 rows>
-static __device__ __forceinline__ void verify(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory,
-                                              u32 (&masks)[rows]) {
+HR_FN void verify(const FindTask& task, i64 begin, u64* spent, VerifierMemory<rows>& memory, u32 (&masks)[rows]) {
     u32 own = 0;
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) own += static_cast<u32>(__popc(masks[row]));

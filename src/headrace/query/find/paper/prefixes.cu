@@ -17,13 +17,12 @@ struct TextRange {
     u64 end;
 };
 
-// Characters of the thread.
-static __device__ __forceinline__ TextRange thread_codes(const FindTask& task) {
+HR_FN TextRange thread_codes(const FindTask& task) {
     const u64 begin = (static_cast<u64>(blockIdx.x) * threads + threadIdx.x) * items;
     return {min(task.size, begin), min(task.size, begin + items)};
 }
 
-static __device__ __forceinline__ Matrix thread_product(const FindTask& task, const Fingerprint& print, TextRange own) {
+HR_FN Matrix thread_product(const FindTask& task, const Fingerprint& print, TextRange own) {
     Matrix product = unit_matrix();
     for (u64 i = own.begin; i < own.end; ++i) product = append_code(product, print.bits, code_of(print, task.text[i]));
     return product;

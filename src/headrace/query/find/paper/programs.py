@@ -1,7 +1,5 @@
 """Lists the programs that the kernels of this folder are compiled to, and their sizes."""
 
-from __future__ import annotations
-
 from headrace.gpu.kernels.source import ANY, Programs
 
 THREADS = 256

@@ -9,8 +9,7 @@
 
 using namespace headrace;
 
-static __device__ __forceinline__ u32 hits_of(const FindTask& task, const Fingerprint& print, const Matrix* prefixes,
-                                              u32 stored) {
+HR_FN u32 hits_of(const FindTask& task, const Fingerprint& print, const Matrix* prefixes, u32 stored) {
     HR_DYNAMIC_SHARED(u8, shared);
     const u64 first = (static_cast<u64>(blockIdx.x) * threads + threadIdx.x) * thread_positions;
     u32 mask;
@@ -25,7 +24,7 @@ static __device__ __forceinline__ u32 hits_of(const FindTask& task, const Finger
 }
 
 // Returns the number of hits of the block in all threads.
-static __device__ __forceinline__ u32 block_count(u32 hits) {
+HR_FN u32 block_count(u32 hits) {
     __shared__ u32 totals[warps];
     const u32 own = __reduce_add_sync(tile::all_lanes, static_cast<u32>(__popc(hits)));
     return tile::scan_warps<Sum<u32>, threads>(own, totals).total;

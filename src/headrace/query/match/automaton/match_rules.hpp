@@ -20,7 +20,6 @@ struct MatchTables {
     u32 idles;
 };
 
-// Return the right state before a byte.
 HR_FN u32 right_before(const MatchTables& tables, u8 byte, u32 right) {
     return tables.backward[tables.class_of[byte] * tables.rights + right];
 }

@@ -1,7 +1,5 @@
 """Keeps the native tables of automata that were used before."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from headrace import _native

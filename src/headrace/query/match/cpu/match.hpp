@@ -42,7 +42,6 @@ struct MatchSearcher {
 void find_matches(const MatchSearcher& searcher, const MatchText& text, const std::function<MatchArrays(u64)>& allocate,
                   const MatchResources& resources);
 
-// Return the number of matches.
 u64 count_matches(const MatchSearcher& searcher, const MatchText& text, const MatchResources& resources);
 
 }  // namespace headrace

@@ -12,7 +12,6 @@
 HR_BEGIN_NAMESPACE
 namespace {
 
-// Returns whether a window occurs at a position.
 template <u32 width>
 HR_HOT bool occurs(const LineWindows& windows, const u8* text) {
     u32 buckets = windows.sets[0][text[0]];

@@ -38,14 +38,14 @@ struct BlockMemory {
 };
 
 template <class T>
-static __device__ __forceinline__ const T* copy_table(u8* memory, const T* from, u32 count) {
+HR_FN const T* copy_table(u8* memory, const T* from, u32 count) {
     T* const to = reinterpret_cast<T*>(memory);
     for (u32 i = threadIdx.x; i < count; i += threads) to[i] = from[i];
     return to;
 }
 
-static __device__ __forceinline__ BlockMemory block_memory(const MatchTask& task, const MatchReading& reading,
-                                                           const u8* class_of, bool has_classes) {
+HR_FN BlockMemory block_memory(const MatchTask& task, const MatchReading& reading, const u8* class_of,
+                               bool has_classes) {
     HR_DYNAMIC_SHARED(u8, memory);
     u8* at = memory;
     const auto take = [&](u32 bytes) {
@@ -69,19 +69,19 @@ static __device__ __forceinline__ BlockMemory block_memory(const MatchTask& task
     return block;
 }
 
-static __device__ __forceinline__ u32 take_tile(const MatchReading& reading) {
+HR_FN u32 take_tile(const MatchReading& reading) {
     __shared__ u32 number;
     if (threadIdx.x == 0) number = atomicAdd(reading.stages, 1u);
     __syncthreads();
     return number;
 }
 
-static __device__ __forceinline__ u32 classes_of(u32 word, const u8* class_of) {
+HR_FN u32 classes_of(u32 word, const u8* class_of) {
     return class_of[word & 0xFF] | class_of[word >> 8 & 0xFF] << 8 | class_of[word >> 16 & 0xFF] << 16 |
            static_cast<u32>(class_of[word >> 24]) << 24;
 }
 
-static __device__ __forceinline__ void store_vector(const TileSymbols& tile, u32* words, u32 byte, uint4 vector) {
+HR_FN void store_vector(const TileSymbols& tile, u32* words, u32 byte, uint4 vector) {
     u32* const to = words + tile.word_of(byte);
     to[0] = vector.x;
     to[1] = vector.y;
@@ -90,7 +90,7 @@ static __device__ __forceinline__ void store_vector(const TileSymbols& tile, u32
 }
 
 // Returns the classes of 16 bytes from `at` on, with one for bytes outside the text.
-static __device__ __forceinline__ uint4 partial_classes(const MatchTask& task, i64 at, const u8* class_of) {
+HR_FN uint4 partial_classes(const MatchTask& task, i64 at, const u8* class_of) {
     u32 word[4] = {};
 #pragma unroll
     for (u32 i = 0; i < 16; ++i) {
@@ -102,7 +102,7 @@ static __device__ __forceinline__ uint4 partial_classes(const MatchTask& task, i
 }
 
 // Returns the symbols of four bytes from their classes and the class of the next byte.
-static __device__ __forceinline__ u32 pair_symbols(const BlockMemory& block, u32 classes, u32 next, u32 row) {
+HR_FN u32 pair_symbols(const BlockMemory& block, u32 classes, u32 next, u32 row) {
     u32 symbols = 0;
 #pragma unroll
     for (u32 k = 0; k < 4; ++k) {
@@ -115,8 +115,7 @@ static __device__ __forceinline__ u32 pair_symbols(const BlockMemory& block, u32
 // Writes the classes of a tile of the text to shared memory, or its symbols if these are those of pairs. `whole`: the
 // text has all bytes of the tile and one more.
 template <bool pairs, bool whole>
-static __device__ __forceinline__ void load_text(const MatchTask& task, i64 begin, const BlockMemory& block,
-                                                 u32* words) {
+HR_FN void load_text(const MatchTask& task, i64 begin, const BlockMemory& block, u32* words) {
     const u8* const class_of = block.class_of;
     const u32 row = task.outside + 1;
 #pragma unroll(whole ? 4 : 1)
@@ -141,8 +140,7 @@ static __device__ __forceinline__ void load_text(const MatchTask& task, i64 begi
 }
 
 template <bool pairs>
-static __device__ __forceinline__ void load_text(const MatchTask& task, u64 number, const BlockMemory& block,
-                                                 u32* words) {
+HR_FN void load_text(const MatchTask& task, u64 number, const BlockMemory& block, u32* words) {
     const i64 begin = static_cast<i64>(number * tile_bytes) - shift_of(task.text);
     if (begin >= 0 && begin + tile_bytes < static_cast<i64>(task.size))
         load_text<pairs, true>(task, begin, block, words);
@@ -151,14 +149,14 @@ static __device__ __forceinline__ void load_text(const MatchTask& task, u64 numb
 }
 
 // Writes the symbols of a tile from the backward reading to shared memory.
-static __device__ __forceinline__ void load_symbols(const MatchTask& task, u64 number, const BlockMemory& block) {
+HR_FN void load_symbols(const MatchTask& task, u64 number, const BlockMemory& block) {
     const uint4* const from = reinterpret_cast<const uint4*>(task.symbols + number * tile_bytes);
 #pragma unroll 4
     for (u32 i = threadIdx.x; i < tile_bytes / 16; i += threads)
         store_vector(block.tile, block.tile.words, i * 16, tile::load_streaming(from + i));
 }
 
-static __device__ __forceinline__ void set_limits(const MatchTask& task, u64 number, TileSymbols& tile) {
+HR_FN void set_limits(const MatchTask& task, u64 number, TileSymbols& tile) {
     const u64 shift = shift_of(task.text), begin = number * tile_bytes, end = task.size + shift;
     tile.low = number == 0 ? static_cast<u32>(shift) : 0;
     tile.high = end - begin < tile_bytes ? static_cast<u32>(end - begin) : tile_bytes;
@@ -207,7 +205,7 @@ constexpr u32 word_mark = (STEP_BEGINS | STEP_ENDS) >> 8;
 static_assert(word_mark == 0x11);
 
 // Writes and counts the marks of a tile. Those of each word are in shared memory, in place of its symbols.
-static __device__ __forceinline__ void write_marks(const TileSymbols& tile, u32 number, const MatchMarks& marks) {
+HR_FN void write_marks(const TileSymbols& tile, u32 number, const MatchMarks& marks) {
     __shared__ u32 begin_count, end_count;
     if (threadIdx.x == 0) begin_count = end_count = 0;
     __syncthreads();

@@ -19,7 +19,7 @@ constexpr u32 class_words = 256 / 4;
 using Part = WarpRows<rows>;
 
 // Bit i: whether byte i of the vector is in the class.
-static __device__ __forceinline__ u32 class_bits(uint4 vector, const u8* has) {
+HR_FN u32 class_bits(uint4 vector, const u8* has) {
     const u32 words[4] = {vector.x, vector.y, vector.z, vector.w};
     u32 bits = 0;
 #pragma unroll
@@ -27,12 +27,12 @@ static __device__ __forceinline__ u32 class_bits(uint4 vector, const u8* has) {
     return bits >> 16;
 }
 
-static __device__ __forceinline__ u32 class_bit(const MatchTask& task, i64 at, const u8* has) {
+HR_FN u32 class_bit(const MatchTask& task, i64 at, const u8* has) {
     return at >= 0 && static_cast<u64>(at) < task.size ? has[task.text[at]] : 0;
 }
 
 // Clears the bits of bytes outside the text. Bit 0 is byte `at` of the text.
-static __device__ __forceinline__ u32 inside(u32 bits, i64 at, i64 size) {
+HR_FN u32 inside(u32 bits, i64 at, i64 size) {
     if (at < 0) bits &= at <= -16 ? 0 : ~0u << static_cast<u32>(-at);
     return size - at >= 16 ? bits : size <= at ? 0 : bits & low_mask(static_cast<u32>(size - at));
 }

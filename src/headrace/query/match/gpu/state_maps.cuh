@@ -36,16 +36,15 @@ struct TileSymbols {
     u32 chunk_bits;
     u32 low, high;  // the bytes of the tile that belong to the text, if steps are not joined
 
-    __device__ __forceinline__ u32 chunk() const { return 1u << chunk_bits; }
-    __device__ __forceinline__ u32 chunks() const { return tile_bytes >> chunk_bits; }
-    __device__ __forceinline__ u32 word_of(u32 byte) const { return byte / 4 + (byte >> chunk_bits); }
+    HR_MEMBER u32 chunk() const { return 1u << chunk_bits; }
+    HR_MEMBER u32 chunks() const { return tile_bytes >> chunk_bits; }
+    HR_MEMBER u32 word_of(u32 byte) const { return byte / 4 + (byte >> chunk_bits); }
 };
 
 // Calls step(index, symbol, class) for bytes `from` to `upto` of a chunk in the order of the reading. Calls done(word)
 // after each word, an index of `tile.words`.
 template <bool forward, class Step, class Done>
-static __device__ __forceinline__ void walk(const TileSymbols& tile, u32 chunk, u32 from, u32 upto, const Step& step,
-                                            const Done& done) {
+HR_FN void walk(const TileSymbols& tile, u32 chunk, u32 from, u32 upto, const Step& step, const Done& done) {
     const u32 place = forward ? chunk : tile.chunks() - 1 - chunk, words = tile.chunk() / 4;
     const u32 first = place * (words + 1);
 #pragma unroll 2
@@ -74,7 +73,7 @@ struct MapMemory {
 
 // Returns the number of walks of each chunk that go on after the window. A tile has at most a chunk for each thread. As
 // a member of MapMemory, NVRTC 13.0 takes the array for device memory.
-static __device__ __forceinline__ u32* distinct_walks() {
+HR_FN u32* distinct_walks() {
     __shared__ u32 counts[threads];
     return counts;
 }
@@ -83,10 +82,10 @@ static __device__ __forceinline__ u32* distinct_walks() {
 struct Pair {
     u32 states, chunk, state;
 
-    __device__ __forceinline__ explicit Pair(u32 count)
+    HR_MEMBER explicit Pair(u32 count)
         : states(count), chunk(threadIdx.x / count), state(threadIdx.x % count), chunk_step_(threads / count) {}
-    __device__ __forceinline__ u32 index() const { return chunk * states + state; }
-    __device__ __forceinline__ void advance() {
+    HR_MEMBER u32 index() const { return chunk * states + state; }
+    HR_MEMBER void advance() {
         chunk += chunk_step_;
         state += threads - chunk_step_ * states;
         if (state < states) return;
@@ -101,8 +100,8 @@ private:
 // Computes the maps of all chunks of a tile. `next(symbol, class, state)`: state after a byte. `read(chunk, from, upto,
 // state, is_final)`: walks over bytes of a chunk, writes results if they are final, and returns the state after them.
 template <bool forward, class Next, class Read>
-static __device__ __forceinline__ void map_chunks(const TileSymbols& tile, u32 states, const MapMemory& memory,
-                                                  const Next& next, const Read& read) {
+HR_FN void map_chunks(const TileSymbols& tile, u32 states, const MapMemory& memory, const Next& next,
+                      const Read& read) {
     __shared__ u32 walks;
     if (threadIdx.x == 0) walks = 0;
     for (u32 i = threadIdx.x; i < tile.chunks(); i += threads) distinct_walks()[i] = 0;
@@ -131,21 +130,20 @@ static __device__ __forceinline__ void map_chunks(const TileSymbols& tile, u32 s
 }
 
 // Applies the maps of `count` adjacent chunks to a state.
-static __device__ __forceinline__ u32 apply_chunks(const MapMemory& memory, u32 states, u32 chunk, u32 count,
-                                                   u32 state) {
+HR_FN u32 apply_chunks(const MapMemory& memory, u32 states, u32 chunk, u32 count, u32 state) {
     for (u32 at = chunk * states, end = at + count * states; at < end; at += states)
         state = memory.rests[at + memory.windows[at + state]];
     return state;
 }
 
 // Applies `count` adjacent maps to a state.
-static __device__ __forceinline__ u32 apply(const u8* maps, u32 states, u32 count, u32 state) {
+HR_FN u32 apply(const u8* maps, u32 states, u32 count, u32 state) {
     for (u32 i = 0; i < count; ++i) state = maps[i * states + state];
     return state;
 }
 
 // Joins the maps of chunks to those of groups and to that of the tile, and returns the latter. All threads call it.
-static __device__ __forceinline__ const u8* join_maps(const MapMemory& memory, u32 chunks, u32 states) {
+HR_FN const u8* join_maps(const MapMemory& memory, u32 chunks, u32 states) {
     const u32 groups = chunks / chunks_per_group;
     for (Pair pair(states); pair.chunk < groups; pair.advance())
         memory.groups[pair.index()] =
@@ -159,7 +157,7 @@ static __device__ __forceinline__ const u8* join_maps(const MapMemory& memory, u
 }
 
 // Applies `count` adjacent maps of tiles to a state. All lanes of one warp call it.
-static __device__ __forceinline__ u32 apply_tiles(const u8* maps, u32 states, u64 count, u32 state) {
+HR_FN u32 apply_tiles(const u8* maps, u32 states, u64 count, u32 state) {
     constexpr u32 at_once = 8;
     if (states > tile::lanes) {
         for (u64 i = 0; i < count; ++i) state = maps[i * states + state];
@@ -179,7 +177,7 @@ static __device__ __forceinline__ u32 apply_tiles(const u8* maps, u32 states, u6
 }
 
 // Returns the state before a tile from preceding ones. All lanes of one warp call it.
-static __device__ __forceinline__ u32 look_back(const MatchReading& reading, const u32* stages, u32 number) {
+HR_FN u32 look_back(const MatchReading& reading, const u32* stages, u32 number) {
     for (i64 mine = static_cast<i64>(number) - 1 - tile::lane();; mine -= tile::lanes) {
         u32 seen, known, missing;
         do {
@@ -198,7 +196,7 @@ static __device__ __forceinline__ u32 look_back(const MatchReading& reading, con
 
 // Returns the state before the tile with this number, and posts the one after it. All threads call it. `whole`: the
 // tile's map.
-static __device__ __forceinline__ u32 state_before(const MatchReading& reading, u32 number, const u8* whole) {
+HR_FN u32 state_before(const MatchReading& reading, u32 number, const u8* whole) {
     __shared__ u32 before;
     u32* const stages = reading.stages + 1;
     bool alike = true;
@@ -225,8 +223,7 @@ static __device__ __forceinline__ u32 state_before(const MatchReading& reading, 
 
 // Reads the parts of chunks whose states were not known yet. `before`: state before the tile.
 template <class Read>
-static __device__ __forceinline__ void read_chunks(const TileSymbols& tile, u32 states, const MapMemory& memory,
-                                                   u32 before, const Read& read) {
+HR_FN void read_chunks(const TileSymbols& tile, u32 states, const MapMemory& memory, u32 before, const Read& read) {
     __shared__ u32 left;
     if (threadIdx.x == 0) left = 0;
     __syncthreads();

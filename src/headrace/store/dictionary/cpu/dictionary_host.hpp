@@ -89,7 +89,6 @@ void translate_codes(const CodeSource& first, const CodeSource& second, const Pa
 
 void pack_codes(const u32* codes, u64 count, const PackedCodes& to, unsigned threads);
 
-// Writes the codes as u32.
 void unpack_codes(const CodeSource& source, u32* codes, unsigned threads);
 
 // Writes codes [first, first + count) of the words as u32, without translation.

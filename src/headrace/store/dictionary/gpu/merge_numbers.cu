@@ -23,13 +23,13 @@ struct TileCodes {
     bool has_previous;  // whether a main value precedes the tile
     Value previous;
 
-    __device__ __forceinline__ bool is_main_first(u64 i, u64 k) const { return codes[i] <= codes[main_count + k]; }
-    __device__ __forceinline__ Value code(u32 source) const { return source < count ? codes[source] : Value{0}; }
+    HR_MEMBER bool is_main_first(u64 i, u64 k) const { return codes[i] <= codes[main_count + k]; }
+    HR_MEMBER Value code(u32 source) const { return source < count ? codes[source] : Value{0}; }
 };
 
 // Merges the thread's values, and writes their codes. The next code of each dictionary, and the last one of the main
 // dictionary, are in registers, so that a turn reads one code.
-static __device__ __forceinline__ ThreadMerge merge_codes(const TileCodes& tile, Value (&merged_codes)[thread_values]) {
+HR_FN ThreadMerge merge_codes(const TileCodes& tile, Value (&merged_codes)[thread_values]) {
     const u32 main_count = tile.main_count;
     ThreadMerge own = begin_of_thread(tile, main_count, tile.count - main_count);
     u32 i = own.main_begin, k = main_count + own.delta_begin;
@@ -56,8 +56,8 @@ static __device__ __forceinline__ ThreadMerge merge_codes(const TileCodes& tile,
 }
 
 // Reads the codes of a tile; all loads of a thread are under way at once.
-static __device__ __forceinline__ void read_tile(const Value* main, const Value* delta, const KeyRule<Value>& rule,
-                                                 const MergeTile& tile, Value* codes) {
+HR_FN void read_tile(const Value* main, const Value* delta, const KeyRule<Value>& rule, const MergeTile& tile,
+                     Value* codes) {
     Value loaded[thread_values];
 #pragma unroll
     for (u32 turn = 0; turn < thread_values; ++turn) {

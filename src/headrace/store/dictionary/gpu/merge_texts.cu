@@ -16,17 +16,11 @@ struct TileTexts {
     TextPair pair;
     u64 main_begin, delta_begin;
 
-    __device__ __forceinline__ bool is_main_first(u64 i, u64 k) const {
-        return pair.is_main_first(main_begin + i, delta_begin + k);
-    }
-    __device__ __forceinline__ bool has_duplicate(u64 i, u64 k) const {
-        return is_duplicate(pair, main_begin + i, delta_begin + k);
-    }
+    HR_MEMBER bool is_main_first(u64 i, u64 k) const { return pair.is_main_first(main_begin + i, delta_begin + k); }
+    HR_MEMBER bool has_duplicate(u64 i, u64 k) const { return is_duplicate(pair, main_begin + i, delta_begin + k); }
 };
 
-// Merges the thread's texts.
-static __device__ __forceinline__ ThreadMerge merge_texts_of_thread(const TileTexts& tile, u32 main_count,
-                                                                    u32 delta_count) {
+HR_FN ThreadMerge merge_texts_of_thread(const TileTexts& tile, u32 main_count, u32 delta_count) {
     ThreadMerge own = begin_of_thread(tile, main_count, delta_count);
     u32 i = own.main_begin, k = own.delta_begin;
     for (u32 turn = 0; turn < own.count; ++turn) {
@@ -48,17 +42,13 @@ struct TextTotals {
 struct SumTotals {
     using Item = TextTotals;
     static constexpr bool commutes = true;
-    static __device__ __forceinline__ TextTotals identity() { return {0, 0}; }
-    static __device__ __forceinline__ TextTotals join(TextTotals a, TextTotals b) {
-        return {a.texts + b.texts, a.bytes + b.bytes};
-    }
+    HR_MEMBER static TextTotals identity() { return {0, 0}; }
+    HR_MEMBER static TextTotals join(TextTotals a, TextTotals b) { return {a.texts + b.texts, a.bytes + b.bytes}; }
 };
 
 using Chain = tile::Chain<TextTotals>;
 
-static __device__ __forceinline__ i64 size_of(const TextValues& texts, u64 i) {
-    return texts.offsets[i + 1] - texts.offsets[i];
-}
+HR_FN i64 size_of(const TextValues& texts, u64 i) { return texts.offsets[i + 1] - texts.offsets[i]; }
 
 extern "C" __global__ void __launch_bounds__(threads)
     cut_texts(const __grid_constant__ TextPair pair, u64 main_count, u64 delta_count, u64* cuts) {

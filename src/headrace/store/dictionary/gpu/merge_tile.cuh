@@ -17,11 +17,11 @@ struct MergeTile {
     u32 main_count, delta_count;
     bool is_last;
 
-    __device__ __forceinline__ u32 count() const { return main_count + delta_count; }
+    HR_MEMBER u32 count() const { return main_count + delta_count; }
 };
 
 // `cuts`: the number of main values before each tile, and before the end.
-static __device__ __forceinline__ MergeTile tile_of_cuts(const u64* cuts, u64 tile, u64 tile_values, u64 values) {
+HR_FN MergeTile tile_of_cuts(const u64* cuts, u64 tile, u64 tile_values, u64 values) {
     const u64 rank = tile * tile_values, end = rank + tile_values < values ? rank + tile_values : values;
     const u64 main_begin = cuts[tile], main_end = cuts[tile + 1];
     return {main_begin, rank - main_begin, static_cast<u32>(main_end - main_begin),
@@ -39,7 +39,7 @@ struct ThreadMerge {
 // Calls `work(turn, source, is_new)` for each of the thread's values. `source`: number in the tile, first those of the
 // main dictionary.
 template <class Work>
-static __device__ __forceinline__ void for_each_value(const ThreadMerge& merged, u32 main_count, const Work& work) {
+HR_FN void for_each_value(const ThreadMerge& merged, u32 main_count, const Work& work) {
     u32 i = merged.main_begin, k = main_count + merged.delta_begin;
 #pragma unroll
     for (u32 turn = 0; turn < thread_values; ++turn) {
@@ -53,7 +53,7 @@ static __device__ __forceinline__ void for_each_value(const ThreadMerge& merged,
 
 // Returns the thread's begin in a tile, which is found by a search on the diagonal. `Pair` has is_main_first(i, k).
 template <class Pair>
-static __device__ __forceinline__ ThreadMerge begin_of_thread(const Pair& pair, u32 main_count, u32 delta_count) {
+HR_FN ThreadMerge begin_of_thread(const Pair& pair, u32 main_count, u32 delta_count) {
     const u32 rank = threadIdx.x * thread_values, values = main_count + delta_count;
     if (rank >= values) return {main_count, delta_count, 0, 0, 0};
     const u32 i = static_cast<u32>(main_before(pair, main_count, delta_count, rank));
@@ -70,8 +70,7 @@ struct TileRanks {
 // Joins the totals of the threads, and posts that of the tile. All threads call it. The values that merge_values reads
 // may be overwritten after it.
 template <class Op, u32 threads, class T>
-static __device__ __forceinline__ TileRanks<T> ranks_of_tile(T own, tile::Chain<T> chain, u32 number,
-                                                             T (&totals)[threads / tile::lanes]) {
+HR_FN TileRanks<T> ranks_of_tile(T own, tile::Chain<T> chain, u32 number, T (&totals)[threads / tile::lanes]) {
     const T upto = tile::scan_warp<Op>(own);
     const T before = tile::shuffle_up(upto, 1);
     const tile::WarpPrefix<T> warps = tile::scan_warps<Op, threads>(tile::shuffle(upto, tile::lanes - 1), totals);
@@ -82,8 +81,7 @@ static __device__ __forceinline__ TileRanks<T> ranks_of_tile(T own, tile::Chain<
 // Writes the position in the tile of each of the thread's values; -1 for a duplicate of the value before the tile.
 // Calls `write(turn, source, position)` for the values that are new.
 template <class Write>
-static __device__ __forceinline__ void place_values(const ThreadMerge& merged, u32 main_count, u32 before,
-                                                    i16* positions, const Write& write) {
+HR_FN void place_values(const ThreadMerge& merged, u32 main_count, u32 before, i16* positions, const Write& write) {
     u32 next = before;
     for_each_value(merged, main_count, [&](u32 turn, u32 source, bool is_new) {
         if (is_new) write(turn, source, next);
@@ -95,8 +93,7 @@ static __device__ __forceinline__ void place_values(const ThreadMerge& merged, u
 // Writes the codes of the tile's values. `positions` is complete, and `before` is the number of distinct values of all
 // preceding tiles.
 template <u32 threads>
-static __device__ __forceinline__ void write_tables(const MergeTile& tile, const i16* positions, u32 before,
-                                                    u32* main_codes, u32* delta_codes) {
+HR_FN void write_tables(const MergeTile& tile, const i16* positions, u32 before, u32* main_codes, u32* delta_codes) {
     for (u32 i = threadIdx.x; i < tile.count(); i += threads) {
         const u32 code = before + static_cast<u32>(i32{positions[i]});
         if (i < tile.main_count) {
@@ -109,8 +106,7 @@ static __device__ __forceinline__ void write_tables(const MergeTile& tile, const
 
 // Writes the number of main values before tile `number`.
 template <class Pair>
-static __device__ __forceinline__ void write_cut(const Pair& pair, u64 main_count, u64 delta_count, u64 tile_values,
-                                                 u64* cuts) {
+HR_FN void write_cut(const Pair& pair, u64 main_count, u64 delta_count, u64 tile_values, u64* cuts) {
     const u64 number = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x, values = main_count + delta_count;
     if (number > (values + tile_values - 1) / tile_values) return;
     const u64 rank = number * tile_values < values ? number * tile_values : values;

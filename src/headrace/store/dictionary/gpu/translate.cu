@@ -16,7 +16,7 @@ constexpr u32 threads = HR_THREADS;
 constexpr u32 turn_groups = HR_TURN_GROUPS;  // groups of 32 codes whose loads a warp has under way at once
 
 // Returns code `i`, read as words of 32 bits, which lanes next to each other share.
-static __device__ __forceinline__ u32 packed_code(const u32* words, u64 i, u32 bits) {
+HR_FN u32 packed_code(const u32* words, u64 i, u32 bits) {
     if (bits == 0) return 0;
     const u64 bit = i * bits;
     const u32 shift = static_cast<u32>(bit % 32);
@@ -30,20 +30,20 @@ static __device__ __forceinline__ u32 packed_code(const u32* words, u64 i, u32 b
 struct BothCodes {
     CodeSource main, delta;
 
-    __device__ __forceinline__ u64 count() const { return main.count + delta.count; }
+    HR_MEMBER u64 count() const { return main.count + delta.count; }
 
     // Returns the code of a row as it is packed; 0 after the last row.
-    __device__ __forceinline__ u32 old_code(u64 row) const {
+    HR_MEMBER u32 old_code(u64 row) const {
         if (row < main.count) return code_of(main, row);
         return row < count() ? code_of(delta, row - main.count) : 0;
     }
-    __device__ __forceinline__ u32 translated(u64 row, u32 code) const {
+    HR_MEMBER u32 translated(u64 row, u32 code) const {
         if (row < main.count) return new_code(main, main.first + row, code);
         return row < count() ? new_code(delta, delta.first + row - main.count, code) : 0;
     }
 
 private:
-    static __device__ __forceinline__ u32 code_of(const CodeSource& source, u64 i) {
+    HR_MEMBER static u32 code_of(const CodeSource& source, u64 i) {
         const u32 bits = static_cast<u32>(source.bits);
         return packed_code(reinterpret_cast<const u32*>(source.words), source.first + i, bits);
     }
@@ -51,8 +51,7 @@ private:
 
 // Translates groups of 32 codes of one source, from code `first` on. All loads of codes come before the first lookup. A
 // group has as many words as a code has bits. So codes of a lane begin at the same bit of a word in all groups.
-static __device__ __forceinline__ void translate_groups(const CodeSource& source, u64 first,
-                                                        u32 (&codes)[turn_groups]) {
+HR_FN void translate_groups(const CodeSource& source, u64 first, u32 (&codes)[turn_groups]) {
     const u32 bits = static_cast<u32>(source.bits), mask = static_cast<u32>(code_mask(bits));
     const u64 begin = first * bits;
     const u32 bit = static_cast<u32>(begin % 32) + tile::lane() * bits, shift = bit % 32;
@@ -74,7 +73,7 @@ struct WordPlace {
     u32 first, skipped;
 };
 
-static __device__ __forceinline__ WordPlace place_of_word(u32 bits) {
+HR_FN WordPlace place_of_word(u32 bits) {
     const u32 begin = tile::lane() * 32, first = begin / bits;
     return {first, begin - first * bits};
 }
@@ -82,7 +81,7 @@ static __device__ __forceinline__ WordPlace place_of_word(u32 bits) {
 // Packs the codes of groups of a warp. In lane i < bits, `codes` become word i of each. `max_codes`: maximum number of
 // codes of a word, 0 if it is not known when this is compiled.
 template <u32 max_codes>
-static __device__ __forceinline__ void pack_groups(u32 (&codes)[turn_groups], u32 bits, const WordPlace& place) {
+HR_FN void pack_groups(u32 (&codes)[turn_groups], u32 bits, const WordPlace& place) {
     const u32 count = max_codes != 0 ? max_codes : (bits + 30) / bits + 1;
     u32 words[turn_groups];
 #pragma unroll
@@ -102,7 +101,7 @@ static __device__ __forceinline__ void pack_groups(u32 (&codes)[turn_groups], u3
     for (u32 turn = 0; turn < turn_groups; ++turn) codes[turn] = words[turn];
 }
 
-static __device__ __forceinline__ void pack_groups(u32 (&codes)[turn_groups], u32 bits, const WordPlace& place) {
+HR_FN void pack_groups(u32 (&codes)[turn_groups], u32 bits, const WordPlace& place) {
     if (bits > 30) return pack_groups<2>(codes, bits, place);
     if (bits > 15) return pack_groups<3>(codes, bits, place);
     if (bits > 10) return pack_groups<4>(codes, bits, place);

@@ -12,10 +12,9 @@ using namespace headrace;
 using Value = HR_VALUE;
 constexpr u32 threads = HR_THREADS;
 
-static __device__ __forceinline__ u64 slice_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
+HR_FN u64 slice_of_thread() { return static_cast<u64>(blockIdx.x) * threads + threadIdx.x; }
 
-static __device__ __forceinline__ SliceBegin known_begin(const SlicedPair<Value>& all, const SliceBegin* begins,
-                                                         u64 slice) {
+HR_FN SliceBegin known_begin(const SlicedPair<Value>& all, const SliceBegin* begins, u64 slice) {
     return begins != nullptr ? begins[slice] : begin_of_slice(all, slice);
 }
 

@@ -13,8 +13,7 @@
 namespace headrace {
 
 // Chooses the buffers of a pass, from item `begin` on. A source that is null stays null.
-static __device__ __forceinline__ void choose_columns(Columns& columns, const SortArrays& arrays, const PassStep& step,
-                                                      u64 begin) {
+HR_FN void choose_columns(Columns& columns, const SortArrays& arrays, const PassStep& step, u64 begin) {
     if (threadIdx.x != 0) return;
     columns.count = arrays.columns;
 #pragma unroll 1
@@ -29,7 +28,7 @@ static __device__ __forceinline__ void choose_columns(Columns& columns, const So
 
 // Returns the only column, if there is one. It is built from kernel arguments, so the compiler keeps it in constant
 // memory.
-static __device__ __forceinline__ Columns column_beside(const SortArrays& arrays, const PassStep& step, u64 begin) {
+HR_FN Columns column_beside(const SortArrays& arrays, const PassStep& step, u64 begin) {
     Columns beside = {};
     if constexpr (only != 0) {
         const Value* const from = static_cast<const Value*>(arrays.column[0].from(step.from));
@@ -47,8 +46,7 @@ constexpr u32 place_bytes = sizeof(Key) + (together ? only : with_values ? 1 : 0
 
 // Loads a tile whose first item has position `begin` among all.
 template <bool whole>
-static __device__ __forceinline__ void load_moved(Loaded& loaded, const SplitWork& work, const SplitTile& tile,
-                                                  u64 begin) {
+HR_FN void load_moved(Loaded& loaded, const SplitWork& work, const SplitTile& tile, u64 begin) {
     if (!together || work.columns.from[0] != nullptr) return load_tile<whole>(loaded, work, tile);
     load_items<whole>(loaded.key, work.in, tile);
     u32 first = static_cast<u32>(begin) + item_place(0);
@@ -58,9 +56,8 @@ static __device__ __forceinline__ void load_moved(Loaded& loaded, const SplitWor
 }
 
 // Turns keys into codes, in the first pass.
-static __device__ __forceinline__ void make_codes([[maybe_unused]] Key (&key)[items],
-                                                  [[maybe_unused]] const KeyRule<Key>& rule,
-                                                  [[maybe_unused]] bool is_first) {
+HR_FN void make_codes([[maybe_unused]] Key (&key)[items], [[maybe_unused]] const KeyRule<Key>& rule,
+                      [[maybe_unused]] bool is_first) {
     if constexpr (!with_equals) {
         if (!is_first) return;
 #pragma unroll
@@ -68,13 +65,10 @@ static __device__ __forceinline__ void make_codes([[maybe_unused]] Key (&key)[it
     }
 }
 
-static __device__ __forceinline__ u8* digits_of_places(const SplitWork& work) {
-    return reinterpret_cast<u8*>(work.staging + tile_keys);
-}
+HR_FN u8* digits_of_places(const SplitWork& work) { return reinterpret_cast<u8*>(work.staging + tile_keys); }
 
 template <bool whole, class Decode>
-static __device__ __forceinline__ void write_keys_as(const SplitWork& work, const SplitTile& tile,
-                                                     const Decode& decode) {
+HR_FN void write_keys_as(const SplitWork& work, const SplitTile& tile, const Decode& decode) {
     const bool writes = work.out != nullptr;
     if (!with_values && !writes) return;
 #pragma unroll
@@ -89,8 +83,7 @@ static __device__ __forceinline__ void write_keys_as(const SplitWork& work, cons
 }
 
 template <bool whole, class Decode>
-static __device__ __forceinline__ void write_moved_as(const SplitWork& work, const SplitTile& tile,
-                                                      const Decode& decode) {
+HR_FN void write_moved_as(const SplitWork& work, const SplitTile& tile, const Decode& decode) {
     if constexpr (!together) {
         write_keys_as<whole>(work, tile, decode);
     } else if (work.out != nullptr) {
@@ -102,8 +95,7 @@ static __device__ __forceinline__ void write_moved_as(const SplitWork& work, con
 
 // Writes codes, in the last pass as keys, and values that move together with them.
 template <bool whole>
-static __device__ __forceinline__ void write_moved(const SplitWork& work, const SplitTile& tile,
-                                                   const KeyRule<Key>& rule, bool is_last) {
+HR_FN void write_moved(const SplitWork& work, const SplitTile& tile, const KeyRule<Key>& rule, bool is_last) {
     if (with_equals || !is_last) return write_moved_as<whole>(work, tile, [](Key key) { return key; });
     write_moved_as<whole>(work, tile, [&](Key key) { return rule.key(key); });
 }
@@ -111,8 +103,8 @@ static __device__ __forceinline__ void write_moved(const SplitWork& work, const 
 // Moves the items of one column, in as many rounds as shared memory requires. Without a source, items are row numbers
 // from `begin` on.
 template <bool whole, class Item>
-static __device__ __forceinline__ void move_column(const SplitWork& work, u32 column, const SplitTile& tile,
-                                                   const u32 (&place)[items / 2], u32 begin) {
+HR_FN void move_column(const SplitWork& work, u32 column, const SplitTile& tile, const u32 (&place)[items / 2],
+                       u32 begin) {
     constexpr bool all = sizeof(Item) <= sizeof(Key);
     constexpr u32 held = all ? tile_keys : tile_keys * sizeof(Key) / sizeof(Item);
     constexpr u32 group = all ? 8 : 2;  // loads in flight together
@@ -162,7 +154,7 @@ struct Following {
     // Loads the values of a tile whose first item has position `begin` among all. Without a source, they are row
     // numbers.
     template <bool whole>
-    __device__ __forceinline__ void load(const SplitWork& work, const SplitTile& tile, u64 begin) {
+    HR_MEMBER void load(const SplitWork& work, const SplitTile& tile, u64 begin) {
         const Value* const in = static_cast<const Value*>(work.columns.from[0]);
         if (in != nullptr) return load_items<whole>(value, in, tile);
 #pragma unroll
@@ -170,8 +162,7 @@ struct Following {
     }
     // Writes values where their keys went, after these.
     template <bool whole>
-    __device__ __forceinline__ void write_out(const SplitWork& work, const SplitTile& tile,
-                                              const u32 (&place)[items / 2]) const {
+    HR_MEMBER void write_out(const SplitWork& work, const SplitTile& tile, const u32 (&place)[items / 2]) const {
         Value* const there = reinterpret_cast<Value*>(work.staging);
         Value* const out = static_cast<Value*>(work.columns.to[0]);
         const u8* const digit = digits_of_places(work);
@@ -190,8 +181,7 @@ struct Following {
 };
 
 template <bool whole>
-static __device__ __forceinline__ void move_all(const SplitWork& work, const SplitTile& tile,
-                                                const u32 (&place)[items / 2], u64 begin) {
+HR_FN void move_all(const SplitWork& work, const SplitTile& tile, const u32 (&place)[items / 2], u64 begin) {
     const u32 first = static_cast<u32>(begin + tile.begin);
 #pragma unroll 1
     for (u32 c = 0; c < work.columns.count; ++c) {

@@ -18,7 +18,7 @@ struct BlockStorage {
     u16* rows;
     SplitShared& shared;
 
-    static __device__ __forceinline__ BlockStorage in(void* memory) {
+    HR_MEMBER static BlockStorage in(void* memory) {
         u8* const bytes = static_cast<u8*>(memory);
         constexpr u32 keys = tile_keys * sizeof(Key), rows = with_values ? tile_keys * 2 : 0;
         return {reinterpret_cast<Key*>(bytes), reinterpret_cast<u16*>(bytes + keys),
@@ -30,23 +30,20 @@ struct BlockStorage {
 struct PartRows {
     u32 rounds;
 
-    static __device__ __forceinline__ PartRows of(u32 count) { return {((count - 1) / threads + 2) / 2 * 2}; }
-    __device__ __forceinline__ bool has(u32 j) const { return j < rounds; }
+    HR_MEMBER static PartRows of(u32 count) { return {((count - 1) / threads + 2) / 2 * 2}; }
+    HR_MEMBER bool has(u32 j) const { return j < rounds; }
     // Returns the position of a lane's item j in the bucket.
-    __device__ __forceinline__ u32 place(u32 j) const {
-        return (tile::warp() * rounds + j) * tile::lanes + tile::lane();
-    }
+    HR_MEMBER u32 place(u32 j) const { return (tile::warp() * rounds + j) * tile::lanes + tile::lane(); }
 };
 
 // Sets one 16-bit half. Items are set in ascending order.
-static __device__ __forceinline__ void set_half(u32 (&halves)[items / 2], u32 j, u32 value) {
+HR_FN void set_half(u32 (&halves)[items / 2], u32 j, u32 value) {
     halves[j / 2] = j % 2 == 0 ? value : halves[j / 2] | value << 16;
 }
 
 // Counts digits as count_digits of split_tile.cuh does, for the rows that have keys. Missing keys count as the last
 // digit.
-static __device__ __forceinline__ DigitRun count_part(const Key (&key)[items], const SplitWork& work, u32 count,
-                                                      const PartRows& own) {
+HR_FN DigitRun count_part(const Key (&key)[items], const SplitWork& work, u32 count, const PartRows& own) {
     u32* const counters = cleared_counters(work);
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -60,8 +57,8 @@ static __device__ __forceinline__ DigitRun count_part(const Key (&key)[items], c
 }
 
 // Ranks keys by their digit; `key` and `row` return in the digit's order.
-static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[items / 2], const SplitWork& work,
-                                                u32 count, const PartRows& own, u16* rows) {
+HR_FN void exchange(Key (&key)[items], u32 (&row)[items / 2], const SplitWork& work, u32 count, const PartRows& own,
+                    u16* rows) {
 #pragma unroll
     for (u32 first = 0; first < items; first += 2) {
         if (!own.has(first)) continue;
@@ -85,8 +82,8 @@ static __device__ __forceinline__ void exchange(Key (&key)[items], u32 (&row)[it
 
 // Sorts the first `count` keys by their lowest `low_bits` bits. Keys are in the rows that PartRows describes. All
 // threads call it; it contains barriers.
-static __device__ __forceinline__ void sort_block(Key (&key)[items], u32 (&row)[items / 2], const BlockStorage& staging,
-                                                  const KeyRule<Key>& rule, u32 count, u32 low_bits) {
+HR_FN void sort_block(Key (&key)[items], u32 (&row)[items / 2], const BlockStorage& staging, const KeyRule<Key>& rule,
+                      u32 count, u32 low_bits) {
     const PartRows own = PartRows::of(count);
     const Columns columns = {};
     const SplitPlaces places = {};
@@ -109,7 +106,7 @@ struct Fetch {
 };
 
 template <class Item>
-static __device__ __forceinline__ void fetch_apart(const void* from, void* to, const Fetch& fetch) {
+HR_FN void fetch_apart(const void* from, void* to, const Fetch& fetch) {
     const Item* const in = static_cast<const Item*>(from) + fetch.begin;
     Item* const out = static_cast<Item*>(to) + fetch.begin;
 #pragma unroll 4
@@ -118,7 +115,7 @@ static __device__ __forceinline__ void fetch_apart(const void* from, void* to, c
 
 // Gathers in place: all words of a plane are read before one is written. Items wider than a key are several planes.
 template <class Word>
-static __device__ __forceinline__ void fetch_planes(void* items_there, u32 planes, const Fetch& fetch) {
+HR_FN void fetch_planes(void* items_there, u32 planes, const Fetch& fetch) {
     if constexpr (sizeof(Word) <= sizeof(Key)) {
         Word* const stage = static_cast<Word*>(fetch.stage);
         Word* const words = static_cast<Word*>(items_there) + fetch.begin * planes;
@@ -136,14 +133,13 @@ static __device__ __forceinline__ void fetch_planes(void* items_there, u32 plane
 }
 
 template <class Row>
-static __device__ __forceinline__ void put_rows(void* to, const Fetch& fetch) {
+HR_FN void put_rows(void* to, const Fetch& fetch) {
     Row* const out = static_cast<Row*>(to) + fetch.begin;
     for (u32 at = threadIdx.x; at < fetch.count; at += threads)
         out[at] = static_cast<Row>(fetch.begin + fetch.rows[at]);
 }
 
-static __device__ __forceinline__ void fetch_column(const MovedColumn& moved, const PassStep& step,
-                                                    const Fetch& fetch) {
+HR_FN void fetch_column(const MovedColumn& moved, const PassStep& step, const Fetch& fetch) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
     const u32 width = moved.width;

@@ -8,7 +8,7 @@ namespace headrace {
 
 // A load that the compiler does not move: it would sink a plain load below branches that do not need it.
 template <class Word>
-static __device__ __forceinline__ Word load_now(const Word& word) {
+HR_FN Word load_now(const Word& word) {
     static_assert(sizeof(Word) == 4);
     return static_cast<Word>(tile::load_relaxed(reinterpret_cast<const u32*>(&word)));
 }

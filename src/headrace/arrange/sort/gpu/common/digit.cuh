@@ -29,16 +29,16 @@ struct SortDigit {
     u32 mask;
 
     // Converts a key as given to its form in passes, and back.
-    __device__ __forceinline__ Word moved(Word key) const { return with_equals ? key : rule.code(key); }
-    __device__ __forceinline__ Word given(Word moved) const { return with_equals ? moved : rule.key(moved); }
+    HR_MEMBER Word moved(Word key) const { return with_equals ? key : rule.code(key); }
+    HR_MEMBER Word given(Word moved) const { return with_equals ? moved : rule.key(moved); }
     // Returns the bits that order a key in its form in passes.
-    __device__ __forceinline__ Word bits_of(Word moved) const { return with_equals ? rule.equal_code(moved) : moved; }
-    __device__ __forceinline__ u32 of(Word moved) const {
+    HR_MEMBER Word bits_of(Word moved) const { return with_equals ? rule.equal_code(moved) : moved; }
+    HR_MEMBER u32 of(Word moved) const {
         if constexpr (by_bytes_of_keys && sizeof(Word) == 4) return __byte_perm(bits_of(moved), 0, 0x4440 | shift / 8);
         return static_cast<u32>(bits_of(moved) >> shift) & mask;
     }
     // Returns four times the digit of a 4-byte key: its offset in a table of words.
-    __device__ __forceinline__ u32 offset_of(u32 moved) const {
+    HR_MEMBER u32 offset_of(u32 moved) const {
         return turned(static_cast<u32>(bits_of(static_cast<Word>(moved))), shift - 2) & mask << 2;
     }
 };
@@ -57,13 +57,13 @@ constexpr u32 key_digits = (key_bits + bits - 1) / bits;
 
 // Returns the digit at a bit position. `Made` must be a SortDigit.
 template <class Made = Digit>
-static __device__ __forceinline__ Made digit_at_shift(const KeyRule<Key>& rule, u32 shift, u32 width) {
+HR_FN Made digit_at_shift(const KeyRule<Key>& rule, u32 shift, u32 width) {
     return {{rule, shift, (1u << width) - 1}, digits - 1, 0};
 }
 
 // Returns digit `number` of the key. 0 is the lowest; the highest may have fewer bits.
 template <class Made = Digit>
-static __device__ __forceinline__ Made digit_by_number(const KeyRule<Key>& rule, u32 number) {
+HR_FN Made digit_by_number(const KeyRule<Key>& rule, u32 number) {
     const u32 left = key_bits - number * bits;
     return digit_at_shift<Made>(rule, number * bits, left < bits ? left : bits);
 }

@@ -10,13 +10,13 @@ using namespace headrace;
 constexpr u32 threads = HR_THREADS;
 
 // Returns the row at a position; without rows, the position.
-static __device__ __forceinline__ u64 row_at(const void* rows, u32 row_bytes, u64 at) {
+HR_FN u64 row_at(const void* rows, u32 row_bytes, u64 at) {
     if (rows == nullptr) return at;
     return row_bytes == 4 ? static_cast<const u32*>(rows)[at] : static_cast<const u64*>(rows)[at];
 }
 
 template <class Item>
-static __device__ __forceinline__ void gather(const void* rows, u32 row_bytes, u64 count, const void* from, void* to) {
+HR_FN void gather(const void* rows, u32 row_bytes, u64 count, const void* from, void* to) {
     const u64 step = static_cast<u64>(gridDim.x) * threads;
     for (u64 at = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; at < count; at += step) {
         static_cast<Item*>(to)[at] = static_cast<const Item*>(from)[row_at(rows, row_bytes, at)];

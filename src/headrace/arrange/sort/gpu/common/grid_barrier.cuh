@@ -8,7 +8,7 @@ namespace headrace {
 
 // Increments with release semantics: all writes that this thread observed precede it. A sequentially consistent fence
 // would take twice as long.
-static __device__ __forceinline__ void add_release(u32* counter) {
+HR_FN void add_release(u32* counter) {
 #if defined(__CUDACC__)
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
 #else
@@ -20,29 +20,29 @@ static __device__ __forceinline__ void add_release(u32* counter) {
 class GridBarrier {
 public:
     // `counters` are zero before and after a launch.
-    __device__ __forceinline__ explicit GridBarrier(tile::Counters* counters) : counters_(counters) {}
+    HR_MEMBER explicit GridBarrier(tile::Counters* counters) : counters_(counters) {}
 
     // After their `wait`, all blocks see what threads of this block wrote before. The block's barrier makes those
     // writes visible to thread 0, and its release publishes them.
-    __device__ __forceinline__ void arrive() {
+    HR_MEMBER void arrive() {
         __syncthreads();
         ++phase_;
         if (threadIdx.x == 0) add_release(&counters_->ticket);
     }
-    __device__ __forceinline__ void wait() {
+    HR_MEMBER void wait() {
         if (threadIdx.x == 0) {
             while (tile::load_acquire(&counters_->ticket) < phase_ * gridDim.x) {
             }
         }
         __syncthreads();
     }
-    __device__ __forceinline__ void arrive_and_wait() {
+    HR_MEMBER void arrive_and_wait() {
         arrive();
         wait();
     }
 
     // Resets the counters at the end of a launch. All threads call it.
-    __device__ __forceinline__ void end() {
+    HR_MEMBER void end() {
         __syncthreads();
         if (threadIdx.x != 0) return;
         if (atomicInc(&counters_->ended, gridDim.x - 1) == gridDim.x - 1) tile::store_relaxed(&counters_->ticket, 0u);

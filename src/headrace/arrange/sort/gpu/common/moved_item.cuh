@@ -5,7 +5,7 @@
 namespace headrace {
 
 // Loads an item; without a source, the row number.
-static __device__ __forceinline__ uint4 item_of(const MovedColumn& moved, u32 row) {
+HR_FN uint4 item_of(const MovedColumn& moved, u32 row) {
     uint4 item = {row, 0, 0, 0};
     if (moved.source == nullptr) return item;
     if (moved.width == 1) item.x = static_cast<const u8*>(moved.source)[row];
@@ -20,7 +20,7 @@ static __device__ __forceinline__ uint4 item_of(const MovedColumn& moved, u32 ro
     return item;
 }
 
-static __device__ __forceinline__ void put_item(const MovedColumn& moved, u32 at, const uint4& item) {
+HR_FN void put_item(const MovedColumn& moved, u32 at, const uint4& item) {
     if (moved.width == 1) static_cast<u8*>(moved.target)[at] = static_cast<u8>(item.x);
     if (moved.width == 2) static_cast<u16*>(moved.target)[at] = static_cast<u16>(item.x);
     if (moved.width == 4) static_cast<u32*>(moved.target)[at] = item.x;
@@ -29,6 +29,6 @@ static __device__ __forceinline__ void put_item(const MovedColumn& moved, u32 at
 }
 
 // Whether source and target are one buffer. Then all blocks must have read it before one writes.
-static __device__ __forceinline__ bool in_place(const MovedColumn& moved) { return moved.source == moved.target; }
+HR_FN bool in_place(const MovedColumn& moved) { return moved.source == moved.target; }
 
 }  // namespace headrace

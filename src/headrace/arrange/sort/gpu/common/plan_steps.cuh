@@ -27,24 +27,21 @@ struct Costs {
 constexpr Costs costs = sizeof(Key) == 4 ? Costs{1.1f, 1.8f, 1.2f, 3.7f, 2.8f, 3.5f, 2.5f, 1.9f}
                                          : Costs{2.0f, 3.9f, 2.0f, 5.8f, 5.3f, 5.5f, 5.0f, 3.8f};
 
-static __device__ __forceinline__ float moved_with(const PlanInputs& task) {
-    return 1 + static_cast<float>(task.value_bytes) / sizeof(Key);
-}
-static __device__ __forceinline__ float lsd_cost(const PlanInputs& task, u32 differing) {
+HR_FN float moved_with(const PlanInputs& task) { return 1 + static_cast<float>(task.value_bytes) / sizeof(Key); }
+HR_FN float lsd_cost(const PlanInputs& task, u32 differing) {
     return costs.pass * moved_with(task) * static_cast<float>(differing);
 }
 // Returns the extra cost of unevenly spread keys. A bucket takes one local pass if the rest of its keys is spread
 // evenly. Otherwise it is sorted digit by digit, which takes as long with values. `crowding`: how many times more pairs
 // of keys share their third digit than with an even spread. It is 1 for uniform words and most floats, and 6 for two
 // words ANDed, which took 5 more passes.
-static __device__ __forceinline__ float cost_of_crowding(float crowding) {
+HR_FN float cost_of_crowding(float crowding) {
     const float more = (crowding < 6 ? crowding : 6) - 1;
     return more < 0 ? 0 : costs.local * more;
 }
 // Estimates the cost of MSD. `splits`: mean number of splits of a key after its first digit. Prefix counts save one
 // count.
-static __device__ __forceinline__ float msd_cost(const PlanInputs& task, float splits, bool has_prefixes,
-                                                 float crowding) {
+HR_FN float msd_cost(const PlanInputs& task, float splits, bool has_prefixes, float crowding) {
     const float second = splits < 1 ? splits : 1, later = splits - second;
     const float counting = costs.again * (has_prefixes ? later : splits);
     const float of_later = task.value_bytes == 0 ? 2 : 1.3f;  // times the cost of a scatter
@@ -52,23 +49,22 @@ static __device__ __forceinline__ float msd_cost(const PlanInputs& task, float s
     return moved_with(task) * moving + cost_of_crowding(crowding) + counting;
 }
 // MSD must be cheaper by a seventh: its estimate assumes that buckets divide as the preceding digits did.
-static __device__ __forceinline__ bool is_cheaper(float msd, float lsd) { return msd < 0.85f * lsd; }
+HR_FN bool is_cheaper(float msd, float lsd) { return msd < 0.85f * lsd; }
 
 // Returns whether a typical value has too many keys for MSD. `equal`: pairs of equal keys of a sample, among `pairs`.
 // Their share estimates how many of `count` keys have a key's value. With values, bin_sort.cuh sorts about 16 equal
 // keys in one pass. Keys alone of 8 bytes may fill half of a leaf bucket. Those of 4 bytes have half as many LSD
 // passes, and additions to one counter serialise.
-static __device__ __forceinline__ bool are_repeated(u32 equal, float pairs, u64 count, const PlanInputs& task) {
+HR_FN bool are_repeated(u32 equal, float pairs, u64 count, const PlanInputs& task) {
     const float of_leaf = static_cast<float>(task.max_leaf_keys) / (sizeof(Key) == 4 ? 32 : 2);
     const float few = task.value_bytes == 0 ? of_leaf : 16;
     return equal > 1 && static_cast<float>(equal) * static_cast<float>(count) > few * pairs;
 }
-// Returns the number of pairs of `some` keys.
 static __device__ constexpr float pairs_among(float some) { return 0.5f * some * some; }
 
 // Estimates the cost if only a share of the keys remains and heavy hitters are extracted. Heavy keys alone are
 // counted, and written at the end. Heavy pairs move twice: once as in a pass, once as a copy.
-static __device__ __forceinline__ float heavy_cost(const PlanInputs& task, float light, u32 differing) {
+HR_FN float heavy_cost(const PlanInputs& task, float light, u32 differing) {
     const float extract =
         task.value_bytes == 0 ? costs.extract : costs.prefixes + moved_with(task) * (costs.pass + costs.copy);
     return extract + light * (costs.digits + lsd_cost(task, differing));
@@ -76,8 +72,7 @@ static __device__ __forceinline__ float heavy_cost(const PlanInputs& task, float
 
 // Writes a pass for each digit that differs between keys. In place, their number must be even: then a pass by a digit
 // that all keys share copies the data. Keys that remain after extraction also end in the buffer where they began.
-static __device__ __forceinline__ void write_passes(DevicePlan& plan, u32 differ, const PlanInputs& task,
-                                                    SortMethod method) {
+HR_FN void write_passes(DevicePlan& plan, u32 differ, const PlanInputs& task, SortMethod method) {
     const u32 own = static_cast<u32>(__popc(differ)), others = ~differ & ((1u << key_digits) - 1);
     const bool is_remainder = plan.heavy != 0;  // read once, since passes are written to the same memory
     const bool is_even = task.in_place != 0 || is_remainder;
@@ -102,7 +97,7 @@ static __device__ __forceinline__ void write_passes(DevicePlan& plan, u32 differ
 
 // Writes the passes of an MSD sort that does not go by digits. Counts of the first are those of the highest digit, or
 // begin the table if they are of the highest bits.
-static __device__ __forceinline__ void write_range_passes(DevicePlan& plan, Division division) {
+HR_FN void write_range_passes(DevicePlan& plan, Division division) {
     const u32 digit = division == Division::top_bits ? 0 : key_digits - 1;
     for (u32 s = 0; s < range_passes; ++s) {
         const BufferRole even = s == 0 ? BufferRole::source : BufferRole::target;

@@ -1,7 +1,5 @@
 """Lists the programs of this folder's kernels (docs/writing-a-kernel.md, section 6)."""
 
-from __future__ import annotations
-
 from headrace.arrange.sort.gpu.common.key_type import THREADS
 from headrace.gpu.kernels.source import Programs
 

@@ -13,7 +13,7 @@ constexpr bool can_have_splitters = !with_equals && sizeof(Key) == 8;
 constexpr bool can_have_ranks = !with_equals && sizeof(Key) == 4;
 
 // Whether passes of an MSD sort divide ranges, after one by splitters or two by ranks.
-static __device__ __forceinline__ bool has_ranges(const DevicePlan& plan) {
+HR_FN bool has_ranges(const DevicePlan& plan) {
     return (can_have_splitters && plan.division == Division::splitters) ||
            (can_have_ranks && plan.division == Division::ranks);
 }
@@ -26,15 +26,15 @@ struct EvenRanks {
     u32 low, most, zeros, scale;
 
     EvenRanks() = default;
-    __device__ __forceinline__ explicit EvenRanks(const RankMap* map)
+    HR_MEMBER explicit EvenRanks(const RankMap* map)
         : low(map->low), most(map->most), zeros(map->zeros), scale(map->scale) {}
 
-    __device__ __forceinline__ u32 distance_of(u32 code) const {
+    HR_MEMBER u32 distance_of(u32 code) const {
         const u32 past = (code > low ? code : low) - low;
         return (past < most ? past : most) << zeros;
     }
     // Returns the estimated rank, in units of 2^-32 of all keys.
-    __device__ __forceinline__ u32 of(u32 code) const {
+    HR_MEMBER u32 of(u32 code) const {
         const u32 distance = distance_of(code);
         return distance + __umulhi(distance, scale);
     }
@@ -47,10 +47,10 @@ struct CellRanks {
     const u32* cell;
 
     CellRanks() = default;
-    __device__ __forceinline__ explicit CellRanks(const RankMap* map) : even(map), cell(map->cell()) {}
+    HR_MEMBER explicit CellRanks(const RankMap* map) : even(map), cell(map->cell()) {}
 
-    __device__ __forceinline__ static u32 cell_of(u32 distance) { return distance >> (32 - rank_cell_bits); }
-    __device__ __forceinline__ u32 of(u32 code) const {
+    HR_MEMBER static u32 cell_of(u32 distance) { return distance >> (32 - rank_cell_bits); }
+    HR_MEMBER u32 of(u32 code) const {
         const u32 distance = even.distance_of(code), own = cell[cell_of(distance)];
         const u32 number = (own >> 16) << (32 - prefix_bits);
         return (own << (32 - prefix_bits)) + __umulhi(distance << rank_cell_bits, number);
@@ -64,11 +64,8 @@ struct RankDigit {
     u32 shift;
 
     RankDigit() = default;
-    __device__ __forceinline__ RankDigit(const RankMap* map, u32 number)
-        : ranks(map), shift(32 - bits * (number + 1)) {}
-    __device__ __forceinline__ u32 operator()(Key code) const {
-        return ranks.of(static_cast<u32>(code)) >> shift & (digits - 1);
-    }
+    HR_MEMBER RankDigit(const RankMap* map, u32 number) : ranks(map), shift(32 - bits * (number + 1)) {}
+    HR_MEMBER u32 operator()(Key code) const { return ranks.of(static_cast<u32>(code)) >> shift & (digits - 1); }
 };
 
 struct RangeDigit {
@@ -76,10 +73,10 @@ struct RangeDigit {
     u32 zeros, scale;
 
     RangeDigit() = default;
-    __device__ __forceinline__ explicit RangeDigit(const KeyRange& range)
+    HR_MEMBER explicit RangeDigit(const KeyRange& range)
         : low(static_cast<Key>(range.low)), zeros(range.zeros - (64 - key_bits)), scale(range.scale) {}
 
-    __device__ __forceinline__ u32 operator()(Key code) const {
+    HR_MEMBER u32 operator()(Key code) const {
         const Key shifted = static_cast<Key>(static_cast<Key>(code - low) << zeros);
         return __umulhi(static_cast<u32>(shifted >> (key_bits - 32)), scale);
     }

@@ -32,7 +32,6 @@ struct RankMap {
     HR_MEMBER const u32* cell() const { return reinterpret_cast<const u32*>(this + 1); }
     HR_MEMBER u32 first_of(u32 i) const { return cell()[i] & 0xFFFF; }
 
-    // Returns the cell of a prefix.
     HR_MEMBER u32 cell_of(u32 prefix) const {
         u32 found = 0;
         for (u32 step = 1u << (cell_bits - 1); step != 0; step /= 2) {
@@ -59,7 +58,6 @@ struct RankMap {
         const u64 distance = (shifted_begin_of(prefix) + ((u64{1} << zeros) - 1)) >> zeros;
         return distance > most ? ~0u : low + static_cast<u32>(distance);
     }
-    // Returns the range of the codes of a prefix.
     HR_MEMBER KeyRange range_of(u32 prefix, u32 digits) const {
         const u32 begin = begin_of(prefix), end = begin_of(prefix + 1);
         return KeyRange::of(begin, end == ~0u || end == begin ? end - begin : end - 1 - begin, digits);

@@ -11,13 +11,13 @@ struct SplitterTree {
     Key node[digits];  // node 0 is unused
 
     // Loads splitters 1 to digits - 1 of a table. A barrier must follow.
-    __device__ __forceinline__ void load(const u64* splitters) {
+    HR_MEMBER void load(const u64* splitters) {
         for (u32 i = 1 + threadIdx.x; i < digits; i += blockDim.x) {
             const u32 level = 31 - static_cast<u32>(__clz(static_cast<int>(i)));
             node[i] = static_cast<Key>(splitters[(2 * (i - (1u << level)) + 1) << (bits - level - 1)]);
         }
     }
-    __device__ __forceinline__ u32 digit_of(Key code) const {
+    HR_MEMBER u32 digit_of(Key code) const {
         u32 i = 1;
 #pragma unroll
         for (u32 level = 0; level < bits; ++level) i = 2 * i + (node[i] <= code ? 1 : 0);

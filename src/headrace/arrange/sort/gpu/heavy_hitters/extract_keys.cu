@@ -18,12 +18,12 @@ constexpr u32 warps = threads / tile::lanes;
 struct ClassCounts {
     u32 of_lane[classes][tile::lanes];
 
-    __device__ __forceinline__ void clear() {
+    HR_MEMBER void clear() {
         for (u32 i = threadIdx.x; i < classes * tile::lanes; i += threads) (&of_lane[0][0])[i] = 0;
     }
-    __device__ __forceinline__ void add(u32 c) { atomicAdd(&of_lane[c][tile::lane()], 1u); }
+    HR_MEMBER void add(u32 c) { atomicAdd(&of_lane[c][tile::lane()], 1u); }
     // Adds the counts to those in device memory, after a barrier.
-    __device__ __forceinline__ void add_to(All& heavy) const {
+    HR_MEMBER void add_to(All& heavy) const {
         for (u32 c = 1 + tile::warp(); c <= heavy.number; c += warps) {
             const u32 sum = __reduce_add_sync(tile::all_lanes, of_lane[c][tile::lane()]);
             if (tile::lane() == 0 && sum != 0) atomicAdd(&heavy.count[c], static_cast<u64>(sum));
@@ -31,13 +31,12 @@ struct ClassCounts {
     }
 };
 
-static __device__ __forceinline__ bool is_there(const Input& input, u64 at, u32 row, u32 k) {
+HR_FN bool is_there(const Input& input, u64 at, u32 row, u32 k) {
     return at + tile::row_begin<Key, rows>(row) + k < input.count;
 }
 
 // Counts a tile's heavy keys. Returns a bit for each of a lane's other keys.
-static __device__ __forceinline__ u32 count_tile(const Codes& codes, const Input& input, u64 at, const Table& table,
-                                                 ClassCounts& counts) {
+HR_FN u32 count_tile(const Codes& codes, const Input& input, u64 at, const Table& table, ClassCounts& counts) {
     u32 is_light = 0;
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
@@ -78,7 +77,7 @@ struct PackShared {
 };
 
 // Returns where a warp's `own` keys go, after all that were reserved before. It contains barriers.
-static __device__ __forceinline__ u32 reserve_range(u32 own, PackShared& shared, u32* reserved) {
+HR_FN u32 reserve_range(u32 own, PackShared& shared, u32* reserved) {
     if (tile::lane() == 0) shared.of_warp[tile::warp()] = own;
     __syncthreads();
     if (tile::warp() == 0) {
@@ -133,7 +132,7 @@ struct MergeRuns {
     u32 number;
 
     // Returns the run of a position.
-    __device__ __forceinline__ u32 at(u64 place) const {
+    HR_MEMBER u32 at(u64 place) const {
         u32 low = 0, high = number;
         while (high - low > 1) {
             const u32 middle = (low + high) / 2;
@@ -147,12 +146,12 @@ struct MergeRuns {
     }
 };
 
-static __device__ __forceinline__ u64 lights_below(const Key* sorted, u64 remainder, const Input& input, Key code) {
+HR_FN u64 lights_below(const Key* sorted, u64 remainder, const Input& input, Key code) {
     return tile::partition_point(0, remainder, [&](u64 i) { return input.code(sorted[i]) < code; });
 }
 
 // Finds all runs. All threads call it; it contains barriers.
-static __device__ __forceinline__ void find_runs(MergeRuns& runs, const All& heavy, const Input& remainder) {
+HR_FN void find_runs(MergeRuns& runs, const All& heavy, const Input& remainder) {
     const u32 c = threadIdx.x;
     if (c < classes && c <= heavy.number) {
         u64 before = 0;  // heavy keys
@@ -174,8 +173,7 @@ static __device__ __forceinline__ void find_runs(MergeRuns& runs, const All& hea
 // keys in run r.
 constexpr u32 together_items = 8;
 template <class Item, class Result>
-static __device__ __forceinline__ void put_tile(const MergeRuns& runs, const Item* in, Item* out, u64 first, u64 end,
-                                                const Result& result) {
+HR_FN void put_tile(const MergeRuns& runs, const Item* in, Item* out, u64 first, u64 end, const Result& result) {
     const u32 r = runs.at(first);
     const bool whole =
         end - first == u64{threads} * together_items && (r + 1 == runs.number || runs.begin[r + 1] >= end);
@@ -203,17 +201,16 @@ struct FromCode {
     static constexpr bool is_known = true;
     const All& heavy;
     const KeyRule<Key>& rule;
-    __device__ __forceinline__ Key operator()(u32 r) const { return rule.key(heavy.code[r / 2 + 1]); }
+    HR_MEMBER Key operator()(u32 r) const { return rule.key(heavy.code[r / 2 + 1]); }
 };
 template <class Item>
 struct FromBefore {
     static constexpr bool is_known = false;
-    __device__ __forceinline__ Item operator()(u32) const { return Item{}; }
+    HR_MEMBER Item operator()(u32) const { return Item{}; }
 };
 
 template <class Item, class Result>
-static __device__ __forceinline__ void put_all(const MergeRuns& runs, const MovedColumn& moved, u64 count,
-                                               const Result& result) {
+HR_FN void put_all(const MergeRuns& runs, const MovedColumn& moved, u64 count, const Result& result) {
     constexpr u64 step = u64{threads} * together_items;
     const Item* const in = static_cast<const Item*>(moved.between);
     Item* const out = static_cast<Item*>(moved.target);

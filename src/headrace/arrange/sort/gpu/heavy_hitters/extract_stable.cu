@@ -14,8 +14,7 @@ using namespace headrace;
 using Table = ClassTable<Key, bits>;
 
 // Computes where each class begins, and stores the number of remaining keys in the plan.
-static __device__ __forceinline__ void begin_classes(const Table::All& heavy, u64 count, SplitShared& shared,
-                                                     DevicePlan* plan) {
+HR_FN void begin_classes(const Table::All& heavy, u64 count, SplitShared& shared, DevicePlan* plan) {
     const u32 c = threadIdx.x;
     if (c >= digits) return;
     u64 all = 0, before = 0;

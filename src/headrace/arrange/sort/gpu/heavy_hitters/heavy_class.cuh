@@ -12,9 +12,7 @@ struct HeavyClass {
     const ClassTable<Word, HR_BITS>* table;
 
     // Returns the class of a key as given: extracted keys move unchanged.
-    __device__ __forceinline__ u32 of(Word key) const {
-        return table->of(HR_EQUALS != 0 ? rule.equal_code(key) : rule.code(key));
-    }
+    HR_MEMBER u32 of(Word key) const { return table->of(HR_EQUALS != 0 ? rule.equal_code(key) : rule.code(key)); }
 };
 
 }  // namespace headrace

@@ -20,7 +20,7 @@ struct Heavy {
 
     // Returns the highest bits of a product with an odd number. Most multipliers give codes of one bit separate
     // slots.
-    __device__ __forceinline__ static u32 slot_of(Word code, Word multiplier) {
+    HR_MEMBER static u32 slot_of(Word code, Word multiplier) {
         return static_cast<u32>(static_cast<Word>(code * multiplier) >> (8 * sizeof(Word) - slot_bits));
     }
 };
@@ -34,7 +34,7 @@ struct ClassTable {
     Word multiplier;
 
     // Fills the table. All threads call it; a barrier must follow.
-    __device__ __forceinline__ void fill(const All& heavy) {
+    HR_MEMBER void fill(const All& heavy) {
         for (u32 s = threadIdx.x; s < All::slots; s += blockDim.x) {
             code[s] = 0;
             number[s] = 0;
@@ -47,7 +47,7 @@ struct ClassTable {
             number[slot] = static_cast<u8>(c);
         }
     }
-    __device__ __forceinline__ u32 of(Word own) const {
+    HR_MEMBER u32 of(Word own) const {
         const u32 slot = All::slot_of(own, multiplier);
         return code[slot] == own ? number[slot] : 0;
     }

@@ -28,14 +28,11 @@ struct SampleShared {
     u32 is_in[max_heavy];
 };
 
-// Returns the multiplier of the hash for one trial.
-static __device__ __forceinline__ Key multiplier_of(u32 trial) {
-    return static_cast<Key>(mix_bits(u64{trial + 1}) | 1);
-}
+HR_FN Key multiplier_of(u32 trial) { return static_cast<Key>(mix_bits(u64{trial + 1}) | 1); }
 
 // Counts equal keys in a hash table. A cell holds a position in the sample, from 1 on, and above it the number of
 // keys equal to that one.
-static __device__ __forceinline__ void count_alike(const Key* code, u32 place, u32* cell) {
+HR_FN void count_alike(const Key* code, u32 place, u32* cell) {
     const Key own = code[place];
     u32 at = static_cast<u32>(mix_bits(own)) % cells;
     for (;; at = (at + 1) % cells) {
@@ -48,10 +45,10 @@ static __device__ __forceinline__ void count_alike(const Key* code, u32 place, u
     }
 }
 
-static __device__ __forceinline__ u32 pairs_of(u32 count) { return count < 2 ? 0 : count * (count - 1) / 2; }
+HR_FN u32 pairs_of(u32 count) { return count < 2 ? 0 : count * (count - 1) / 2; }
 
 // Lists the values of enough sampled keys.
-static __device__ __forceinline__ void list_values(const u32* cell, SampleShared& shared) {
+HR_FN void list_values(const u32* cell, SampleShared& shared) {
     u32 pairs = 0;
     for (u32 at = threadIdx.x; at < cells; at += sample_threads) {
         const u32 count = cell[at] >> 16;
@@ -66,7 +63,7 @@ static __device__ __forceinline__ void list_values(const u32* cell, SampleShared
 }
 
 // Chooses the most frequent of these, up to the maximum number.
-static __device__ __forceinline__ void choose_values(const Key* code, SampleShared& shared) {
+HR_FN void choose_values(const Key* code, SampleShared& shared) {
     for (u32 i = threadIdx.x; i < shared.listed; i += sample_threads) {
         const Key own = code[shared.owner[i]];
         u32 preceding = 0;
@@ -82,7 +79,7 @@ static __device__ __forceinline__ void choose_values(const Key* code, SampleShar
 }
 
 // Finds a hash. Each warp tries its own multipliers until all values have separate slots, or few have not.
-static __device__ __forceinline__ void find_hash(u32* bitmaps, SampleShared& shared) {
+HR_FN void find_hash(u32* bitmaps, SampleShared& shared) {
     u32* const occupied = bitmaps + tile::warp() * bitmap_words;
     for (u32 w = tile::lane(); w < bitmap_words; w += tile::lanes) occupied[w] = 0;
     __syncwarp();
@@ -97,7 +94,7 @@ static __device__ __forceinline__ void find_hash(u32* bitmaps, SampleShared& sha
 
 // Writes the chosen values in ascending order of their codes; of values that share a slot, the lowest. Returns their
 // number to all threads.
-static __device__ __forceinline__ u32 write_values(SampleShared& shared, All& heavy) {
+HR_FN u32 write_values(SampleShared& shared, All& heavy) {
     const u32 i = threadIdx.x, chosen = shared.chosen;
     const Key multiplier = multiplier_of(shared.best & 0xFFFF), own = i < chosen ? shared.code[i] : Key{0};
     bool is_in = i < chosen;

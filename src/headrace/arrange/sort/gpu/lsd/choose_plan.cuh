@@ -21,7 +21,7 @@ struct PlanShared {
 // Estimates three shares. The first is keys in buckets too large for one block after the first digit. The second is the
 // same after the second digit, as if the two were independent. The third is the probability that two keys have the same
 // third digit.
-static __device__ __forceinline__ void estimate_splits(const PlanInputs& task, PlanShared& shared, float (&share)[3]) {
+HR_FN void estimate_splits(const PlanInputs& task, PlanShared& shared, float (&share)[3]) {
     const float all = static_cast<float>(task.count), most = static_cast<float>(task.max_leaf_keys);
     const u32 d = threadIdx.x;
     const u32* const second = shared.counts[shared.highest[1]];
@@ -56,7 +56,7 @@ static __device__ __forceinline__ void estimate_splits(const PlanInputs& task, P
 }
 
 // Whether the estimated cost of MSD is lower.
-static __device__ __forceinline__ bool msd_is_cheaper(const PlanInputs& task, PlanShared& shared, u32 differing) {
+HR_FN bool msd_is_cheaper(const PlanInputs& task, PlanShared& shared, u32 differing) {
     if (differing < 3) return false;
     float share[3];
     estimate_splits(task, shared, share);
@@ -68,7 +68,7 @@ static __device__ __forceinline__ bool msd_is_cheaper(const PlanInputs& task, Pl
 // Counts of one digit for each lane of a warp; all loads are in flight together.
 constexpr u32 each = (digits + tile::lanes - 1) / tile::lanes;
 
-static __device__ __forceinline__ void load_counts(u32 digit, const u64* totals, u64 (&count)[each]) {
+HR_FN void load_counts(u32 digit, const u64* totals, u64 (&count)[each]) {
 #pragma unroll
     for (u32 i = 0; i < each; ++i) {
         const u32 value = i * tile::lanes + tile::lane();
@@ -77,8 +77,7 @@ static __device__ __forceinline__ void load_counts(u32 digit, const u64* totals,
 }
 
 // Computes the first position of each value of a digit.
-static __device__ __forceinline__ void start_digit(u32 digit, u64 all, const u64 (&count)[each], u64* starts,
-                                                   PlanShared& shared) {
+HR_FN void start_digit(u32 digit, u64 all, const u64 (&count)[each], u64* starts, PlanShared& shared) {
     u64 before = 0;
     bool is_alike = false;
 #pragma unroll

@@ -9,7 +9,7 @@
 using namespace headrace;
 
 template <class Item>
-static __device__ __forceinline__ Item item_at(const Item* from, u64 at) {
+HR_FN Item item_at(const Item* from, u64 at) {
     if constexpr (sizeof(Item) == 4 || sizeof(Item) == 8) {
         if (from == nullptr) return static_cast<Item>(at);
     }
@@ -17,7 +17,7 @@ static __device__ __forceinline__ Item item_at(const Item* from, u64 at) {
 }
 
 template <class Item>
-static __device__ __forceinline__ void put(const MovedColumn& moved, u64 count, bool reversed) {
+HR_FN void put(const MovedColumn& moved, u64 count, bool reversed) {
     const Item* const from = static_cast<const Item*>(moved.source);
     Item* const to = static_cast<Item*>(moved.target);
     if (to == nullptr || (!reversed && from == to)) return;
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void put(const MovedColumn& moved, u64 count, 
     }
 }
 
-static __device__ __forceinline__ void put_array(const MovedColumn& moved, u64 count, bool reversed) {
+HR_FN void put_array(const MovedColumn& moved, u64 count, bool reversed) {
     if (moved.width == 1) put<u8>(moved, count, reversed);
     if (moved.width == 2) put<u16>(moved, count, reversed);
     if (moved.width == 4) put<u32>(moved, count, reversed);

@@ -25,7 +25,7 @@ constexpr u32 replicas = fitting >= 32   ? 32
 static_assert(threads >= digits);
 
 // Addresses are in bytes, so that a counter's address is a shift and an OR with the replica's.
-static __device__ __forceinline__ void count_key(Key code, u32* shared, u32 replica) {
+HR_FN void count_key(Key code, u32* shared, u32 replica) {
     u8* const all = reinterpret_cast<u8*>(shared);
 #pragma unroll
     for (u32 d = 0; d < key_digits; ++d) {
@@ -36,7 +36,7 @@ static __device__ __forceinline__ void count_key(Key code, u32* shared, u32 repl
 }
 
 template <bool whole>
-static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, u32* shared, u32 replica) {
+HR_FN void count_tile(const Codes& codes, u64 left, u32* shared, u32 replica) {
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
 #pragma unroll
@@ -53,7 +53,7 @@ constexpr u32 top_shift = can_have_top_bits ? key_bits - top_bits : 0;
 constexpr u32 top_replicas = threads >= 4 * digits ? 4 : 1;
 
 // Counts the highest bits of a tile's keys.
-static __device__ __forceinline__ void count_top_bits(const Codes& codes, u64 left, u32* counts) {
+HR_FN void count_top_bits(const Codes& codes, u64 left, u32* counts) {
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
 #pragma unroll
@@ -124,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Whether one pass by the highest bits leaves leaf buckets alone. All threads call it.
-static __device__ __forceinline__ bool leaves_leaf_buckets(const u64* top_counts, const PlanInputs& task) {
+HR_FN bool leaves_leaf_buckets(const u64* top_counts, const PlanInputs& task) {
     bool is_large = false;
     for (u32 i = threadIdx.x; i < top_values; i += plan_threads) is_large |= top_counts[i] > task.max_leaf_keys;
     return __syncthreads_or(is_large) == 0;

@@ -17,9 +17,8 @@
 using namespace headrace;
 
 // Runs pass `number` of the plan on the first `count` keys of a portion. `columns` is shared memory.
-static __device__ __forceinline__ void run_pass(const DevicePlan* plan, u32 number, const KeyRule<Key>& rule,
-                                                const SortArrays& arrays, const Portion& portion, u64 count,
-                                                uint4* memory, Columns& columns) {
+HR_FN void run_pass(const DevicePlan* plan, u32 number, const KeyRule<Key>& rule, const SortArrays& arrays,
+                    const Portion& portion, u64 count, uint4* memory, Columns& columns) {
     const PassStep step = plan->step[number];
     const bool is_last = number + 1 == plan->steps;
     Key* const staging = reinterpret_cast<Key*>(memory);

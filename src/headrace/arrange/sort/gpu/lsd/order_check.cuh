@@ -21,10 +21,10 @@ struct Input {
     KeyRule<Key> rule;
     bool changes;  // whether a code differs from its key
 
-    __device__ __forceinline__ Input(const Key* all, u64 number, const KeyRule<Key>& own)
+    HR_MEMBER Input(const Key* all, u64 number, const KeyRule<Key>& own)
         : keys(all), count(number), rule(own), changes((own.fold | own.toggle | own.plus | own.infinity) != 0) {}
 
-    __device__ __forceinline__ Key code(Key key) const { return with_equals ? rule.equal_code(key) : rule.code(key); }
+    HR_MEMBER Key code(Key key) const { return with_equals ? rule.equal_code(key) : rule.code(key); }
 };
 
 // Codes of a tile's keys; those of missing keys are 0. The key after each lane's vector is the next lane's first. The
@@ -32,7 +32,7 @@ struct Input {
 struct Codes {
     tile::Rows<Key, rows> some;
 
-    __device__ __forceinline__ void load(const Input& input, u64 at) {
+    HR_MEMBER void load(const Input& input, u64 at) {
         const i64 left = static_cast<i64>(input.count - at);
         const bool whole = tile::aligned(input.keys) && left >= tile_keys;
         tile::load_rows(some, input.keys + at, left, whole, Key{});
@@ -44,8 +44,7 @@ struct Codes {
         }
     }
 
-    __device__ __forceinline__ void compare_neighbours(const Input& input, u64 at, Disorder& found,
-                                                       bool equal_rises) const {
+    HR_MEMBER void compare_neighbours(const Input& input, u64 at, Disorder& found, bool equal_rises) const {
 #pragma unroll
         for (u32 row = 0; row < rows; ++row) {
             const u64 first = at + tile::row_begin<Key, rows>(row);
@@ -66,12 +65,12 @@ struct Codes {
 };
 
 // Whether the warp has seen a fall and a rise.
-static __device__ __forceinline__ bool has_both(const Disorder& found) {
+HR_FN bool has_both(const Disorder& found) {
     const bool falls = __any_sync(tile::all_lanes, found.falls != 0);
     return __any_sync(tile::all_lanes, found.rises != 0) != 0 && falls;
 }
 
-static __device__ __forceinline__ void merge_disorder(const Disorder& found, Disorder* all) {
+HR_FN void merge_disorder(const Disorder& found, Disorder* all) {
     const bool falls = __any_sync(tile::all_lanes, found.falls), rises = __any_sync(tile::all_lanes, found.rises);
     if (tile::lane() != 0) return;
     if (falls) tile::store_relaxed(&all->falls, 1u);

@@ -18,14 +18,14 @@ struct Pass {
     bool is_first, is_last;  // whether keys become codes, and codes become keys
 };
 
-static __device__ __forceinline__ SplitTile tile_of(u32 number, u64 count) {
+HR_FN SplitTile tile_of(u32 number, u64 count) {
     const u64 at = static_cast<u64>(number) * tile_keys;
     const u64 left = at < count ? count - at : 0;
     return {at, left < tile_keys ? static_cast<u32>(left) : tile_keys};
 }
 
 template <bool whole>
-static __device__ __forceinline__ void load(Loaded& loaded, const Pass& pass, const SplitTile& tile) {
+HR_FN void load(Loaded& loaded, const Pass& pass, const SplitTile& tile) {
     load_moved<whole>(loaded, pass.work, tile, pass.portion.begin + tile.begin);
 }
 
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void load(Loaded& loaded, const Pass& pass, co
 constexpr bool finds_starts_late = sizeof(Key) == 8;
 
 // Returns the index of a digit's starts, with the integer width that the measured program of each key width has.
-static __device__ __forceinline__ auto starts_of(u32 digit) {
+HR_FN auto starts_of(u32 digit) {
     if constexpr (finds_starts_late) {
         return digit * digits;
     } else {
@@ -44,8 +44,7 @@ static __device__ __forceinline__ auto starts_of(u32 digit) {
 }
 
 // Finds the target positions of the tile's keys of each digit.
-static __device__ __forceinline__ void find_places(const Pass& pass, u32 number, const SplitTile& tile,
-                                                   const DigitRun& found) {
+HR_FN void find_places(const Pass& pass, u32 number, const SplitTile& tile, const DigitRun& found) {
     const u32 d = threadIdx.x;
     if (d >= digits) return;
     SplitShared& shared = pass.work.shared;
@@ -64,7 +63,7 @@ static __device__ __forceinline__ void find_places(const Pass& pass, u32 number,
 // Sorts one loaded tile. `number` becomes that of the next tile, which is loaded while this one is written, unless
 // values follow their keys.
 template <bool whole>
-static __device__ __forceinline__ void sort_tile(Loaded& loaded, const Pass& pass, u32& number) {
+HR_FN void sort_tile(Loaded& loaded, const Pass& pass, u32& number) {
     const SplitWork& work = pass.work;
     const u32 own = number;
     const SplitTile tile = tile_of(own, work.count);
@@ -93,13 +92,13 @@ static __device__ __forceinline__ void sort_tile(Loaded& loaded, const Pass& pas
 }
 
 template <bool whole>
-static __device__ __forceinline__ void load_and_sort(const Pass& pass, u32& number) {
+HR_FN void load_and_sort(const Pass& pass, u32& number) {
     Loaded loaded = {};
     load<whole>(loaded, pass, tile_of(number, pass.work.count));
     sort_tile<whole>(loaded, pass, number);
 }
 
-static __device__ __forceinline__ void sort_tiles(const Pass& pass, u32 number) {
+HR_FN void sort_tiles(const Pass& pass, u32 number) {
     const u64 count = pass.work.count;
     if constexpr (loads_ahead) {
         Loaded loaded = {};

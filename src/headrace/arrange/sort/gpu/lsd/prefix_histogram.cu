@@ -78,11 +78,11 @@ extern "C" __global__ void __launch_bounds__(threads)
     plan->is_skewed = both_vary && !by_codes && !by_ranks;
 }
 
-static __device__ __forceinline__ void count_prefix(u32 prefix, u32* counters) {
+HR_FN void count_prefix(u32 prefix, u32* counters) {
     atomicAdd(&counters[prefix % words], prefix < words ? 1u : 1u << 16);
 }
 
-static __device__ __forceinline__ void add_word(u32 word, u32 i, u32* totals) {
+HR_FN void add_word(u32 word, u32 i, u32* totals) {
     const u32 low = word & 0xFFFF, high = word >> 16;
     if (low != 0) atomicAdd(&totals[i], low);
     if (high != 0) atomicAdd(&totals[words + i], high);
@@ -90,7 +90,7 @@ static __device__ __forceinline__ void add_word(u32 word, u32 i, u32* totals) {
 
 // Adds counters that are not nearly empty, and their neighbours in a vector, to the totals. Barriers before and
 // after.
-static __device__ __forceinline__ void drain(u32* counters, u32* totals) {
+HR_FN void drain(u32* counters, u32* totals) {
     constexpr u32 mask = ((1u << 16) - nearly_empty) * 0x10001u;
     uint4* const all = reinterpret_cast<uint4*>(counters);
     for (u32 i = threadIdx.x; i < words / 4; i += threads) {
@@ -105,7 +105,7 @@ static __device__ __forceinline__ void drain(u32* counters, u32* totals) {
 }
 
 // Adds all counters to the totals. Blocks begin at different counters, so that they rarely add to the same memory.
-static __device__ __forceinline__ void drain_all(const u32* counters, u32* totals) {
+HR_FN void drain_all(const u32* counters, u32* totals) {
     for (u32 k = threadIdx.x; k < words; k += threads) {
         const u32 i = (k + blockIdx.x * threads) % words;
         add_word(counters[i], i, totals);
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void drain_all(const u32* counters, u32* total
 
 // Calls each(code) for the codes of a tile, of which `left` exist.
 template <bool whole, class Each>
-static __device__ __forceinline__ void for_each(const Codes& codes, u64 left, const Each& each) {
+HR_FN void for_each(const Codes& codes, u64 left, const Each& each) {
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {
 #pragma unroll
@@ -125,7 +125,7 @@ static __device__ __forceinline__ void for_each(const Codes& codes, u64 left, co
 }
 
 template <class Word>
-static __device__ __forceinline__ Word of_all_lanes(Word some) {
+HR_FN Word of_all_lanes(Word some) {
     Word all = __reduce_or_sync(tile::all_lanes, static_cast<u32>(some));
     if constexpr (sizeof(Word) == 8) {
         all |= static_cast<Word>(__reduce_or_sync(tile::all_lanes, static_cast<u32>(some >> 32))) << 32;
@@ -135,8 +135,7 @@ static __device__ __forceinline__ Word of_all_lanes(Word some) {
 
 // Counts a tile's prefixes. Adds to `differ` the bits in which codes differ from `first`, until all bits do.
 template <bool whole, class PrefixOf>
-static __device__ __forceinline__ void count_tile(const Codes& codes, u64 left, Key first, Key& differ, u32* counters,
-                                                  const PrefixOf& prefix_of) {
+HR_FN void count_tile(const Codes& codes, u64 left, Key first, Key& differ, u32* counters, const PrefixOf& prefix_of) {
     if (differ != static_cast<Key>(~Key{0})) {
         Key found = 0;
         for_each<whole>(codes, left, [&](Key code) { found |= code ^ first; });
@@ -155,7 +154,7 @@ struct PrefixCount {
 };
 
 template <class PrefixOf>
-static __device__ __forceinline__ void count_all(const PrefixCount& task, const PrefixOf& prefix_of) {
+HR_FN void count_all(const PrefixCount& task, const PrefixOf& prefix_of) {
     const Input input(task.keys, task.count, task.rule);
     const Key first = input.code(task.keys[0]);
     Key differ = 0;
@@ -181,7 +180,7 @@ static __device__ __forceinline__ void count_all(const PrefixCount& task, const 
 }
 
 template <class Ranks>
-static __device__ __forceinline__ void count_by_ranks(const PrefixCount& task, const Ranks& ranks) {
+HR_FN void count_by_ranks(const PrefixCount& task, const Ranks& ranks) {
     count_all(task, [&](Key code) { return ranks.of(static_cast<u32>(code)) >> (32 - prefix_bits); });
 }
 
@@ -207,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 // Estimates the number of splits after the second digit of the `own` keys of a prefix, of `all` keys with its first
 // digit. Each digit is assumed to divide them as the second did: 8,000 of 2,000,000 are split once if a leaf bucket
 // has 5,000 at most.
-static __device__ __forceinline__ u32 splits_after(u32 own, u32 all, u32 max_leaf_keys, u32 digits_left) {
+HR_FN u32 splits_after(u32 own, u32 all, u32 max_leaf_keys, u32 digits_left) {
     const float share = static_cast<float>(own) / static_cast<float>(all);
     float left = static_cast<float>(own);
     u32 splits = 0;

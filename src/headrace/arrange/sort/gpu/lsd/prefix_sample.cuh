@@ -17,7 +17,7 @@ constexpr u32 cells = prefixes / 4;
 // PrefixEstimates the number of splits of a key after its first digit from the pairs of a sample in one cell. Pairs
 // estimate the sum of squared shares of the prefixes, and so the number of keys that share a key's prefix. The square
 // root of that share is what one digit leaves.
-static __device__ __forceinline__ float splits_by_sample(u32 pairs, const PlanInputs& task, u32 digits_left) {
+HR_FN float splits_by_sample(u32 pairs, const PlanInputs& task, u32 digits_left) {
     const float all = 0.5f * sampled * sampled;
     float alike = static_cast<float>(pairs) / all - 1.0f / cells;
     if (alike < 0) alike = 0;
@@ -51,8 +51,7 @@ struct PrefixEstimate {
 // spread unevenly at large. Prefixes far apart show keys that crowd within a cell of a rank map. `cell`: shared memory.
 // All threads call it.
 template <bool neighbours = false>
-static __device__ __forceinline__ PrefixEstimate estimate(const u32 (&rank)[of_thread], const PlanInputs& task,
-                                                          u32* cell, Sampling& shared) {
+HR_FN PrefixEstimate estimate(const u32 (&rank)[of_thread], const PlanInputs& task, u32* cell, Sampling& shared) {
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
     if (threadIdx.x < digits) shared.third[threadIdx.x] = 0;
     if (threadIdx.x == 0) shared.pairs = shared.third_pairs = 0;
@@ -81,7 +80,7 @@ constexpr u64 min_ranked_keys = bits < 8 ? 0 : u64{1} << 25;
 // Keys beside each key of the sample, which the same access to memory brings.
 constexpr u32 together = 8;
 
-static __device__ __forceinline__ Key sampled_key(const Key* keys, u64 count, u32 i, u32 beside) {
+HR_FN Key sampled_key(const Key* keys, u64 count, u32 i, u32 beside) {
     const u64 at = count * i / sampled + beside;
     return keys[at < count ? at : count - 1];
 }
@@ -97,7 +96,7 @@ struct RankSample {
 };
 
 // Adds cells to an even map, from `together` times the sample. A barrier precedes and follows.
-static __device__ __forceinline__ void add_cells(const RankSample& sample) {
+HR_FN void add_cells(const RankSample& sample) {
     constexpr u32 map_cells = 1u << rank_cell_bits, each = (map_cells + threads - 1) / threads;
     static_assert(map_cells <= cells);
     RankMap* const map = sample.map;
@@ -136,14 +135,14 @@ static __device__ __forceinline__ void add_cells(const RankSample& sample) {
 struct CodeMark {
     u32 place, mark;
 
-    static __device__ __forceinline__ CodeMark of(Key code) {
+    HR_MEMBER static CodeMark of(Key code) {
         const u64 hash = (u64{code} + 1) * 0x9E3779B97F4A7C15;
         return {static_cast<u32>(hash >> 48) % cells, static_cast<u32>(hash >> 16) | 1};
     }
 };
 
 // Adds a count of each thread to the number of equal keys. A barrier precedes and follows.
-static __device__ __forceinline__ void sum_equal(u32 equal, Sampling& shared) {
+HR_FN void sum_equal(u32 equal, Sampling& shared) {
     equal = __reduce_add_sync(tile::all_lanes, equal);
     if (tile::lane() == 0) atomicAdd(&shared.equal, equal);
     __syncthreads();
@@ -151,7 +150,7 @@ static __device__ __forceinline__ void sum_equal(u32 equal, Sampling& shared) {
 
 // Returns whether values repeat too often for MSD, by the pairs of equal keys in the sample. With values, few pairs
 // decide. Then the neighbours of sampled keys are looked up too, among the keys of other places.
-static __device__ __forceinline__ bool do_repeat(const Key (&code)[of_thread], const RankSample& sample) {
+HR_FN bool do_repeat(const Key (&code)[of_thread], const RankSample& sample) {
     Sampling& shared = sample.shared;
     u32* const cell = sample.cell;
     for (u32 i = threadIdx.x; i < cells; i += threads) cell[i] = 0;
@@ -183,7 +182,7 @@ static __device__ __forceinline__ bool do_repeat(const Key (&code)[of_thread], c
 }
 
 // Finds the lowest and the highest code of the sample, and the bits that differ. A barrier must follow.
-static __device__ __forceinline__ void summarize(const Key (&code)[of_thread], Sampling& shared) {
+HR_FN void summarize(const Key (&code)[of_thread], Sampling& shared) {
     const u32 first = static_cast<u32>(code[0]);
     u32 least = ~0u, most = 0, differing = first ^ tile::shuffle(first, 0);
 #pragma unroll
@@ -199,8 +198,8 @@ static __device__ __forceinline__ void summarize(const Key (&code)[of_thread], S
 }
 
 template <bool neighbours, class Ranks>
-static __device__ __forceinline__ PrefixEstimate estimate_by(const Ranks& ranks, const Key (&code)[of_thread],
-                                                             const PlanInputs& task, u32* cell, Sampling& shared) {
+HR_FN PrefixEstimate estimate_by(const Ranks& ranks, const Key (&code)[of_thread], const PlanInputs& task, u32* cell,
+                                 Sampling& shared) {
     u32 rank[of_thread];
 #pragma unroll
     for (u32 k = 0; k < of_thread; ++k) rank[k] = ranks.of(static_cast<u32>(code[k]));
@@ -208,23 +207,22 @@ static __device__ __forceinline__ PrefixEstimate estimate_by(const Ranks& ranks,
 }
 
 // Whether prefixes are spread so evenly that other ranks need not be estimated.
-static __device__ __forceinline__ bool is_even(const PrefixEstimate& found, float most) {
+HR_FN bool is_even(const PrefixEstimate& found, float most) {
     return found.alike < most && found.splits <= 1 && found.crowding < 1.25f;
 }
 
 // Returns how many times more pairs share their third digit than with an even spread. Equal keys alone, whose bins are
 // searched, count as half a time more.
-static __device__ __forceinline__ float crowding_of(const PrefixEstimate& found, const RankSample& sample) {
+HR_FN float crowding_of(const PrefixEstimate& found, const RankSample& sample) {
     return found.crowding + (sample.task.value_bytes == 0 && sample.shared.equal > 1 ? 0.5f : 0);
 }
 
-static __device__ __forceinline__ float msd_cost_by(const PrefixEstimate& found, const RankSample& sample) {
+HR_FN float msd_cost_by(const PrefixEstimate& found, const RankSample& sample) {
     return costs.prefixes + msd_cost(sample.task, found.splits, true, crowding_of(found, sample));
 }
 
 // Makes a rank map, and returns whether MSD by it is cheaper than LSD and than `other`. All threads call it.
-static __device__ __forceinline__ bool try_ranks(const Key (&code)[of_thread], const RankSample& sample, float other,
-                                                 float& crowding) {
+HR_FN bool try_ranks(const Key (&code)[of_thread], const RankSample& sample, float other, float& crowding) {
     Sampling& shared = sample.shared;
     const PlanInputs& task = sample.task;
     summarize(code, shared);

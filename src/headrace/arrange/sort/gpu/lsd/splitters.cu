@@ -19,7 +19,7 @@ constexpr u32 sampled = part_samples * digits;
 constexpr u32 warps = threads / tile::lanes;
 static_assert(!with_equals && sizeof(Key) == 8 && threads >= digits && sampled % tile::lanes == 0);
 
-static __device__ __forceinline__ bool is_decided(const DevicePlan* plan) {
+HR_FN bool is_decided(const DevicePlan* plan) {
     return plan->heavy != 0 || plan->repeats != 0 || plan->counts_prefixes != 0;
 }
 
@@ -59,7 +59,7 @@ struct SampleSums {
 };
 
 // Counts pairs in one part of the sorted sample.
-static __device__ __forceinline__ SampleSums sums_of(const u64* part, u64 first, const KeyRange& range) {
+HR_FN SampleSums sums_of(const u64* part, u64 first, const KeyRange& range) {
     SampleSums sums = {};
     u32 run = 0, equal_run = 0, digit = 0;
     u64 before = 0;
@@ -80,7 +80,7 @@ static __device__ __forceinline__ SampleSums sums_of(const u64* part, u64 first,
 }
 
 // Whether an MSD sort by splitters is cheaper than LSD.
-static __device__ __forceinline__ bool is_worth_it(const SampleSums& sums, const PlanInputs& task) {
+HR_FN bool is_worth_it(const SampleSums& sums, const PlanInputs& task) {
     constexpr float pairs = 0.5f * part_samples * (part_samples - 1);  // of a part; one a digit if keys are uniform
     if (are_repeated(sums.equal, pairs_among(sampled), task.count, task)) return false;
     float splits = 0;

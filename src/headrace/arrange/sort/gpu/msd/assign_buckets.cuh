@@ -28,7 +28,7 @@ struct Assigning {
 };
 
 // Returns the first marked digit after `digit`; `threads` if there is none.
-static __device__ __forceinline__ u32 next_marked(const u32 (&marks)[warps], u32 digit) {
+HR_FN u32 next_marked(const u32 (&marks)[warps], u32 digit) {
     u32 word = (digit + 1) / 32;
     if (word >= warps) return threads;
     u32 left = marks[word] & ~0u << (digit + 1) % 32;
@@ -36,7 +36,7 @@ static __device__ __forceinline__ u32 next_marked(const u32 (&marks)[warps], u32
     return left == 0 ? threads : word * 32 + static_cast<u32>(trailing_zeros(left));
 }
 
-static __device__ __forceinline__ bool has_several(const u32 (&filled)[warps], u32 begin, u32 end) {
+HR_FN bool has_several(const u32 (&filled)[warps], u32 begin, u32 end) {
     u32 found = 0;
     for (u32 at = (filled[begin / 32] >> begin % 32 & 1) != 0 ? begin : next_marked(filled, begin);
          at < end && found < 2; at = next_marked(filled, at)) {
@@ -46,7 +46,7 @@ static __device__ __forceinline__ bool has_several(const u32 (&filled)[warps], u
 }
 
 // Whether a group of sub-buckets begins with the thread's.
-static __device__ __forceinline__ bool begins_group(const Lists& lists, const Assigning& shared, u32 first) {
+HR_FN bool begins_group(const Lists& lists, const Assigning& shared, u32 first) {
     const u32 d = threadIdx.x;
     const u32 merged = lists.merged_below;
     if (d == 0 || merged == 0) return true;
@@ -57,7 +57,7 @@ static __device__ __forceinline__ bool begins_group(const Lists& lists, const As
 
 // Adds the leaf bucket of each lane, if it has keys, to the smallest size class that holds it. A warp reserves its
 // records with one addition a class.
-static __device__ __forceinline__ void add_leaves(const Lists& lists, const Leaf& leaf) {
+HR_FN void add_leaves(const Lists& lists, const Leaf& leaf) {
     u32 own = 0;
     while (own + 1 < lists.classes && leaf.count > lists.class_keys[own]) ++own;
     for (u32 size_class = 0; size_class < lists.classes; ++size_class) {
@@ -71,7 +71,7 @@ static __device__ __forceinline__ void add_leaves(const Lists& lists, const Leaf
 }
 
 // Returns the range of a digit's codes in a bucket of pass `number`. The second pass by ranks needs none.
-static __device__ __forceinline__ KeyRange range_of(const Lists& lists, u32 number, const Bucket& parent, u32 digit) {
+HR_FN KeyRange range_of(const Lists& lists, u32 number, const Bucket& parent, u32 digit) {
     const bool by_ranks = lists.plan->division == Division::ranks;
     if (number > (by_ranks ? 1 : 0)) return parent.range.part(digit, digits);
     if (by_ranks) return number == 0 ? KeyRange{} : lists.rank_map->range_of(parent.digit * digits + digit, digits);
@@ -82,8 +82,7 @@ static __device__ __forceinline__ KeyRange range_of(const Lists& lists, u32 numb
 
 // Adds the buckets that the next pass splits; `shared.large` has their digits. Each thread reserves the records of
 // one bucket; each warp writes the records of its blocks. All threads call it.
-static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 number, const Bucket& parent,
-                                                   Assigning& shared) {
+HR_FN void add_buckets(const Lists& lists, u32 number, const Bucket& parent, Assigning& shared) {
     const u32 i = threadIdx.x, larges = shared.larges;
     const u32 digit = i < larges ? shared.large[i] : 0;
     const u32 begin = i < larges ? shared.begin[digit] : 0;
@@ -121,8 +120,7 @@ static __device__ __forceinline__ void add_buckets(const Lists& lists, u32 numbe
 }
 
 // Assigns one bucket of pass `number`. `width`: bits of a key.
-static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 number, u32 bucket, u32 width,
-                                                     Assigning& shared) {
+HR_FN void assign_bucket(const Lists& lists, u32 number, u32 bucket, u32 width, Assigning& shared) {
     const u32 d = threadIdx.x;
     const PassStep step = lists.plan->step[number];
     u32* const cursors = cursors_of(lists, number) + static_cast<u64>(bucket) * digits;
@@ -167,15 +165,14 @@ static __device__ __forceinline__ void assign_bucket(const Lists& lists, u32 num
     __syncthreads();
 }
 
-// Assigns all buckets of pass `number`.
-static __device__ __forceinline__ void assign_buckets(const Lists& lists, u32 number, u32 width, Assigning& shared) {
+HR_FN void assign_buckets(const Lists& lists, u32 number, u32 width, Assigning& shared) {
     const u32 buckets = lists.counts[number].buckets;
     for (u32 bucket = blockIdx.x; bucket < buckets; bucket += gridDim.x)
         assign_bucket(lists, number, bucket, width, shared);
 }
 
 // Creates the first bucket, which has all keys. `totals`: counts for each digit and value, if they exist.
-static __device__ __forceinline__ void begin_lists(const Lists& lists, u32 count, const u64* totals) {
+HR_FN void begin_lists(const Lists& lists, u32 count, const u64* totals) {
     if (lists.plan->heavy != 0) count = lists.plan->remainder;
     const u32 blocks = (count - 1) / lists.keys_of_block + 1;
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < blocks; i += gridDim.x * threads) {
@@ -194,8 +191,7 @@ static __device__ __forceinline__ void begin_lists(const Lists& lists, u32 count
 }
 
 // Creates the first bucket and assigns it, in the same block.
-static __device__ __forceinline__ void begin_and_assign(const Lists& lists, u32 count, const u64* totals, u32 width,
-                                                        Assigning& shared) {
+HR_FN void begin_and_assign(const Lists& lists, u32 count, const u64* totals, u32 width, Assigning& shared) {
     begin_lists(lists, count, totals);
     if (blockIdx.x != 0) return;
     __syncthreads();

@@ -15,7 +15,7 @@ struct Leftovers {
     u32* number;
 };
 
-static __device__ __forceinline__ Leaf leaf_of(const uint4& record) { return {record.x, record.y, record.z, record.w}; }
+HR_FN Leaf leaf_of(const uint4& record) { return {record.x, record.y, record.z, record.w}; }
 
 struct Task {
     const List& list;
@@ -28,15 +28,15 @@ struct Task {
     uint4& record;  // of the next leaf bucket
     SortBins bins;
 
-    __device__ __forceinline__ const Key* keys_of(const Leaf& leaf) const {
+    HR_MEMBER const Key* keys_of(const Leaf& leaf) const {
         return static_cast<const Key*>(arrays.keys.to(leaf.from()));
     }
     // Returns the bits that order a key in its form in passes.
-    __device__ __forceinline__ Key code_of(Key moved) const { return with_equals ? rule.equal_code(moved) : moved; }
-    __device__ __forceinline__ bool keeps_keys() const { return (rule.fold | rule.toggle | rule.plus) == 0; }
+    HR_MEMBER Key code_of(Key moved) const { return with_equals ? rule.equal_code(moved) : moved; }
+    HR_MEMBER bool keeps_keys() const { return (rule.fold | rule.toggle | rule.plus) == 0; }
 };
 
-static __device__ __forceinline__ Spread spread_of(const Leaf& leaf, Key code) {
+HR_FN Spread spread_of(const Leaf& leaf, Key code) {
     const u32 bits = leaf.bits(), shift = leaf.shift();
     const Key prefix = bits < key_bits ? static_cast<Key>(code >> bits << bits) : Key{0};
     if (bits <= shift) return Spread::of_digits(prefix, bits, 1);
@@ -44,7 +44,7 @@ static __device__ __forceinline__ Spread spread_of(const Leaf& leaf, Key code) {
 }
 
 // Whether the distance of a key from the lowest one and its row fit one word.
-static __device__ __forceinline__ bool fits_word(const Leaf& leaf) {
+HR_FN bool fits_word(const Leaf& leaf) {
     if constexpr (!with_values) return true;
     const u32 bits = leaf.bits(), shift = leaf.shift();
     const u32 of_span = 32 - static_cast<u32>(__clz(static_cast<int>(leaf.span() - 1)));
@@ -62,20 +62,16 @@ struct LeafSort {
     u32 place[rounds];
 
     // Returns the position of the thread's item j in the bucket. Before the bucket it wraps to a large number.
-    __device__ __forceinline__ u32 item_place(u32 j) const {
-        return j * threads + threadIdx.x - leaf.begin % line_keys;
-    }
-    __device__ __forceinline__ bool is_there(u32 j) const {
-        return (j != 0 && j + 1 <= sure) || item_place(j) < leaf.count;
-    }
-    __device__ __forceinline__ void load() { load_from(task.keys_of(leaf)); }
-    __device__ __forceinline__ void load_from(const Key* from) {
+    HR_MEMBER u32 item_place(u32 j) const { return j * threads + threadIdx.x - leaf.begin % line_keys; }
+    HR_MEMBER bool is_there(u32 j) const { return (j != 0 && j + 1 <= sure) || item_place(j) < leaf.count; }
+    HR_MEMBER void load() { load_from(task.keys_of(leaf)); }
+    HR_MEMBER void load_from(const Key* from) {
         const Key* const in = from + (leaf.begin / line_keys * line_keys + threadIdx.x);
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) key[j] = is_there(j) ? in[j * threads] : Key{0};
     }
     // Counts keys; returns which of the thread's own bins have several.
-    __device__ __forceinline__ Several count(const Spread& spread) {
+    HR_MEMBER Several count(const Spread& spread) {
         const Counting counting = Counting::by(spread, leaf.count);
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
@@ -85,7 +81,7 @@ struct LeafSort {
         return scan_bins(task.bins, !with_values && spread.is_exact());
     }
     // Finds the bin of each key. Returns whether many keys share one.
-    __device__ __forceinline__ bool find_places(Spread& spread, Several& several) {
+    HR_MEMBER bool find_places(Spread& spread, Several& several) {
         several = count(spread);
         const bool is_crowded = task.bins.shared.is_crowded != 0;
         if (with_values || !is_crowded) return is_crowded;
@@ -97,7 +93,7 @@ struct LeafSort {
         several = count(spread);
         return task.bins.shared.is_crowded != 0;
     }
-    __device__ __forceinline__ void put(const Spread& spread) {
+    HR_MEMBER void put(const Spread& spread) {
         __syncthreads();
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
@@ -113,7 +109,7 @@ struct LeafSort {
         }
         __syncthreads();
     }
-    __device__ __forceinline__ Spread closer() {
+    HR_MEMBER Spread closer() {
         Key least = ~Key{0}, most = 0;
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
@@ -125,16 +121,16 @@ struct LeafSort {
         return look_closer(least, most, task.bins);
     }
     // Loads values; the loads are in flight while keys are put in order.
-    __device__ __forceinline__ void load_values(const MovedColumn& column) {
+    HR_MEMBER void load_values(const MovedColumn& column) {
         load_from(static_cast<const Key*>(column.from(leaf.from())));
     }
-    __device__ __forceinline__ void write_rows() {
+    HR_MEMBER void write_rows() {
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
             if (is_there(j)) task.rows[item_place(j)] = static_cast<u16>(place[j]);
         }
     }
-    __device__ __forceinline__ void move_values(const MovedColumn& column) {
+    HR_MEMBER void move_values(const MovedColumn& column) {
         Key* const out = static_cast<Key*>(column.to(leaf.to())) + (leaf.begin / line_keys * line_keys + threadIdx.x);
         Key* const stage = task.bins.staging;
         __syncthreads();
@@ -148,7 +144,7 @@ struct LeafSort {
             if (is_there(j)) out[j * threads] = stage[place[j]];
         }
     }
-    __device__ __forceinline__ void write(const Spread& spread) {
+    HR_MEMBER void write(const Spread& spread) {
         Key* const out =
             static_cast<Key*>(task.arrays.keys.to(leaf.to())) + (leaf.begin / line_keys * line_keys + threadIdx.x);
         const bool writes = !(with_values && with_equals) && (task.writes_keys != 0 || leaf.are_light());
@@ -161,7 +157,7 @@ struct LeafSort {
         }
     }
     template <class Write>
-    __device__ __forceinline__ void write_by(const Spread& spread, Write write_key) {
+    HR_MEMBER void write_by(const Spread& spread, Write write_key) {
 #pragma unroll
         for (u32 j = 0; j < rounds; ++j) {
             if (!is_there(j)) continue;
@@ -173,8 +169,8 @@ struct LeafSort {
 };
 
 // Prefetches an array's items of a bucket into the L2 cache, if the device can: the whole 16-byte units inside it.
-static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* items_there,
-                                               [[maybe_unused]] const Leaf& leaf, [[maybe_unused]] u32 width) {
+HR_FN void ask_for([[maybe_unused]] const void* items_there, [[maybe_unused]] const Leaf& leaf,
+                   [[maybe_unused]] u32 width) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
     if (items_there == nullptr) return;
     const u64 first = reinterpret_cast<u64>(items_there) + u64{leaf.begin} * width;
@@ -187,13 +183,13 @@ static __device__ __forceinline__ void ask_for([[maybe_unused]] const void* item
 
 // Copies the record of the next bucket to shared memory while this one is sorted, and prefetches its keys into the L2
 // cache.
-static __device__ __forceinline__ void fetch_next(const Task& task, u32 next) {
+HR_FN void fetch_next(const Task& task, u32 next) {
     if (threadIdx.x != 0 || next >= task.number) return;
     const Leaf* const leaf = task.list.leaves + (task.list.first + next * task.list.stride);
     tile::copy_async(&task.record, reinterpret_cast<const uint4*>(leaf));
 }
 
-static __device__ __forceinline__ void prefetch_next(const Task& task, u32 next) {
+HR_FN void prefetch_next(const Task& task, u32 next) {
     if (threadIdx.x != 0 || next >= task.number) return;
     tile::wait_for_copies();
     const Leaf leaf = leaf_of(task.record);
@@ -205,14 +201,14 @@ static __device__ __forceinline__ void prefetch_next(const Task& task, u32 next)
 }
 
 // Whether the first column's items are as wide as keys: they reuse the registers of the keys.
-static __device__ __forceinline__ bool moves_early(const Task& task, const Leaf& leaf) {
+HR_FN bool moves_early(const Task& task, const Leaf& leaf) {
     const MovedColumn& column = task.arrays.column[0];
     return task.arrays.columns != 0 && column.width == sizeof(Key) && column.from(leaf.from()) != nullptr;
 }
 
 // Sorts the keys of a bucket, and their rows. `spread`: the map of its keys to bins.
 template <u32 rounds, u32 sure>
-static __device__ __forceinline__ LeafOutcome sort_keys(const Task& task, const Leaf& leaf, u32 next, Spread& spread) {
+HR_FN LeafOutcome sort_keys(const Task& task, const Leaf& leaf, u32 next, Spread& spread) {
     LeafSort<rounds, sure> run = {task, leaf, {}, {}};
     run.load();
     spread = leaf.is_range() ? run.closer() : spread_of(leaf, task.code_of(task.keys_of(leaf)[leaf.begin]));
@@ -241,8 +237,7 @@ static __device__ __forceinline__ LeafOutcome sort_keys(const Task& task, const 
 // Selects code for about as many keys of a thread as the bucket has. All but a thread's first and last two keys exist
 // in every thread, so they need no test.
 template <u32 rounds>
-static __device__ __forceinline__ LeafOutcome sort_rounds(const Task& task, const Leaf& leaf, u32 next,
-                                                          Spread& spread) {
+HR_FN LeafOutcome sort_rounds(const Task& task, const Leaf& leaf, u32 next, Spread& spread) {
     if constexpr (rounds <= items / 2 + 1 || rounds <= 2) {
         return sort_keys<rounds, 0>(task, leaf, next, spread);
     } else {
@@ -253,14 +248,14 @@ static __device__ __forceinline__ LeafOutcome sort_rounds(const Task& task, cons
 }
 
 // Writes the keys of a bucket that are in order in shared memory.
-static __device__ __forceinline__ void write_staged(const Task& task, const Leaf& leaf) {
+HR_FN void write_staged(const Task& task, const Leaf& leaf) {
     if (task.writes_keys == 0 && !leaf.are_light()) return;
     Key* const out = static_cast<Key*>(task.arrays.keys.to(leaf.to())) + leaf.begin;
 #pragma unroll 4
     for (u32 i = threadIdx.x; i < leaf.count; i += threads) out[i] = task.rule.key(task.bins.staging[i]);
 }
 
-static __device__ __forceinline__ void move_values(const Task& task, const Leaf& leaf, void* stage) {
+HR_FN void move_values(const Task& task, const Leaf& leaf, void* stage) {
     const RowOrder rows = {task.rows, stage, leaf.begin, leaf.count};
     __syncthreads();
     if (with_equals && (task.writes_keys != 0 || leaf.are_light())) move_column(task.arrays.keys, leaf, rows);
@@ -270,7 +265,7 @@ static __device__ __forceinline__ void move_values(const Task& task, const Leaf&
     __syncthreads();
 }
 
-static __device__ __forceinline__ void sort_leaf(const Task& task, const Leaf& leaf, u32 next, void* memory) {
+HR_FN void sort_leaf(const Task& task, const Leaf& leaf, u32 next, void* memory) {
     Spread spread;
     const LeafOutcome outcome = sort_rounds<items>(task, leaf, next, spread);
     bool is_sorted = outcome == LeafOutcome::sorted;

@@ -48,19 +48,19 @@ struct Spread {
     u32 scale;
     u32 offset;  // maps the base to 0
 
-    static __device__ __forceinline__ Spread by_scale(Key base, u32 shift, u32 scale) {
+    HR_MEMBER static Spread by_scale(Key base, u32 shift, u32 scale) {
         const u32 least = scale == 0 ? 1 : scale;
         const Key from = static_cast<Key>(base >> shift << shift);
         return {from, shift, least, 0 - static_cast<u32>(from >> shift) * least};
     }
     // Returns the map for `span` digits with `below` bits below them.
-    static __device__ __forceinline__ Spread of_digits(Key base, u32 below, u32 span) {
+    HR_MEMBER static Spread of_digits(Key base, u32 below, u32 span) {
         const u32 shift = sizeof(Key) == 8 && below > 16 ? below - 16 : 0;
         const u32 of_one = span == 1 ? 0xFFFFFC00 : static_cast<u32>(4294966272.0f / static_cast<float>(span));
         return by_scale(base, shift, of_one >> (below - shift));
     }
     // Returns the map for keys that exceed the base by at most `most`.
-    static __device__ __forceinline__ Spread of_range(Key base, Key most) {
+    HR_MEMBER static Spread of_range(Key base, Key most) {
         if (most == 0) return by_scale(base, 0, 1);
         const u32 bits = 64 - static_cast<u32>(leading_zeros(most));
         const u32 shift = sizeof(Key) == 8 && bits > 30 ? bits - 30 : 0;
@@ -69,14 +69,14 @@ struct Spread {
         return by_scale(base, shift, static_cast<u32>(4294966272.0f / static_cast<float>(steps + 2)));
     }
     // Whether all keys of a bin are equal: an increment is at least a bin. Half of 2^32 has `words` bins, rounded up.
-    __device__ __forceinline__ bool is_exact() const { return shift == 0 && scale > (0x80000000u - 1) / words; }
+    HR_MEMBER bool is_exact() const { return shift == 0 && scale > (0x80000000u - 1) / words; }
     // Whether keys are more than twice as many bins apart as by another map.
-    __device__ __forceinline__ bool is_finer_than(const Spread& other) const {
+    HR_MEMBER bool is_finer_than(const Spread& other) const {
         const u32 more = other.shift - shift;
         const u64 own = shift <= other.shift ? u64{scale} << (more < 31 ? more : 31) : u64{scale} >> (0 - more);
         return own / 2 > other.scale;
     }
-    __device__ __forceinline__ u32 steps_of(Key code) const { return static_cast<u32>(code >> shift); }
+    HR_MEMBER u32 steps_of(Key code) const { return static_cast<u32>(code >> shift); }
 };
 
 struct BinSortShared {
@@ -92,17 +92,15 @@ struct SortBins {
     Key* staging;
     BinSortShared& shared;
 
-    __device__ __forceinline__ uint4* own() const { return reinterpret_cast<uint4*>(counters) + threadIdx.x * vectors; }
-    __device__ __forceinline__ u16* half_at(u32 byte) const {
-        return reinterpret_cast<u16*>(reinterpret_cast<u8*>(counters) + byte);
-    }
-    __device__ __forceinline__ void clear() const {
+    HR_MEMBER uint4* own() const { return reinterpret_cast<uint4*>(counters) + threadIdx.x * vectors; }
+    HR_MEMBER u16* half_at(u32 byte) const { return reinterpret_cast<u16*>(reinterpret_cast<u8*>(counters) + byte); }
+    HR_MEMBER void clear() const {
         const uint4 zero = {0, 0, 0, 0};
 #pragma unroll
         for (u32 i = 0; i < vectors; ++i) own()[i] = zero;
     }
     // Begins a count.
-    __device__ __forceinline__ void reset() const {
+    HR_MEMBER void reset() const {
         clear();
         if (threadIdx.x == 0) shared.is_crowded = 0;
     }
@@ -115,14 +113,14 @@ struct Counting {
     const Spread& spread;
     u32 scale, offset, one_below, first_half;
 
-    static __device__ __forceinline__ Counting by(const Spread& spread, u32 count) {
+    HR_MEMBER static Counting by(const Spread& spread, u32 count) {
         const u32 none = tile::shuffle(count, 0) >> 16;
         return {spread, spread.scale + none, spread.offset + none, none + 1, none + 0x5410};
     }
     // Returns the position of a key among all bins, in units of 2^-32.
-    __device__ __forceinline__ u32 position_of(Key code) const { return spread.steps_of(code) * scale + offset; }
+    HR_MEMBER u32 position_of(Key code) const { return spread.steps_of(code) * scale + offset; }
     // Counts a key. Returns the offset of its bin's counter in bytes, and above that the key's rank in its bin.
-    __device__ __forceinline__ u32 count(Key code, const SortBins& bins) const {
+    HR_MEMBER u32 count(Key code, const SortBins& bins) const {
         const u32 position = position_of(code);
         const u32 upper = static_cast<u32>(static_cast<i32>(position) >> 31);
         const u32 word = __umulhi(position * 2, 4 * words) & ~3u;
@@ -131,7 +129,7 @@ struct Counting {
         return __byte_perm(word | (upper & 2), seen, (upper & 0x7610) | (~upper & first_half));
     }
     // Marks the bin of a key, after its counter was replaced by its begin.
-    __device__ __forceinline__ void mark(Key code, const SortBins& bins) const {
+    HR_MEMBER void mark(Key code, const SortBins& bins) const {
         const u32 position = position_of(code), word = __umulhi(position * 2, 4 * words) & ~3u;
         atomicOr(reinterpret_cast<u32*>(bins.half_at(word)), position >> 31 == 0 ? bin_mark : bin_mark << 16);
     }
@@ -139,7 +137,7 @@ struct Counting {
 
 // Returns the inclusive sum over lanes. Two instructions a step: the shuffle's predicate says whether its source lane
 // exists.
-static __device__ __forceinline__ u32 sum_upto(u32 sum) {
+HR_FN u32 sum_upto(u32 sum) {
 #if defined(__CUDACC__)
 #pragma unroll
     for (u32 distance = 1; distance < tile::lanes; distance *= 2) {
@@ -156,7 +154,7 @@ static __device__ __forceinline__ u32 sum_upto(u32 sum) {
 }
 
 // Returns sums of the preceding warps, and of all; `upto` is that of the last lane. A few sums are added one by one.
-static __device__ __forceinline__ tile::WarpPrefix<u32> warps_before(u32 upto, BinSortShared& shared) {
+HR_FN tile::WarpPrefix<u32> warps_before(u32 upto, BinSortShared& shared) {
     if constexpr (warps > 8) {
         return tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), shared.totals);
     } else {
@@ -178,12 +176,12 @@ struct Several {
     u32 two, three;
     u32 past;  // ends of the last word's two bins
 
-    __device__ __forceinline__ void add(u32 count) {
+    HR_MEMBER void add(u32 count) {
         two = two >> 1 | ((count + 0x7FFE7FFE) & 0x80008000);
         three = three >> 1 | ((count + 0x7FFD7FFD) & 0x80008000);
     }
     // Removes one bit of a mask. Returns the offset of its bin among the thread's counters, in bytes.
-    static __device__ __forceinline__ u32 take(u32& left) {
+    HR_MEMBER static u32 take(u32& left) {
         const u32 bit = 31 - static_cast<u32>(__clz(static_cast<int>(left)));
         left ^= 1u << bit;
         return bit * 4 - (bit >> 4) * 62 - 4 * (16 - thread_words);
@@ -191,7 +189,7 @@ struct Several {
 };
 
 // Replaces counts by the begin of each bin.
-static __device__ __forceinline__ Several scan_bins(const SortBins& bins, bool is_exact) {
+HR_FN Several scan_bins(const SortBins& bins, bool is_exact) {
     u32 own[thread_words];
 #pragma unroll
     for (u32 i = 0; i < vectors; ++i) {
@@ -222,14 +220,14 @@ static __device__ __forceinline__ Several scan_bins(const SortBins& bins, bool i
     return several;
 }
 
-static __device__ __forceinline__ void exchange(Key& low, Key& high) {
+HR_FN void exchange(Key& low, Key& high) {
     const Key least = low < high ? low : high;
     high = low < high ? high : low;
     low = least;
 }
 
 // Sorts adjacent keys: three or four by a network. More are very rare.
-static __device__ __forceinline__ void order_run(Key* run, u32 count) {
+HR_FN void order_run(Key* run, u32 count) {
     Key first = run[0], second = run[1], third = run[2], fourth = count > 3 ? run[3] : ~Key{0};
     exchange(first, second);
     exchange(third, fourth);
@@ -253,7 +251,7 @@ static __device__ __forceinline__ void order_run(Key* run, u32 count) {
 }
 
 // Sorts the keys of bins with several. A thread reads no counters but its own.
-static __device__ __forceinline__ void order_bins(const SortBins& bins, const Several& several) {
+HR_FN void order_bins(const SortBins& bins, const Several& several) {
     const u32 own = threadIdx.x * (4 * thread_words);
     for (u32 left = several.two & ~several.three; left != 0;) {
         Key* const pair = bins.staging + *bins.half_at(own + Several::take(left));
@@ -273,7 +271,7 @@ static __device__ __forceinline__ void order_bins(const SortBins& bins, const Se
 
 // Returns the map for the true range of keys if many share a bin. `least`, `most`: the thread's lowest and highest
 // key.
-static __device__ __forceinline__ Spread look_closer(Key least, Key most, const SortBins& bins) {
+HR_FN Spread look_closer(Key least, Key most, const SortBins& bins) {
 #pragma unroll
     for (u32 distance = 16; distance != 0; distance /= 2) {
         const Key low = tile::shuffle_down(least, distance), high = tile::shuffle_down(most, distance);

@@ -15,7 +15,7 @@ struct RowOrder {
 };
 
 template <class Word>
-static __device__ __forceinline__ void move_plane(const Word* in, Word* out, u32 planes, const RowOrder& rows) {
+HR_FN void move_plane(const Word* in, Word* out, u32 planes, const RowOrder& rows) {
     Word* const stage = static_cast<Word*>(rows.stage);
 #pragma unroll 6
     for (u32 at = threadIdx.x; at < rows.count; at += threads) stage[at] = in[at * planes];
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void move_plane(const Word* in, Word* out, u32
 }
 
 template <class Word>
-static __device__ __forceinline__ void move_items(const void* from, void* to, u32 planes, const RowOrder& rows) {
+HR_FN void move_items(const void* from, void* to, u32 planes, const RowOrder& rows) {
     const Word* const in = static_cast<const Word*>(from) + rows.begin * planes;
     Word* const out = static_cast<Word*>(to) + rows.begin * planes;
 #pragma unroll 1
@@ -34,12 +34,12 @@ static __device__ __forceinline__ void move_items(const void* from, void* to, u3
 }
 
 template <class Row>
-static __device__ __forceinline__ void write_rows(void* to, const RowOrder& rows) {
+HR_FN void write_rows(void* to, const RowOrder& rows) {
     Row* const out = static_cast<Row*>(to) + rows.begin;
     for (u32 at = threadIdx.x; at < rows.count; at += threads) out[at] = static_cast<Row>(rows.begin + rows.row[at]);
 }
 
-static __device__ __forceinline__ void move_column(const MovedColumn& moved, const Leaf& leaf, const RowOrder& rows) {
+HR_FN void move_column(const MovedColumn& moved, const Leaf& leaf, const RowOrder& rows) {
     const void* const from = moved.from(leaf.from());
     void* const to = moved.to(leaf.to());
     const u32 width = moved.width;

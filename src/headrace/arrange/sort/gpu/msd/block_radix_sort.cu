@@ -9,8 +9,8 @@
 using namespace headrace;
 
 // Sorts a bucket from its buffer to the target. Keys in the source buffer are not codes yet.
-static __device__ __forceinline__ void sort_leaf(const Leaf& leaf, const KeyRule<Key>& rule, const SortArrays& arrays,
-                                                 u32 writes_keys, const BlockStorage& staging) {
+HR_FN void sort_leaf(const Leaf& leaf, const KeyRule<Key>& rule, const SortArrays& arrays, u32 writes_keys,
+                     const BlockStorage& staging) {
     const PassStep step = {0, leaf.from(), leaf.to(), 0};
     const Digit digit = digit_by_number(rule, 0);
     const bool is_given = step.from == BufferRole::source;

@@ -16,7 +16,7 @@ constexpr u32 count_items = HR_ITEMS;
 using namespace headrace;
 
 // Copies the counts of the second pass's buckets from the prefix histogram.
-static __device__ __forceinline__ void take_from_heads(const Lists& lists, u32 buckets) {
+HR_FN void take_from_heads(const Lists& lists, u32 buckets) {
     for (u32 i = blockIdx.x * threads + threadIdx.x; i < buckets * digits; i += gridDim.x * threads) {
         cursors_of(lists, 1)[i] = lists.heads[buckets_of(lists, 1)[i / digits].digit * digits + i % digits];
     }

@@ -104,7 +104,6 @@ HR_FN u32* cursors_of(const Lists& lists, u32 step) {
     return step % 2 == 0 || lists.odd_cursors == nullptr ? lists.cursors : lists.odd_cursors;
 }
 
-// Returns leaf bucket `i` of a size class.
 HR_FN Leaf* leaf_of(const Lists& lists, u32 size_class, u32 i) {
     const u32 list = size_class / 2;
     return lists.leaves[list] + (size_class % 2 == 0 ? i : lists.max_parts[list] - 1 - i);

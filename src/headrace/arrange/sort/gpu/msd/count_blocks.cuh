@@ -20,14 +20,14 @@ HR_TABLE u8 network[25][2] = {{0, 3}, {1, 7}, {2, 5}, {4, 8}, {0, 7}, {2, 4}, {3
                               {6, 8}, {2, 3}, {4, 5}, {6, 7}, {1, 2}, {3, 4}, {5, 6}};
 
 template <bool whole>
-static __device__ __forceinline__ void add_alone(const u32 (&digit)[count_items], u32* counters) {
+HR_FN void add_alone(const u32 (&digit)[count_items], u32* counters) {
 #pragma unroll
     for (u32 j = 0; j < count_items; ++j) {
         if (whole || digit[j] != not_there) atomicAdd(&counters[digit[j]], 1u);
     }
 }
 
-static __device__ __forceinline__ void add_reduced(const u32 (&digit)[count_items], u32* counters) {
+HR_FN void add_reduced(const u32 (&digit)[count_items], u32* counters) {
 #pragma unroll
     for (u32 first = 0; first < count_items; first += at_once) {
         u32 sorted[at_once];
@@ -63,13 +63,12 @@ struct CountTask {
     bool reduces;      // whether a thread adds equal digits at once
 
     // Converts a key as given to its form in passes.
-    __device__ __forceinline__ Key moved(Key key) const { return with_equals ? key : rule.code(key); }
+    HR_MEMBER Key moved(Key key) const { return with_equals ? key : rule.code(key); }
 };
 
 // Loads digits of keys from `in` on; those after `count` are missing. `digit_of`: the digit of a key in passes.
 template <bool whole, class DigitOf>
-static __device__ __forceinline__ void count_some(const Key* in, u32 count, const DigitOf& digit_of,
-                                                  const CountTask& task, u32* counters) {
+HR_FN void count_some(const Key* in, u32 count, const DigitOf& digit_of, const CountTask& task, u32* counters) {
     Key key[count_items] = {};
 #pragma unroll
     for (u32 j = 0; j < count_items; ++j) {
@@ -92,8 +91,7 @@ static __device__ __forceinline__ void count_some(const Key* in, u32 count, cons
 }
 
 template <class DigitOf>
-static __device__ __forceinline__ void count_block(const Key* in, u32 count, const DigitOf& digit_of,
-                                                   const CountTask& task, u32* counters) {
+HR_FN void count_block(const Key* in, u32 count, const DigitOf& digit_of, const CountTask& task, u32* counters) {
     u32 at = 0;
     for (; count - at >= threads * count_items; at += threads * count_items) {
         count_some<true>(in + at, threads * count_items, digit_of, task, counters);
@@ -102,7 +100,7 @@ static __device__ __forceinline__ void count_block(const Key* in, u32 count, con
 }
 
 // Counts pass `number` of the plan. `counters`: shared memory, a word a digit.
-static __device__ __forceinline__ void count_blocks(const CountTask& task, u32 number, u32* counters) {
+HR_FN void count_blocks(const CountTask& task, u32 number, u32* counters) {
     const Lists& lists = task.lists;
     const ListLengths& counts = lists.counts[number];
     const PassStep step = lists.plan->step[number];

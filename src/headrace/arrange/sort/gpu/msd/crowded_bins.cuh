@@ -11,7 +11,7 @@ namespace headrace {
 // distinct.
 constexpr u32 few_equal = 8, few_distinct = 32;
 
-static __device__ __forceinline__ Key warp_min(Key own) {
+HR_FN Key warp_min(Key own) {
     const u32 high = static_cast<u32>(u64{own} >> 32);
     const u32 least = sizeof(Key) == 4 ? 0 : __reduce_min_sync(tile::all_lanes, high);
     const u32 low = __reduce_min_sync(tile::all_lanes, high == least ? static_cast<u32>(own) : ~0u);
@@ -20,7 +20,7 @@ static __device__ __forceinline__ Key warp_min(Key own) {
 
 // Sorts adjacent keys by a warp. Returns false if they have more values than a warp has lanes, or the four lowest ones
 // have so few keys that this is likely. Then no key has moved.
-static __device__ __forceinline__ bool order_values(Key* run, u32 count) {
+HR_FN bool order_values(Key* run, u32 count) {
     Key value = 0;  // of the lane's number, in ascending order
     u32 begin = count;
     u32 values = 0, found = 0;  // values, and keys that have them
@@ -52,13 +52,13 @@ static __device__ __forceinline__ bool order_values(Key* run, u32 count) {
 }
 
 // Returns the end of a bin. `at`: the offset of its counter in bytes.
-static __device__ __forceinline__ u32 end_of_bin(const SortBins& bins, u32 at, u32 count) {
+HR_FN u32 end_of_bin(const SortBins& bins, u32 at, u32 count) {
     if (at + 4 < 4 * words) return *bins.half_at(at + 4) & ~bin_mark;
     return at % 4 == 0 ? *bins.half_at(2) & ~bin_mark : count;
 }
 
 // Returns a bit for each marked bin of the thread, as in a mask of Several.
-static __device__ __forceinline__ u32 marked_bins(const SortBins& bins) {
+HR_FN u32 marked_bins(const SortBins& bins) {
     u32 marked = 0;
 #pragma unroll
     for (u32 i = 0; i < vectors; ++i) {
@@ -71,7 +71,7 @@ static __device__ __forceinline__ u32 marked_bins(const SortBins& bins) {
 }
 
 // Sorts the keys of marked bins. Returns false if a bin has too many values.
-static __device__ __forceinline__ bool order_marked_bins(const SortBins& bins, u32 count, bool are_distinct) {
+HR_FN bool order_marked_bins(const SortBins& bins, u32 count, bool are_distinct) {
     const u32 few = are_distinct ? few_distinct : few_equal;
     bool is_ordered = true;
     u32 left = marked_bins(bins);
@@ -99,7 +99,7 @@ static __device__ __forceinline__ bool order_marked_bins(const SortBins& bins, u
 
 // Sorts a bucket of `count` keys that are in their bins. Returns false if it cannot. If an eighth of the keys precede a
 // lower one, most are distinct. All threads call it.
-static __device__ __forceinline__ bool order_crowded(const SortBins& bins, const Spread& spread, u32 count) {
+HR_FN bool order_crowded(const SortBins& bins, const Spread& spread, u32 count) {
     const Counting counting = Counting::by(spread, count);
     u32 falls = 0;
 #pragma unroll 4

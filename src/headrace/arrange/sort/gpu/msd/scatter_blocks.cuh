@@ -20,7 +20,7 @@ static_assert(!with_equals);
 // Extracts the digit of a key in its form in passes. A byte of a 4-byte key takes one instruction.
 struct ScatterDigit {
     u32 shift, mask, byte;
-    __device__ __forceinline__ u32 operator()(Key key) const {
+    HR_MEMBER u32 operator()(Key key) const {
         if constexpr (bits == 8 && sizeof(Key) == 4) return tile::permute(static_cast<u32>(key), 0, byte);
         return static_cast<u32>(key >> shift) & mask;
     }
@@ -29,7 +29,7 @@ struct ScatterDigit {
 // Finds the digit of a key by splitters, in the first pass.
 struct SplitterDigit {
     const SplitterTree* tree;
-    __device__ __forceinline__ u32 operator()(Key key) const { return tree->digit_of(key); }
+    HR_MEMBER u32 operator()(Key key) const { return tree->digit_of(key); }
 };
 
 template <class DigitOf>
@@ -45,8 +45,7 @@ struct Scatter {
 };
 
 template <class DigitOf>
-static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatter<DigitOf>& task,
-                                                  const KeyBlock& block) {
+HR_FN void load_block(Key (&key)[items], const Scatter<DigitOf>& task, const KeyBlock& block) {
     const Key* const in = task.in + block.begin;
     if (block.count == tile_keys) {
         load_keys<true>(key, in, tile_keys);
@@ -57,9 +56,8 @@ static __device__ __forceinline__ void load_block(Key (&key)[items], const Scatt
 
 // Scatters one loaded block, then loads `next`.
 template <class DigitOf>
-static __device__ __forceinline__ void scatter_block(Key (&key)[items], const Scatter<DigitOf>& task,
-                                                     const DigitOf& digit_of, const KeyBlock& block,
-                                                     const KeyBlock& next) {
+HR_FN void scatter_block(Key (&key)[items], const Scatter<DigitOf>& task, const DigitOf& digit_of,
+                         const KeyBlock& block, const KeyBlock& next) {
     DigitBins<u32, DigitOf>& bins = task.bins;
     const Left left = bin_keys(key, block.count, digit_of, bins, task.staging);
     const bool are_left = __syncthreads_or((left.full | left.alike) != 0) != 0;
@@ -90,8 +88,8 @@ struct Scattering {
 // Scatters the blocks of pass `number`. `digit_of_bucket` returns the digit of a bucket's keys. In the first pass, keys
 // become codes.
 template <class DigitOf, class OfBucket>
-static __device__ __forceinline__ void scatter_by(const OfBucket& digit_of_bucket, const Scattering& given, u32 number,
-                                                  bool is_first, void* memory) {
+HR_FN void scatter_by(const OfBucket& digit_of_bucket, const Scattering& given, u32 number, bool is_first,
+                      void* memory) {
     const Lists& lists = given.lists;
     const KeyRule<Key>& rule = given.rule;
     const u32 blocks = lists.counts[number].blocks;
@@ -131,15 +129,13 @@ static __device__ __forceinline__ void scatter_by(const OfBucket& digit_of_bucke
 }
 
 template <class Ranks>
-static __device__ __forceinline__ void scatter_by_ranks(const Scattering& given, u32 number, bool is_first,
-                                                        void* memory) {
+HR_FN void scatter_by_ranks(const Scattering& given, u32 number, bool is_first, void* memory) {
     const RankDigit<Ranks> digit_of(given.lists.rank_map, number);
     scatter_by<RankDigit<Ranks>>([&](u32) { return digit_of; }, given, number, is_first, memory);
 }
 
 // Scatters keys of 8 bytes by splitters.
-static __device__ __forceinline__ void scatter_by_splitters(const Scattering& given, u32 number, bool is_first,
-                                                            void* memory) {
+HR_FN void scatter_by_splitters(const Scattering& given, u32 number, bool is_first, void* memory) {
     __shared__ SplitterTree tree;
     tree.load(given.lists.splitters);
     __syncthreads();
@@ -148,8 +144,7 @@ static __device__ __forceinline__ void scatter_by_splitters(const Scattering& gi
 }
 
 // Runs pass `number` of the plan by digits or by the highest bits.
-static __device__ __forceinline__ void scatter_by_bits(const Scattering& given, u32 number, bool is_first,
-                                                       void* memory) {
+HR_FN void scatter_by_bits(const Scattering& given, u32 number, bool is_first, void* memory) {
     const DevicePlan& plan = *given.lists.plan;
     const u32 digit = plan.step[number].digit;
     const u32 shift = plan.division == Division::top_bits ? key_bits - bits : digit * bits;
@@ -158,7 +153,7 @@ static __device__ __forceinline__ void scatter_by_bits(const Scattering& given, 
 }
 
 // Runs pass `number` of the plan: by splitters or estimated ranks and then by ranges, or by bits.
-static __device__ __forceinline__ void scatter_blocks(const Scattering& given, u32 number, bool is_first) {
+HR_FN void scatter_blocks(const Scattering& given, u32 number, bool is_first) {
     constexpr u32 bins_bytes = sizeof(DigitBins<u32, ScatterDigit>) + sizeof(RankDigit<CellRanks>);
     __shared__ uint4 bins[(bins_bytes + 15) / 16];
     const Lists& lists = given.lists;

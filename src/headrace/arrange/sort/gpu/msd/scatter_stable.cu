@@ -27,18 +27,17 @@ struct ScatterState {
     bool is_first, is_last;  // whether keys become codes, and codes become keys
 };
 
-static __device__ __forceinline__ SplitTile tile_of(const KeyBlock& block) { return {block.begin, block.count}; }
+HR_FN SplitTile tile_of(const KeyBlock& block) { return {block.begin, block.count}; }
 
 // Loads a block's record, by one thread; an empty one after the last block.
-static __device__ __forceinline__ KeyBlock block_at(const ScatterState& state, u32 i) {
+HR_FN KeyBlock block_at(const ScatterState& state, u32 i) {
     return i < state.blocks ? state.list[i] : KeyBlock{0, 0, 0, 0};
 }
 
 // Scatters the loaded block `i` of the list. `block` and `i` become the next one's, which is loaded while this one is
 // written.
 template <bool whole>
-static __device__ __forceinline__ void scatter_block_stably(Loaded& loaded, const ScatterState& state, KeyBlock& block,
-                                                            u32& i) {
+HR_FN void scatter_block_stably(Loaded& loaded, const ScatterState& state, KeyBlock& block, u32& i) {
     const SplitWork& work = state.work;
     const KeyBlock own = block;
     const u32 number = i, d = threadIdx.x;
@@ -76,14 +75,14 @@ static __device__ __forceinline__ void scatter_block_stably(Loaded& loaded, cons
 }
 
 template <bool whole>
-static __device__ __forceinline__ void load_and_scatter(const ScatterState& state, KeyBlock& block, u32& i) {
+HR_FN void load_and_scatter(const ScatterState& state, KeyBlock& block, u32& i) {
     Loaded loaded = {};
     load_moved<whole>(loaded, state.work, tile_of(block), block.begin);
     scatter_block_stably<whole>(loaded, state, block, i);
 }
 
 // Scatters blocks. Consecutive whole tiles overlap their loads; a bucket's last block is loaded at its turn.
-static __device__ __forceinline__ void scatter_blocks_stably(const ScatterState& state, KeyBlock block, u32 i) {
+HR_FN void scatter_blocks_stably(const ScatterState& state, KeyBlock block, u32 i) {
     while (i < state.blocks) {
         if (block.count != tile_keys) {
             load_and_scatter<false>(state, block, i);
@@ -108,13 +107,13 @@ struct StableScatter {
 };
 
 // Returns the digit of a pass: whole bytes, or the highest bits.
-static __device__ __forceinline__ Digit digit_of_pass(const KeyRule<Key>& rule, const DevicePlan& plan, u32 number) {
+HR_FN Digit digit_of_pass(const KeyRule<Key>& rule, const DevicePlan& plan, u32 number) {
     const bool is_top = bits != 8 && plan.division == Division::top_bits;
     return is_top ? digit_at_shift(rule, key_bits - bits, bits) : digit_by_number(rule, plan.step[number].digit);
 }
 
 // Runs pass `number` of the plan, which has blocks. In the first pass, keys become codes.
-static __device__ __forceinline__ void scatter_stably(const StableScatter& task, u32 number, bool is_first) {
+HR_FN void scatter_stably(const StableScatter& task, u32 number, bool is_first) {
     __shared__ Columns columns;
     __shared__ KeyBlock block;
     const Lists& lists = task.lists;
@@ -161,7 +160,7 @@ static_assert(sizeof(Assigning) <= tile_keys * place_bytes && digits <= tile_key
 
 // Clears look-back states. The host does not clear them beforehand: a sort that does not choose MSD has no use for
 // them.
-static __device__ __forceinline__ void clear_states(void* states, u64 bytes) {
+HR_FN void clear_states(void* states, u64 bytes) {
     uint4* const all = static_cast<uint4*>(states);
     const u64 step = static_cast<u64>(gridDim.x) * threads;
     for (u64 i = static_cast<u64>(blockIdx.x) * threads + threadIdx.x; i < bytes / 16; i += step) all[i] = {0, 0, 0, 0};

@@ -29,7 +29,7 @@ struct Tail {
 // Runs passes from `number` on. That one has blocks or, if `has_first`, may be the first. `scatter(number)` is the
 // last part of a pass.
 template <bool has_first, class Scatter>
-static __device__ __forceinline__ void run_tail(u32 number, const Tail& tail, const Scatter& scatter) {
+HR_FN void run_tail(u32 number, const Tail& tail, const Scatter& scatter) {
     const Lists& lists = tail.counting.lists;
     Assigning& shared = *reinterpret_cast<Assigning*>(tail.memory);
 #pragma unroll 1

@@ -29,7 +29,7 @@ struct DigitPass {
 };
 
 // Orders keys by one digit and finds their positions. Returns false if all share the digit; then keys are unchanged.
-static __device__ __forceinline__ bool order_digit(ThreadKeys& own, const DigitPass& turn) {
+HR_FN bool order_digit(ThreadKeys& own, const DigitPass& turn) {
     const SplitWork& work = turn.work;
     u32* const rows = reinterpret_cast<u32*>(work.staging + tile_keys);
     const DigitRun found = count_digits<false>(own.key, work, turn.tile);
@@ -57,7 +57,7 @@ static __device__ __forceinline__ bool order_digit(ThreadKeys& own, const DigitP
     return true;
 }
 
-static __device__ __forceinline__ void stay(ThreadKeys& own, const SplitTile& tile) {
+HR_FN void stay(ThreadKeys& own, const SplitTile& tile) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         own.to[j] = item_place(j) < tile.count ? static_cast<u32>(tile.begin) + item_place(j) : nowhere;
@@ -70,8 +70,7 @@ struct ExchangeHalf {
 };
 
 // Writes keys to one half of the memory and, after a barrier, loads those of the block's positions.
-static __device__ __forceinline__ void exchange_all(ThreadKeys& own, const SplitTile& tile, const ExchangeHalf& half,
-                                                    GridBarrier& barrier) {
+HR_FN void exchange_all(ThreadKeys& own, const SplitTile& tile, const ExchangeHalf& half, GridBarrier& barrier) {
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
         if (own.to[j] == nowhere) continue;
@@ -90,8 +89,7 @@ static __device__ __forceinline__ void exchange_all(ThreadKeys& own, const Split
 
 // Gathers a column. In place, all blocks must have read it before one writes.
 template <class Item>
-static __device__ __forceinline__ void fetch_rows(const void* from, void* to, const ThreadKeys& own, u32 stride,
-                                                  GridBarrier& barrier) {
+HR_FN void fetch_rows(const void* from, void* to, const ThreadKeys& own, u32 stride, GridBarrier& barrier) {
     Item item[items];
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -106,8 +104,7 @@ static __device__ __forceinline__ void fetch_rows(const void* from, void* to, co
     }
 }
 
-static __device__ __forceinline__ void fetch_array(const MovedColumn& moved, const ThreadKeys& own,
-                                                   GridBarrier& barrier) {
+HR_FN void fetch_array(const MovedColumn& moved, const ThreadKeys& own, GridBarrier& barrier) {
     if (moved.width == 1) fetch_rows<u8>(moved.source, moved.target, own, 1, barrier);
     if (moved.width == 2) fetch_rows<u16>(moved.source, moved.target, own, 1, barrier);
     if (moved.width == 4) fetch_rows<u32>(moved.source, moved.target, own, 1, barrier);

@@ -13,14 +13,12 @@ namespace headrace {
 struct PackedCounts {
     static constexpr u32 bits_of_one = 15, mask = (1u << bits_of_one) - 1;
 
-    static __device__ __forceinline__ u32 pack(u32 low, u32 high, u32 turn) {
+    HR_MEMBER static u32 pack(u32 low, u32 high, u32 turn) {
         return low | high << bits_of_one | (turn + 1) / 2 << 2 * bits_of_one;
     }
-    static __device__ __forceinline__ u32 low(u32 word) { return word & mask; }
-    static __device__ __forceinline__ u32 high(u32 word) { return word >> bits_of_one & mask; }
-    static __device__ __forceinline__ bool is_of(u32 word, u32 turn) {
-        return word >> 2 * bits_of_one == ((turn + 1) / 2 & 3);
-    }
+    HR_MEMBER static u32 low(u32 word) { return word & mask; }
+    HR_MEMBER static u32 high(u32 word) { return word >> bits_of_one & mask; }
+    HR_MEMBER static bool is_of(u32 word, u32 turn) { return word >> 2 * bits_of_one == ((turn + 1) / 2 & 3); }
 };
 
 constexpr u32 count_words = digits / 2;  // of a block
@@ -34,19 +32,19 @@ struct Sums {
 };
 
 // Whether the columns move in place of rows: there is one, as wide as a row.
-static __device__ __forceinline__ bool moves_as_rows(const SortArrays& arrays) {
+HR_FN bool moves_as_rows(const SortArrays& arrays) {
     return with_values && arrays.columns == 1 && arrays.column[0].width == 4;
 }
 
 class AllCounts {
 public:
     // `memory`: two words for each block and two digits; a block may be one digit ahead.
-    __device__ __forceinline__ AllCounts(u32* memory, GridBarrier& barrier, Sums& sums)
+    HR_MEMBER AllCounts(u32* memory, GridBarrier& barrier, Sums& sums)
         : memory_(memory), barrier_(barrier), sums_(sums) {}
 
     // Publishes counts; thread d that of digit d. All threads call it. In turn 0 the memory is uninitialised, so a
     // barrier protects its first half, and the second half is marked as empty.
-    __device__ __forceinline__ void post(u32 turn, u32 count) {
+    HR_MEMBER void post(u32 turn, u32 count) {
         const u32 half = gridDim.x * count_words;
         const u32 next = tile::shuffle_down(count, 1);
         const u32 d = threadIdx.x, own = blockIdx.x * count_words + d / 2;
@@ -64,7 +62,7 @@ public:
 
     // Waits for all counts; all threads call it after `post`. Returns true if one digit has all `count` keys. If not,
     // `sums` are set.
-    __device__ __forceinline__ bool wait(u32 turn, u32 count) {
+    HR_MEMBER bool wait(u32 turn, u32 count) {
         if (turn == 0) barrier_.wait();
         add_up(memory_ + turn % 2 * gridDim.x * count_words, turn);
         __syncthreads();
@@ -73,7 +71,7 @@ public:
 
 private:
     // Loads words of several blocks from `first` on, and repeats the loads of those that are missing.
-    static __device__ __forceinline__ void load(u32 (&some)[at_once], const u32* mine, u32 left, u32 turn) {
+    HR_MEMBER static void load(u32 (&some)[at_once], const u32* mine, u32 left, u32 turn) {
         const u32 nothing = PackedCounts::pack(0, 0, turn);
 #pragma unroll
         for (u32 k = 0; k < at_once; ++k) some[k] = k * readers < left ? ~nothing : nothing;
@@ -91,7 +89,7 @@ private:
     }
 
     // Adds counts of two digits. Each reader handles every `readers`-th block.
-    __device__ __forceinline__ void add_up(const u32* counts, u32 turn) {
+    HR_MEMBER void add_up(const u32* counts, u32 turn) {
         const u32 word = threadIdx.x % count_words, reader = threadIdx.x / count_words;
         u32 total[2] = {}, before[2] = {};
 #pragma unroll 1

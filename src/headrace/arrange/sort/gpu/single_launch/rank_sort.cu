@@ -30,11 +30,9 @@ using Code = Either<sizeof(Key) == 8, u64, u32>;  // the type of comparisons
 
 // Returns the slot of key number `at`. Probes of one step are a power of two apart and would all be in one bank
 // without gaps.
-static __device__ __forceinline__ constexpr u32 slot_of(u32 at) { return at + at / (lanes * 4 / sizeof(Code)); }
+HR_FN constexpr u32 slot_of(u32 at) { return at + at / (lanes * 4 / sizeof(Code)); }
 
-static __device__ __forceinline__ constexpr i32 bytes_to(u32 at) {
-    return static_cast<i32>(slot_of(at) * sizeof(Code));
-}
+HR_FN constexpr i32 bytes_to(u32 at) { return static_cast<i32>(slot_of(at) * sizeof(Code)); }
 
 struct BlockKeys {
     Code code[block_keys];              // by row
@@ -49,14 +47,14 @@ enum class RowSide : u32 { before, after, mixed };
 
 // Whether an own key precedes another key, whose row is earlier or not.
 template <RowSide side>
-static __device__ __forceinline__ bool comes_before(Code own, Code other, bool is_earlier) {
+HR_FN bool comes_before(Code own, Code other, bool is_earlier) {
     if constexpr (side == RowSide::before) return own < other;
     if constexpr (side == RowSide::after) return own <= other;
     return own < other || (own == other && !is_earlier);
 }
 
 // Sorts the block's keys. Several threads compare each key with all others.
-static __device__ __forceinline__ void order_own(BlockKeys& own, Code given) {
+HR_FN void order_own(BlockKeys& own, Code given) {
     constexpr u32 share = block_keys * block_keys / threads;
     const u32 row = threadIdx.x % block_keys, first = threadIdx.x / block_keys * share;
     if (threadIdx.x < block_keys) {
@@ -81,12 +79,12 @@ struct InputKeys {
     u32 count;
     const KeyRule<Key>& rule;
 
-    __device__ __forceinline__ Code code(u32 at) const {
+    HR_MEMBER Code code(u32 at) const {
         const Key key = keys[at];
         return with_equals ? rule.equal_code(key) : rule.code(key);
     }
     // Loads groups from number `first` on. Missing keys compare above all and come last.
-    __device__ __forceinline__ void load(Code (&some)[groups_at_once], u32 first) const {
+    HR_MEMBER void load(Code (&some)[groups_at_once], u32 first) const {
 #pragma unroll
         for (u32 j = 0; j < groups_at_once; ++j) {
             const u32 at = (first + j) * lanes + tile::lane();
@@ -98,7 +96,7 @@ struct InputKeys {
 
 // Counts the keys of adjacent groups from number `first` on, except the block's own.
 template <RowSide side>
-static __device__ __forceinline__ void count_groups(BlockKeys& own, const Code (&some)[groups_at_once], u32 first) {
+HR_FN void count_groups(BlockKeys& own, const Code (&some)[groups_at_once], u32 first) {
     const u32 block_first_group = blockIdx.x * block_groups;
     const u8* const ordered = reinterpret_cast<const u8*>(own.ordered);
     i32 gap[groups_at_once] = {};  // signed, in bytes: a step's distance is part of its load
@@ -120,8 +118,7 @@ static __device__ __forceinline__ void count_groups(BlockKeys& own, const Code (
 }
 
 // Counts the groups of each warp, in multiples of `groups_at_once`.
-static __device__ __forceinline__ void count_all(BlockKeys& own, const InputKeys& given,
-                                                 Code (&next_codes)[groups_at_once], u32 first, u32 last) {
+HR_FN void count_all(BlockKeys& own, const InputKeys& given, Code (&next_codes)[groups_at_once], u32 first, u32 last) {
     const u32 block_first_group = blockIdx.x * block_groups;
 #pragma unroll 1
     for (; first < last; first += groups_at_once) {
@@ -140,7 +137,7 @@ static __device__ __forceinline__ void count_all(BlockKeys& own, const InputKeys
 }
 
 // Returns the position of the thread's key.
-static __device__ __forceinline__ u32 place_among_all(BlockKeys& own) {
+HR_FN u32 place_among_all(BlockKeys& own) {
     __syncthreads();
     const bool has_key = threadIdx.x < block_keys;
     if (has_key) own.upto[threadIdx.x] = tile::scan_warp<Sum<u32>>(own.gap[slot_of(threadIdx.x)]);

@@ -60,7 +60,6 @@ HR_FN u32 last_start(const ConvertMemory& memory, u32 at, u32 otherwise) {
                                            : 32 * word + 31 - static_cast<u32>(__clz(static_cast<int>(bits)));
 }
 
-// Returns whether the byte ends a record.
 HR_FN bool ends_record(const ConvertMemory& memory, u32 at) { return memory.records[at / 32] >> (at % 32) & 1; }
 
 // Returns whether a field is open there. A comment line has no fields.

@@ -47,7 +47,6 @@ HR_FN u32 real_ends(const ConvertMemory& memory, const PlainDialect& dialect, u3
 // Each thread has consecutive words.
 HR_FN u32 thread_first_word() { return head_chunks + threadIdx.x * chunks_per_thread; }
 
-// Resolves one word.
 HR_FN void resolve_word(const ConvertMemory& memory, const PlainDialect& dialect, u32 word, u32 number,
                         MaskCarry& carry, ThreadMasks& own) {
     u32 separators = memory.ends[word], lines = memory.records[word];

@@ -6,8 +6,7 @@
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 #include "index/hash_map/gpu/reductions.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // A thread's row. `number`: its position in the order of the batch, below 0xFFFFFFFD.
 template <class L>
@@ -25,7 +24,7 @@ struct BlockCounts {
 // Returns whether a thread's rank is the smallest of those that threads of the block have for one word, which is
 // overwritten. `word`: null for a thread without a row. All threads of the block take part.
 template <class Word>
-__device__ __forceinline__ bool wins_word(Word* word, u32 rank) {
+HR_FN bool wins_word(Word* word, u32 rank) {
     if (word != nullptr) tile::store_relaxed(word, static_cast<Word>(~Word{0}));
     __syncthreads();
     if (word != nullptr) atomicMin(word, Word{rank});
@@ -38,7 +37,7 @@ __device__ __forceinline__ bool wins_word(Word* word, u32 rank) {
 // Gives a value the first or the last of the values of its rows. `held`: null for a thread without a row. All threads
 // of the block take part.
 template <class Value>
-__device__ __forceinline__ void keep_in_order(Value* held, Value value, u32 number, SlotReduction how) {
+HR_FN void keep_in_order(Value* held, Value value, u32 number, SlotReduction how) {
     const bool is_active = held != nullptr;
     if (how == SlotReduction::last && is_active) tile::store_relaxed(held, value);
     __syncthreads();
@@ -49,8 +48,7 @@ __device__ __forceinline__ void keep_in_order(Value* held, Value value, u32 numb
 // Inserts rows, and reduces the values of present and repeated keys. With `first`, no key is present before. If a row
 // has no memory, no key is added and no value changes. All threads of the block take part, and all get the counts.
 template <class L>
-__device__ __forceinline__ BlockCounts upsert_by_block(const SlabTable& table, const BlockRow<L>& row,
-                                                       SlotReduction how) {
+HR_FN BlockCounts upsert_by_block(const SlabTable& table, const BlockRow<L>& row, SlotReduction how) {
     const u32 slot = insert_absent<L>(table, row.pair, row.is_active);
     const bool is_inserted = row.is_active && slot != no_slot, is_fresh = is_inserted && (slot & fresh) != 0;
     u8* const slab = slab_of_slot(table, is_inserted ? slot : 0);
@@ -73,5 +71,4 @@ __device__ __forceinline__ BlockCounts upsert_by_block(const SlabTable& table, c
     return {added, 0};
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

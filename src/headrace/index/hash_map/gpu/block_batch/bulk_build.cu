@@ -41,8 +41,8 @@ struct BlockRows {
 
 // Calls `work(row, pair, hash)` for the rows of marked slabs. They are in a list, unless there are too many.
 template <class Work>
-static __device__ __forceinline__ void visit_marked(const ListBuilder<L>& builder, const OrderedBatch& batch,
-                                                    const BlockRows& rows, const Work& work) {
+HR_FN void visit_marked(const ListBuilder<L>& builder, const OrderedBatch& batch, const BlockRows& rows,
+                        const Work& work) {
     const u32 listed = builder.shared.repeated_count;
     if (!builder.are_all_marked && listed <= threads) {
         if (threadIdx.x >= listed) return;
@@ -59,8 +59,7 @@ static __device__ __forceinline__ void visit_marked(const ListBuilder<L>& builde
 }
 
 // Lists the rows of marked slabs.
-static __device__ __forceinline__ void list_marked(ListBuilder<L>& builder, const OrderedBatch& batch,
-                                                   const BlockRows& rows) {
+HR_FN void list_marked(ListBuilder<L>& builder, const OrderedBatch& batch, const BlockRows& rows) {
     for (u64 row = rows.begin + threadIdx.x; row < rows.end; row += threads) {
         const Key hash = batch.hashes[row], key = hashed_key(hash, batch.seed);
         if (!builder.has(hash) || !builder.is_marked(builder.slab_of(key, hash))) continue;
@@ -70,8 +69,8 @@ static __device__ __forceinline__ void list_marked(ListBuilder<L>& builder, cons
 }
 
 // Gives repeated keys in marked slabs the values that the reduction of all their rows has. The keys are all there.
-static __device__ __forceinline__ void reduce_repeated(const ListBuilder<L>& builder, const OrderedBatch& batch,
-                                                       const BlockRows& rows, SlotReduction how) {
+HR_FN void reduce_repeated(const ListBuilder<L>& builder, const OrderedBatch& batch, const BlockRows& rows,
+                           SlotReduction how) {
     const bool is_ordered = how == SlotReduction::last || how == SlotReduction::first;
     constexpr Value all = static_cast<Value>(~Value{0}), sign = static_cast<Value>(~(all >> 1));
     Value start = all;
@@ -106,7 +105,7 @@ static __device__ __forceinline__ void reduce_repeated(const ListBuilder<L>& bui
 }
 
 // Returns the rows that a block reads.
-static __device__ __forceinline__ BlockRows rows_of_block(const OrderedBatch& batch, u32 block_bits) {
+HR_FN BlockRows rows_of_block(const OrderedBatch& batch, u32 block_bits) {
     const u64 begin = static_cast<u64>(blockIdx.x) << batch.bits;
     const u64 last = (static_cast<u64>(blockIdx.x + 1) << batch.bits) - 1;
     return {batch.starts[begin >> block_bits], batch.starts[(last >> block_bits) + 1]};
@@ -115,8 +114,7 @@ static __device__ __forceinline__ BlockRows rows_of_block(const OrderedBatch& ba
 // Places all rows in slabs, and calls `leave` for rows whose slab is full. Several rows are loaded before one is
 // placed.
 template <class Leave>
-static __device__ __forceinline__ void place_rows(ListBuilder<L>& builder, const OrderedBatch& batch,
-                                                  const BlockRows& rows, const Leave& leave) {
+HR_FN void place_rows(ListBuilder<L>& builder, const OrderedBatch& batch, const BlockRows& rows, const Leave& leave) {
     constexpr u32 loads = 4;
     for (u64 first = rows.begin + threadIdx.x; first < rows.end; first += loads * threads) {
         Key hashes[loads];
@@ -139,8 +137,7 @@ static __device__ __forceinline__ void place_rows(ListBuilder<L>& builder, const
 }
 
 // Fills the marked slabs again, where equal keys have one slot.
-static __device__ __forceinline__ void fill_marked(ListBuilder<L>& builder, const OrderedBatch& batch,
-                                                   const BlockRows& rows, SlotReduction how) {
+HR_FN void fill_marked(ListBuilder<L>& builder, const OrderedBatch& batch, const BlockRows& rows, SlotReduction how) {
     builder.clear_marked();
     if (!builder.are_all_marked) list_marked(builder, batch, rows);
     __syncthreads();
@@ -224,8 +221,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Adds the pairs of a slab of an old table, whose words a group of lanes has loaded.
-static __device__ __forceinline__ void add_slab(ListBuilder<L>& builder, const SlabTable& old, u32 slab,
-                                                const tile::WordPair& words) {
+HR_FN void add_slab(ListBuilder<L>& builder, const SlabTable& old, u32 slab, const tile::WordPair& words) {
     for (u32 p = 0; p < L::lane_keys; ++p) {
         const u32 number = slab::group_lane() * L::lane_keys + p, position = p * slab::group_lanes + slab::group_lane();
         const Key key = L::lane_key(words, p);

@@ -15,8 +15,7 @@
 #pragma once
 #include "index/hash_map/gpu/block_batch/block_upsert.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 constexpr u32 block_buckets = HR_BUCKETS;            // at most
 constexpr u32 block_slab_count = block_buckets + 1;  // the last one is for the key that marks empty slots
@@ -24,13 +23,13 @@ constexpr u32 marked = 1u << 31;                     // of a slab that may have 
 constexpr u32 dropped = ~0u;                         // source of a pair that is no longer left
 
 // Returns a word that is equal for equal keys.
-__device__ __forceinline__ u32 digest(u32 key) { return key; }
-__device__ __forceinline__ u32 digest(u64 key) { return low_word(key) ^ high_word(key) * 0x9E3779B1u; }
+HR_FN u32 digest(u32 key) { return key; }
+HR_FN u32 digest(u64 key) { return low_word(key) ^ high_word(key) * 0x9E3779B1u; }
 
 // Returns whether two keys in the words of a group of lanes may be equal, to one lane at least. All lanes of the warp
 // take part.
 template <class L>
-__device__ __forceinline__ bool may_repeat(const tile::WordPair& words) {
+HR_FN bool may_repeat(const tile::WordPair& words) {
     constexpr u32 key_lanes = (L::slots + L::lane_keys - 1) / L::lane_keys;
     constexpr u32 ring = key_lanes > group_lanes / 2 ? group_lanes : group_lanes / 2;
     u32 own[L::lane_keys];
@@ -296,5 +295,4 @@ private:
     }
 };
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

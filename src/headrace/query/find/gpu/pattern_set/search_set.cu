@@ -24,7 +24,7 @@ constexpr u32 rows = 32 / windows_per_row;
 using Part = WarpRows<rows>;
 
 // `counts`: the block's counts of the patterns, or null.
-static __device__ __forceinline__ void add(const SetTask& found, u64 position, u32 pattern, u32* counts) {
+HR_FN void add(const SetTask& found, u64 position, u32 pattern, u32* counts) {
     if (counts != nullptr) {
         atomicAdd(&counts[pattern], 1u);
         return;
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void add(const SetTask& found, u64 position, u
     if (at < found.capacity) found.keys[at] = position << found.pattern_bits | pattern;
 }
 
-static __device__ __forceinline__ bool occurs(const PatternTable& table, FindTask& task, u32 pattern, u64 position) {
+HR_FN bool occurs(const PatternTable& table, FindTask& task, u32 pattern, u64 position) {
     const PatternBytes bytes = table.patterns[pattern];
     if (bytes.length > task.size - position) return false;
     task.pattern = table.bytes + bytes.begin;
@@ -50,7 +50,7 @@ static __device__ __forceinline__ bool occurs(const PatternTable& table, FindTas
 
 // Fingerprint of the window whose word `i` is word(4 * i).
 template <class Word>
-static __device__ __forceinline__ u32 print_of(const PatternTable& table, const Word& word) {
+HR_FN u32 print_of(const PatternTable& table, const Word& word) {
     u32 print = 0;
 #pragma unroll
     for (u32 i = 0; i < words; ++i) {
@@ -62,7 +62,7 @@ static __device__ __forceinline__ u32 print_of(const PatternTable& table, const 
 }
 
 // Verifies the patterns of a window at byte `at` of the text, which may be outside of it.
-static __device__ __forceinline__ void verify(const PatternTable& table, const SetTask& found, i64 at, u32* counts) {
+HR_FN void verify(const PatternTable& table, const SetTask& found, i64 at, u32* counts) {
     if (at < 0 || at >= static_cast<i64>(found.size)) return;
     FindTask task{};
     task.text = found.text;
@@ -80,7 +80,7 @@ static __device__ __forceinline__ void verify(const PatternTable& table, const S
 }
 
 // Returns a bit for each window of the lane, by row: whether the table has its fingerprint's slot.
-static __device__ __forceinline__ u32 probable_windows(const PatternTable& table, const u32* slots, const Part& text) {
+HR_FN u32 probable_windows(const PatternTable& table, const u32* slots, const Part& text) {
     u32 probable = 0;
 #pragma unroll
     for (u32 row = 0; row < rows; ++row) {

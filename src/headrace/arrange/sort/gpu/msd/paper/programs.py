@@ -1,7 +1,5 @@
 """Lists the programs of the paper's scatter, computed from tuning.py. They are compiled at their first use."""
 
-from __future__ import annotations
-
 from headrace.arrange.sort.gpu.common.key_type import KeyType, SortProgram, program_rows
 from headrace.arrange.sort.gpu.msd.tuning import TUNINGS
 from headrace.gpu.kernels.source import Programs

@@ -21,8 +21,7 @@ struct DigitRuns {
 };
 
 // Computes exclusive sums of the digits' counts, and reserves space in the sub-buckets.
-static __device__ __forceinline__ void reserve_runs(const Lists& lists, const KeyBlock& block, u32 count,
-                                                    DigitRuns& runs) {
+HR_FN void reserve_runs(const Lists& lists, const KeyBlock& block, u32 count, DigitRuns& runs) {
     const u32 d = threadIdx.x;
     const u32 upto = tile::scan_warp<Sum<u32>>(count);
     const u32 before = tile::scan_warps<Sum<u32>, threads>(tile::shuffle(upto, tile::lanes - 1), runs.totals).before;
@@ -33,11 +32,10 @@ static __device__ __forceinline__ void reserve_runs(const Lists& lists, const Ke
     runs.to[d] = reserved - start;
 }
 
-static __device__ __forceinline__ u32 place_in_block(u32 j) { return j * threads + threadIdx.x; }
+HR_FN u32 place_in_block(u32 j) { return j * threads + threadIdx.x; }
 
 // Finds the places of a thread's keys in the tile, up to three equal ones at once.
-static __device__ __forceinline__ void place_ahead(const Key (&key)[items], const Digit& digit, u32 count,
-                                                   DigitRuns& runs, u32 (&place)[items]) {
+HR_FN void place_ahead(const Key (&key)[items], const Digit& digit, u32 count, DigitRuns& runs, u32 (&place)[items]) {
     u32 more = 0, at = 0;
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -59,8 +57,8 @@ static __device__ __forceinline__ void place_ahead(const Key (&key)[items], cons
     }
 }
 
-static __device__ __forceinline__ void place_keys(const Key (&key)[items], const Lists& lists, const KeyBlock& block,
-                                                  u32 i, const Digit& digit, DigitRuns& runs, u32 (&place)[items]) {
+HR_FN void place_keys(const Key (&key)[items], const Lists& lists, const KeyBlock& block, u32 i, const Digit& digit,
+                      DigitRuns& runs, u32 (&place)[items]) {
     const u32 d = threadIdx.x;
     const u32 count = d < digits ? lists.block_counts[static_cast<u64>(i) * digits + d] : 0;
     reserve_runs(lists, block, count, runs);
@@ -75,9 +73,8 @@ static __device__ __forceinline__ void place_keys(const Key (&key)[items], const
 
 // Scatters a column, or one half of 16-byte items, which are `stride` apart.
 template <class Value>
-static __device__ __forceinline__ void scatter_values(const void* from, void* to, const KeyBlock& block, Value* staging,
-                                                      const u32 (&place)[items], const u32 (&target)[items],
-                                                      u32 stride) {
+HR_FN void scatter_values(const void* from, void* to, const KeyBlock& block, Value* staging, const u32 (&place)[items],
+                          const u32 (&target)[items], u32 stride) {
     __syncthreads();
 #pragma unroll
     for (u32 j = 0; j < items; ++j) {
@@ -94,9 +91,8 @@ static __device__ __forceinline__ void scatter_values(const void* from, void* to
     }
 }
 
-static __device__ __forceinline__ void scatter_column(const MovedColumn& moved, const PassStep& step,
-                                                      const KeyBlock& block, void* staging, const u32 (&place)[items],
-                                                      const u32 (&target)[items]) {
+HR_FN void scatter_column(const MovedColumn& moved, const PassStep& step, const KeyBlock& block, void* staging,
+                          const u32 (&place)[items], const u32 (&target)[items]) {
     const void* const from = moved.from(step.from);
     void* const to = moved.to(step.to);
     if (moved.width == 1) scatter_values(from, to, block, static_cast<u8*>(staging), place, target, 1);
@@ -109,8 +105,8 @@ static __device__ __forceinline__ void scatter_column(const MovedColumn& moved, 
     }
 }
 
-static __device__ __forceinline__ void scatter_block(const Lists& lists, u32 number, u32 i, const Digit& digit,
-                                                     const SortArrays& arrays, void* memory, DigitRuns& runs) {
+HR_FN void scatter_block(const Lists& lists, u32 number, u32 i, const Digit& digit, const SortArrays& arrays,
+                         void* memory, DigitRuns& runs) {
     const PassStep step = lists.plan->step[number];
     const KeyBlock block = blocks_of(lists, number)[i];
     const Key* const in = static_cast<const Key*>(arrays.keys.from(step.from)) + block.begin;

@@ -6,11 +6,10 @@
 #pragma once
 #include "index/hash_map/gpu/hash_map_ref.cuh"
 
-namespace headrace {
-namespace slab {
+namespace headrace::slab {
 
 // Returns an empty position; different warps begin at different ones.
-__device__ __forceinline__ u32 chosen_position(u32 empties) {
+HR_FN u32 chosen_position(u32 empties) {
     const u32 begin = (blockIdx.x + threadIdx.x / group_lanes) % tile::lanes;
     const u32 after = empties & ~low_mask(begin);
     return __ffs(after != 0 ? after : empties) - 1;
@@ -19,8 +18,7 @@ __device__ __forceinline__ u32 chosen_position(u32 empties) {
 // Puts a slab that has the pair in its first slot after the first slab of a list, whose second slab is `second`.
 // Returns `no_slab`, or the slab that another thread has put there.
 template <class L>
-__device__ __forceinline__ u32 put_second(const SlabTable& table, u32 first, u32 second, u32 slab,
-                                          const NewPair<L>& pair) {
+HR_FN u32 put_second(const SlabTable& table, u32 first, u32 second, u32 slab, const NewPair<L>& pair) {
     u8* const added = slab_at(table, slab);
     store_pair<L>(added, 0, pair);
     tile::store_relaxed(next_in(added), second);
@@ -46,8 +44,7 @@ struct Appended {
 // INSERT. A thread that has looked at `max_looks` slabs gives up, and so do the threads of its warp that have the same
 // list. If no other thread changes the list, an insertion looks at two slabs at most.
 template <class L>
-__device__ __forceinline__ Appended insert_pair(const SlabTable& table, const NewPair<L>& pair, bool is_active,
-                                                u32 max_looks) {
+HR_FN Appended insert_pair(const SlabTable& table, const NewPair<L>& pair, bool is_active, u32 max_looks) {
     u32 looks = 0;
     bool is_postponed = false;
     const auto step = [&](Insertion<L>& own, const tile::WordPair& words, const Turn& turn) {
@@ -83,7 +80,7 @@ __device__ __forceinline__ Appended insert_pair(const SlabTable& table, const Ne
 // Puts a full slab after the first slab of a list. All pairs of the slab are stored. One lane calls it, and no thread
 // walks along the list meanwhile: the list is whole at the end of the kernel.
 template <class L>
-__device__ __forceinline__ void put_full(const SlabTable& table, const StoredKey<L>& home, u32 slab) {
+HR_FN void put_full(const SlabTable& table, const StoredKey<L>& home, u32 slab) {
     u8* const added = slab_at(table, slab);
     note_key<L>(table, home, slab);
     if (home.slab == table.buckets) tile::store_relaxed(mark_in(added), 0u);
@@ -94,8 +91,7 @@ __device__ __forceinline__ void put_full(const SlabTable& table, const StoredKey
 // those of the key of lane `source`, which a group of lanes serves. A lane's list ends early unless visitor.goes_on().
 // All lanes of the warp take part.
 template <class L, class Visitor>
-__device__ __forceinline__ void visit_lists(const SlabTable& table, typename L::Key key, bool is_active,
-                                            Visitor& visitor) {
+HR_FN void visit_lists(const SlabTable& table, typename L::Key key, bool is_active, Visitor& visitor) {
     const StoredKey<L> own = stored_key<L>(table, key);
     u32 slab = own.slab;
     for (Turn turn; next_turn(is_active, turn);) {
@@ -111,5 +107,4 @@ __device__ __forceinline__ void visit_lists(const SlabTable& table, typename L::
     }
 }
 
-}  // namespace slab
-}  // namespace headrace
+}  // namespace headrace::slab

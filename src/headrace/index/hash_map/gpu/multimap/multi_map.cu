@@ -9,7 +9,7 @@
 #include "gpu/block/partition_point.cuh"
 #include "index/hash_map/gpu/batch_rows.cuh"
 #include "index/hash_map/gpu/mixed_task.hpp"
-#include "index/hash_map/gpu/multi_map_ref.cuh"
+#include "index/hash_map/gpu/multimap/multi_map_ref.cuh"
 #include "index/hash_map/rules/map_operation.hpp"
 
 using namespace headrace;
@@ -19,14 +19,14 @@ using slab::Key, slab::L, slab::Value;
 
 // Calls work(position) for each of some positions of a slab that this lane of the group has.
 template <class Work>
-static __device__ __forceinline__ void each_own_position(u32 positions, const Work& work) {
+HR_FN void each_own_position(u32 positions, const Work& work) {
     for (u32 p = 0; p < L::lane_keys; ++p) {
         const u32 position = p * slab::group_lanes + slab::group_lane();
         if ((positions >> position & 1) != 0) work(position);
     }
 }
 
-static __device__ __forceinline__ Value lesser(Value a, Value b) { return b < a ? b : a; }
+HR_FN Value lesser(Value a, Value b) { return b < a ? b : a; }
 
 // A visitor of whole lists.
 struct ListVisitor {
@@ -120,13 +120,13 @@ struct SlotVisitor : ListVisitor {
     }
 };
 
-static __device__ __forceinline__ KeyRule<Value> order_of(NumberKind kind) {
+HR_FN KeyRule<Value> order_of(NumberKind kind) {
     constexpr Value sign = static_cast<Value>(Value{1} << KeyRule<Value>::highest);
     const Value fold = kind == NumberKind::floating ? static_cast<Value>(sign - 1) : Value{0};
     return {fold, kind == NumberKind::unsigned_integer ? Value{0} : sign, Value{0}, Value{0}};
 }
 
-static __device__ __forceinline__ void add_of_warp(u64* counter, u64 number) {
+HR_FN void add_of_warp(u64* counter, u64 number) {
     const u64 sum = tile::reduce_warp<Sum<u64>>(number);
     if (tile::lane() == 0 && sum != 0) atomicAdd(counter, sum);
 }
