@@ -1,5 +1,6 @@
-// Copies the strings of rows. Short ones are gathered in shared memory, so that stores are adjacent. Long ones are
-// copied by all warps once all rows are read. The sizes measured per 32 records give each warp its target.
+// Copies the strings of rows. Of short ones, lanes store words of the result. Longer ones are gathered in shared
+// memory, so that stores are adjacent. Long ones are copied by all warps once all rows are read. The sizes measured per
+// 32 records give each warp the target of its first row.
 #pragma once
 
 #include "columns/convert/gpu/fast/row_sizes.cuh"
@@ -206,8 +207,9 @@ HR_FN void put_bytes(u8* to, u32 word, u32 n) {
     }
 }
 
-// Copies the lanes' strings to `to` by words of `to`. The lane of a word's first byte stores it. For that it has the
-// four bytes that follow its string, of one later lane or several.
+// Copies the lanes' strings to `to` by words of `to`. The lane of a word's first byte stores it. Example "Joan", "of",
+// "Arc" to byte 2 of a word: lane 0 stores "Jo" by bytes and "anof", lane 2 stores "Arc" by bytes. For that each lane
+// has the four bytes that follow its string, of one later lane or several.
 HR_FN void copy_words(const RowMemory& memory, u8* to, const RowString& own, u32 total) {
     u32 text[1];
     load_from(staged_words(memory), own.begin, text);
