@@ -1,5 +1,6 @@
 // Copies the strings of rows. Short ones are gathered in shared memory, so that stores are adjacent. Long ones are
-// copied by all warps once all rows are read. The sizes measured per 32 records give each warp its target.
+// copied by all warps once all rows are read. The sizes measured per 32 records give each warp the target of its first
+// row.
 #pragma once
 
 #include "columns/convert/gpu/fast/row_sizes.cuh"
@@ -188,52 +189,6 @@ HR_FN void copy_tiny(const RowMemory& memory, u8* to, const RowString& own) {
     }
 }
 
-// Returns the first n bytes of a word, up to 4, and then those of another one.
-HR_FN u32 join_bytes(u32 first, u32 then, u32 n) {
-    const u32 shift = 32 - 8 * n;
-    return __funnelshift_rc(first << (shift % 32), then, shift);
-}
-
-// Stores the first n bytes of a word, up to 4.
-HR_FN void put_bytes(u8* to, u32 word, u32 n) {
-    if (n >= 4) {
-        *tile::in_global(reinterpret_cast<u32*>(to)) = word;
-        return;
-    }
-#pragma unroll
-    for (u32 i = 0; i < 3; ++i) {
-        if (i < n) *tile::in_global(to + i) = static_cast<u8>(word >> (8 * i));
-    }
-}
-
-// Copies the lanes' strings to `to` by words of `to`. The lane of a word's first byte stores it. For that it has the
-// four bytes that follow its string, of one later lane or several.
-HR_FN void copy_words(const RowMemory& memory, u8* to, const RowString& own, u32 total) {
-    u32 text[1];
-    load_from(staged_words(memory), own.begin, text);
-    u32 bytes = text[0], known = own.until == total ? 4 : min(own.raw, 4u);
-#pragma unroll 1
-    for (u32 distance = 1; __any_sync(tile::all_lanes, known < 4); distance *= 2) {
-        bytes = join_bytes(bytes, tile::shuffle_down(bytes, distance), known);
-        known = min(known + tile::shuffle_down(known, distance), 4u);
-    }
-    const u32 later = tile::shuffle_down(bytes, 1);
-    const u32 lead = (0 - static_cast<u32>(reinterpret_cast<u64>(to)) - own.before) % 4;
-    if (tile::lane() == 0) put_bytes(to, bytes, min(lead, total));
-    u8* place = to + own.before + lead;
-    const u32 shift = 8 * (own.begin + lead);
-    const u32* next = staged_words(memory) + (own.begin + lead) / 4;
-    u32 low = *next++, left = own.raw - min(lead, own.raw);
-#pragma unroll 1
-    for (; left >= 4; left -= 4, place += 4) {
-        const u32 high = *next++;
-        *tile::in_global(reinterpret_cast<u32*>(place)) = __funnelshift_r(low, high, shift);
-        low = high;
-    }
-    if (left != 0)
-        put_bytes(place, join_bytes(__funnelshift_r(low, *next, shift), later, left), total - own.until + left);
-}
-
 // Leaves the strings of 32 rows to all warps, once all rows are read.
 HR_FN void leave_to_block(RowStrings& strings, u8* to, const RowString& own) {
     u32 slot = 0;
@@ -342,8 +297,6 @@ HR_FN void read_strings(RowMemory& memory, const RowTask& task, const RowTile& t
         u8* const to = column.values + place;
         if (__all_sync(tile::all_lanes, own.raw <= tiny_string && !has_dropped(own))) {
             copy_tiny(memory, to, own);
-        } else if (total <= direct_strings && __all_sync(tile::all_lanes, !has_dropped(own))) {
-            copy_words(memory, to, own, total);
         } else if (total > long_strings) {
             leave_to_block(strings, to, own);
         } else if (copies_each(own, total)) {

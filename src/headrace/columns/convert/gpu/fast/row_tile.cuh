@@ -40,7 +40,6 @@ constexpr u32 pad_vectors = 5;    // vectors after the tile that loads may reach
 constexpr u32 pad_chunks = 3;
 constexpr u32 stream_bytes = may_quote ? 512 : 1360;
 constexpr u32 tiny_string = 4;
-constexpr u32 direct_strings = 8 * tile::lanes;  // up to this size a lane stores words of the result itself
 // From this size on a warp copies strings of 32 rows one by one if some have dropped bytes.
 constexpr u32 dropped_strings = 48 * tile::lanes;
 constexpr u32 long_string = 1024;  // from this size on a warp or a block copies a string, instead of a lane

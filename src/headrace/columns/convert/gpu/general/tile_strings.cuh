@@ -52,9 +52,9 @@ HR_FN u32 leave_to_block(ConvertMemory& memory, u8* to, u32 begin, u32 size, u32
     return 0;
 }
 
-// Bytes of a long piece that a warp copies at a time: each lane stores four words. These are 127 words of the result,
-// or 128 with the partial ones at both ends.
-constexpr u32 part_words = 4, part_bytes = 4 * (part_words * tile::lanes - 1);
+// Bytes of a long piece that a warp copies at a time: each lane stores one word. These are 31 words of the result, or
+// 32 with the partial ones at both ends.
+constexpr u32 part_bytes = 124;
 
 HR_FN void copy_part(const ConvertMemory& memory, const LongPiece& piece, u32 part) {
     const u32 begin = piece.begin + part_bytes * part;
@@ -72,19 +72,15 @@ HR_FN void copy_part(const ConvertMemory& memory, const LongPiece& piece, u32 pa
             return;
         }
     }
-    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) & 3);
-#pragma unroll
-    for (u32 k = 0; k < part_words; ++k) {
-        const u32 last = 4 * (k * tile::lanes + tile::lane()) + 4;
-        const u32 from = last < skew + 4 ? 0 : last - 4 - skew, stop = min(last - skew, count);
-        if (stop == from + 4) {
-            u32 word[1];
-            load_before(reinterpret_cast<const u32*>(memory.text), begin + stop, word);
-            *reinterpret_cast<u32*>(to + from) = word[0];
-        } else {
-            for (u32 i = from; i < stop; ++i) to[i] = text[begin + i];
-        }
+    const u32 skew = static_cast<u32>(reinterpret_cast<u64>(to) & 3), last = 4 * tile::lane() + 4;
+    const u32 from = last < skew + 4 ? 0 : last - 4 - skew, stop = last < skew ? 0 : min(last - skew, count);
+    if (stop == from + 4) {
+        u32 word[1];
+        load_before(reinterpret_cast<const u32*>(memory.text), begin + stop, word);
+        *reinterpret_cast<u32*>(to + from) = word[0];
+        return;
     }
+    for (u32 i = from; i < stop; ++i) to[i] = text[begin + i];
 }
 
 // Copies the long pieces. Call after a barrier.
