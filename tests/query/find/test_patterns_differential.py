@@ -115,6 +115,18 @@ def test_long_pattern() -> None:
     check(text.tobytes(), text[1 : (1 << 20) + 1].tobytes())
 
 
+@pytest.mark.long
+def test_positions_past_32_bits() -> None:
+    text = np.zeros((1 << 32) + 1000, np.uint8)  # pages that are only read take no memory
+    pattern, places = bytes(range(1, 21)), [5, (1 << 32) - 10, (1 << 32) + 900]
+    for place in places:
+        text[place : place + len(pattern)] = np.frombuffer(pattern, np.uint8)
+    assert headrace.find(text, pattern).tolist() == places
+    assert headrace.find_first(text[6:], pattern) == places[1] - 6 and headrace.count(text, pattern) == 3
+    hits = headrace.find_any(text, [pattern, pattern[3:]])
+    assert hits.positions.tolist() == sorted([*places, *(place + 3 for place in places)])
+
+
 @given(st.text("aé€𝄞b", max_size=80), st.text("aé€𝄞b", min_size=1, max_size=3))
 def test_hits_are_at_boundaries_of_characters(text: str, pattern: str) -> None:
     at = [i for i in range(len(text)) if text.startswith(pattern, i)]
