@@ -7,9 +7,10 @@
 #include <memory>
 #include <thread>
 
+#include "columns/dictionary/few_texts.hpp"
+#include "columns/dictionary/text_column.hpp"
 #include "core/cpu/threads/thread_pool.hpp"
 #include "core/hash.hpp"
-#include "encode/texts.hpp"
 
 namespace headrace {
 
@@ -93,20 +94,17 @@ private:
         const usize few = std::min(FEW_TEXTS, limit_);
         if (text_count() > few || texts.form == TextForm::view || texts.all_bytes() == 0) return begin;
         FewTexts known;
-        u64 row = begin;
-        while (row < end && text_count() <= few) {
-            row += texts.find(known, row, texts.present_from(row, end), places + row);
-            if (row == end) break;
-            if (!texts.is_null(row)) {
-                const std::string_view text = texts.text(row);
-                usize added = 0;
-                places[row] = place_of(texts, text, key_of(text), row, added);
-                known.add(text, places[row]);
-                if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
-            }
-            ++row;
+        for (u64 row = begin; row < end; ++row) {
+            if (texts.is_null(row)) continue;
+            const std::string_view text = texts.text(row);
+            if (known.find(reinterpret_cast<const u8*>(text.data()), text.size(), places[row])) continue;
+            if (text_count() > few) return row;
+            usize added = 0;
+            places[row] = place_of(texts, text, key_of(text), row, added);
+            known.add(text, places[row]);
+            if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
         }
-        return row;
+        return end;
     }
 
     [[gnu::noinline]] u64 insert_many(const TextColumn& texts, u64 begin, u64 end, u32* places) {
