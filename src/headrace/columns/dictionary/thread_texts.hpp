@@ -6,6 +6,7 @@
 
 #include "columns/convert/cpu/convert.hpp"
 #include "columns/dictionary/few_texts.hpp"
+#include "columns/dictionary/text_key.hpp"
 
 namespace headrace {
 
@@ -16,7 +17,8 @@ struct TextRun {
 };
 
 // The distinct texts of one column in the tiles of one thread, numbered in the order of their first rows. A hash table
-// with linear probing, at most half full, has the numbers. A seed keeps outsiders from preparing texts that collide.
+// with linear probing has the numbers. It is at most a quarter full, since a text at another slot than its first costs a
+// wrong prediction.
 class ThreadTexts {
 public:
     explicit ThreadTexts(u64 seed) : seed_(seed), slots_(64) {}
@@ -33,17 +35,27 @@ public:
     }
 
 private:
+    static constexpr u32 NO_CODE = ~u32{0};
+    struct Slot {
+        TextKey key;
+        u32 size, code = NO_CODE;
+    };
     struct NumberedText {
-        u64 hash, first_row;
+        u64 first_row;
         usize end;  // of its bytes
     };
 
-    // A call, so that the loop for known texts keeps its values in registers.
-    [[gnu::noinline]] u32 code_of(std::string_view given, u64 row);
+    usize encode_few(const TextSpans& texts, const TextRun& run, const u64* nulls, FewTexts& known, u32* codes);
+    usize encode_many(const TextSpans& texts, const TextRun& run, const u64* nulls, u32* codes);
+    u32 code_of(std::string_view given, const TextKey& key, u64 row);
+    u32 add(std::string_view given, u64 row);
+    [[gnu::noinline]] u32 look_up(std::string_view given, u64 row) {
+        return code_of(given, TextKey::of(given, seed_), row);
+    }
     void grow();
 
     u64 seed_;
-    std::vector<u32> slots_;  // code + 1, or 0
+    std::vector<Slot> slots_;
     std::vector<NumberedText> texts_;
     std::vector<u8> bytes_;
 };
