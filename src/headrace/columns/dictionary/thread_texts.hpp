@@ -17,8 +17,8 @@ struct TextRun {
 };
 
 // The distinct texts of one column in the tiles of one thread, numbered in the order of their first rows. A hash table
-// with linear probing has the numbers. It is at most a quarter full, since a text at another slot than its first costs a
-// wrong prediction.
+// with linear probing has the numbers. It is at most a quarter full, since a text at another slot than its first costs
+// a wrong prediction.
 class ThreadTexts {
 public:
     explicit ThreadTexts(u64 seed) : seed_(seed), slots_(64) {}
