@@ -19,7 +19,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "gpu": ("device", "block", "containers", "memory", "transfer", "kernels"),
     "sources": ("compression", "encoding", "kinds", "."),
     "structure": (".", "cpu", "gpu"),
-    "columns": (".", "rules", "plan", "buffers", "records", "convert", "infer", "faults", "finish", "load"),
+    "columns": (".", "rules", "plan", "buffers", "records", "convert", "dictionary", "infer", "faults", "finish", "load"),
     "columns/convert": ("cpu", "gpu"),
     "columns/convert/gpu": (".", "fast", "general"),
     "export": ("arrow", "target", "text", "."),

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "encode/texts.hpp"
+#include "columns/dictionary/dictionary.hpp"
 
 using namespace headrace;
 

@@ -48,7 +48,8 @@ inline ColumnType column_type(nanobind::handle given) {
     return type;
 }
 
-// (type name, null count, values, validity or None, offsets or None), and a buffer of long texts for views
+// (type name, null count, values, validity or None, offsets or None). Views have a buffer of long texts in addition,
+// and dictionaries the values, offsets and number of their texts.
 inline nanobind::tuple column_tuple(LoadedColumn& column) {
     if (column.views) {
         const nanobind::object views = make_buffer(std::move(column.offsets));
@@ -56,6 +57,13 @@ inline nanobind::tuple column_tuple(LoadedColumn& column) {
         const auto tuple = nanobind::make_tuple("string_view", column.null_count, views, validity, nanobind::none());
         if (column.values.size() == 0) return tuple;
         return nanobind::tuple(tuple + nanobind::make_tuple(make_buffer(std::move(column.values))));
+    }
+    if (column.dictionary) {
+        LoadedTexts& texts = *column.dictionary;
+        return nanobind::make_tuple("dictionary", column.null_count, make_buffer(std::move(column.values)),
+                                    buffer_or_none(std::move(column.validity)), nanobind::none(),
+                                    make_buffer(std::move(texts.values)), make_buffer(std::move(texts.offsets)),
+                                    texts.count);
     }
     nanobind::object offsets = nanobind::none();
     if (is_string(column.type)) offsets = make_buffer(std::move(column.offsets));

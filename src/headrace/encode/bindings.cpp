@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "columns/dictionary/dictionary.hpp"
 #include "core/layouts/layout.hpp"
 #include "encode/texts.hpp"
 #include "encode/texts_task.hpp"

@@ -1,4 +1,5 @@
-#include "encode/pieces.hpp"
+#include "columns/dictionary/pieces.hpp"
+#include "encode/texts.hpp"
 
 namespace headrace {
 namespace {

@@ -130,7 +130,8 @@ def _loaded_where_wanted(source: OpenSource, prepared: Prepared, options: CsvOpt
     plan, device = load_plan(source, prepared, options), wanted_device(source, options)
     if device.kind == "cpu":
         if may_encode_texts(prepared, options):
-            plan = replace(plan, views=_view_positions(prepared, options))
+            views, dictionaries = (_text_positions(prepared, options, name) for name in ("string_view", "dictionary"))
+            plan = replace(plan, views=views, dictionaries=dictionaries)
         return encode_texts(load(source, options.dialect, plan, LoadRun(options.progress)), prepared, options)
     from headrace.columns.load.gpu.load_text import launcher_for, load_text, loads_on  # imports the packages for GPUs
 
@@ -146,10 +147,10 @@ def may_encode_texts(prepared: Prepared, options: CsvOptions) -> bool:
     return options.values.text_type is not None or any(type_ is not None and type_.name in ENCODED for type_ in given)
 
 
-def _view_positions(prepared: Prepared, options: CsvOptions) -> tuple[int, ...]:
-    """Return the positions of columns that become views if they are text."""
+def _text_positions(prepared: Prepared, options: CsvOptions, name: str) -> tuple[int, ...]:
+    """Return the positions of columns that get the type `name` if they are text."""
     wanted = [given or options.values.text_type for given in prepared.columns.types]
-    return tuple(position for position, type_ in enumerate(wanted) if type_ is not None and type_.name == "string_view")
+    return tuple(position for position, type_ in enumerate(wanted) if type_ is not None and type_.name == name)
 
 
 def encode_texts_on_gpu(launcher: GpuLauncher, loaded: Loaded, prepared: Prepared, options: CsvOptions) -> Loaded:

@@ -17,12 +17,19 @@ struct Evidence {
     u32 file = 0;
 };
 
+// Distinct texts as Arrow's strings.
+struct LoadedTexts {
+    Region values, offsets;
+    u64 count = 0;
+};
+
 struct LoadedColumn {
     ColumnType type;
-    bool views = false;  // strings as Arrow's views
-    Region values;       // for strings, their bytes; for views, those of texts that are not inline
-    Region offsets;      // strings only; for views, these
-    Region validity;     // bit 1: valid; empty if there are no nulls
+    bool views = false;                     // strings as Arrow's views
+    Region values;                          // for strings, their bytes; for views, those of texts that are not inline
+    Region offsets;                         // strings only; for views, these
+    Region validity;                        // bit 1: valid; empty if there are no nulls
+    std::optional<LoadedTexts> dictionary;  // of a column of codes, which are int32
     u64 null_count = 0;
     u64 replaced = 0;                  // strings mended with U+FFFD, including those of rejected rows
     std::optional<Evidence> evidence;  // inferred columns: the record that decided the type

@@ -158,6 +158,9 @@ inline LoadPlan plan_from(nanobind::handle plan) {
     for (const nanobind::handle position : plan.attr("views")) {
         result.columns[nanobind::cast<usize>(position)].views = true;
     }
+    for (const nanobind::handle position : plan.attr("dictionaries")) {
+        result.columns[nanobind::cast<usize>(position)].codes = true;
+    }
     usize column = 0;
     for (const nanobind::handle share_column : plan.attr("share_columns")) {
         result.columns[column++].share_column = nanobind::cast<usize>(share_column);

@@ -18,7 +18,8 @@ LoadPass::LoadPass(const LoadInput& input, const std::vector<Guess>& guesses, co
       faults_(results.faults),
       result_(results.result),
       string_bytes_(guesses.size(), 0),
-      doomed_(guesses.size()) {
+      doomed_(guesses.size()),
+      codings_(guesses.size()) {
     for (auto& tile : doomed_) tile.store(~u64{0}, std::memory_order_relaxed);
     for (usize c = 0; c < guesses.size(); ++c) {
         if (guesses[c].wanted) wanted_.push_back(c);
@@ -51,6 +52,7 @@ void LoadPass::run(std::uint64_t last) {
         for (Region* const span : {&result_.record_begins, &result_.record_ends}) span->trim(counts_.rows * 8);
     }
     for (const usize c : wanted_) {
+        if (codings_[c] == TextCoding::chosen) join_codes_of(c);
         LoadedColumn& column = result_.columns[c];
         const usize rows = counts_.rows;
         column.values.trim(is_string(column.type) ? string_bytes_[c] : (rows * value_bits(column.type) + 7) / 8);
@@ -58,6 +60,16 @@ void LoadPass::run(std::uint64_t last) {
         null_bits_[c].trim(column.null_count == 0 ? 0 : (rows + 7) / 8);
         column.validity = std::move(null_bits_[c]);
     }
+}
+
+// Make a column of strings with codes in place of offsets a dictionary.
+void LoadPass::join_codes_of(usize c) {
+    LoadedColumn& column = result_.columns[c];
+    const u64* const nulls = column.null_count == 0 ? nullptr : null_bits_[c].as<u64>();
+    TextDictionary joined = join_codes(codes_, {c, column.offsets.as<u32>(), nulls, result_.budget}, plan_.threads);
+    column.type.id = TypeId::int32;
+    column.values = std::move(column.offsets);
+    column.dictionary = {std::move(joined.texts.values), std::move(joined.texts.offsets), joined.count};
 }
 
 void LoadPass::run_again() {
@@ -160,6 +172,9 @@ void LoadPass::allocate(bool exact) {
         if (large) column.type.id = large_form(column.type.id);
         const usize bits = value_bits(column.type);
         column.views = plan_.columns[c].views && column.type.id == TypeId::string && text <= MAX_SMALL_TEXT;
+        const bool codes =
+            plan_.columns[c].codes && small_form(column.type.id) == TypeId::string && !result_.budget->is_limited();
+        codings_[c] = codes ? TextCoding::undecided : TextCoding::none;
         if (is_string(column.type)) {
             column.offsets = Region(offset_bytes(column, rows), result_.budget, Region::Content::any, use(1));
             column.offsets.ensure(offset_bytes(column, 0));

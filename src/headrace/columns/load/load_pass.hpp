@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "columns/convert/cpu/convert.hpp"
+#include "columns/dictionary/joined_codes.hpp"
 #include "columns/faults/fault_collector.hpp"
 #include "columns/infer/infer.hpp"
 #include "columns/load/load.hpp"
@@ -41,6 +42,9 @@ struct PassResults {
 };
 
 constexpr std::uint64_t EVERY_TILE = ~std::uint64_t{0};
+
+// Whether texts become codes tile by tile. The first tile with rows decides.
+enum class TextCoding : u8 { none, undecided, chosen };
 
 class LoadPass {
 public:
@@ -79,6 +83,7 @@ private:
     usize text_bound() const;
     usize max_text(usize bytes) const;
     usize text_capacity(const ColumnType& type) const;
+    void join_codes_of(usize c);
     void note_end(const Tile& tile);
     void check_text(usize c) const;
     bool first_pass() const { return result_.passes == 0; }
@@ -100,6 +105,8 @@ private:
     std::vector<Region> null_bits_;          // per column, bit 1: null
     std::vector<std::atomic<u64>>
         doomed_;  // per column, the first tile with text: kinds in later tiles do not change the type
+    std::vector<std::atomic<TextCoding>> codings_;  // per column
+    std::vector<ThreadCodes> codes_;                // of the threads that have converted a tile
     std::atomic<std::uint64_t> stopped_at_{EVERY_TILE};
     std::atomic<bool> rejects_late_{false};
     std::atomic<bool> removes_rows_{false};

@@ -1,9 +1,11 @@
 #include "columns/load/tile_column.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "columns/buffers/text_views.hpp"
 #include "columns/faults/rejected_records.hpp"
+#include "core/cpu/random_seed.hpp"
 
 namespace headrace {
 namespace {
@@ -44,6 +46,21 @@ void put_views(const TileColumn& part, const StoredRows& stored, const ConvertKe
 }
 
 }  // namespace
+
+usize store_codes(TileColumn& part, const StoredRows& stored, FewTexts& known, const LoadedColumn& column,
+                  usize limit) {
+    if (!part.coded) part.coded = std::make_unique<ThreadTexts>(random_seed());
+    known.begin(part.column);
+    u64 row = stored.row_base;
+    usize present = 0, left = limit;
+    for_each_stored_run(stored.removed, stored.rows, [&](usize from, usize count) {
+        const TextRun run = {from, std::min(count, left), row};
+        present += part.coded->encode(part.texts, run, part.nulls.data(), known, column.offsets.as<u32>() + row);
+        row += run.count;
+        left -= run.count;
+    });
+    return present;
+}
 
 void store_strings(const TileColumn& part, const StoredRows& stored, const ConvertKernels& kernels,
                    LoadedColumn& column) {

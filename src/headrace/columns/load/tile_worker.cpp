@@ -30,7 +30,9 @@ TileWorker::TileWorker(LoadPass& pass)
       finder_(pass.dialect_, pass.plan_),
       rules_(pass.plan_),
       faults_(finder_, pass.plan_.on_error) {
-    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, {}, 0, 0, nullptr});
+    for (const usize column : pass.wanted_) parts_.push_back({column, {}, {}, {}, {}, 0, 0, nullptr, nullptr});
+    const auto may_have_codes = [](const auto& coding) { return coding.load() != TextCoding::none; };
+    if (std::any_of(pass.codings_.begin(), pass.codings_.end(), may_have_codes)) known_ = std::make_unique<FewTexts>();
 }
 
 void TileWorker::run(bool polls) {
@@ -51,6 +53,7 @@ void TileWorker::run(bool polls) {
         }
     }
     pass_.add_rejected(std::move(rejected_));
+    if (known_) report_codes();
     const std::lock_guard lock(pass_.results_mutex_);
     pass_.seconds_.find += seconds.find;
     pass_.seconds_.convert += seconds.convert;
@@ -75,6 +78,7 @@ void TileWorker::work(const Tile& tile) {
     if (pass_.mode_ != LoadPass::Mode::measure) {
         for (TileColumn& part : parts_) store(rows, part);
         if (pass_.run_.wants_spans) store_spans(rows);
+        if (known_) coded_.push_back({row_base_, rows.rows - faults_.removed_rows()});
     }
     report();
 }
@@ -111,6 +115,21 @@ bool TileWorker::has_views(const TileColumn& part) const {
 bool TileWorker::has_long_texts(const TileRows& rows) const {
     constexpr usize LONG_BYTES = 64 << 10;
     return text_capacity(rows) / LONG_BYTES >= rows.rows;
+}
+
+TextCoding TileWorker::coding(const TileColumn& part) const {
+    return pass_.mode_ == LoadPass::Mode::convert ? pass_.codings_[part.column].load(std::memory_order_relaxed)
+                                                  : TextCoding::none;
+}
+
+// Choose codes if the first rows have few texts, each four times: there are probably less than 600. Every thread has a
+// table of them, so many texts are found faster by one table for the whole column.
+void TileWorker::decide_coding(TileColumn& part) {
+    constexpr usize FIRST_ROWS = 2048;
+    const usize texts = store_codes(part, stored_rows(), *known_, pass_.result_.columns[part.column], FIRST_ROWS);
+    const bool few = part.coded->count() * 4 <= texts;
+    if (!few) part.coded.reset();
+    pass_.codings_[part.column].store(few ? TextCoding::chosen : TextCoding::none, std::memory_order_relaxed);
 }
 
 // Return an upper bound of the tile's string bytes.
@@ -193,7 +212,8 @@ void TileWorker::convert_strings(const TileRows& rows) {
         if (!is_string_job(part)) continue;
         ColumnJob job = job_for(rows, part);
         const bool has_fields = part.column < rows.columns;
-        const bool views = has_views(part), stays = has_fields && (views || has_long_texts(rows));
+        const bool views = has_views(part), codes = coding(part) != TextCoding::none;
+        const bool stays = has_fields && (views || codes || has_long_texts(rows));
         if (stays && kernels_.find_texts(rows, job, views, part.texts, part.counts)) {
             part.stored_string_bytes = part.counts.string_bytes;
             continue;
@@ -312,6 +332,8 @@ void TileWorker::reserve_strings(TileColumn& part) {
     part.string_base = string_bytes;
     string_bytes += part.stored_string_bytes;
     if (pass_.mode_ != LoadPass::Mode::convert) return;
+    if (coding(part) == TextCoding::undecided && rows_->rows > faults_.removed_rows()) decide_coding(part);
+    if (coding(part) == TextCoding::chosen) return;
     pass_.check_text(part.column);
     pass_.result_.columns[part.column].values.ensure(string_bytes);
 }
@@ -342,8 +364,10 @@ bool TileWorker::convert_values(const TileRows& rows, TileColumn& part, std::byt
 void TileWorker::store(const TileRows& rows, TileColumn& part) {
     if (pass_.mode_ == LoadPass::Mode::classify) return;  // columns without a type are strings, which are converted
     LoadedColumn& column = pass_.result_.columns[part.column];
-    const StoredRows stored = {rows.rows, faults_.removed(), faults_.removed_rows(), row_base_};
-    if (is_string_job(part)) {
+    const StoredRows stored = stored_rows();
+    if (coding(part) == TextCoding::chosen) {
+        store_codes(part, stored, *known_, column);
+    } else if (is_string_job(part)) {
         store_strings(part, stored, kernels_, column);
     } else if (may_remove_rows()) {
         if (part.values == nullptr) return;
@@ -402,6 +426,14 @@ void TileWorker::report() {
     if (pass_.mode_ != LoadPass::Mode::convert) return;
     pass_.note_end(*tile_);
     report_faults();
+}
+
+void TileWorker::report_codes() {
+    ThreadCodes codes{std::move(coded_), {}};
+    codes.columns.resize(pass_.guesses_.size());
+    for (TileColumn& part : parts_) codes.columns[part.column] = std::move(part.coded);
+    const std::lock_guard lock(pass_.results_mutex_);
+    pass_.codes_.push_back(std::move(codes));
 }
 
 void TileWorker::report_faults() {

@@ -52,6 +52,10 @@ private:
     bool is_string_job(const TileColumn& part) const;
     bool has_views(const TileColumn& part) const;
     bool has_long_texts(const TileRows& rows) const;
+    TextCoding coding(const TileColumn& part) const;
+    void decide_coding(TileColumn& part);
+    StoredRows stored_rows() const { return {rows_->rows, faults_.removed(), faults_.removed_rows(), row_base_}; }
+    void report_codes();
     bool may_remove_rows() const;
     bool expects_place() const;
     bool chooses_rows() const { return pass_.run_.chosen.has_value(); }
@@ -65,7 +69,9 @@ private:
     TileRowsFinder finder_;
     PlanRules rules_;
     WorkMemory string_bytes_, string_ends_, unquoted_, number_, values_;
-    std::vector<TileColumn> parts_;  // one for each wanted column
+    std::vector<TileColumn> parts_;    // one for each wanted column
+    std::unique_ptr<FewTexts> known_;  // if some column may have codes
+    std::vector<CodedRows> coded_;     // tiles
     TileFaults faults_;
     std::vector<RejectedRecords> rejected_;  // of the tiles of this worker
     std::vector<KindSeen> kinds_;

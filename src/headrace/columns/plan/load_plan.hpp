@@ -19,6 +19,7 @@ struct PlannedColumn {
     ColumnType type;
     bool inferred = false;
     bool views = false;      // if it is text, it is loaded as views where they can have it
+    bool codes = false;      // if it is text and some repeat, it is loaded as a dictionary
     bool wanted = true;      // if false, its fields are indexed but not converted
     usize share_column = 0;  // index among the columns of all files (columns/load/shared_load.hpp)
     usize forms = 0;         // index in LoadPlan::forms

@@ -77,6 +77,10 @@ class LoadPlan:
     forms: PlannedForms = field(default_factory=PlannedForms)  # null texts and date formats of each column
     views: tuple[int, ...] = ()
     """Positions of columns whose text is loaded as views. Text of 2^31 bytes and more is loaded as ``large_string``."""
+    dictionaries: tuple[int, ...] = ()
+    """Positions of columns whose text is loaded as dictionaries, if the first rows have few texts. A load with a memory limit has
+    none.
+    """
     zones: tuple[tuple[LocalTimes, tuple[int, ...]], ...] = ()
     """Local times, each with the positions of the columns that contain them."""
     part: TextPart | None = None  # the part that is loaded, if it is not the whole range

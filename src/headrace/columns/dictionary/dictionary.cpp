@@ -1,11 +1,13 @@
+#include "columns/dictionary/dictionary.hpp"
+
 #include <atomic>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
 
+#include "columns/dictionary/pieces.hpp"
+#include "columns/dictionary/text_table.hpp"
 #include "core/cpu/random_seed.hpp"
-#include "encode/pieces.hpp"
-#include "encode/text_table.hpp"
 
 namespace headrace {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "columns/dictionary/text_column.hpp"
 #include "core/cpu/threads/thread_pool.hpp"
-#include "encode/texts.hpp"
 
 namespace headrace {
 

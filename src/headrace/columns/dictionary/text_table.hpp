@@ -7,9 +7,10 @@
 #include <memory>
 #include <thread>
 
+#include "columns/dictionary/few_texts.hpp"
+#include "columns/dictionary/text_column.hpp"
+#include "columns/dictionary/text_key.hpp"
 #include "core/cpu/threads/thread_pool.hpp"
-#include "core/hash.hpp"
-#include "encode/texts.hpp"
 
 namespace headrace {
 
@@ -67,62 +68,41 @@ private:
         u64 low = 0, high = 0;
         std::atomic<u64> first{0};
     };
-    struct Key {
-        u64 low, high, hash;
-    };
-
     static u32 stored_size(std::string_view text) { return static_cast<u32>(std::min<usize>(text.size(), 0xFFFFFFFF)); }
     static const char* address_of(const Slot& slot) { return reinterpret_cast<const char*>(slot.high); }
-
-    // A call, so that the code for shorter texts keeps its values in registers.
-    [[gnu::noinline]] static u64 hash_long(const u8* text, usize size, u64 seed) { return hash_text(text, size, seed); }
-
-    Key key_of(std::string_view text) const {
-        const auto* const bytes = reinterpret_cast<const u8*>(text.data());
-        if (text.size() > TextStart::BYTES) {
-            const u64 hash = hash_long(bytes, text.size(), seed_);
-            return {hash, reinterpret_cast<u64>(bytes), hash};
-        }
-        const TextStart start(bytes, text.size());
-        const u64 mixed = fold_product(start.low ^ seed_, start.high ^ text.size() ^ golden_ratio);
-        return {start.low, start.high, fold_product(mixed ^ start.low, seed_ * golden_ratio | 1)};
-    }
 
     // Insert rows while there are few texts. Nearly all have been looked up before. Return the first row that is left.
     [[gnu::noinline]] u64 insert_few(const TextColumn& texts, u64 begin, u64 end, u32* places) {
         const usize few = std::min(FEW_TEXTS, limit_);
         if (text_count() > few || texts.form == TextForm::view || texts.all_bytes() == 0) return begin;
         FewTexts known;
-        u64 row = begin;
-        while (row < end && text_count() <= few) {
-            row += texts.find(known, row, texts.present_from(row, end), places + row);
-            if (row == end) break;
-            if (!texts.is_null(row)) {
-                const std::string_view text = texts.text(row);
-                usize added = 0;
-                places[row] = place_of(texts, text, key_of(text), row, added);
-                known.add(text, places[row]);
-                if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
-            }
-            ++row;
+        for (u64 row = begin; row < end; ++row) {
+            if (texts.is_null(row)) continue;
+            const std::string_view text = texts.text(row);
+            if (known.find(reinterpret_cast<const u8*>(text.data()), text.size(), places[row])) continue;
+            if (text_count() > few) return row;
+            usize added = 0;
+            places[row] = place_of(texts, text, TextKey::of(text, seed_), row, added);
+            known.add(text, places[row]);
+            if (added != 0) used_.fetch_add(added, std::memory_order_relaxed);
         }
-        return row;
+        return end;
     }
 
     [[gnu::noinline]] u64 insert_many(const TextColumn& texts, u64 begin, u64 end, u32* places) {
         std::array<std::string_view, LANES> given;
-        std::array<Key, LANES> keys;
+        std::array<TextKey, LANES> keys;
         for (u64 first = begin; first < end; first += LANES) {
             if (text_count() > limit_) return first;
             const usize count = static_cast<usize>(std::min<u64>(LANES, end - first));
             for (usize i = 0; i < count; ++i) {
                 given[i] = texts.is_null(first + i) ? std::string_view() : texts.text(first + i);
-                keys[i] = key_of(given[i]);
+                keys[i] = TextKey::of(given[i], seed_);
                 __builtin_prefetch(&slots_[keys[i].hash & mask_]);
             }
             for (usize i = 0; i < count; ++i) {
                 const Slot& slot = slots_[keys[i].hash & mask_];
-                if (given[i].size() <= TextStart::BYTES || slot.state.load(std::memory_order_acquire) != FULL) continue;
+                if (TextKey::has_all(given[i].size()) || slot.state.load(std::memory_order_acquire) != FULL) continue;
                 if (slot.low == keys[i].low) __builtin_prefetch(address_of(slot));
             }
             usize added = 0;
@@ -135,7 +115,7 @@ private:
     }
 
     // Return the slot of a text, which is inserted if it has none; then `added` grows.
-    u32 place_of(const TextColumn& texts, std::string_view text, const Key& key, u64 row, usize& added) {
+    u32 place_of(const TextColumn& texts, std::string_view text, const TextKey& key, u64 row, usize& added) {
         for (usize at = key.hash & mask_;; at = (at + 1) & mask_) {
             Slot& slot = slots_[at];
             u32 state = slot.state.load(std::memory_order_acquire);
@@ -143,7 +123,7 @@ private:
                 slot.state.compare_exchange_strong(state, BUSY, std::memory_order_acquire, std::memory_order_acquire)) {
                 slot.size = stored_size(text);
                 slot.low = key.low;
-                slot.high = key.high;
+                slot.high = TextKey::has_all(text.size()) ? key.high : reinterpret_cast<u64>(text.data());
                 slot.first.store(row, std::memory_order_relaxed);
                 slot.state.store(FULL, std::memory_order_release);
                 ++added;
@@ -161,9 +141,9 @@ private:
         }
     }
 
-    static bool is_same(const TextColumn& texts, std::string_view text, const Key& key, const Slot& slot) {
+    static bool is_same(const TextColumn& texts, std::string_view text, const TextKey& key, const Slot& slot) {
         if (slot.low != key.low || slot.size != stored_size(text)) return false;
-        if (text.size() <= TextStart::BYTES) return slot.high == key.high;
+        if (TextKey::has_all(text.size())) return slot.high == key.high;
         if (slot.size == 0xFFFFFFFF && texts.text(slot.first.load(std::memory_order_relaxed)).size() != text.size()) {
             return false;
         }

@@ -11,39 +11,36 @@ namespace headrace {
 
 // A cache of texts of at most 32 bytes, each at one place by its hash. A text of 2 bytes and one of 20 take the same
 // instructions: 32 bytes are loaded, and a mask clears those after the text's end. They have to be readable. Texts with
-// equal hashes displace each other, so a text that is not found may still have a slot.
+// equal hashes displace each other, so a text that is not found may still have a slot. Several columns share a cache.
 class FewTexts {
 public:
-    // Write the slots of texts up to the first one that is not in the cache, and return their number. `bounds`: where
-    // the texts begin in `bytes`, and where the last one ends.
-    template <class Offset>
-    usize find(const u8* bytes, const Offset* bounds, usize count, u32* slots) const {
-        for (usize i = 0; i < count; ++i) {
-            const usize size = static_cast<usize>(bounds[i + 1] - bounds[i]);
-            if (size > MAX_BYTES) return i;
-            const Bytes text = bytes_of(bytes + bounds[i], size);
-            const Entry& entry = entries_[hash(text, size)];
-            if (!is_same(text, entry.text) || entry.size != size) return i;
-            slots[i] = entry.slot;
-        }
-        return count;
+    // Let the following calls be about a column, of which none has 2^26 or more.
+    void begin(usize column) { column_ = static_cast<u32>(column) << SIZE_BITS; }
+
+    // Return whether the cache has a text, and write its slot.
+    bool find(const u8* text, usize size, u32& slot) const {
+        if (size > MAX_BYTES) return false;
+        const Bytes bytes = bytes_of(text, size);
+        const Entry& entry = entries_[hash(bytes, size)];
+        slot = entry.slot;
+        return is_same(bytes, entry.text) && entry.key == (column_ | size);
     }
 
-    void add(std::string_view text, u32 slot) {
+    [[gnu::noinline]] void add(std::string_view text, u32 slot) {
         if (text.size() > MAX_BYTES) return;
         const Bytes bytes = bytes_of(reinterpret_cast<const u8*>(text.data()), text.size());
-        entries_[hash(bytes, text.size())] = {bytes, static_cast<u32>(text.size()), slot};
+        entries_[hash(bytes, text.size())] = {bytes, column_ | static_cast<u32>(text.size()), slot};
     }
 
 private:
-    static constexpr usize MAX_BYTES = 32, BITS = 9;
+    static constexpr usize MAX_BYTES = 32, BITS = 9, SIZE_BITS = 6;
     using Half = u64 __attribute__((vector_size(16)));
     struct Bytes {
         Half low, high;
     };
     struct alignas(64) Entry {
         Bytes text{};
-        u32 size = ~u32{0};
+        u32 key = ~u32{0};  // column and size
         u32 slot = 0;
     };
 
@@ -71,6 +68,7 @@ private:
         return bytes;
     }();
 
+    u32 column_ = 0;
     std::array<Entry, usize{1} << BITS> entries_;
 };
 

@@ -1,0 +1,1 @@
+"""Encodes texts as dictionaries: the distinct texts, and a code for each row."""
