@@ -56,6 +56,15 @@ def test_a_fault_leaves_none_of_several_files(tmp_path: Path, capsys: pytest.Cap
     assert headrace.read_csv(tmp_path / "o-*.csv").num_rows == 10
 
 
+def test_an_error_of_the_writer_is_the_error_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.csv").write_text("a\n" + "1\n" * 8 + "NA\n" + "1\n" * 8)
+    command = ["load", str(tmp_path / "in.csv"), "--null", "NA", "--to", str(tmp_path / "o.csv"), "--batch-bytes", "1"]
+    assert main(command) == 2  # the batches after the null are not read
+    said = capsys.readouterr().err
+    assert "row 8 of the only column, 'a', is null" in said and "write a format that has nulls, such as .parquet" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
 def test_a_table_without_rows_is_one_file(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("a,b\n")
     command = ["load", str(tmp_path / "in.csv"), "--header", "--to", str(tmp_path / "o.csv"), "--rows-per-file", "5", "-q"]
