@@ -43,6 +43,28 @@ def test_several_files_have_the_rows_in_order(source: str, tmp_path: Path, capsy
     assert together["a"].to_pylist() == list(range(100))
 
 
+def test_a_fault_leaves_none_of_several_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.csv").write_text("a,b\n" + "1,2\n" * 10 + "3\n")
+    (tmp_path / "o-00001.csv").write_text("an earlier file")
+    command = ["load", str(tmp_path / "in.csv"), "--to", str(tmp_path / "o.csv"), "--rows-per-file", "2", "--batch-bytes", "8"]
+    assert main(command) == 1
+    assert "too few fields" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "o-00001.csv"]
+    assert (tmp_path / "o-00001.csv").read_text() == "an earlier file"
+    assert main([*command, "--on-error", "reject", "-q"]) == 0
+    assert len(list(tmp_path.iterdir())) == 6
+    assert headrace.read_csv(tmp_path / "o-*.csv").num_rows == 10
+
+
+def test_an_error_of_the_writer_is_the_error_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.csv").write_text("a\n" + "1\n" * 8 + "NA\n" + "1\n" * 8)
+    command = ["load", str(tmp_path / "in.csv"), "--null", "NA", "--to", str(tmp_path / "o.csv"), "--batch-bytes", "1"]
+    assert main(command) == 2  # the batches after the null are not read
+    said = capsys.readouterr().err
+    assert "row 8 of the only column, 'a', is null" in said and "write a format that has nulls, such as .parquet" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
 def test_a_table_without_rows_is_one_file(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("a,b\n")
     command = ["load", str(tmp_path / "in.csv"), "--header", "--to", str(tmp_path / "o.csv"), "--rows-per-file", "5", "-q"]

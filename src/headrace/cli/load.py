@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import Context, DataType, Table, read_csv, scan_csv
-from headrace.api.files import suffixes
+from headrace.api.files import final_path, suffixes
 from headrace.api.picture import printable
 from headrace.api.report import Report
 from headrace.cli.common import options, values
@@ -120,13 +121,21 @@ def _write(given: argparse.Namespace, source: _Source, spool: RejectSpool, input
     if given.rows_per_file is None:
         RowStream(source.like, tables()).write(given.target)
         return [given.target]
-    cutter, written = RowCutter(tables()), list[str]()
-    while cutter.has_rows() or not written:
-        target = numbered(given.target, len(written) + 1)
-        check_output("--to", target, inputs)
-        RowStream(source.like, cutter.take(given.rows_per_file)).write(target)
-        written.append(target)
-    return written
+    return _write_parts(given, source.like, RowCutter(tables()), inputs)
+
+
+def _write_parts(given: argparse.Namespace, like: Table, cutter: RowCutter, inputs: dict[str, str]) -> list[str]:
+    """Write several files of rows; return their names. They get these names when all are whole, so an error leaves none."""
+    written: dict[str, str] = {}
+    with tempfile.TemporaryDirectory(prefix=".headrace-", dir=os.path.dirname(given.target) or ".") as folder:
+        while cutter.has_rows() or not written:
+            target = numbered(given.target, len(written) + 1)
+            check_output("--to", target, inputs)
+            written[target] = os.path.join(folder, os.path.basename(target))
+            RowStream(like, cutter.take(given.rows_per_file)).write(written[target])
+        for target, part in written.items():
+            os.replace(part, final_path(target))
+    return list(written)
 
 
 def numbered(path: str, number: int) -> str:

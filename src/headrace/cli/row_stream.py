@@ -33,6 +33,8 @@ class RowStream:
         try:
             for table in self.tables:
                 yield ArrowBatch(table.to("cpu").columns, table.num_rows)
+        except GeneratorExit:  # the writer failed
+            raise
         except BaseException as failure:
             self.failure = failure
             raise

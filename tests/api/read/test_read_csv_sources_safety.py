@@ -299,6 +299,22 @@ def test_strings_do_not_point_into_the_source() -> None:
     assert table.to_pydict() == EXPECTED
 
 
+PAGE = Path("/sys/devices/system/cpu/online")
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="there is no /sys")
+@pytest.mark.parametrize("form", [str, Path, lambda path: [path, path]])
+def test_a_file_that_is_shorter_than_its_size_is_read_to_its_end(form: Callable[[str], Any]) -> None:
+    """`stat` gives the size of a page for files of /sys."""
+    assert PAGE.stat().st_size > len(PAGE.read_bytes())
+    source = form(str(PAGE))
+    table = read(source, header=False, dtypes="string", sep="\t")
+    assert set(table["column_1"].to_pylist()) == {PAGE.read_text().rstrip("\n")}
+    assert table.report.records == table.num_rows == (2 if isinstance(source, list) else 1)
+    with open(PAGE, "rb") as file:
+        assert read(file, header=False)["column_1"].to_pylist() == read(PAGE, header=False)["column_1"].to_pylist()
+
+
 MOUNTS = Path("/proc/self/mounts")
 
 

@@ -56,6 +56,15 @@ def test_a_preamble_of_one_file_costs_no_row_of_another(folder):
         headrace.read_csv(folder / "[cd].csv", dialect="auto")
 
 
+def test_files_with_a_preamble_and_decimal_commas(folder):
+    (folder / "c.csv").write_bytes(b"by hand\nx;y\n1;2,5\n3;4,5\n")
+    (folder / "d.csv").write_bytes(b"by hand\nx;y\n5;1234,5\n")
+    table = headrace.read_csv(folder / "[cd].csv", dialect="auto")
+    assert table.to_pydict() == {"x": [1, 3, 5], "y": [2.5, 4.5, 1234.5]}
+    assert table.report.skipped.preamble == 2
+    table.report.check()
+
+
 def test_one_file_with_its_path_in_a_column(folder):
     table = headrace.read_csv(folder / "c.csv", dialect="auto", include_file_paths="from")
     assert list(table) == ["x", "y", "from"]
@@ -112,8 +121,9 @@ def test_of_several_files_no_footer_is_left_out():
         b"x,y\n" + b"1,2,3\n" * 300_000 + b"1,2,3,4\n",
         b'x,y\n1,"some "odd" words"\n' + b'2,"x, y"\n' * 200_000 + b'3,"never closed\n4,z\n',
         b",of,,to,\nn,a,b,c,d\n" + b"x,1,2,3,4\n" * 5,
+        b"by hand\nx;y\n1;2,5\n3;4,5\n",
     ],
-    ids=["footer", "widen", "lenient", "joined"],
+    ids=["footer", "widen", "lenient", "joined", "preamble"],
 )
 def test_a_scan_of_a_text_that_comes_in_order_gives_the_table_of_a_read(text):
     whole = headrace.read_csv(text, dialect="auto")

@@ -236,13 +236,13 @@ def sniff_files(files: Sequence[ReopenedSource], values: Keywords, options: CsvO
         sniffed = _first_with_content([file.name for file in files], [partial(sniff, file) for file in files])
     except EmptyInputError:
         return None, options
-    if sniffed.skip_rows != options.extent.skip_rows:
+    if len(files) > 1 and sniffed.skip_rows != options.extent.skip_rows:
         _check_preambles(files, sniffed, options)
     return sniffed, found_options[0]
 
 
 def _check_preambles(files: Sequence[ReopenedSource], first: Sniffed, options: CsvOptions) -> None:
-    known = {name: value for name, value in first.options.items() if name != "skip_rows"}
+    known = {name: value for name, value in first.options.items() if name in Dialect.names()}
     known["header"] = bool(first.header)
     for file in files:
         with file.opened() as opened:

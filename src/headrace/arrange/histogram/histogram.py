@@ -150,7 +150,10 @@ def _checked(dtype: Any, bucket: object) -> Expression:
     if not isinstance(bucket, Expression):
         raise OptionError.wrong("bucket", "built from headrace.key by operators, such as headrace.key % 7", bucket)
     if dtype != "u4":
-        raise OptionError(f"bucket is a function of uint32 keys, and keys are of {dtype}")
+        raise OptionError(
+            f"bucket is a function of uint32 keys, and keys are of {dtype}; pass keys as uint32, or take the offsets of "
+            "multisplit(keys, buckets.computed(bins, bucket))"
+        )
     bucket.check("u4")
     return bucket
 

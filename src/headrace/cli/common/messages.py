@@ -10,8 +10,9 @@ _ADVICE = {
     "pass schema= or names= to get": "pass --names A,B,... to get",
     "with hive_partitioning=True": "with --hive",
     "Store(path, schema=...) creates one": "headrace store create makes one",
+    "pass null='NA' and read it with null_values='NA'": "write a format that has nulls, such as .parquet",
 }
-"""Advice of the library that messages with paths have, and the command's own."""
+"""Advice of the library, and that of the command in its place."""
 
 
 def message_of(error: BaseException) -> str:
@@ -24,7 +25,7 @@ def message_of(error: BaseException) -> str:
         from headrace.cli.common import options
         from headrace.cli.common.words import in_flags
 
-        message = str(error).replace("header=True", "--header").replace("header=False", "--no-header")
+        message = _advised(str(error)).replace("header=True", "--header").replace("header=False", "--no-header")
         return in_flags(message, options.flags())
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename!r}: {error.strerror}"
@@ -32,7 +33,10 @@ def message_of(error: BaseException) -> str:
         return "out of memory"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    message = str(error)
+    return _advised(str(error))
+
+
+def _advised(message: str) -> str:
     for call, command in _ADVICE.items():
         message = message.replace(call, command)
     return message

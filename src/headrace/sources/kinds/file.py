@@ -66,15 +66,22 @@ def file_source(path: str | os.PathLike[str]) -> RangeSource | StreamSource:
     """
     name = located(checked_path(path, "source"))
     found = os.stat(name)
-    if stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and (found.st_size > 0 or _is_empty(name))):
+    if stat.S_ISDIR(found.st_mode) or (stat.S_ISREG(found.st_mode) and _has_its_size(name, found)):
         return RangeSource(name, lambda _: _opened(name))
     return PathStream(name)
 
 
-def _is_empty(path: str) -> bool:
-    """Return whether a file of size 0 has no bytes. A file of /proc has bytes, and is read to its end as a pipe is."""
-    with open(path, "rb") as file:
-        return not file.read(1)
+def _has_its_size(path: str, found: os.stat_result) -> bool:
+    """Return whether a regular file ends where the system says.
+
+    Files of /proc have size 0, and files of /sys the size of a page. They hold more or less, and are read to their end as pipes
+    are.
+    """
+    if found.st_size and found.st_blocks:
+        return True
+    with open(path, "rb", buffering=0) as file:
+        file.seek(max(found.st_size - 1, 0))
+        return bool(file.read(1)) == bool(found.st_size)
 
 
 @contextmanager
