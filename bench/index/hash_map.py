@@ -5,9 +5,10 @@ usage: python -m bench.index.hash_map [--sizes LOG2,...] [--threads N] [--type T
 
 Keys and values have 8 bytes, or 4 with --type int32, and the keys are distinct and random. A build inserts all keys into
 an empty map, all at once or 2^16 at a time. Replaced: all keys are inserted once more. Sums add to the values of all keys.
-Finds search all keys in another order, or as many absent ones; erasures remove all keys in that order. Boost's map runs on
-one thread, and is measured if its header is in a folder of the compiler or in --boost. All answers are checked before they
-are timed. The maps take turns, the best of all turns is quoted, and the last column is our rate by that of Boost.
+Finds search all keys in another order, as many absent ones, or a random half of each. Erasures remove all keys in that order.
+Boost's map runs on one thread, and is measured if its header is in a folder of the compiler or in --boost. All answers are
+checked before they are timed. The maps take turns, the best of all turns is quoted, and the last column is our rate by that of
+Boost.
 """
 
 from __future__ import annotations
@@ -242,6 +243,7 @@ def rates_of(makers: dict[str, Callable[[], Candidate]], load: Workload, timer: 
         return lambda: full.erase(load.present)
 
     held = {name: built(make) for name, make in makers.items()}
+    half = np.where(np.random.default_rng(1).integers(0, 2, count) == 0, load.present, load.absent)
     for name, make in makers.items():
         load.check(held[name].find, name)
         load.check(built(make, BATCH).find, f"{name} in batches")
@@ -254,6 +256,7 @@ def rates_of(makers: dict[str, Callable[[], Candidate]], load: Workload, timer: 
         "replace": lambda name: lambda: held[name].insert(load.keys, load.values),
         "find present": lambda name: lambda: held[name].find(load.present),
         "find absent": lambda name: lambda: held[name].find(load.absent),
+        "find half": lambda name: lambda: held[name].find(half),
         "erase": erasure,
         "sum": lambda name: lambda: held[name].add(load.keys, load.values),
     }

@@ -53,7 +53,7 @@ void test_histories(unsigned threads) {
         for (u64 i = 0; i < found.size(); ++i) CHECK(found[i] == expected.erase(few.keys[i]));
         std::vector<u64> values(batch.keys.size());
         found.resize(values.size());
-        map->find(batch.of_keys(), values.data(), found.data(), threads);
+        map->find(batch.of_keys(), values.data(), found.data(), {choose_isa(""), threads});
         for (u64 i = 0; i < values.size(); ++i) {
             const auto at = expected.find(batch.keys[i]);
             CHECK(found[i] == (at != expected.end()) && values[i] == (found[i] != 0 ? at->second : 0));

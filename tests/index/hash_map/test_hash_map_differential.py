@@ -7,6 +7,7 @@ import pytest
 
 from headrace import Context, HashMap, HashMultiMap, HashSet
 from tests.index.hash_map.hash_map_cases import PAIRS, MapOracle, MultiMapOracle, bits_of, numbers_of
+from tests.isas import EACH_ISA
 
 BATCHES = (0, 1, 2, 15, 16, 17, 100, 700)
 
@@ -51,6 +52,50 @@ def test_searches_of_tables_larger_than_caches(key: str, count: int) -> None:
     assert (found.found == (wanted % 2 == 1)).all()
     assert (found.values == np.where(wanted % 2 == 1, wanted // 2, 0)).all()
     assert (table.contains(wanted) == found.found).all()
+
+
+@pytest.mark.covering(default=1)
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize(("key", "value"), PAIRS)
+@pytest.mark.parametrize("count", [0, 1, 40, 2000, 120_000])
+def test_searches_of_many_keys(isa: str, key: str, value: str, count: int) -> None:
+    """Half of the keys that were inserted are absent again. From 64 keys on, vectors search 16 at a time."""
+    random, context = np.random.default_rng(count), Context(isa=isa, threads=1)
+    table, keys_alone = HashMap(key, value, context=context), HashSet(key, context=context)
+    span = 2 * count + 2
+    keys = numbers_of(key, random, count, span)
+    values = numbers_of(value, random, count)
+    table.insert(keys, values)
+    keys_alone.insert(keys)
+    for some in (table, keys_alone):
+        some.erase(keys[::2])
+    expected = dict(zip(bits_of(keys), bits_of(values), strict=True))
+    for erased in bits_of(keys[::2]):
+        expected.pop(erased, None)
+    for searched in (63, 64, 65, 79, 80, 4095, 4096, 4113, 9000):
+        wanted = numbers_of(key, random, searched, span)
+        found = table.find(wanted)
+        assert found.found.tolist() == [bits in expected for bits in bits_of(wanted)]
+        assert bits_of(found.values) == [expected.get(bits, 0) for bits in bits_of(wanted)]
+        assert table.contains(wanted).tolist() == found.found.tolist() == keys_alone.contains(wanted).tolist()
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+def test_searches_of_full_groups(isa: str) -> None:
+    """One table of the 64 has all keys, so that most of its groups have passed keys on to later ones."""
+    table = HashMap("uint64", "uint64", context=Context(isa=isa, threads=1), seed=0)
+    golden, keys = 0x9E3779B97F4A7C15, []
+    for number in range(1, 200_000):
+        product = number * golden
+        if (product ^ product >> 64) >> 58 & 63 == 5:
+            keys.append(number)
+    present, absent = np.array(keys[:2500], "u8"), np.array(keys[2500:], "u8")
+    table.insert(present, present + 1)
+    for wanted, is_present in ((present, True), (absent, False), (np.concatenate([absent[:100], present]), None)):
+        found = table.find(wanted)
+        expected = wanted <= keys[2499] if is_present is None else np.full(len(wanted), is_present)
+        assert found.found.tolist() == expected.tolist()
+        assert found.values.tolist() == np.where(expected, wanted + 1, 0).tolist()
 
 
 @pytest.mark.parametrize("key", ["int32", "float64"])

@@ -23,6 +23,7 @@ class HostTable(Generic[NativeTable]):
 
     def __init__(self, types: PairTypes, context: Context, native: NativeTable) -> None:
         self._types = types
+        self._isa = context.isa
         self._threads = context.thread_count
         self._map: NativeTable = native
 
@@ -83,7 +84,7 @@ class HostMap(HostTable[_native.HostHashMap]):
 
     def find(self, keys: Array, values: Array | None, found: Array) -> None:
         """Write the values of keys, 0 for absent ones, and whether each is present."""
-        self._map.find(batch_of(keys), address_of(values), found.address, self._threads)
+        self._map.find(batch_of(keys), address_of(values), found.address, (self._isa, self._threads))
 
     def apply(self, batch: OperationBatch, order: str) -> None:
         """Run mixed operations in their order, which any `order` allows."""

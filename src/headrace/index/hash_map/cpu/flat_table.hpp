@@ -64,6 +64,12 @@ public:
         return result;
     }
 
+    // The address of the groups, at a multiple of 64, and in its low bits the logarithm of their number. The slots
+    // follow the groups.
+    u64 search_word() const {
+        return reinterpret_cast<u64>(sought_) | static_cast<u64>(trailing_zeros(sought_mask_ + 1));
+    }
+
     // Fetch the tags of a key's first group, and then the slot that a search reads or an insertion writes. Inlined: GCC
     // removes calls of functions that only prefetch.
     [[gnu::always_inline]] void prefetch_tags(u64 hash) const { __builtin_prefetch(sought_ + (hash & sought_mask_)); }
@@ -190,8 +196,8 @@ private:
 
     // The group of a table without memory, and the group that sends searches of a table with a secret to all others.
     // Both are read only.
-    static inline TagGroup no_group{};
-    static inline TagGroup hidden_group{{}, TagGroup::max_passed};
+    alignas(64) static inline TagGroup no_group{};
+    alignas(64) static inline TagGroup hidden_group{{}, TagGroup::max_passed};
 
     // Maximum number of keys: 7 of 8 slots for shard 0, and down to three quarters of that for later shards.
     u64 limit_of(u64 groups) const { return groups * TagGroup::slot_count * (256 - rest_->shard) / 256 * 7 / 8; }

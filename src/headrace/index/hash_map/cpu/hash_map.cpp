@@ -6,10 +6,17 @@
 #include "core/operators.hpp"
 #include "index/hash_map/cpu/flat_table.hpp"
 #include "index/hash_map/cpu/hash_map_host.hpp"
+#include "index/hash_map/cpu/search_kernels.hpp"
 #include "index/hash_map/cpu/sharded_rows.hpp"
 
 namespace headrace {
+
+HR_FOR_EACH_ISA(SearchKeys*(u32 key_width, u32 value_width), search_kernel)
+
 namespace {
+
+// Fewer searches take less time one by one: a kernel first reads the heads of all tables.
+constexpr u64 searched_by_kernel_from = 64;
 
 // The first error of several threads.
 class FirstError {
@@ -118,12 +125,16 @@ public:
         parts.give(marks);
     }
 
-    void find(const KeyBatch& batch, void* values, u8* found, unsigned threads) const override {
+    void find(const KeyBatch& batch, void* values, u8* found, const SearchResources& resources) const override {
         const Pieces pieces(batch.count, 64);  // a search reads a cache line or two
         const u64 bytes = bytes_of(shards_);
-        for_each_piece(pieces.number(), threads_for(batch.count, threads), [&](u64 piece) {
+        SearchKeys* const kernel = search_kernel_for(resources.isa)(sizeof(Key), value_width);
+        for_each_piece(pieces.number(), threads_for(batch.count, resources.threads), [&](u64 piece) {
             const KeyRows<Key> rows{static_cast<const Key*>(batch.keys), pieces.begin(piece), pieces.size(piece),
                                     seed_};
+            if (kernel != nullptr && rows.count >= searched_by_kernel_from) {
+                return find_by_kernel(kernel, rows, values, found, bytes);
+            }
             if constexpr (sizeof(Value) >= 4) {
                 if (values != nullptr) return find_part<true>(rows, values, found, bytes);
             }
@@ -198,6 +209,7 @@ public:
 
 private:
     using Parts = BatchParts<Key>;
+    static constexpr u32 value_width = sizeof(Value) >= 4 ? sizeof(Value) : 0;
 
     struct PlacedOperations {
         PlacedItems<u8> operations;
@@ -230,6 +242,27 @@ private:
         u64 bytes = 0;
         for (const Table& table : tables) bytes += table.bytes();
         return bytes;
+    }
+
+    // Writes the results of searches by a kernel. `bytes`: of all tables.
+    void find_by_kernel(SearchKeys* kernel, const KeyRows<Key>& rows, void* values, u8* found, u64 bytes) const {
+        u64 words[shard_count];
+        u32 unfinished[4096];
+        for (u32 shard = 0; shard < shard_count; ++shard) words[shard] = shards_[shard].search_word();
+        for (u64 at = 0; at < rows.count; at += std::size(unfinished)) {
+            const u64 first = rows.first + at, count = std::min<u64>(rows.count - at, std::size(unfinished));
+            void* const values_of = values == nullptr ? nullptr : static_cast<u8*>(values) + first * value_width;
+            const u64 few = kernel(
+                {words, rows.keys + first, count, seed_, values_of, found + first, unfinished, bytes <= cached_bytes});
+            for (u64 i = 0; i < few; ++i) {
+                const u64 row = first + unfinished[i], hash = hash_of(rows.keys[row]);
+                const auto* const slot = shards_[shard_of(hash)].find(rows.keys[row], hash);
+                found[row] = slot != nullptr;
+                if constexpr (sizeof(Value) >= 4) {
+                    if (values != nullptr) static_cast<Value*>(values)[row] = slot != nullptr ? slot->value : Value{};
+                }
+            }
+        }
     }
 
     // Writes the result of each search. `bytes`: of all tables. In large ones the tags of all keys are compared before

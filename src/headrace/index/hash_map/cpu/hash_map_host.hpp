@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "arrange/sort/sort_key.hpp"
+#include "core/cpu/isa.hpp"
 #include "core/cpu/memory.hpp"
 #include "index/hash_map/rules/map_operation.hpp"
 
@@ -58,6 +59,12 @@ struct TableStatistics {
     u64 bytes;
 };
 
+// Where a search runs.
+struct SearchResources {
+    Isa isa;
+    unsigned threads;
+};
+
 class HostHashMap {
 public:
     virtual ~HostHashMap() = default;
@@ -67,7 +74,7 @@ public:
     // found[i]: whether key i was present before its operation.
     virtual void erase(const KeyBatch& batch, u8* found, unsigned threads) = 0;
     // Writes the values of keys, 0 for absent ones. `values` may be null.
-    virtual void find(const KeyBatch& batch, void* values, u8* found, unsigned threads) const = 0;
+    virtual void find(const KeyBatch& batch, void* values, u8* found, const SearchResources& resources) const = 0;
     // Runs mixed operations in their order.
     virtual void apply(const OperationBatch& batch, const OperationResults& results, unsigned threads) = 0;
     // Writes all pairs, in no particular order.

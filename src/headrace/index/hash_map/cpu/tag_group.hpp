@@ -43,8 +43,10 @@ struct alignas(16) TagGroup {
     u8 tags[slot_count];
     u8 passed;
 
-    // Returns the tag for 8 bits of a hash, in each byte of a word. By a table, because GCC adds a comparison by a
-    // partial register, which made each search wait for the one before it.
+    // Returns the tag for 8 bits of a hash: 0 marks an empty slot.
+    static constexpr u8 tag_byte_of(u8 bits) { return bits == 0 ? 1 : bits; }
+    // The same in each byte of a word. By a table, because GCC adds a comparison by a partial register, which made each
+    // search wait for the one before it.
     static u32 tag_of(u8 bits) { return tag_of_bits.tags[bits]; }
 
     // Returns the first slot of a set that is not empty; slot_count for past_slots.
@@ -71,8 +73,8 @@ struct alignas(16) TagGroup {
 private:
     struct TagTable {
         u32 tags[256];
-        constexpr TagTable() : tags{0x01010101} {  // 0 marks an empty slot
-            for (u32 bits = 1; bits < 256; ++bits) tags[bits] = bits * 0x01010101;
+        constexpr TagTable() : tags{} {
+            for (u32 bits = 0; bits < 256; ++bits) tags[bits] = tag_byte_of(static_cast<u8>(bits)) * 0x01010101u;
         }
     };
     static const TagTable tag_of_bits;
