@@ -68,16 +68,18 @@ def conversion_programs(
 ) -> list[NeededProgram]:
     """Return the programs that a group's first conversion needs, unless the text differs from the expectation.
 
+    The one that the compiler takes longest for is the first.
+
     `tuning`, `dialect`, `group`: the launch configurations, the text's dialect, and the columns.
     `form`: the expected form of the text.
     `measures`: whether strings are measured after the search.
     `lists`: whether fields are listed.
     """
     variant, is_wide = form.variant, form.is_wide
-    found = [NeededProgram(_COUNT.file, _SMALL)]
+    count, found = NeededProgram(_COUNT.file, _SMALL), []
     if lists:
         program = convert_program(tuning, variant, None, is_wide=is_wide)
-        return [*found, NeededProgram(LIST_FIELDS.file, program[0]), NeededProgram(CONVERT_LISTED.file, LISTED_DEFINES)]
+        return [NeededProgram(LIST_FIELDS.file, program[0]), NeededProgram(CONVERT_LISTED.file, LISTED_DEFINES), count]
     is_read = variant != "dfa" or suits_dfa_rows(dialect)
     columns = group.fast_columns(quotes=variant != "unquoted", measures=False) if is_read else None
     if columns is None or is_wide:
@@ -93,7 +95,7 @@ def conversion_programs(
     if group.strings and measures and is_read:
         rows, has_null_words = tuning.of_rows(variant, strings=True), measured is not None and measured.has_null_words
         found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads, has_null_words)[0]))
-    return found
+    return [*found, count]
 
 
 class ConversionLaunches:
