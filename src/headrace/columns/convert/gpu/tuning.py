@@ -45,8 +45,10 @@ TEXT_KIND = 1 << 8
 """The bit of columns of strings."""
 INFERS_BIT = 10
 """The bit of a mask of families that is set if types are inferred."""
-ALL_FAMILIES = (2 << INFERS_BIT) - 1
-"""All bits of a mask of ConvertFamily (convert_task.hpp), and `INFERS_BIT`."""
+LISTS_BIT = 11
+"""The bit of a mask of families of a program that lists fields: ``list_fields``, for which the others are not needed."""
+ALL_FAMILIES = (2 << LISTS_BIT) - 1
+"""All bits of a mask of ConvertFamily (convert_task.hpp), `INFERS_BIT` and `LISTS_BIT`."""
 
 Program = tuple[dict[str, int], int, int]
 """Macros of a program, threads per block, and dynamic shared memory in bytes."""
