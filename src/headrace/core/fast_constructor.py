@@ -7,7 +7,7 @@ with these constructors and 243 us with the classes' own constructors.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, field, fields, make_dataclass
+from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, TypeVar
 
@@ -32,18 +32,22 @@ def fast_constructor(cls: type[ConstructedT]) -> Callable[..., ConstructedT]:
 
 @cache
 def _constructor(cls: type) -> Callable[..., Any]:
-    """Build the constructor. This takes half a millisecond a class."""
-    members: list[tuple[str, Any, Any]] = []
+    """Build the constructor by one `exec`, in a tenth of a millisecond; `make_dataclass` takes half a millisecond."""
+    known: dict[str, Any] = {"_class": cls, "_missing": MISSING}
+    plain: list[str] = []
+    keywords: list[str] = []
+    body: list[str] = []
     for one in fields(cls):
-        how = {"default": one.default} if one.default is not MISSING else {}
+        parameter = value = one.name
         if one.default_factory is not MISSING:
-            how = {"default_factory": one.default_factory}
-        members.append((one.name, object, field(kw_only=one.kw_only, **how)))
-
-    def become(instance: Any) -> None:
-        instance.__class__ = cls
-
-    methods = {"__post_init__": become}
-    return make_dataclass(
-        f"Fast{cls.__name__}", members, bases=cls.__bases__, slots=True, eq=False, repr=False, namespace=methods
-    )
+            known[f"_new_{one.name}"] = one.default_factory
+            parameter, value = f"{one.name}=_missing", f"_new_{one.name}() if {one.name} is _missing else {one.name}"
+        elif one.default is not MISSING:
+            known[f"_default_{one.name}"] = one.default
+            parameter = f"{one.name}=_default_{one.name}"
+        (keywords if one.kw_only else plain).append(parameter)
+        body.append(f"    self.{one.name} = {value}\n")
+    parameters = ", ".join(["self", *plain, *(["*", *keywords] if keywords else [])])
+    exec(f"def __init__({parameters}):\n{''.join(body)}    self.__class__ = _class\n", known)
+    slots = cls.__dict__["__slots__"]  # the same memory layout
+    return type(f"Fast{cls.__name__}", cls.__bases__, {"__slots__": slots, "__init__": known["__init__"]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import nullcontext
 from enum import IntEnum
 from types import SimpleNamespace
@@ -101,7 +102,7 @@ def test_a_program_that_the_driver_does_not_take_is_named_with_the_drivers_versi
         name = "CUDA_ERROR_INVALID_IMAGE"
 
     monkeypatch.setattr(gpu, "driver", lambda: driver)
-    monkeypatch.setattr(kernels, "cubin_of", lambda variant, architecture: b"code")
+    monkeypatch.setattr(kernels, "find_cubin", lambda variants, architecture: (variants[0], lambda: b"code"))
     driver.cuLibraryLoadData = lambda *given: (Refusal(200), None)
     driver.cuGetErrorString = lambda status: (0, b"device kernel image is invalid")
     for version, said in [(12040, r"for CUDA 12\.4 \(13\.0 or newer is needed\)"), (13010, r"for CUDA 13\.1")]:
@@ -130,15 +131,18 @@ def loads(driver, monkeypatch):
     """The programs that are compiled, with a driver that loads any; `stored`: those that need no compilation."""
     made = SimpleNamespace(compiled=[], stored=set(), failing=set())
 
-    def cubin_of(variant, architecture):
+    def find_cubin(variants, architecture):
+        variant = next((variant for variant in variants if variant in made.stored), variants[0])
+        return variant, lambda: cubin_of(variant)
+
+    def cubin_of(variant):
         if variant in made.failing:
             raise GpuError("refused")
         made.compiled.append(variant)
         return b"code"
 
     driver.cuLibraryLoadData = lambda *given: (0, object())
-    for name, value in {"cubin_of": cubin_of, "is_stored": lambda variant, _: variant in made.stored}.items():
-        monkeypatch.setattr(kernels, name, value)
+    monkeypatch.setattr(kernels, "find_cubin", find_cubin)
     for name in ("_libraries", "_loading"):
         monkeypatch.setattr(kernels, name, {})
     return made
@@ -190,3 +194,23 @@ def test_programs_are_loaded_in_threads_and_a_launch_waits_for_its_own(loads):
     loads.failing.clear()
     kernels._library(rows(8), "sm_90")  # a failed load is tried again
     assert sorted(map(str, loads.compiled)) == sorted(str(rows(kinds)) for kinds in (1, 2, 8))
+
+
+def test_one_program_at_a_time_is_found_in_the_order_of_the_call(loads, monkeypatch):
+    found, at_once, find_cubin = [], [], kernels.find_cubin
+
+    def slow_find(variants, architecture):
+        at_once.append(1)
+        time.sleep(0.02 if not found else 0)
+        found.append(variants[0])
+        at_once.pop()
+        assert not at_once
+        return find_cubin(variants, architecture)
+
+    monkeypatch.setattr(kernels, "find_cubin", slow_find)
+    card = SimpleNamespace(architecture="sm_90", current=nullcontext)
+    wanted = [kernels.NeededProgram(ROWS, macros(1 << bit)) for bit in range(8)]
+    kernels.load_programs(wanted, card)
+    for bit in range(8):
+        kernels._library(rows(1 << bit), "sm_90")
+    assert found == [rows(1 << bit) for bit in range(8)]

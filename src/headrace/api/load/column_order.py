@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from headrace.api.options.csv_options import CsvOptions
 from headrace.columns.schema import PlannedColumns
-from headrace.columns.schema_files import UnitedColumns
 from headrace.core.errors import OptionError
+
+if TYPE_CHECKING:
+    from headrace.columns.schema_files import UnitedColumns
 
 ValueT = TypeVar("ValueT")
 

@@ -14,7 +14,6 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -36,10 +35,6 @@ class KernelCache:
     folder: Path  # The folder; created by the first write. If it cannot be written, nothing is cached and nothing fails.
     max_bytes: int | None = _MAX_BYTES
     """Size limit. The oldest kernels are deleted above it; None for no limit. Other files do not count."""
-
-    def has(self, key: str) -> bool:
-        """Return whether a cubin is stored under `key`."""
-        return (self.folder / (key + _SUFFIX)).exists()
 
     def get(self, key: str) -> bytes | None:
         """Return the cubin stored under `key`; None if there is none, or it is incomplete."""
@@ -65,14 +60,6 @@ class KernelCache:
         if self.max_bytes is not None:
             self._prune(self.max_bytes)
         return True
-
-    def get_or_make(self, key: str, make: Callable[[], bytes]) -> bytes:
-        """Return the cubin under `key`; on a miss call `make` and store its result."""
-        code = self.get(key)
-        if code is None:
-            code = make()
-            self.put(key, code)
-        return code
 
     def _prune(self, max_bytes: int) -> None:
         """Delete the oldest files. Another process may prune at the same time, so a missing file is no error."""

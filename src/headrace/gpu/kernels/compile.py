@@ -7,9 +7,11 @@ the CPU's: ``--fmad=false``, fused operations only by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from headrace.gpu.device.device import compiler
@@ -68,15 +70,11 @@ def _checked(result: tuple[Any, ...]) -> Any:
 def compiler_release() -> str:
     """Return the release of the compiler's package, or ``"system"``.
 
-    Loading NVRTC to ask for its version would cost what a cache hit saves.
+    Loading NVRTC to ask for its version would cost what a cache hit saves, and importing ``importlib.metadata`` 15 ms.
     """
-    from importlib.metadata import PackageNotFoundError, version
-
-    for package in ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12"):
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            continue
+    for folder in sys.path:
+        for found in sorted(Path(folder).glob("nvidia_cuda_nvrtc*-*.dist-info")):
+            return found.stem.split("-")[1]
     return "system"
 
 
@@ -91,21 +89,32 @@ def cache_key(source: str, architecture: str) -> str:
     return key_of(source, f"{architecture} {_OPTIONS}")
 
 
-def is_stored(variant: Variant, architecture: str) -> bool:
-    """Return whether a program needs no compilation."""
-    prebuilt, key = shipped(), cache_key(joined_source(variant), architecture)
-    return (prebuilt is not None and prebuilt.has(key)) or user_cache().has(key)
+def find_cubin(variants: Sequence[Variant], architecture: str) -> tuple[Variant, Callable[[], bytes]]:
+    """Return the first program that is stored, else the first of all, and a function that returns its cubin.
 
-
-def cubin_of(variant: Variant, architecture: str) -> bytes:
-    """Return a program's cubin: from ``headrace-kernels-cuda13``, from the user's cache, or compiled now.
+    It is stored in ``headrace-kernels-cuda13`` or in the user's cache. If none is, the function compiles the program.
 
     Raise MissingDependencyError if the program must be compiled and NVRTC is not installed.
     """
-    source = joined_source(variant)
-    key = cache_key(source, architecture)
     prebuilt = shipped()
-    code = None if prebuilt is None else prebuilt.get(key)
-    if code is not None:
-        return code
-    return user_cache().get_or_make(key, lambda: compile_source(source, variant.file, architecture).code)
+    for variant in variants:
+        key = cache_key(joined_source(variant), architecture)
+        code = None if prebuilt is None else prebuilt.get(key)
+        if code is None:
+            code = user_cache().get(key)
+        if code is not None:
+            return variant, partial(bytes, code)
+    compiler()
+    return variants[0], partial(_compiled, variants[0], joined_source(variants[0]), architecture)
+
+
+def _compiled(variant: Variant, source: str, architecture: str) -> bytes:
+    """Compile a program and store it. Nothing precedes the call of the compiler, so that programs enter it in order."""
+    code = compile_source(source, variant.file, architecture).code
+    user_cache().put(cache_key(source, architecture), code)
+    return code
+
+
+def cubin_of(variant: Variant, architecture: str) -> bytes:
+    """Return a program's cubin, compiled now if it is not stored; errors as for `find_cubin`."""
+    return find_cubin([variant], architecture)[1]()

@@ -18,7 +18,7 @@ from headrace.core.process.process_lock import process_lock
 from headrace.gpu.device.device import NAMED_STREAMS, Gpu, GpuError, checked, driver
 from headrace.gpu.device.driver_calls import card_calls
 from headrace.gpu.kernels.arguments import layout_of
-from headrace.gpu.kernels.compile import cubin_of, is_stored
+from headrace.gpu.kernels.compile import find_cubin
 from headrace.gpu.kernels.source import KernelSourceError, Value, Variant
 
 if TYPE_CHECKING:
@@ -177,6 +177,10 @@ _EARLY_FROM = 9, 0  # lowest compute capability with programmatic dependent laun
 
 _libraries: dict[tuple[Variant, str], Any] = {}
 _loading: dict[tuple[Variant, str], Future[Any]] = {}  # programs that threads of `load_programs` load
+_finding = process_lock()
+"""Held until a program is found, or is about to enter the compiler. NVRTC parses one program at a time, so the program that
+takes longest has to enter it first.
+"""
 _kernels: dict[tuple[Any, ...], Kernel] = {}
 
 
@@ -263,11 +267,11 @@ def _loaded_server(variant: Variant, architecture: str) -> Any:
 
 def _load(variant: Variant, architecture: str) -> Any:
     """Load a program: the variant if it is compiled, else one that serves it, else the variant."""
-    stored = (one for one in (variant, *variant.servers) if is_stored(one, architecture))
-    variant = next(stored, variant)
+    with _finding:
+        variant, cubin = find_cubin((variant, *variant.servers), architecture)
     if (variant, architecture) in _libraries:
         return _libraries[variant, architecture]
-    code = cubin_of(variant, architecture)
+    code = cubin()
     try:
         library = checked(driver().cuLibraryLoadData(code, [], [], 0, [], [], 0))
     except GpuError as error:
@@ -284,6 +288,8 @@ class NeededProgram(NamedTuple):
 
 def load_programs(programs: Iterable[NeededProgram], gpu: Gpu) -> None:
     """Begin to load programs in parallel threads; one that must be compiled takes seconds. A launch waits for its program.
+
+    The compiler gets them in this order, so the one that takes longest should be the first.
 
     Raise OptionError if the list beside the file does not have a program.
     """

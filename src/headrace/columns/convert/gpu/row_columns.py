@@ -192,7 +192,7 @@ def row_forms(table: NDArray[np.void], packed: bytes) -> RowForm:
     forms |= RowForm.ZONES * bool(table["zone"].any())
     nulls = set(table["largest"][table["family"] == ConvertFamily.TEXT].tolist()) - {0}
     forms |= RowForm.NULLS * (NULL_WORDS in nulls) | RowForm.ESCAPES * bool(nulls - {NULL_WORDS})
-    for at in np.unique(table["rules"]).tolist():
+    for at in set(table["rules"].tolist()):  # `np.unique` imports `numpy.ma`, which takes 8 ms
         rules = np.frombuffer(packed, FIELD_RULES, 1, at)[0]
         families = set(table["family"][table["rules"] == at].tolist())
         if families & _NUMBERS and (rules["marks"]["decimal"] != ord(".") or rules["marks"]["thousands"] != -1):

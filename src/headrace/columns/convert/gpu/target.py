@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, ConvertTuning, Program, RowTuning
+from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, LISTS_BIT, ConvertTuning, Program, RowTuning
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
@@ -104,14 +104,19 @@ class GpuTuning:
 
 
 @cache
-def convert_program(tuning: GpuTuning, variant: str, families: int | None, *, is_wide: bool = False) -> Program:
-    """Return the program of ``convert_tiles`` for columns of these families, or of ``measure_strings`` if they are None.
+def convert_program(
+    tuning: GpuTuning, variant: str, families: int | None, *, is_wide: bool = False, lists: bool = False
+) -> Program:
+    """Return the program of ``convert_tiles`` for columns of these families.
+
+    If they are None, return that of ``measure_strings``, or of ``list_fields`` (`lists`).
 
     `variant`: the search variant that read the text. `is_wide`: as for `GpuTuning.convert`.
     """
     configuration = tuning.convert(variant, is_wide=is_wide)
-    writes, mask = families is not None, ALL_FAMILIES if families is None else families
-    return configuration.defines(writes=writes, families=mask), configuration.threads, configuration.shared_bytes
+    lists_fields = 1 << LISTS_BIT
+    mask = families if families is not None else lists_fields if lists else ALL_FAMILIES & ~lists_fields
+    return configuration.defines(writes=families is not None, families=mask), configuration.threads, configuration.shared_bytes
 
 
 @cache

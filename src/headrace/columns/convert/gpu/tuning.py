@@ -34,7 +34,8 @@ ALL_KINDS = (1 << 23) - 1  # all bits of a program's mask of RowKind, and those 
 USUAL_KINDS = (1 << 16) - 1  # the bits of RowKind alone, without those of forms that only few columns have
 TEXT_KIND = 1 << 8  # the bit of columns of strings
 INFERS_BIT = 10  # the bit of a mask of families that is set if types are inferred
-ALL_FAMILIES = (2 << INFERS_BIT) - 1  # all bits of a mask of ConvertFamily (convert_task.hpp), and `INFERS_BIT`
+LISTS_BIT = 11  # the bit of a mask of families of a program that lists fields: `list_fields`, for which no other bit is needed
+ALL_FAMILIES = (2 << LISTS_BIT) - 1  # all bits of a mask of ConvertFamily (convert_task.hpp), `INFERS_BIT` and `LISTS_BIT`
 
 Program = tuple[dict[str, int], int, int]  # macros of a program, threads per block, and dynamic shared memory in bytes
 

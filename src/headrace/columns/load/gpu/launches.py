@@ -65,13 +65,15 @@ def conversion_programs(
 ) -> list[NeededProgram]:
     """Return the programs that a group's first conversion needs, unless the text differs from the expectation.
 
+    The one that the compiler takes longest for is the first.
+
     `measures`: whether strings are measured after the search.
     """
     variant, is_wide = form.variant, form.is_wide
-    found = [NeededProgram(_COUNT.file, _SMALL)]
+    count, found = NeededProgram(_COUNT.file, _SMALL), []
     if lists:
-        program = convert_program(tuning, variant, None, is_wide=is_wide)
-        return [*found, NeededProgram(LIST_FIELDS.file, program[0]), NeededProgram(CONVERT_LISTED.file, LISTED_DEFINES)]
+        program = convert_program(tuning, variant, None, is_wide=is_wide, lists=True)
+        return [NeededProgram(LIST_FIELDS.file, program[0]), NeededProgram(CONVERT_LISTED.file, LISTED_DEFINES), count]
     is_read = variant != "dfa" or suits_dfa_rows(dialect)
     columns = group.fast_columns(quotes=variant != "unquoted", measures=False) if is_read else None
     if columns is None or is_wide:
@@ -87,7 +89,7 @@ def conversion_programs(
     if group.strings and measures and is_read:
         rows, has_null_words = tuning.of_rows(variant, strings=True), measured is not None and measured.has_null_words
         found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads, has_null_words)[0]))
-    return found
+    return [*found, count]
 
 
 class ConversionLaunches:
@@ -164,7 +166,7 @@ class ConversionLaunches:
         assert output.validated is not None
         structure, variant = self._structure, self._structure.variants[0]
         listed = ListedStrings(self._launcher, self._text, group, arguments.table, output.rows)
-        listed.find(structure, self._shape(variant, None, None)[0], self._task(group, variant), totals)
+        listed.find(structure, self._shape(variant, None, None, lists=True)[0], self._task(group, variant), totals)
         validate_estimate(self._launcher, structure.totals, arguments.ranges, totals, output.validated)
         self._clear_first_seen(group, output.results)
         listed.convert(output.validated)
@@ -288,16 +290,18 @@ class ConversionLaunches:
         """Return the tiles of the search that a row of the sums has."""
         return self._target.tuning.convert(variant, is_wide=self._measures_wide(variant)).span
 
-    def _shape(self, variant: str, declined: DeviceBuffer | None, families: int | None) -> tuple[Shape, int]:
+    def _shape(
+        self, variant: str, declined: DeviceBuffer | None, families: int | None, *, lists: bool = False
+    ) -> tuple[Shape, int]:
         """Return the launch configuration and the tiles of a block: several if only declined tiles are converted.
 
-        `families`: those of the columns; None for measuring.
+        `families`: those of the columns; None for measuring, or for listing the fields (`lists`).
         """
         tiles, tuning = self._structure.tiles, self._target.tuning
         if self._measures_wide(variant) if families is None else declined is None and self._searched.form.is_wide:
-            defines, threads, shared = convert_program(tuning, variant, families, is_wide=True)
+            defines, threads, shared = convert_program(tuning, variant, families, is_wide=True, lists=lists)
             return Shape(defines, -(-tiles // tuning.convert(variant, is_wide=True).span), threads, shared), 1
-        defines, threads, shared = convert_program(tuning, variant, families)
+        defines, threads, shared = convert_program(tuning, variant, families, lists=lists)
         block_tiles = 1 if declined is None else least(tiles // MARKED_BLOCKS + 1, 32)
         return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 

@@ -317,7 +317,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     convert_wanted<true>(*memory, text, task, entries, columns, string_begins, sums_span, wanted, tiles_per_block,
                          marks);
 }
-#else
+#endif
+#if !HR_WRITES && HR_FAMILIES >> 11 != 0
 // The fields of a text whose records all have `width` fields.
 struct ListedFields {
     u16* ends;    // of each field, counted from its record's begin
@@ -384,6 +385,8 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
     }
     if (!fits || longest > 0xFFFF) *declined = 1;
 }
+#endif
+#if !HR_WRITES && (HR_FAMILIES & 0x7FF) != 0
 
 // Measures strings: sums[tile * strings + column] is the number of bytes that the tile copies for the column. `totals`:
 // of the search variant that this program reads texts by; null if it is known to have read the text. If it has given

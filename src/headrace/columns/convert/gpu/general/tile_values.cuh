@@ -12,7 +12,8 @@
 
 namespace headrace {
 
-// Families of the columns that the program converts, and whether their types may be inferred.
+// Families of the columns that the program converts, whether their types may be inferred, and, in bit 11, whether the
+// program lists fields.
 constexpr u32 families = HR_FAMILIES;
 constexpr bool may_infer = (families >> 10 & 1) != 0;
 
