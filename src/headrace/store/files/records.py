@@ -95,6 +95,8 @@ class Record:
     begin: int = 0
     end: int = 0
     """Offsets in the file."""
+    checksum: int = 0
+    """CRC-32 of the payload and its padding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +216,7 @@ def parsed(data: bytes | memoryview, at: int) -> Record | str:
         return "the payload is cut off"
     if checksum(view[begin:end]) != header.checksum:
         return _fault_of("the checksum of the payload differs", view, at, end)
-    return Record(header.kind, header.sequence, header.synced, view[begin : begin + header.nbytes], at, end)
+    return Record(header.kind, header.sequence, header.synced, view[begin : begin + header.nbytes], at, end, header.checksum)
 
 
 def _fault_of(reason: str, data: memoryview, begin: int, end: int) -> str:
