@@ -27,7 +27,7 @@ from headrace.store.rules import StoreRules
 from headrace.store.schema import check_current, texts_of
 from headrace.store.schema_change import SchemaRequest
 from headrace.store.state import StoreState
-from headrace.store.store_key import Keys, StoreKey, first_places, key_value
+from headrace.store.store_key import Keys, first_places, key_value, needed_key
 from headrace.store.triggers import MergeThread, MergeTimer
 
 try:
@@ -160,7 +160,7 @@ class StoreEngine:
         with self._waiters, self._write_lock:
             self._begin_change()
             check_current(columns, self.state.schema, is_whole=False)
-            keys = self.needed_key("update").of(columns)
+            keys = needed_key(self.rules.key, "update").of(columns)
             if len(first_places(keys)) < len(keys):
                 raise OptionError("the rows of an update have a key twice")
             present = self._find(keys)
@@ -276,12 +276,6 @@ class StoreEngine:
                     self.folder.close()
                     self._rows.show_all()
         self._merge_thread.raise_error()  # of a merge that another thread's change has begun since then
-
-    def needed_key(self, call: str) -> StoreKey:
-        """Return the key, for a call that needs one."""
-        if self.rules.key is None:
-            raise OptionError(f"{call}() finds rows by key, and the store has none; create it with key=")
-        return self.rules.key
 
     def _check_new_keys(self, keys: Keys, numbers: Any) -> None:
         """Raise OptionError if keys that rows of given numbers would get are not distinct, or are those of other rows."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
-from headrace.columns.types import DataType, parse_type
+from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.device import Device
 from headrace.core.errors import OptionError, SourceError, UnknownColumnError, shown
@@ -15,19 +16,17 @@ from headrace.core.expressions.column_expression import ColumnExpression
 from headrace.core.options import choice
 from headrace.sources.kinds.file import checked_path, is_path
 from headrace.store.arrow_columns import needed_arrow
-from headrace.store.change import Change
 from headrace.store.engine import Selection, StoreEngine
 from headrace.store.files.file_system import FileSystem, HostFiles
-from headrace.store.files.folder import Content, StoreFolder, read_content, read_undamaged
+from headrace.store.files.folder import StoreFolder, read_content, read_undamaged
 from headrace.store.files.log import SyncPolicy
 from headrace.store.files.main_file import Damage
 from headrace.store.files.manifest import MANIFEST, Manifest
-from headrace.store.files.records import RecordKind
 from headrace.store.keys import check_key_type
 from headrace.store.main import Main
+from headrace.store.reader import Replayed, StoreReader, replayed, schema_of
 from headrace.store.rules import DUPLICATE_POLICIES, StoreRules
 from headrace.store.schema import parsed_schema, texts_of
-from headrace.store.schema_change import SchemaChange
 from headrace.store.state import StoreState
 from headrace.store.store_key import KeyNames, StoreKey
 from headrace.store.triggers import MergeTriggers
@@ -119,25 +118,25 @@ def _names_of_key(key: object) -> KeyNames:
 
 @dataclass(slots=True)
 class OpenedStore:
-    """An open store: an engine, or for a reader the state that was read."""
+    """An open store."""
 
     key: StoreKey | None  # the key; None without one
-    rows: StoreEngine | StoreState  # the engine of a writer, or the state that a reader has read
+    rows: StoreEngine | StoreReader  # the engine of a writer, or the rows of a reader
     torn_bytes: int = 0  # bytes that a crash had cut off
 
     @property
     def state(self) -> StoreState:
         """The present state."""
-        return self.rows if isinstance(self.rows, StoreState) else self.rows.state
+        return self.rows.state
 
     @property
     def engine(self) -> StoreEngine | None:
         """The engine, which changes the store; None for a reader."""
-        return None if isinstance(self.rows, StoreState) else self.rows
+        return self.rows if isinstance(self.rows, StoreEngine) else None
 
 
-def opened(source: Source, request: StoreRequest) -> OpenedStore:
-    """Open a store, or create it.
+def opened(source: Source, request: StoreRequest, before: OpenedStore | None = None) -> OpenedStore:
+    """Open a store, or create it; `before`: an open reader of the store, whose rows remain in use if they can.
 
     Raise OptionError if the store differs from what the caller passed, or is in memory and to be read only. Raise SourceError
     if there is no store and no schema, another writer has the store, or a file is damaged. Raise OSError if a file cannot be
@@ -149,10 +148,17 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
         return _writer(source, request.manifest("the memory"), None)
     where = repr(source.where)
     if request.is_read_only:
-        content = read_content(source.files, str(source.where))
-        state = replayed(content).state
-        request.check(content.manifest, state.schema, where)
-        return OpenedStore(_key_of(content.manifest, source.context), state, _torn_bytes(content))
+        read = partial(read_content, source.files, str(source.where))
+        if before is not None and isinstance(before.rows, StoreReader):
+            content = before.rows.follow(read)
+            if content is None:
+                return replace(before, torn_bytes=before.rows.torn_bytes)
+        else:
+            content = read()
+        key = _key_of(content.manifest, source.context)
+        reader = StoreReader(content, key, source.context)
+        request.check(content.manifest, reader.state.schema, where)
+        return OpenedStore(key, reader, reader.torn_bytes)
     if MANIFEST not in source.files.names() and request.schema is not None:
         folder = StoreFolder.create(source.files, str(source.where), request.manifest(where), source.policy)
         return _writer(source, folder.manifest, folder)
@@ -161,7 +167,7 @@ def opened(source: Source, request: StoreRequest) -> OpenedStore:
         found = replayed(content)
         request.check(content.manifest, found.state.schema, where)
         manifest = replace(content.manifest, on_duplicate=request.on_duplicate or content.manifest.on_duplicate)
-        return _writer(source, manifest, folder, found, _torn_bytes(content))
+        return _writer(source, manifest, folder, found, 0 if content.torn is None else content.torn.nbytes)
     except BaseException:
         folder.abandon()
         raise
@@ -209,41 +215,6 @@ def salvaged(source: Source, target: Source) -> SalvagedRows:
     finally:
         copy.engine.close()
     return SalvagedRows(state.num_rows, found.damage, lost_columns)
-
-
-def _torn_bytes(content: Content) -> int:
-    return 0 if content.torn is None else content.torn.nbytes
-
-
-def schema_of(manifest: Manifest) -> dict[str, DataType]:
-    """Return the schema that a manifest describes."""
-    return {name: parse_type(type_) for name, type_ in manifest.schema.items()}
-
-
-class Replayed(NamedTuple):
-    """The result of the changes of a log."""
-
-    state: StoreState
-    next_row: int  # number of the next row
-    lost_columns: list[str]  # names of the columns whose records in the main are damaged
-
-
-def replayed(content: Content) -> Replayed:
-    """Return the state of a folder's content. If the main is lost, the state has the rows of the log alone."""
-    manifest, schema = content.manifest, schema_of(content.manifest)
-    state, next_row = StoreState(schema, Main.of_records(content.main) if content.main else Main.empty(schema)), manifest.next_row
-    lost = [name for name, record in zip(schema, content.main[2:], strict=False) if record.is_lost]
-    for record in content.changes:
-        if record.kind == RecordKind.SCHEMA:
-            altered = SchemaChange.decoded(record.payload)
-            state, names = state.altered(altered), map(altered.name_of, lost)
-            lost = [name for name in names if name is not None]
-            continue
-        change = Change.decoded(record.payload)
-        if manifest.main is not None and not content.main:
-            change = replace(change, removed=change.removed[change.removed >= manifest.next_row])
-        state, next_row = state.after(change), change.first_row + change.length
-    return Replayed(state, next_row, lost)
 
 
 def selection(condition: ColumnExpression, schema: Mapping[str, DataType], context: Context) -> Selection:

@@ -98,6 +98,13 @@ class StoreKey:
         return {part: [row[i] for row in rows] for i, part in enumerate(self.types)}
 
 
+def needed_key(key: StoreKey | None, call: str) -> StoreKey:
+    """Return the key of a store, for a call that needs one. Raise OptionError if there is none."""
+    if key is None:
+        raise OptionError(f"{call}() finds rows by key, and the store has none; create it with key=")
+    return key
+
+
 def first_places(keys: Keys) -> Any:
     """Return the position of the first row of each key, ascending."""
     if isinstance(keys, KeyRows):

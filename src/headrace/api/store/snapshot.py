@@ -154,9 +154,11 @@ class StoreSnapshot:
         OptionError
             The store has no key, or the keys are of another type.
         """
-        key = self._needed_key("lookup")
-        wanted = key.given(caller_keys(keys), "keys")
         from headrace.store.published_rows import PublishedRows  # needs NumPy
+        from headrace.store.store_key import needed_key
+
+        key = needed_key(self._key, "lookup")
+        wanted = key.given(caller_keys(keys), "keys")
 
         with self._lock:
             if self._rows is None:
@@ -188,8 +190,9 @@ class StoreSnapshot:
         ['Oslo', 'Paris']
         """
         from headrace.store.keys import keys_from  # needs NumPy
+        from headrace.store.store_key import needed_key
 
-        (key, type_), *others = self._needed_key("range").types.items()
+        (key, type_), *others = needed_key(self._key, "range").types.items()
         if others:
             raise OptionError("range() takes keys of one column; filter() of table() finds rows by several")
         bounds = [keys_from(bound, type_, name) for name, bound in (("low", low), ("high", high))]
@@ -213,11 +216,6 @@ class StoreSnapshot:
 
         check_names("columns", names, self._state.schema)
         return names
-
-    def _needed_key(self, call: str) -> StoreKey:
-        if self._key is None:
-            raise OptionError(f"{call}() finds rows by key, and the store has none; create it with key=")
-        return self._key
 
     def __repr__(self) -> str:
         return f"<headrace.StoreSnapshot, {len(self)} rows, {len(self._state.schema)} columns>"

@@ -258,8 +258,9 @@ class Store(StoreColumns, ForeignNames):
                 raise OptionError("update() takes rows, or where= and values=, not both")
             return self._update_where(engine, where, values)
         from headrace.api.store.rows import rows_given, whole_columns  # needs NumPy
+        from headrace.store.store_key import needed_key
 
-        key = engine.needed_key("update")
+        key = needed_key(engine.rules.key, "update")
         given = rows_given(source, engine.state.schema, self._source.context, options, is_whole=False)
         return given.counted(engine.update(whole_columns(given.columns, key.names)))
 
@@ -297,12 +298,13 @@ class Store(StoreColumns, ForeignNames):
         2
         """
         from headrace.store.opening import selection  # needs NumPy
+        from headrace.store.store_key import needed_key
 
         engine = self._engine("delete")
         if isinstance(keys, ColumnExpression):
             selected = selection(keys, engine.state.schema, self._source.context)
             return engine.remove_where(selected)
-        return engine.remove_keys(engine.needed_key("delete").given(caller_keys(keys), "keys"))
+        return engine.remove_keys(needed_key(engine.rules.key, "delete").given(caller_keys(keys), "keys"))
 
     def merge(self) -> bool:
         """Merge the delta into the main, and drop removed rows. Reads and changes go on. Return whether there was a delta.
@@ -369,11 +371,11 @@ class Store(StoreColumns, ForeignNames):
         >>> store.lookup([("Rome", 2024), ("Oslo", 2024)]).found.tolist()
         [True, False]
         """
-        engine = self._opened.engine
-        if engine is None:
-            return self._last_snapshot().lookup(keys)
-        state, found = engine.find(engine.needed_key("lookup").given(caller_keys(keys), "keys"))
-        return StoreSnapshot(state, engine.rules.key, self._source.context).rows_found(found)
+        from headrace.store.store_key import needed_key  # needs NumPy
+
+        key = needed_key(self._opened.key, "lookup")
+        state, found = self._opened.rows.find(key.given(caller_keys(keys), "keys"))
+        return StoreSnapshot(state, key, self._source.context).rows_found(found)
 
     def range(self, low: Any, high: Any) -> Table:
         """Return the rows whose keys are from `low` to `high`, as by `StoreSnapshot.range`."""
@@ -406,7 +408,7 @@ class Store(StoreColumns, ForeignNames):
         from headrace.store.opening import opened  # needs NumPy
 
         self._last = None
-        self._opened = opened(self._source, self._request)
+        self._opened = opened(self._source, self._request, self._opened)
 
     def close(self) -> None:
         """Wait for a merge, sync the log and release the lock. Later changes raise an error; reads go on.

@@ -78,6 +78,7 @@ class Record:
     payload: memoryview  # the content
     begin: int = 0
     end: int = 0  # offsets in the file
+    checksum: int = 0  # CRC-32 of the payload and its padding
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,7 @@ def parsed(data: bytes | memoryview, at: int) -> Record | str:
         return "the payload is cut off"
     if checksum(view[begin:end]) != header.checksum:
         return _fault_of("the checksum of the payload differs", view, at, end)
-    return Record(header.kind, header.sequence, header.synced, view[begin : begin + header.nbytes], at, end)
+    return Record(header.kind, header.sequence, header.synced, view[begin : begin + header.nbytes], at, end, header.checksum)
 
 
 def _fault_of(reason: str, data: memoryview, begin: int, end: int) -> str:

@@ -1,0 +1,140 @@
+"""Replays the log of a store, and keeps the rows of a reader, which follow the log of a writer in another process.
+
+A reader that reads the files again applies the changes that are new, and keeps its columns and its index of keys. After a merge
+or a change of the columns it begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Lock
+from typing import NamedTuple
+
+from headrace.columns.types import DataType, parse_type
+from headrace.core.buffer import copy_of
+from headrace.core.context import Context
+from headrace.core.errors import MissingDependencyError
+from headrace.core.process.process_lock import renew_in_children
+from headrace.store.change import Change
+from headrace.store.files.folder import Content
+from headrace.store.files.manifest import Manifest
+from headrace.store.files.records import RecordKind
+from headrace.store.keys import FoundRows
+from headrace.store.main import Main
+from headrace.store.published_rows import PublishedRows
+from headrace.store.schema_change import SchemaChange
+from headrace.store.state import StoreState
+from headrace.store.store_key import Keys, StoreKey
+
+try:
+    import numpy as np
+except ImportError:
+    raise MissingDependencyError.of("numpy", "numpy", "a store") from None
+
+
+class Replayed(NamedTuple):
+    """The result of the changes of a log."""
+
+    state: StoreState
+    next_row: int  # number of the next row
+    lost_columns: list[str]  # names of the columns whose records in the main are damaged
+
+
+def schema_of(manifest: Manifest) -> dict[str, DataType]:
+    """Return the schema that a manifest describes."""
+    return {name: parse_type(type_) for name, type_ in manifest.schema.items()}
+
+
+def replayed(content: Content) -> Replayed:
+    """Return the state of a folder's content. If the main is lost, the state has the rows of the log alone."""
+    manifest, schema = content.manifest, schema_of(content.manifest)
+    state, next_row = StoreState(schema, Main.of_records(content.main) if content.main else Main.empty(schema)), manifest.next_row
+    lost = [name for name, record in zip(schema, content.main[2:], strict=False) if record.is_lost]
+    for record in content.changes:
+        if record.kind == RecordKind.SCHEMA:
+            altered = SchemaChange.decoded(record.payload)
+            state, names = state.altered(altered), map(altered.name_of, lost)
+            lost = [name for name in names if name is not None]
+            continue
+        change = Change.decoded(record.payload)
+        if manifest.main is not None and not content.main:
+            change = replace(change, removed=change.removed[change.removed >= manifest.next_row])
+        state, next_row = state.after(change), change.first_row + change.length
+    return Replayed(state, next_row, lost)
+
+
+class _Read(NamedTuple):
+    """The part of a store's content that a reader has."""
+
+    manifest: Manifest
+    checksums: tuple[int, ...]  # those of the changes
+    torn_bytes: int
+
+    @classmethod
+    def of(cls, content: Content) -> _Read:
+        checksums = tuple(record.checksum for record in content.changes)
+        return cls(content.manifest, checksums, 0 if content.torn is None else content.torn.nbytes)
+
+
+class StoreReader:
+    """The rows of a store as its files had them when they were read last.
+
+    Parameters
+    ----------
+    content
+        The content that was read.
+    key
+        The key; None without one.
+    context
+        Threads and memory of each call.
+    """
+
+    def __init__(self, content: Content, key: StoreKey | None, context: Context) -> None:
+        self._rows = PublishedRows(replayed(content).state, key, context)
+        self._read = _Read.of(content)
+        self.renew_after_fork()
+        renew_in_children(self)
+
+    def renew_after_fork(self) -> None:
+        """See `Renewable`."""
+        self._lock = Lock()
+
+    @property
+    def state(self) -> StoreState:
+        """The present state."""
+        return self._rows.state
+
+    @property
+    def torn_bytes(self) -> int:
+        """Bytes at the end of the log that are no acknowledged rows."""
+        return self._read.torn_bytes
+
+    def find(self, keys: Keys) -> tuple[StoreState, FoundRows]:
+        """Return the present state, and the row of each key in it."""
+        return self._rows.find(keys)
+
+    def follow(self, read: Callable[[], Content]) -> Content | None:
+        """Read the files again, and show the changes that are new; return the content if it does not continue the last one.
+
+        A writer may have merged, changed the columns, or removed a record whose sync had failed.
+        """
+        with self._lock:
+            content, before = read(), self._read
+            found, count = _Read.of(content), len(before.checksums)
+            records = content.changes[count:]
+            is_next = found.manifest == before.manifest and found.checksums[:count] == before.checksums
+            if not is_next or any(record.kind == RecordKind.SCHEMA for record in records):
+                return content
+            # Columns are parts of the payload's memory. As parts of the file's they would keep all of it, for each read.
+            self._show([Change.decoded(memoryview(copy_of(record.payload))) for record in records])
+            self._read = found
+            return None
+
+    def _show(self, changes: list[Change]) -> None:
+        if changes:
+            after = self.state
+            for change in changes:
+                after = after.after(change)
+            removed = np.concatenate([change.removed for change in changes])
+            self._rows.publish(after, removed, [change for change in changes if change.length])
