@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from headrace import Store, col
+from headrace import SourceError, Store, col
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
 from headrace.store.files.folder import read_content
@@ -54,11 +54,11 @@ def test_a_reader_follows_changes(seed, key, tmp_path):
         wanted = [(f"city {number}", n) for number in range(30) for n in range(0, 60, 7)] if key == "city" else list(range(60))
         reader.lookup(wanted)
         for number in range(30):
-            before, old = reader._opened.rows, reader.snapshot()
+            before, old = reader._opened.rows._rows, reader.snapshot()
             rows = old.table().to_pylist()
             is_new = sum(changed(store, random, number) for _ in range(random.integers(0, 4))) > 0
             reader.refresh()
-            assert (reader._opened.rows is before) is not is_new
+            assert (reader._opened.rows._rows is before) is not is_new
             with Store(tmp_path / "s", read_only=True) as other:
                 assert reader.table().equals(other.table())
                 found, expected = reader.lookup(wanted), other.lookup(wanted)
@@ -71,7 +71,7 @@ def test_a_reader_follows_changes(seed, key, tmp_path):
 
 def reader_of(files):
     key, context = StoreKey({"n": open_store(CrashFiles()).state.schema["n"]}, Context(threads=1)), Context(threads=1)
-    return StoreReader(read_content(files, "store"), key, context)
+    return StoreReader(files, "store", read_content(files, "store"), key, context)
 
 
 def rows_of(reader):
@@ -89,12 +89,24 @@ def image_of(rows):
 
 def test_a_record_that_took_the_place_of_another_one():
     """A sync has failed, and the writer that opens the store again has removed the records that a reader had read."""
-    first, second = image_of([(1, "a"), (2, "b"), (3, "c")]), image_of([(1, "a"), (4, "d"), (3, "c"), (5, "e")])
-    reader = reader_of(first)
-    assert reader.follow(lambda: read_content(image_of([(1, "a")]), "store")) is not None
-    assert reader.follow(lambda: read_content(second, "store")) is not None
-    assert rows_of(reader) == [[1, 2, 3], ["a", "b", "c"]]
-    assert reader.follow(lambda: read_content(first, "store")) is None
+    first = [(1, "a"), (2, "b"), (3, "c")]
+    files = image_of(first)
+    reader = reader_of(files)
+    for rows in ([(1, "a"), (4, "d"), (3, "c"), (5, "e")], first, first[:1]):
+        files.names_now = image_of(rows).names_now
+        begun = reader._rows
+        reader.refresh()
+        assert rows_of(reader) == [list(column) for column in zip(*rows, strict=True)]
+        assert reader._rows is not begun
+
+
+def test_another_store_in_the_folder(tmp_path):
+    for path, key in (("s", "n"), ("t", "city")):
+        Store(tmp_path / path, schema=SCHEMA, key=key).close()
+    reader = Store(tmp_path / "s", read_only=True)
+    (tmp_path / "s" / "manifest").write_bytes((tmp_path / "t" / "manifest").read_bytes())
+    with pytest.raises(SourceError, match="another store now, whose key differs"):
+        reader.refresh()
 
 
 class WatchedFiles(CrashFiles):
@@ -117,7 +129,7 @@ def test_new_rows_do_not_keep_the_memory_of_the_whole_log():
     assert files.has(next(iter(reader.state.added)).columns["n"].values)
     for number in range(2, 5):
         engine.append(columns_of([(number, "b")]))
-        assert reader.follow(lambda: read_content(files, "store")) is None
+        reader.refresh()
         assert not any(files.has(change.columns["n"].values) for change in reader.state.added)
     assert rows_of(reader) == [[1, 2, 3, 4], ["a", "b", "b", "b"]]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 from headrace.columns.types import DataType
@@ -24,7 +23,7 @@ from headrace.store.files.main_file import Damage
 from headrace.store.files.manifest import MANIFEST, Manifest
 from headrace.store.keys import check_key_type
 from headrace.store.main import Main
-from headrace.store.reader import Replayed, StoreReader, replayed, schema_of
+from headrace.store.reader import Replayed, StoreReader, replayed, schema_of, torn_bytes_of
 from headrace.store.rules import DUPLICATE_POLICIES, StoreRules
 from headrace.store.schema import parsed_schema, texts_of
 from headrace.store.state import StoreState
@@ -122,7 +121,7 @@ class OpenedStore:
 
     key: StoreKey | None  # the key; None without one
     rows: StoreEngine | StoreReader  # the engine of a writer, or the rows of a reader
-    torn_bytes: int = 0  # bytes that a crash had cut off
+    removed_bytes: int = 0  # bytes that a crash had cut off, and that a writer has removed
 
     @property
     def state(self) -> StoreState:
@@ -130,13 +129,18 @@ class OpenedStore:
         return self.rows.state
 
     @property
+    def torn_bytes(self) -> int:
+        """Bytes that a crash had cut off."""
+        return self.rows.torn_bytes if isinstance(self.rows, StoreReader) else self.removed_bytes
+
+    @property
     def engine(self) -> StoreEngine | None:
         """The engine, which changes the store; None for a reader."""
         return self.rows if isinstance(self.rows, StoreEngine) else None
 
 
-def opened(source: Source, request: StoreRequest, before: OpenedStore | None = None) -> OpenedStore:
-    """Open a store, or create it; `before`: an open reader of the store, whose rows remain in use if they can.
+def opened(source: Source, request: StoreRequest) -> OpenedStore:
+    """Open a store, or create it.
 
     Raise OptionError if the store differs from what the caller passed, or is in memory and to be read only. Raise SourceError
     if there is no store and no schema, another writer has the store, or a file is damaged. Raise OSError if a file cannot be
@@ -148,17 +152,11 @@ def opened(source: Source, request: StoreRequest, before: OpenedStore | None = N
         return _writer(source, request.manifest("the memory"), None)
     where = repr(source.where)
     if request.is_read_only:
-        read = partial(read_content, source.files, str(source.where))
-        if before is not None and isinstance(before.rows, StoreReader):
-            content = before.rows.follow(read)
-            if content is None:
-                return replace(before, torn_bytes=before.rows.torn_bytes)
-        else:
-            content = read()
+        content = read_content(source.files, str(source.where))
         key = _key_of(content.manifest, source.context)
-        reader = StoreReader(content, key, source.context)
+        reader = StoreReader(source.files, str(source.where), content, key, source.context)
         request.check(content.manifest, reader.state.schema, where)
-        return OpenedStore(key, reader, reader.torn_bytes)
+        return OpenedStore(key, reader)
     if MANIFEST not in source.files.names() and request.schema is not None:
         folder = StoreFolder.create(source.files, str(source.where), request.manifest(where), source.policy)
         return _writer(source, folder.manifest, folder)
@@ -167,7 +165,7 @@ def opened(source: Source, request: StoreRequest, before: OpenedStore | None = N
         found = replayed(content)
         request.check(content.manifest, found.state.schema, where)
         manifest = replace(content.manifest, on_duplicate=request.on_duplicate or content.manifest.on_duplicate)
-        return _writer(source, manifest, folder, found, 0 if content.torn is None else content.torn.nbytes)
+        return _writer(source, manifest, folder, found, torn_bytes_of(content))
     except BaseException:
         folder.abandon()
         raise

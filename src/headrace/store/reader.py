@@ -6,7 +6,6 @@ or a change of the columns it begins anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
 from typing import NamedTuple
@@ -14,10 +13,11 @@ from typing import NamedTuple
 from headrace.columns.types import DataType, parse_type
 from headrace.core.buffer import copy_of
 from headrace.core.context import Context
-from headrace.core.errors import MissingDependencyError
+from headrace.core.errors import MissingDependencyError, SourceError
 from headrace.core.process.process_lock import renew_in_children
 from headrace.store.change import Change
-from headrace.store.files.folder import Content
+from headrace.store.files.file_system import FileSystem
+from headrace.store.files.folder import Content, read_content
 from headrace.store.files.manifest import Manifest
 from headrace.store.files.records import RecordKind
 from headrace.store.keys import FoundRows
@@ -64,6 +64,11 @@ def replayed(content: Content) -> Replayed:
     return Replayed(state, next_row, lost)
 
 
+def torn_bytes_of(content: Content) -> int:
+    """Return the number of bytes at the end of the log that are no acknowledged rows."""
+    return 0 if content.torn is None else content.torn.nbytes
+
+
 class _Read(NamedTuple):
     """The part of a store's content that a reader has."""
 
@@ -74,7 +79,7 @@ class _Read(NamedTuple):
     @classmethod
     def of(cls, content: Content) -> _Read:
         checksums = tuple(record.checksum for record in content.changes)
-        return cls(content.manifest, checksums, 0 if content.torn is None else content.torn.nbytes)
+        return cls(content.manifest, checksums, torn_bytes_of(content))
 
 
 class StoreReader:
@@ -82,6 +87,8 @@ class StoreReader:
 
     Parameters
     ----------
+    files, where
+        The folder, and its name for messages.
     content
         The content that was read.
     key
@@ -90,9 +97,9 @@ class StoreReader:
         Threads and memory of each call.
     """
 
-    def __init__(self, content: Content, key: StoreKey | None, context: Context) -> None:
-        self._rows = PublishedRows(replayed(content).state, key, context)
-        self._read = _Read.of(content)
+    def __init__(self, files: FileSystem, where: str, content: Content, key: StoreKey | None, context: Context) -> None:
+        self._files, self._where, self._key, self._context = files, where, key, context
+        self._begin(content)
         self.renew_after_fork()
         renew_in_children(self)
 
@@ -114,22 +121,35 @@ class StoreReader:
         """Return the present state, and the row of each key in it."""
         return self._rows.find(keys)
 
-    def follow(self, read: Callable[[], Content]) -> Content | None:
-        """Read the files again, and show the changes that are new; return the content if it does not continue the last one.
+    def refresh(self) -> None:
+        """Read the files again.
+
+        Raise SourceError if they are damaged, or of a store with another key. Raise OSError if they cannot be read.
+        """
+        with self._lock:  # a thread that has read later shows its rows later
+            content = read_content(self._files, self._where)
+            if content.manifest.key != self._read.manifest.key:
+                raise SourceError(f"{self._where!r} has another store now, whose key differs; open it again")
+            if not self._follow(content):
+                self._begin(content)
+
+    def _begin(self, content: Content) -> None:
+        self._rows, self._read = PublishedRows(replayed(content).state, self._key, self._context), _Read.of(content)
+
+    def _follow(self, content: Content) -> bool:
+        """Show the changes that are new; return whether the content continues that before.
 
         A writer may have merged, changed the columns, or removed a record whose sync had failed.
         """
-        with self._lock:
-            content, before = read(), self._read
-            found, count = _Read.of(content), len(before.checksums)
-            records = content.changes[count:]
-            is_next = found.manifest == before.manifest and found.checksums[:count] == before.checksums
-            if not is_next or any(record.kind == RecordKind.SCHEMA for record in records):
-                return content
-            # Columns are parts of the payload's memory. As parts of the file's they would keep all of it, for each read.
-            self._show([Change.decoded(memoryview(copy_of(record.payload))) for record in records])
-            self._read = found
-            return None
+        before, found = self._read, _Read.of(content)
+        records = content.changes[len(before.checksums) :]
+        is_next = found.manifest == before.manifest and found.checksums[: len(before.checksums)] == before.checksums
+        if not is_next or any(record.kind == RecordKind.SCHEMA for record in records):
+            return False
+        # Columns are parts of the payload's memory. As parts of the file's they would keep all of it, for each read.
+        self._show([Change.decoded(memoryview(copy_of(record.payload))) for record in records])
+        self._read = found
+        return True
 
     def _show(self, changes: list[Change]) -> None:
         if changes:

@@ -123,7 +123,6 @@ class Store(StoreColumns, ForeignNames):
         self._source = Source.of(path, policy, triggers, context_of(context))
         request = StoreRequest.of(schema, key, on_duplicate, flag("read_only", read_only))
         self._opened = opened(self._source, request)
-        self._request = request
         self._last: _LastSnapshot | None = None
 
     def __reduce__(self) -> Never:
@@ -403,12 +402,13 @@ class Store(StoreColumns, ForeignNames):
         SourceError, OSError
             As for a new store.
         """
-        if self._opened.engine is not None:
-            raise OptionError("refresh() is for read_only=True; a store that is open for writing has all rows")
-        from headrace.store.opening import opened  # needs NumPy
+        from headrace.store.reader import StoreReader  # needs NumPy
 
+        rows = self._opened.rows
+        if not isinstance(rows, StoreReader):
+            raise OptionError("refresh() is for read_only=True; a store that is open for writing has all rows")
         self._last = None
-        self._opened = opened(self._source, self._request, self._opened)
+        rows.refresh()
 
     def close(self) -> None:
         """Wait for a merge, sync the log and release the lock. Later changes raise an error; reads go on.
