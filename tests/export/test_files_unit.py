@@ -183,6 +183,21 @@ def test_duckdb_has_one_table_named_as_the_file(tmp_path: Path) -> None:
         assert connection.execute('SELECT * FROM "my ""table"" 1"').fetchall() == [(2, "y")]
 
 
+def test_duckdb_with_other_tables_is_not_replaced(tmp_path: Path) -> None:
+    path, table = tmp_path / "t.duckdb", headrace.read_csv(b"a\n1\n")
+    for _ in range(2):  # its only table is replaced
+        write_table(table, path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE VIEW orders AS SELECT 1")
+    with pytest.raises(OptionError, match="has other tables, such as 'orders'"):
+        write_table(table, path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("DROP VIEW orders")
+    write_table(table, path)
+    path.write_bytes(b"no database")
+    write_table(table, path)
+
+
 def test_duckdb_that_fails_leaves_nothing(tmp_path: Path) -> None:
     def rows():
         yield pa.record_batch({"a": [1]})

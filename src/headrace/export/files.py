@@ -31,7 +31,7 @@ def write_table(table: ArrowStream, path: str | os.PathLike[str]) -> None:
     `table`: anything with ``__arrow_c_stream__``.
     `path`: ``.parquet``; ``.arrow`` or ``.feather`` for an Arrow IPC file (not compressed, so that readers can map it);
     ``.csv`` or ``.tsv`` as by `write_csv`, optionally followed by ``.gz``, ``.zst``, ``.bz2`` or ``.xz``; ``.duckdb`` for a
-    database with one table, named after the file.
+    database with one table, named after the file. A database with other tables is not replaced.
 
     >>> import headrace, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "t.parquet")
@@ -144,6 +144,7 @@ def _write_duckdb(table: ArrowStream, target: Path) -> None:
     log = target.with_name(f"{target.name}.wal")
     if log.exists():
         raise OptionError(f"{str(log)!r} belongs to the database that would be replaced; close that database first")
+    _check_replaced(target)
     stream = import_module("pyarrow").RecordBatchReader.from_stream(table)
     name = target.stem.replace('"', '""')
     with moved_when_whole(target) as temporary:
@@ -154,6 +155,23 @@ def _write_duckdb(table: ArrowStream, target: Path) -> None:
                 connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM headrace_written')
         finally:
             temporary.with_name(f"{temporary.name}.wal").unlink(missing_ok=True)
+
+
+def _check_replaced(target: Path) -> None:
+    """Refuse a database with other tables or views than the one that is written. A file that is no database is replaced."""
+    if not target.exists():
+        return
+    duckdb = import_module("duckdb")
+    names = "SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"
+    try:
+        with duckdb.connect(str(target), read_only=True) as connection:
+            others = sorted({name for (name,) in connection.execute(names).fetchall()} - {target.stem})
+    except duckdb.Error:
+        return
+    if others:
+        raise OptionError(
+            f"{str(target)!r} has other tables, such as {shown(others[0])}, and would be replaced as a whole; name another file"
+        )
 
 
 _IPC = _Format(_write_ipc, "arrow", ("pyarrow", "pyarrow.ipc"))
