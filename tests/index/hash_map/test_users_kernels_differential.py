@@ -62,6 +62,18 @@ def test_the_example_runs() -> None:
     exec(compile(example(), str(PAGE), "exec"), {"np": np, "headrace": headrace})  # the page itself asserts the sum
 
 
+@pytest.mark.gpu
+def test_the_example_runs_by_cupy() -> None:
+    cupy = pytest.importorskip("cupy")
+    kernel = cupy.RawKernel(kernel_source(), "sum_values", options=("-std=c++20", "-I" + headrace.include_path()))
+    stock = HashMap("int32", "int64", context=Context(device="cuda"))
+    stock.insert(range(1000), range(1000))
+    keys, total, ref = cupy.arange(500, 1500, dtype="i4"), cupy.zeros(1, "u8"), stock.device_ref()
+    cupy.cuda.Device().synchronize()
+    kernel((8,), (128,), (cupy.asarray(ref.table), keys, np.uint64(1000), total))
+    assert total.get().tolist() == [sum(range(500, 1000))]
+
+
 def test_maps_of_the_cpu_have_no_ref() -> None:
     with pytest.raises(UnsupportedDeviceError, match="kernels cannot use a map on the CPU"):
         HashMap("int32", "int32", context=Context()).device_ref()

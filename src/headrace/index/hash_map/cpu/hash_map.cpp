@@ -246,11 +246,12 @@ private:
 
     // Writes the results of searches by a kernel. `bytes`: of all tables.
     void find_by_kernel(SearchKeys* kernel, const KeyRows<Key>& rows, void* values, u8* found, u64 bytes) const {
+        constexpr u64 most = 4096;
         u64 words[shard_count];
-        u32 unfinished[4096];
+        u32 unfinished[most + 16];
         for (u32 shard = 0; shard < shard_count; ++shard) words[shard] = shards_[shard].search_word();
-        for (u64 at = 0; at < rows.count; at += std::size(unfinished)) {
-            const u64 first = rows.first + at, count = std::min<u64>(rows.count - at, std::size(unfinished));
+        for (u64 at = 0; at < rows.count; at += most) {
+            const u64 first = rows.first + at, count = std::min(rows.count - at, most);
             void* const values_of = values == nullptr ? nullptr : static_cast<u8*>(values) + first * value_width;
             const u64 few = kernel(
                 {words, rows.keys + first, count, seed_, values_of, found + first, unfinished, bytes <= cached_bytes});

@@ -92,7 +92,9 @@ public:
             if (!is_cached && turn >= 2 && turn < chunks + 2) copy_slots(turn - 2);
             if (turn >= last_step) write(turn - last_step);
         }
-        for (u64 row = chunks * chunk_keys; row < search_.count; ++row) note(row);
+        for (u64 row = chunks * chunk_keys; row < search_.count; ++row) {
+            search_.unfinished[unfinished_++] = static_cast<u32>(row);
+        }
         return unfinished_;
     }
 
@@ -175,9 +177,11 @@ private:
             __builtin_memcpy(search_.found + row, &flags, 8);
             write_values(row, static_cast<__mmask8>(is_found), value);
         }
-        for (; undecided != 0; undecided &= undecided - 1) {
-            note(chunk * chunk_keys + static_cast<u32>(trailing_zeros(undecided)));
-        }
+        const __m512i numbers = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        const __m512i rows = _mm512_add_epi32(numbers, _mm512_set1_epi32(static_cast<i32>(chunk * chunk_keys)));
+        const auto which = static_cast<__mmask16>(undecided);
+        _mm512_storeu_si512(search_.unfinished + unfinished_, _mm512_maskz_compress_epi32(which, rows));
+        unfinished_ += static_cast<u64>(count_ones(undecided));
     }
     [[gnu::always_inline]] void write_values(u64 row, __mmask8 is_found, __m512i value) {
         if constexpr (!std::is_void_v<Value>) {
@@ -198,7 +202,6 @@ private:
             return _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(keys_ + row)));
         }
     }
-    void note(u64 row) { search_.unfinished[unfinished_++] = static_cast<u32>(row); }
 
     static constexpr u32 log_slot_bytes = sizeof(Slot) == 4 ? 2 : sizeof(Slot) == 8 ? 3 : 4;
     static_assert(sizeof(Slot) == 1 << log_slot_bytes);

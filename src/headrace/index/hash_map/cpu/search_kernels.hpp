@@ -13,7 +13,7 @@ struct KeySearch {
     u64 seed;
     void* values;     // null for none
     u8* found;        // whether a key was found
-    u32* unfinished;  // memory for `count` numbers of keys
+    u32* unfinished;  // memory for `count` numbers of keys and 16 more
     bool is_cached;   // whether the tables are in the cache of a core
 };
 
