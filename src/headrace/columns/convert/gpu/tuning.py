@@ -47,8 +47,12 @@ INFERS_BIT = 10
 """The bit of a mask of families that is set if types are inferred."""
 LISTS_BIT = 11
 """The bit of a mask of families of a program that lists fields: ``list_fields``, for which the others are not needed."""
-ALL_FAMILIES = (2 << LISTS_BIT) - 1
-"""All bits of a mask of ConvertFamily (convert_task.hpp), `INFERS_BIT` and `LISTS_BIT`."""
+LANES_BIT = 12
+"""The bit of a mask of families of a program that gives each lane a column of a tile with few rows."""
+LANE_COLUMNS = 32
+"""Columns of a group from which on its programs have that bit: `lane_columns` of wide_tiles.cuh."""
+ALL_FAMILIES = (2 << LANES_BIT) - 1
+"""All bits of a mask of ConvertFamily (convert_task.hpp), and the bits above."""
 
 Program = tuple[dict[str, int], int, int]
 """Macros of a program, threads per block, and dynamic shared memory in bytes."""
