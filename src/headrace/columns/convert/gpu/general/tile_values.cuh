@@ -13,7 +13,7 @@
 namespace headrace {
 
 // Families of the columns that the program converts. Bit 10: their types may be inferred. Bit 11: the program lists
-// fields. Bit 12: there may be so many columns that each lane has one.
+// fields. Bit 12: each lane may have a column.
 constexpr u32 families = HR_FAMILIES;
 constexpr bool may_infer = (families >> 10 & 1) != 0;
 constexpr bool has_lanes = (families >> 12 & 1) != 0;
