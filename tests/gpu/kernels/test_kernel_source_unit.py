@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import headrace
+from headrace.columns.convert.gpu.target import DEFAULT_TUNING, TileWork, convert_program
+from headrace.columns.convert.gpu.tuning import LANE_COLUMNS, LANES_BIT, LISTS_BIT
 from headrace.core.errors import OptionError
 from headrace.gpu.kernels import source
 from headrace.gpu.kernels.source import KernelSourceError, Variant, all_variants, joined_source
@@ -143,3 +145,24 @@ def test_a_program_with_all_bits_of_a_mask_serves_those_with_some():
     assert some.serves(another)
     assert not some.serves(Variant(rows, another.defines[1:]))
     assert [variant for variant in all_variants() if "&" in dict(variant.defines).values()] == []
+
+
+@pytest.mark.parametrize("variant", ["unquoted", "quoted", "dfa"])
+def test_programs_of_the_general_conversion_have_only_what_a_call_needs(variant):
+    def mask(work, families):
+        program = Variant.of(
+            "columns/convert/gpu/general/convert.cu", convert_program(DEFAULT_TUNING, variant, work, families)[0]
+        )
+        assert program.servers  # a program compiled ahead of time
+        return dict(program.defines)["HR_FAMILIES"]
+
+    text, lanes, lists = 1 << 7, 1 << LANES_BIT, 1 << LISTS_BIT
+    assert [mask(TileWork.CONVERT, families) for families in (text, text | lanes)] == [text, text | lanes]
+    assert mask(TileWork.MEASURE, text) & (lanes | lists) == 0
+    assert mask(TileWork.MEASURE, text | lanes) & (lanes | lists) == lanes
+    assert mask(TileWork.LIST, text | lanes) == lists
+
+
+def test_programs_with_lanes_serve_all_tables_that_use_them():
+    text = (PACKAGE / "columns/convert/gpu/wide_tiles.cuh").read_text(encoding="utf-8")
+    assert f"constexpr u32 lane_columns = {LANE_COLUMNS};" in text

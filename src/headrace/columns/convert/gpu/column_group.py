@@ -29,7 +29,7 @@ from headrace.columns.convert.gpu.layouts import (
     pack_task,
 )
 from headrace.columns.convert.gpu.row_columns import NO_DFA, RowColumns, RowForm, row_columns, row_forms
-from headrace.columns.convert.gpu.tuning import INFERS_BIT, MAX_STRINGS
+from headrace.columns.convert.gpu.tuning import INFERS_BIT, LANE_COLUMNS, LANES_BIT, MAX_STRINGS
 from headrace.columns.native_columns import type_named
 from headrace.columns.plan.load_plan import LoadPlan
 from headrace.columns.types import DataType, has_offsets
@@ -217,7 +217,8 @@ class ColumnGroup:
         self.is_listable = MAX_STRINGS < self.strings == len(columns) and EMPTY not in [column.guess for column in columns]
         """True if the columns can be converted by a list of their fields: all are strings."""
         self.families = sum(1 << family for family in set(table["family"].tolist())) | self.infers << INFERS_BIT
-        """Bit mask of the columns' ConvertFamily, and `INFERS_BIT`."""
+        self.families |= (len(columns) >= LANE_COLUMNS) << LANES_BIT
+        """Bit mask of the columns' ConvertFamily, with `INFERS_BIT` and `LANES_BIT`."""
         self.inferred_kinds = bytes(kind for kind in self.kinds if kind != GIVEN)
         """Kinds that inferred columns are converted as, in the order of `positions`."""
         bits = [type_.bits for type_ in self.types]

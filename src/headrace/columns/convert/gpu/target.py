@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import cache
 
-from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, LISTS_BIT, ConvertTuning, Program, RowTuning
+from headrace.columns.convert.gpu.tuning import ALL_FAMILIES, LANES_BIT, LISTS_BIT, ConvertTuning, Program, RowTuning
 from headrace.gpu.kernels.launcher import DeviceBuffer, Launcher
 from headrace.structure.gpu.launches import SearchTuning
 
@@ -103,20 +104,27 @@ class GpuTuning:
         return ConvertTuning(quotes=quotes, dfa=False, span=wide.span, **sizes)
 
 
-@cache
-def convert_program(
-    tuning: GpuTuning, variant: str, families: int | None, *, is_wide: bool = False, lists: bool = False
-) -> Program:
-    """Return the program of ``convert_tiles`` for columns of these families.
+class TileWork(Enum):
+    """A kernel of general/convert.cu: ``convert_tiles``, ``measure_strings`` or ``list_fields``."""
 
-    If they are None, return that of ``measure_strings``, or of ``list_fields`` (`lists`).
+    CONVERT = 0
+    MEASURE = 1
+    LIST = 2
+
+
+@cache
+def convert_program(tuning: GpuTuning, variant: str, work: TileWork, families: int, *, is_wide: bool = False) -> Program:
+    """Return the program of a kernel of general/convert.cu for columns of these families.
 
     `variant`: the search variant that read the text. `is_wide`: as for `GpuTuning.convert`.
     """
     configuration = tuning.convert(variant, is_wide=is_wide)
-    lists_fields = 1 << LISTS_BIT
-    mask = families if families is not None else lists_fields if lists else ALL_FAMILIES & ~lists_fields
-    return configuration.defines(writes=families is not None, families=mask), configuration.threads, configuration.shared_bytes
+    if work is TileWork.LIST:
+        families = 1 << LISTS_BIT
+    elif work is TileWork.MEASURE:  # one program for all families
+        families |= ALL_FAMILIES & ~(1 << LISTS_BIT | 1 << LANES_BIT)
+    defines = configuration.defines(writes=work is TileWork.CONVERT, families=families)
+    return defines, configuration.threads, configuration.shared_bytes
 
 
 @cache

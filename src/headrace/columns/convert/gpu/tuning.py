@@ -35,7 +35,9 @@ USUAL_KINDS = (1 << 16) - 1  # the bits of RowKind alone, without those of forms
 TEXT_KIND = 1 << 8  # the bit of columns of strings
 INFERS_BIT = 10  # the bit of a mask of families that is set if types are inferred
 LISTS_BIT = 11  # the bit of a mask of families of a program that lists fields: `list_fields`, for which no other bit is needed
-ALL_FAMILIES = (2 << LISTS_BIT) - 1  # all bits of a mask of ConvertFamily (convert_task.hpp), `INFERS_BIT` and `LISTS_BIT`
+LANES_BIT = 12  # the bit of a mask of families of a program that gives each lane a column of a tile with few rows
+LANE_COLUMNS = 32  # columns of a group from which on its programs have that bit: `lane_columns` of wide_tiles.cuh
+ALL_FAMILIES = (2 << LANES_BIT) - 1  # all bits of a mask of ConvertFamily (convert_task.hpp), and the bits above
 
 Program = tuple[dict[str, int], int, int]  # macros of a program, threads per block, and dynamic shared memory in bytes
 

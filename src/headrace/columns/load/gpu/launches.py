@@ -23,7 +23,7 @@ from headrace.columns.convert.gpu.general.listed_strings import CONVERT_LISTED, 
 from headrace.columns.convert.gpu.layouts import CONVERT_TASK, FAULT, LEFT_FIELD, pack_dfa
 from headrace.columns.convert.gpu.row_columns import NO_DFA, RowColumns
 from headrace.columns.convert.gpu.string_offsets import scan_string_sizes
-from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, convert_program
+from headrace.columns.convert.gpu.target import GpuTarget, GpuTuning, TileWork, convert_program
 from headrace.columns.convert.gpu.tuning import LISTED_DEFINES, measure_program, row_program
 from headrace.columns.faults.gpu.fault_list import FaultList
 from headrace.columns.load.gpu.arguments import ArgumentBuffers, argument_template
@@ -72,12 +72,12 @@ def conversion_programs(
     variant, is_wide = form.variant, form.is_wide
     count, found = NeededProgram(_COUNT.file, _SMALL), []
     if lists:
-        program = convert_program(tuning, variant, None, is_wide=is_wide, lists=True)
+        program = convert_program(tuning, variant, TileWork.LIST, group.families, is_wide=is_wide)
         return [NeededProgram(LIST_FIELDS.file, program[0]), NeededProgram(CONVERT_LISTED.file, LISTED_DEFINES), count]
     is_read = variant != "dfa" or suits_dfa_rows(dialect)
     columns = group.fast_columns(quotes=variant != "unquoted", measures=False) if is_read else None
     if columns is None or is_wide:
-        program = convert_program(tuning, variant, group.families, is_wide=is_wide)
+        program = convert_program(tuning, variant, TileWork.CONVERT, group.families, is_wide=is_wide)
         found.append(NeededProgram(_CONVERT.file, program[0]))
     else:
         rows = tuning.of_rows(variant, strings=columns.strings > 0, width=columns.width)
@@ -85,7 +85,8 @@ def conversion_programs(
     if group.strings:
         measured = group.fast_columns(quotes=variant != "unquoted", measures=True) if is_read else None
         is_general = is_wide and measures and measured is None and variant == "unquoted"
-        found.append(NeededProgram(_MEASURE.file, convert_program(tuning, variant, None, is_wide=is_general)[0]))
+        program = convert_program(tuning, variant, TileWork.MEASURE, group.families, is_wide=is_general)
+        found.append(NeededProgram(_MEASURE.file, program[0]))
     if group.strings and measures and is_read:
         rows, has_null_words = tuning.of_rows(variant, strings=True), measured is not None and measured.has_null_words
         found.append(NeededProgram(MEASURE_ROWS.file, measure_program(rows, tuning.find.threads, has_null_words)[0]))
@@ -166,7 +167,7 @@ class ConversionLaunches:
         assert output.validated is not None
         structure, variant = self._structure, self._structure.variants[0]
         listed = ListedStrings(self._launcher, self._text, group, arguments.table, output.rows)
-        listed.find(structure, self._shape(variant, None, None, lists=True)[0], self._task(group, variant), totals)
+        listed.find(structure, self._shape(variant, None, TileWork.LIST, group.families)[0], self._task(group, variant), totals)
         validate_estimate(self._launcher, structure.totals, arguments.ranges, totals, output.validated)
         self._clear_first_seen(group, output.results)
         listed.convert(output.validated)
@@ -218,7 +219,7 @@ class ConversionLaunches:
     def _measure_general(self, group: ColumnGroup, arguments: ArgumentBuffers, variant: str, totals: DeviceBuffer | None) -> None:
         """Measure tiles that the fast kernel did not, unless the variant's totals say that another one reads the text."""
         declined = self._strings.left
-        shape, block_tiles = self._shape(variant, declined, None)
+        shape, block_tiles = self._shape(variant, declined, TileWork.MEASURE, group.families)
         head = [self._text, self._structure.entries, arguments.table, self._strings.sums, totals, declined]
         self._launcher.launch(_MEASURE, shape, [*head, block_tiles, self._task(group, variant)])
 
@@ -270,7 +271,7 @@ class ConversionLaunches:
         `table`: the columns for the general kernels. The other parameters are those of `measure`.
         """
         results, sums = output.results, self._strings.sums
-        shape, block_tiles = self._shape(variant, declined, group.families)
+        shape, block_tiles = self._shape(variant, declined, TileWork.CONVERT, group.families)
         head = [self._text, self._structure.entries, table, sums, output.faults, results, output.validated, declined]
         span = shape.defines["HR_SPAN"] // self._span(variant)
         self._launcher.launch(_CONVERT, shape, [*head, block_tiles, span, self._task(group, variant)])
@@ -290,18 +291,17 @@ class ConversionLaunches:
         """Return the tiles of the search that a row of the sums has."""
         return self._target.tuning.convert(variant, is_wide=self._measures_wide(variant)).span
 
-    def _shape(
-        self, variant: str, declined: DeviceBuffer | None, families: int | None, *, lists: bool = False
-    ) -> tuple[Shape, int]:
+    def _shape(self, variant: str, declined: DeviceBuffer | None, work: TileWork, families: int) -> tuple[Shape, int]:
         """Return the launch configuration and the tiles of a block: several if only declined tiles are converted.
 
-        `families`: those of the columns; None for measuring, or for listing the fields (`lists`).
+        `families`: those of the columns.
         """
         tiles, tuning = self._structure.tiles, self._target.tuning
-        if self._measures_wide(variant) if families is None else declined is None and self._searched.form.is_wide:
-            defines, threads, shared = convert_program(tuning, variant, families, is_wide=True, lists=lists)
+        is_wide = self._searched.form.is_wide and declined is None
+        if is_wide if work is TileWork.CONVERT else self._measures_wide(variant):
+            defines, threads, shared = convert_program(tuning, variant, work, families, is_wide=True)
             return Shape(defines, -(-tiles // tuning.convert(variant, is_wide=True).span), threads, shared), 1
-        defines, threads, shared = convert_program(tuning, variant, families, lists=lists)
+        defines, threads, shared = convert_program(tuning, variant, work, families)
         block_tiles = 1 if declined is None else least(tiles // MARKED_BLOCKS + 1, 32)
         return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 

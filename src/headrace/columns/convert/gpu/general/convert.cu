@@ -115,13 +115,13 @@ HR_FN void convert_window(ConvertMemory& memory, const u8* text, const ConvertTa
     }
     if constexpr (has_strings) {
         const bool copies = lanes_copy(memory, task, deal.rows);
-        const bool has_lanes = copies || (has_string_lanes(memory, task) && measures_first(memory, task, deal.rows));
-        before = has_lanes ? count_units(string_lane_units(task, copies), task) : task.strings;
+        const bool in_lanes = copies || (has_string_lanes(memory, task) && measures_first(memory, task, deal.rows));
+        before = in_lanes ? count_units(string_lane_units(task, copies), task) : task.strings;
         unit = convert_string_units<true>(memory, text, task, columns, deal, string_bytes, unit);
     }
     if (deal.groups == 0 || tile.only_kinds) return;
     const u32 others = task.columns - task.strings;
-    if (tile.regular && deal.rows.end - deal.rows.first < span * few_rows && others >= lane_columns) {
+    if (has_lanes && tile.regular && deal.rows.end - deal.rows.first < span * few_rows && others >= lane_columns) {
         return convert_lanes(memory, text, task, columns, deal.rows, before, unit - before);
     }
     const u32 parts = (deal.groups + groups_per_unit - 1) / groups_per_unit;
@@ -318,7 +318,7 @@ extern "C" __global__ void __launch_bounds__(threads, HR_BLOCKS)
                          marks);
 }
 #endif
-#if !HR_WRITES && HR_FAMILIES >> 11 != 0
+#if !HR_WRITES && (HR_FAMILIES >> 11 & 1) != 0
 // The fields of a text whose records all have `width` fields.
 struct ListedFields {
     u16* ends;    // of each field, counted from its record's begin

@@ -20,15 +20,16 @@ namespace headrace {
 enum class LaneWork : u8 { measure, place, copy };
 
 constexpr u32 lane_strings = 64;  // Columns from which on a lane has one: of fewer, most lanes of a warp may be idle.
+static_assert(lane_strings >= lane_columns);  // programs of fewer columns have no lanes
 
 // Returns whether a window's strings are measured with a column per lane.
 HR_FN bool has_string_lanes(const ConvertMemory& memory, const ConvertTask& task) {
-    return memory.tile.regular && task.strings >= lane_strings;
+    return has_lanes && memory.tile.regular && task.strings >= lane_strings;
 }
 
 // Returns whether lanes copy their strings: there are few rows, and every thread has a column.
 HR_FN bool lanes_copy(const ConvertMemory& memory, const ConvertTask& task, const RowSpan& rows) {
-    return memory.tile.regular && task.strings >= threads && rows.end - rows.first < span * few_rows;
+    return has_lanes && memory.tile.regular && task.strings >= threads && rows.end - rows.first < span * few_rows;
 }
 
 // Appends a string that other warps do not copy.

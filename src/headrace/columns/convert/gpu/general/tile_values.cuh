@@ -12,10 +12,11 @@
 
 namespace headrace {
 
-// Families of the columns that the program converts, whether their types may be inferred, and, in bit 11, whether the
-// program lists fields.
+// Families of the columns that the program converts. Bit 10: their types may be inferred. Bit 11: the program lists
+// fields. Bit 12: each lane may have a column.
 constexpr u32 families = HR_FAMILIES;
 constexpr bool may_infer = (families >> 10 & 1) != 0;
+constexpr bool has_lanes = (families >> 12 & 1) != 0;
 
 HR_FN constexpr bool has_family(ConvertFamily family) { return (families >> static_cast<u32>(family) & 1) != 0; }
 
