@@ -45,6 +45,7 @@ DATES = (
     Shape(
         "timestamps with microseconds and Z; YYYY-MM-DD hh:mm:ss", dates.timestamps, (_UTC, _TIME), Goal(3, 350),
     ),
+    Shape("timestamps to the minute", dates.minutes, (_TIME,) * 2, facts=Facts(formats={_TIME: "%Y-%m-%d %H:%M"})),
     Shape("timestamps with offsets", dates.offsets, (_UTC,) * 2, facts=Facts(formats={_UTC: "%Y-%m-%dT%H:%M:%S%z"})),
     Shape("four columns of ISO dates", dates.iso_dates, (_DATE,) * 4),
     Shape(

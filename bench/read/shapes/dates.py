@@ -24,6 +24,11 @@ def timestamps(random: Random, count: int) -> list[str]:
     return joined(times, [f"{one:%Y-%m-%d %H:%M:%S}" for one in moments(random, count)])
 
 
+def minutes(random: Random, count: int) -> list[str]:
+    """Return two naive moments to the minute, as spreadsheets write them."""
+    return joined(*([f"{one:%Y-%m-%d %H:%M}" for one in moments(random, count)] for _ in range(2)))
+
+
 def offsets(random: Random, count: int) -> list[str]:
     """Return two moments with offsets of time zones."""
     zones = random.choice(["+02:00", "-05:00", "+05:30", "+00:00"], (2, count)).tolist()

@@ -40,7 +40,11 @@ template <class T, class Shape>
     const FieldBytes written = written_text(rows, rows.text + start, end - start);
     if (is_written_null(*job.rules, written.text, written.size, written.quoted)) return false;
     const FieldBytes field = whole_text(rows, job, written);
-    if (is_null(*job.rules, field.text, field.size, field.quoted)) return false;
+    const u8 meaning = meaning_of(*job.rules, field.text, field.size);
+    if ((meaning & NULL_WORD) != 0 && (!field.quoted || job.rules->quoted_may_be_null)) return false;
+    if constexpr (requires { shape.word(field.text, field.size, out); }) {
+        if (meaning == 0 && shape.word(field.text, field.size, out)) return true;
+    }
     if (job.inferred) {
         const Kind kind = classify_field(job, field.text, field.size);
         const bool fits =

@@ -37,6 +37,11 @@ struct FloatShape {
         return fast_float<T>({p, n, canonical, point}, out);
     }
     bool general(const u8* p, usize n, T& out) const { return long_float<T>(p, n, canonical, out); }
+    // Reads nan, inf and -inf, which are of kind float64, before the kind is searched.
+    bool word(const u8* p, usize n, T& out) const {
+        const usize letters = n - (*p == '-' ? 1 : 0);
+        return letters == 3 && *p != '+' && parse_float_word(p, n, out) == Parse::ok;
+    }
     Parse rule(const u8* p, usize n, T& out) const { return parse_real<T>(p, n, out); }
 #if defined(HR_ISA_AVX512)
     [[gnu::always_inline]] __mmask8 eight(const TileRows& rows, LaneFields lanes, T* values, u8 point = '.') const {

@@ -10,7 +10,7 @@
 
 HR_BEGIN_NAMESPACE
 
-constexpr u64 CLOCK_BYTES = 19;  // "2019-01-31 23:59:58"
+constexpr u64 CLOCK_BYTES = 19, MINUTE_BYTES = 16;  // "2019-01-31 23:59:58", "2019-01-31 23:59"
 
 // The rest of eight timestamps. Rows that are not in `fine` are left.
 struct LaneTimeEnds {

@@ -52,7 +52,8 @@ struct TimestampShape {
         const u64 unit_digits = units == 1 ? 0 : units == 1'000 ? 3 : units == 1'000'000 ? 6 : 9;
         const LaneTimeEnds ends = read_time_ends(rows, lanes, unit_digits);
         const __mmask8 allowed = (utc ? ends.is_instant : 0) | (offset_needed ? 0 : ~ends.is_instant);
-        __mmask8 fine = ends.fine & allowed;
+        const __mmask8 to_minute = _mm512_cmpeq_epi64_mask(lanes.size, all_lanes(MINUTE_BYTES));
+        __mmask8 fine = (ends.fine | to_minute) & allowed;
         if (fine == 0) return 0xFF;
         const Lane64 head = lanes.quoted == 0 ? lanes.head : gather8(rows.text, lanes.start);
         const Lane64 day_text = gather8(rows.text + 8, lanes.start);
@@ -61,7 +62,10 @@ struct TimestampShape {
             _mm512_cmpeq_epi64_mask(between, all_lanes(' ')) | _mm512_cmpeq_epi64_mask(between, all_lanes('T'));
         fine &= split;
         const Lane64 days = days_of_lanes(head, day_text, fine);
-        const Lane64 clock = time_of_lanes(gather8(rows.text + 11, lanes.start), fine);
+        Lane64 clock_text = gather8(rows.text + 11, lanes.start);
+        const Lane64 minute = _mm512_and_si512(clock_text, all_lanes(0xFFFFFFFFFF));
+        clock_text = _mm512_mask_or_epi64(clock_text, to_minute, minute, all_lanes(u64{0x30303A} << 40));  // ":00"
+        const Lane64 clock = time_of_lanes(clock_text, fine);
         const Lane64 time = _mm512_sub_epi64(clock, ends.offset);
         Lane64 value = _mm512_add_epi64(_mm512_mul_epi32(days, all_lanes(86400)), time);
         if (units != 1) {
