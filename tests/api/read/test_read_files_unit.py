@@ -270,6 +270,16 @@ def test_partitions(tmp_path: Path) -> None:
     assert [str(kind) for kind in small.schema.values()] == ["int8", "int16", "int8", "string"]
 
 
+@pytest.mark.parametrize("option", [{"union_by_name": True}, {"include_missing_columns": True}, {"include_file_paths": "path"}])
+def test_the_folders_of_one_path_are_no_columns_unless_asked_for(tmp_path: Path, option: dict[str, Any]) -> None:
+    path = write(tmp_path, HIVE) / "year=2023/month=1/x.csv"
+    names = ["v", *option.values()] if "include_file_paths" in option else ["v"]
+    assert read(path).column_names == ["v"]
+    assert read(path, **option).column_names == scan_csv(path, **option).read().column_names == names
+    assert read([path], **option).column_names == ["v", "year", "month", *names[1:]]
+    assert read(path, hive_partitioning=True, **option).column_names == ["v", "year", "month", *names[1:]]
+
+
 def test_types_of_partitions(tmp_path: Path) -> None:
     write(tmp_path, HIVE)
     table = read(tmp_path / "**/*.csv", dtypes={"year": str, "month": "int8", "v": float})

@@ -57,6 +57,10 @@ class FilesOptions:
         by_name = self.union_by_name or self.include_missing_columns
         return by_name or self.include_file_paths is not None or self.hive_partitioning is True
 
+    def of_one(self) -> FilesOptions:
+        """Return the options for a path that is neither in a list nor a pattern: keys in it are no columns unless asked for."""
+        return self if self.hive_partitioning else replace(self, hive_partitioning=False)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CsvOptions:

@@ -266,7 +266,7 @@ def read_csv(
         Name of a last column with the path of the file that each row comes from. None for no such column.
     hive_partitioning
         Whether folders such as ``year=2024`` in the paths become columns, after those of the files. Their types are inferred,
-        or given like others. ``"auto"``: only if several files are read, all have the same keys, and no file has such a column.
+        or given like others. ``"auto"``: only for a list or a pattern, if all files have the same keys, and none such a column.
         With True a source may also be a folder, for all files below it.
     context
         Device, number of threads, memory limit and instruction set. None for the defaults.
@@ -410,6 +410,8 @@ def _read(source: SourceLike | Iterable[SourceLike], values: Keywords, notes: tu
         from headrace.api.read.read_files import read_files  # not needed to read one file
 
         find_dialect = _dialect_finder(values) if is_sniffed else None
+        if sources is None:
+            options = replace(options, files=options.files.of_one())
         return read_files(sources or [source], options, find_dialect)  # type: ignore[list-item]
     begun = time.perf_counter()
     with open_source(source, options.source) as opened:

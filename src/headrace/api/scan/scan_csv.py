@@ -109,8 +109,8 @@ def scan_csv(
     target = None if to is None else parse_device("to", to)
     sources = list_sources(source, glob=parsed.files.glob, hive=parsed.files.hive_partitioning is True)
     several = sources is not None or parsed.files.wanted
-    if not several:
-        parsed = replace(parsed, files=replace(parsed.files, hive_partitioning=False))
+    if sources is None:
+        parsed = replace(parsed, files=parsed.files.of_one())
     return Scan(
         ScanRequest(
             sources=sources or [source],  # type: ignore[list-item]
