@@ -73,3 +73,17 @@ def test_candidates_in_a_long_line(pattern: str, isa: str) -> None:
         assert [int(each.partition(b":")[0]) for each in shown.splitlines()] == expected
     only = written(pattern, line, isa, only_matching=True)
     assert only == b"".join(matches(pattern, line))
+
+
+@pytest.mark.parametrize("isa", EACH_ISA)
+@pytest.mark.parametrize("pattern", ["kq.*7", "kq[^#]*7$", "-kq.{9}4.*2"])
+@pytest.mark.parametrize("filler", [30, 70, 300])
+def test_candidates_after_which_whole_lines_are_read(filler: int, pattern: str, isa: str) -> None:
+    source = random.Random(filler)
+    lines = ["-" * source.randint(0, 9) + "kq" + "".join(source.choices("-" * 90 + "#42", k=filler)) for _ in range(9000)]
+    for number in source.sample(range(len(lines)), k=500):
+        lines[number] += "7"
+    expected = [number for number, line in enumerate(lines, 1) if re.search(pattern, line)]
+    shown = written(pattern, "\n".join(lines), isa, only_matching=False)
+    assert [int(line.partition(b":")[0]) for line in shown.splitlines()] == expected
+    assert 0 < len(expected) < len(lines)

@@ -47,6 +47,25 @@ def test_rarest_windows(pattern: str, expected: list[str] | None) -> None:
     assert sets(pattern) == expected
 
 
+@pytest.mark.parametrize(
+    ("pattern", "reach"),
+    [
+        ("needle", 0),
+        ("x{0,3}needle", 3),
+        ("[a-z]{2}needle", 2),
+        ("x*needle", None),
+        ("^needle", 1),
+        ("[0-9]{1,3}ms", 2),
+        ("[0-9]+ms", None),
+        (".é?needle", 4),  # the window of a match with é begins with it, after up to 4 bytes
+        ("needles|needle", 7),  # the window of needle may be any part of needles
+    ],
+)
+def test_bytes_of_a_match_before_a_window(pattern: str, reach: int | None) -> None:
+    windows = required_windows(parse(pattern, is_text=True, ignore_case=False), is_text=True)
+    assert windows is not None and windows.reach == reach
+
+
 def test_buckets_of_windows() -> None:
     windows = required_windows(parse("ab1|cd2", is_text=True, ignore_case=False), is_text=True)
     assert windows is not None

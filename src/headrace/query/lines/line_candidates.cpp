@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "core/cpu/cache_blocks.hpp"
-
 namespace headrace {
 
 HR_FOR_EACH_ISA(const PatternKernels&(), pattern_kernels)
@@ -16,6 +14,7 @@ namespace {
 // begins too often.
 constexpr u64 many_share = 128, many_share_within_reach = 32;
 constexpr u64 max_short_reach = 16;
+constexpr u64 batch_bytes = 32 << 10;  // least bytes of text for a batch of candidates
 
 }  // namespace
 
@@ -48,14 +47,14 @@ u64 LineCandidates::last_place(u64 end) const {
 bool LineCandidates::find(u64 begin, u64 end, std::vector<u64>& found, bool& is_more) const {
     if (!has_part()) return false;
     const u64 share = reach_ <= max_short_reach ? many_share_within_reach : many_share;
-    const u64 limit = std::min(end - begin, piece_bytes) / share + 1;
+    const u64 limit = std::min(end - begin, batch_bytes) / share + 1;
     // The text lacks the line end before its first line.
     const u64 first = lead_ != 0 && begin == 0 ? 1 : 0;
     found.resize(first + limit);
     FoundPositions hits{found.data() + first, limit, limit};
     search(begin - std::min(lead_, begin), end, hits);
     is_more = hits.count == limit;
-    if (is_more && found.back() - begin < piece_bytes) return false;
+    if (is_more && found.back() - begin < batch_bytes) return false;
     found.resize(first + hits.count);
     for (u64& at : found) at += lead_;
     if (first != 0) found[0] = 0;

@@ -23,6 +23,8 @@ namespace {
 constexpr u64 few_bytes = 4096;   // in which line ends are counted without a search
 constexpr u64 words_an_item = 8;  // memory of sets of nodes, by entries of the table of states
 constexpr u64 hits_at_once = 512;
+// An automaton reads a text in four parts side by side, and so in the time of a third of it from candidates.
+constexpr u64 read_share = 3, few_read = 4096;
 
 // Counts line ends in words of 8 bytes. A byte of `found` counts those at its place, in at most 255 words.
 u64 count_line_ends(std::string_view text) {
@@ -162,27 +164,34 @@ LineCandidates LineSearch::candidates() const {
 
 // Finds the lines that the automaton selects: from one candidate to the next, if these are few.
 void LineSearch::select_in_piece(LineStates& states, Lines lines, PieceLines& piece) const {
+    const u64 rest = select_by_candidates(states, lines, piece);
+    std::vector<u64> selected;
+    select_lines(states, block_.substr(rest, lines.end - rest), rest == 0 || block_[rest - 1] == '\n', selected);
+    for (const u64 at : selected) add_line(lines, rest + at, piece);
+    piece.count += selected.size();
+}
+
+// Returns where the automaton has to read all bytes from, since there are many candidates, or it reads much after each.
+u64 LineSearch::select_by_candidates(LineStates& states, Lines lines, PieceLines& piece) const {
     const LineCandidates candidates = this->candidates();
-    std::vector<u64> found, selected;
-    const auto select = [&](u64 hit) {
-        add_line(lines, hit, piece);
-        ++piece.count;
-    };
-    u64 at = lines.begin;
+    std::vector<u64> found;
+    u64 at = lines.begin, read = 0;
     for (bool is_more = true; is_more;) {
-        if (!candidates.find(at, lines.end, found, is_more)) {
-            select_lines(states, block_.substr(at, lines.end - at), at == 0 || block_[at - 1] == '\n', selected);
-            for (const u64 hit : selected) select(at + hit);
-            return;
-        }
+        if (!candidates.find(at, lines.end, found, is_more)) return at;
         for (const u64 candidate : found) {
             if (candidate < at || candidate >= lines.end) continue;
             const u64 begin = line_begin(candidates.first_begin(at, candidate), candidate);
             const CandidateEnd end = read_candidate(states, block_.substr(0, lines.end), begin, candidate);
-            if (end.is_selected) select(end.at - 1);
             at = end.is_selected ? line_end(end.at - 1) : end.at;
+            read += end.at - begin;
+            if (end.is_selected) {
+                add_line(lines, end.at - 1, piece);
+                ++piece.count;
+            }
+            if (read > (at - lines.begin) / read_share + few_read) return at;
         }
     }
+    return lines.end;
 }
 
 // Adds the line of a hit, unless it is the last one that was added.

@@ -96,6 +96,7 @@ private:
     void update_plan();
     void find_in_piece(Lines lines, bool is_counted, PieceLines& piece) const;
     void select_in_piece(LineStates& states, Lines lines, PieceLines& piece) const;
+    u64 select_by_candidates(LineStates& states, Lines lines, PieceLines& piece) const;
     void add_line(Lines lines, u64 hit, PieceLines& piece) const;
     void add(Lines line, PieceLines& piece) const;
     LineCandidates candidates() const;
