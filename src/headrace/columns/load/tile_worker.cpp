@@ -122,12 +122,12 @@ TextCoding TileWorker::coding(const TileColumn& part) const {
                                                   : TextCoding::none;
 }
 
-// Choose codes if the first rows have few texts, each four times: there are probably less than 600. Every thread has a
+// Choose codes if the first rows have few texts, each eight times: there are probably less than 300. Every thread has a
 // table of them, so many texts are found faster by one table for the whole column.
 void TileWorker::decide_coding(TileColumn& part) {
     constexpr usize FIRST_ROWS = 2048;
     const usize texts = store_codes(part, stored_rows(), *known_, pass_.result_.columns[part.column], FIRST_ROWS);
-    const bool few = part.coded->count() * 4 <= texts;
+    const bool few = part.coded->count() * 8 <= texts;
     if (!few) part.coded.reset();
     pass_.codings_[part.column].store(few ? TextCoding::chosen : TextCoding::none, std::memory_order_relaxed);
 }
