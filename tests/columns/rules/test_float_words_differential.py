@@ -15,7 +15,7 @@ WORDS = ["nan", "NaN", "-nan", "inf", "-inf", "INF", "-Inf", "infinity", "-Infin
 
 
 def bits(value: float | None) -> tuple[str, float] | None:
-    """Return what tells values apart: also nan of either sign."""
+    """Return the sign and the value, with 0 for nan, which equals nothing."""
     return None if value is None else (math.copysign(1, value).hex(), 0.0 if math.isnan(value) else value)
 
 

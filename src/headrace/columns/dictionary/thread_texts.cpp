@@ -71,7 +71,7 @@ usize ThreadTexts::encode_many(const TextSpans& texts, const TextRun& run, const
 inline u32 ThreadTexts::code_of(std::string_view given, const TextKey& key, u64 row) {
     const usize mask = slots_.size() - 1;
     for (usize at = key.hash & mask;; at = (at + 1) & mask) {
-        Slot& slot = slots_[at];
+        CodeSlot& slot = slots_[at];
         if (slot.code == NO_CODE) {
             slot = {key, static_cast<u32>(given.size()), static_cast<u32>(count())};
             return add(given, row);
@@ -90,10 +90,10 @@ u32 ThreadTexts::add(std::string_view given, u64 row) {
 }
 
 void ThreadTexts::grow() {
-    std::vector<Slot> old(slots_.size() * 2);
+    std::vector<CodeSlot> old(slots_.size() * 2);
     old.swap(slots_);
     const usize mask = slots_.size() - 1;
-    for (const Slot& slot : old) {
+    for (const CodeSlot& slot : old) {
         if (slot.code == NO_CODE) continue;
         usize at = slot.key.hash & mask;
         while (slots_[at].code != NO_CODE) at = (at + 1) & mask;

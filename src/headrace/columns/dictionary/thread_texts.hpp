@@ -36,7 +36,7 @@ public:
 
 private:
     static constexpr u32 NO_CODE = ~u32{0};
-    struct Slot {
+    struct CodeSlot {
         TextKey key;
         u32 size, code = NO_CODE;
     };
@@ -55,7 +55,7 @@ private:
     void grow();
 
     u64 seed_;
-    std::vector<Slot> slots_;
+    std::vector<CodeSlot> slots_;
     std::vector<NumberedText> texts_;
     std::vector<u8> bytes_;
 };

@@ -123,7 +123,7 @@ TextCoding TileWorker::coding(const TileColumn& part) const {
 }
 
 // Choose codes if the first rows have few texts, each eight times: there are probably less than 300. Every thread has a
-// table of them, so many texts are found faster by one table for the whole column.
+// table of them, and a larger number is found faster in one table for the whole column.
 void TileWorker::decide_coding(TileColumn& part) {
     constexpr usize FIRST_ROWS = 2048;
     const usize texts = store_codes(part, stored_rows(), *known_, pass_.result_.columns[part.column], FIRST_ROWS);
