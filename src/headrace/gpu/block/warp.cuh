@@ -56,30 +56,13 @@ __device__ __forceinline__ T shuffle_down(T value, u32 distance) {
     return bits_as<T>(words);
 }
 
-// As `shuffle_up`; returns whether there is such a lane. A shuffle's own answer saves a comparison.
-template <class T>
-__device__ __forceinline__ bool shuffle_up(T value, u32 distance, T& before) {
-#if defined(__CUDACC__)
-    if constexpr (sizeof(T) == 4) {
-        u32 there, word;
-        asm volatile("{ .reg .pred p; shfl.sync.up.b32 %0|p, %2, %3, 0, 0xffffffff; selp.u32 %1, 1, 0, p; }"
-                     : "=r"(word), "=r"(there)
-                     : "r"(bits_as<u32>(value)), "r"(distance));
-        before = bits_as<T>(word);
-        return there != 0;
-    }
-#endif
-    before = shuffle_up(value, distance);
-    return lane() >= distance;
-}
-
 // Inclusive scan: lane i gets the items of lanes 0 to i, joined.
 template <class Op, class T>
 __device__ __forceinline__ T scan_warp(T value) {
 #pragma unroll
     for (u32 distance = 1; distance < lanes; distance *= 2) {
-        T before;
-        if (shuffle_up(value, distance, before)) value = Op::join(before, value);
+        const T before = shuffle_up(value, distance);
+        if (lane() >= distance) value = Op::join(before, value);
     }
     return value;
 }
