@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from headrace import read_csv
 from headrace.core.context import Context
+from headrace.core.prefix import Prefix
 from headrace.store.files.log import SyncPolicy
 from headrace.store.opening import Source, StoreRequest, opened
-from headrace.store.prefix import Prefix
 from headrace.store.triggers import MergeTriggers
 
 SCHEMA = {"n": "int64", "city": "string"}

@@ -14,11 +14,11 @@ from headrace.columns.types import DataType
 from headrace.core.context import Context
 from headrace.core.errors import MissingDependencyError
 from headrace.core.lazy import LazyAttribute
+from headrace.core.prefix import Prefix
 from headrace.encode.texts import as_dictionary
 from headrace.store.change import Change
 from headrace.store.dictionary.decode import decode, dictionary_column
 from headrace.store.main import Main
-from headrace.store.prefix import Prefix
 from headrace.store.row_runs import RowRuns
 from headrace.store.schema_change import SchemaChange
 

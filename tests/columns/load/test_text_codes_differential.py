@@ -10,14 +10,11 @@ import pytest
 
 from headrace import Context, read_csv
 from headrace.encode.texts import as_dictionary
+from tests.columns.load.stored_texts_cases import rows_that_stay
 from tests.tiers import seeds
 
 WORDS = ["", "a", "b", "sixteen bytes ...", "é" * 8, "x" * 31, "y" * 32, "y" * 33, "z" * 33, "NA", "no number"]
 TILES = [256, 5000, 1 << 18]
-
-
-def quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
 
 
 def check(text: bytes, expected: list[str | None], **options: Any) -> None:
@@ -44,12 +41,7 @@ def check(text: bytes, expected: list[str | None], **options: Any) -> None:
 @pytest.mark.parametrize("on_error", ["null", "reject"])
 @pytest.mark.parametrize("nulls", [[""], ["", "NA"]], ids=["found in the tile", "converted"])
 def test_rows_that_stay(seed: int, on_error: str, nulls: list[str]) -> None:
-    rng = random.Random(seed)
-    rows = [(rng.choice(WORDS), rng.choice(["1", "22", "x"])) for _ in range(rng.choice([1, 63, 64, 500]))]
-    write = rng.choice([str, quoted])
-    text = "t,n\n" + "".join(f"{write(word)},{number}\n" for word, number in rows)
-    kept = [word for word, number in rows if on_error == "null" or number != "x"]
-    expected = [None if word in nulls and write is str else word for word in kept]
+    text, expected = rows_that_stay(WORDS, seed, on_error, nulls)
     check(text.encode(), expected, header=True, dtypes={"n": "int64"}, null_values=nulls, on_error=on_error)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pyarrow as pa
@@ -10,14 +9,11 @@ import pytest
 
 from headrace import read_csv
 from headrace.encode.texts import as_views
+from tests.columns.load.stored_texts_cases import rows_that_stay
 from tests.tiers import seeds
 
 WORDS = ["", "a", "twelve bytes", "thirteen byte", "é" * 6, "é" * 7, "x" * 31, "y" * 32, "z" * 33, "NA", "no number"]
 TILES = [256, 1000, 1 << 18]
-
-
-def quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
 
 
 def check(text: str, expected: list[str | None], **options: Any) -> None:
@@ -39,12 +35,7 @@ def check(text: str, expected: list[str | None], **options: Any) -> None:
 @pytest.mark.parametrize("on_error", ["null", "reject"])
 @pytest.mark.parametrize("nulls", [[""], ["", "NA"]], ids=["copied from the tile", "looked up"])
 def test_rows_that_stay(seed: int, on_error: str, nulls: list[str]) -> None:
-    rng = random.Random(seed)
-    rows = [(rng.choice(WORDS), rng.choice(["1", "22", "x"])) for _ in range(rng.choice([1, 63, 64, 500]))]
-    write = rng.choice([str, quoted])
-    text = "t,n\n" + "".join(f"{write(word)},{number}\n" for word, number in rows)
-    kept = [word for word, number in rows if on_error == "null" or number != "x"]
-    expected = [None if word in nulls and write is str else word for word in kept]
+    text, expected = rows_that_stay(WORDS, seed, on_error, nulls)
     check(text, expected, header=True, dtypes={"n": "int64"}, null_values=nulls, on_error=on_error)
 
 
