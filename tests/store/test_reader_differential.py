@@ -1,4 +1,4 @@
-"""A reader that reads the files again has the rows of a reader that has just opened them, and keeps what it can."""
+"""Tests a reader that reads the files again: its rows are those of a new reader, and unchanged columns are kept."""
 
 from __future__ import annotations
 

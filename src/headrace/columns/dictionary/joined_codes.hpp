@@ -14,7 +14,7 @@ struct CodedRows {
     u64 begin = 0, count = 0;
 };
 
-// What one thread has encoded.
+// The texts of one thread, and the tiles whose rows have its codes.
 struct ThreadCodes {
     std::vector<CodedRows> tiles;
     std::vector<std::unique_ptr<ThreadTexts>> columns;  // by column; null for those without codes
