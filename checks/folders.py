@@ -20,6 +20,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "sources": ("compression", "encoding", "kinds", "."),
     "structure": (".", "cpu", "gpu"),
     "columns": (".", "rules", "plan", "buffers", "records", "convert", "dictionary", "infer", "faults", "finish", "load"),
+    "columns/rules": ("common", "numbers", "dates", "."),
     "columns/convert": ("cpu", "gpu"),
     "columns/convert/gpu": (".", "fast", "general"),
     "export": ("arrow", "target", "text", "."),

@@ -133,7 +133,7 @@ def test_foreign_include_of_a_shared_rule_is_found(write, tmp_path, path, includ
 
 def test_other_headers_include_what_they_like(write, tmp_path):
     write(f"{PACKAGE}/columns/load.hpp", "#include <vector>\n")
-    write(f"{PACKAGE}/columns/rules/numbers/digits.hpp", '#include "columns/rules/status.hpp"\n// #include <vector>\n')
+    write(f"{PACKAGE}/columns/rules/numbers/digits.hpp", '#include "columns/rules/common/status.hpp"\n// #include <vector>\n')
     assert places(shared_rules, tmp_path) == []
 
 

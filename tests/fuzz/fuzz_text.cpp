@@ -1,8 +1,8 @@
 // UTF-8, words and the lattice of kinds.
 #include <cstring>
 
+#include "columns/rules/common/text_match.hpp"
 #include "columns/rules/infer.hpp"
-#include "columns/rules/text_match.hpp"
 #include "columns/rules/utf8.hpp"
 #include "fuzz.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "columns/rules/text_match.hpp"
+#include "columns/rules/common/text_match.hpp"
 #include "columns/rules/utf8.hpp"
 
 using namespace headrace;

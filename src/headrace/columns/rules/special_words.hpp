@@ -2,7 +2,7 @@
 #pragma once
 
 #include "columns/rules/column_type.hpp"
-#include "columns/rules/text_match.hpp"
+#include "columns/rules/common/text_match.hpp"
 
 HR_BEGIN_NAMESPACE
 

@@ -2,8 +2,8 @@
 // format to steps and documents the formats. A step's letter is that of its directive.
 #pragma once
 
+#include "columns/rules/common/status.hpp"
 #include "columns/rules/dates/parse_date.hpp"
-#include "columns/rules/status.hpp"
 #include "core/cpu/portable.hpp"
 
 namespace headrace {

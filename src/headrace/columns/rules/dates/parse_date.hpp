@@ -2,8 +2,8 @@
 // slashes, and months and days of one digit: 2021/1/5.
 #pragma once
 
+#include "columns/rules/common/status.hpp"
 #include "columns/rules/numbers/digits.hpp"
-#include "columns/rules/status.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE

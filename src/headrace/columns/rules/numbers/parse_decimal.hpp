@@ -2,9 +2,9 @@
 // hold exactly is an overflow and is never rounded: "0.125" with scale 2, or more digits than the precision.
 #pragma once
 
+#include "columns/rules/common/status.hpp"
 #include "columns/rules/numbers/decimal_scan.hpp"
 #include "columns/rules/numbers/int128.hpp"
-#include "columns/rules/status.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE

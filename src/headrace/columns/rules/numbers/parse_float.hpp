@@ -8,12 +8,12 @@
 //      digits, it matters only whether some are not zero.
 #pragma once
 
+#include "columns/rules/common/status.hpp"
+#include "columns/rules/common/text_match.hpp"
 #include "columns/rules/numbers/decimal_scan.hpp"
 #include "columns/rules/numbers/eisel_lemire.hpp"
 #include "columns/rules/numbers/float_format.hpp"
 #include "columns/rules/numbers/midpoint.hpp"
-#include "columns/rules/status.hpp"
-#include "columns/rules/text_match.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE

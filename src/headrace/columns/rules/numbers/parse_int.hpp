@@ -2,8 +2,8 @@
 // that does not fit is reported and never wraps: "128" as i8 is an overflow, and so is "99999999999999999999999".
 #pragma once
 
+#include "columns/rules/common/status.hpp"
 #include "columns/rules/numbers/digits.hpp"
-#include "columns/rules/status.hpp"
 #include "core/cpu/portable.hpp"
 
 HR_BEGIN_NAMESPACE
