@@ -14,7 +14,7 @@ using namespace headrace;
 
 constexpr u32 threads = HR_THREADS;
 constexpr u32 block_rows = threads * TURNS;
-constexpr u64 empty = ~u64{0};
+constexpr u64 empty = ~u64{0}, no_slot = ~u64{0};
 
 // A row's text. `head`: its first eight bytes, or all, before zeros. `tail`: its last eight, if it has more. Texts of
 // up to 16 bytes are equal if these and their sizes are.
@@ -47,47 +47,113 @@ HR_FN u64 hash_of(const PlainTexts& texts, const TextOfRow& text, u64 seed, u64 
     return fold_product(hash, seed * golden_ratio | 1);
 }
 
-HR_FN bool is_text_of(const PlainTexts& texts, u64 row, const TextOfRow& text, u64 end) {
-    const u64 begin = text_begin(texts, row);
-    if (text_begin(texts, row + 1) - begin != text.size) return false;
-    if (head_of(texts, begin, text.size, end) != text.head) return false;
-    if (text.size <= word_bytes) return true;
-    if (word_at(texts, begin + text.size - word_bytes, end) != text.tail) return false;
+// Returns whether a text of the same size at byte `begin` has the same bytes between the first and the last eight.
+HR_FN bool has_same_middle(const PlainTexts& texts, u64 begin, const TextOfRow& text, u64 end) {
     for (u64 at = word_bytes; at + word_bytes < text.size; at += word_bytes) {
         if (word_at(texts, begin + at, end) != word_at(texts, text.begin + at, end)) return false;
     }
     return true;
 }
 
+HR_FN bool is_text_of(const PlainTexts& texts, u64 row, const TextOfRow& text, u64 end) {
+    const u64 begin = text_begin(texts, row);
+    if (text_begin(texts, row + 1) - begin != text.size) return false;
+    if (head_of(texts, begin, text.size, end) != text.head) return false;
+    if (text.size <= word_bytes) return true;
+    if (word_at(texts, begin + text.size - word_bytes, end) != text.tail) return false;
+    return has_same_middle(texts, begin, text, end);
+}
+
 HR_FN bool is_too_small(const DistinctTexts& task) { return 2 * tile::load_cached(task.used_slots) >= task.mask; }
 
+// Inserts the text of a row, and returns its slot; `no_slot` if the table is too small.
+//
 // Slots of frequent texts are read by all threads, so they are read from the nearest cache. A row that it holds may
 // have been replaced by a smaller one of the same text since; an empty slot may have been taken.
-extern "C" __global__ void __launch_bounds__(threads) insert_texts(const __grid_constant__ DistinctTexts task) {
-    const PlainTexts& texts = task.texts;
-    const u64 end = text_begin(texts, texts.rows);
-    for (u32 turn = 0; turn < TURNS; ++turn) {
-        const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
-        if (row >= texts.rows || !has_text(texts, row)) continue;
-        if (is_too_small(task)) return;
-        const TextOfRow text = text_of(texts, row, end);
-        u64 slot = hash_of(texts, text, task.seed, end) & task.mask;
-        for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
-            // Threads that started when half of the slots were free may take all of them.
-            if (probes % 32 == 0 && 2 * tile::load_relaxed(task.used_slots) >= task.mask) return;
-            u64 known = tile::load_cached(&task.slots[slot]);
+HR_FN u64 insert(const DistinctTexts& task, u64 row, const TextOfRow& text, u64 end) {
+    if (is_too_small(task)) return no_slot;
+    u64 slot = hash_of(task.texts, text, task.seed, end) & task.mask;
+    for (u32 probes = 1;; slot = (slot + 1) & task.mask, ++probes) {
+        // Threads that started when half of the slots were free may take all of them.
+        if (probes % 32 == 0 && 2 * tile::load_relaxed(task.used_slots) >= task.mask) return no_slot;
+        u64 known = tile::load_cached(&task.slots[slot]);
+        if (known == empty) {
+            known = atomicCAS(&task.slots[slot], empty, row);
             if (known == empty) {
-                known = atomicCAS(&task.slots[slot], empty, row);
-                if (known == empty) {
-                    atomicAdd(task.used_slots, u64{1});
-                    break;
-                }
-            }
-            if (known == row || is_text_of(texts, known, text, end)) {
-                if (row < known) atomicMin(&task.slots[slot], row);
-                break;
+                atomicAdd(task.used_slots, u64{1});
+                return slot;
             }
         }
+        if (known == row || is_text_of(task.texts, known, text, end)) {
+            if (row < known) atomicMin(&task.slots[slot], row);
+            return slot;
+        }
+    }
+}
+
+// The texts of a block's first turn with their slots, by thread. Most rows of a column with few distinct texts find
+// theirs here: in shared memory, without a hash of all bytes or an access to the table. As all rows of the first turn
+// precede those of later turns, the slot's row is not changed by them.
+struct FirstTexts {
+    static constexpr u32 entries = 2 * threads;
+    TextOfRow texts[threads];
+    u32 slots[threads];
+    u32 owners[entries];  // the first thread whose text has this hash, or `threads`
+
+    static HR_MEMBER u32 hash_of(const TextOfRow& text) {
+        const u32 head = static_cast<u32>(text.head) + static_cast<u32>(text.head >> 32) * 0x85EBCA6Bu;
+        const u32 tail = static_cast<u32>(text.tail) + static_cast<u32>(text.tail >> 32) * 0xC2B2AE35u;
+        const u32 mixed = (head ^ tail * 0x27D4EB2Fu ^ static_cast<u32>(text.size)) * 0x9E3779B1u;
+        return (mixed >> 16) % entries;
+    }
+
+    HR_MEMBER void clear() {
+        for (u32 k = threadIdx.x; k < entries; k += threads) owners[k] = threads;
+        __syncthreads();
+    }
+
+    // Adds the thread's text. Returns whether it is the first text with its hash after all threads have called it.
+    HR_MEMBER bool add(const TextOfRow& text, u64 slot) {
+        const bool has_slot = slot != no_slot;
+        const u32 hash = hash_of(text);
+        if (has_slot) {
+            texts[threadIdx.x] = text;
+            slots[threadIdx.x] = static_cast<u32>(slot);
+            atomicMin(&owners[hash], threadIdx.x);
+        }
+        __syncthreads();
+        return has_slot && owners[hash] == threadIdx.x;
+    }
+
+    // Returns the slot of a text, or `no_slot`.
+    HR_MEMBER u64 find(const PlainTexts& all, const TextOfRow& text, u64 end) const {
+        const u32 owner = owners[hash_of(text)];
+        if (owner == threads) return no_slot;
+        const TextOfRow& known = texts[owner];
+        if (known.head != text.head || known.tail != text.tail || known.size != text.size) return no_slot;
+        return has_same_middle(all, known.begin, text, end) ? slots[owner] : no_slot;
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(threads, 6) insert_texts(const __grid_constant__ DistinctTexts task) {
+    __shared__ FirstTexts firsts;
+    const PlainTexts& texts = task.texts;
+    const u64 end = text_begin(texts, texts.rows), first_row = u64{blockIdx.x} * block_rows + threadIdx.x;
+    firsts.clear();
+    TextOfRow text{};
+    u64 slot = no_slot;
+    if (first_row < texts.rows && has_text(texts, first_row)) {
+        text = text_of(texts, first_row, end);
+        slot = insert(task, first_row, text, end);
+        task.where[first_row] = static_cast<u32>(slot);
+    }
+    const bool are_few = __syncthreads_count(firsts.add(text, slot)) <= threads / 2;
+    for (u32 turn = 1; turn < TURNS; ++turn) {
+        const u64 row = first_row + turn * threads;
+        if (row >= texts.rows || !has_text(texts, row)) continue;
+        text = text_of(texts, row, end);
+        slot = are_few ? firsts.find(texts, text, end) : no_slot;
+        if (slot == no_slot) slot = insert(task, row, text, end);
         task.where[row] = static_cast<u32>(slot);
     }
 }
