@@ -135,8 +135,10 @@ struct FirstTexts {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(threads, 6) insert_texts(const __grid_constant__ DistinctTexts task) {
+extern "C" __global__ void __launch_bounds__(threads, 6)
+    insert_texts(const __grid_constant__ DistinctTextsOfColumns all) {
     __shared__ FirstTexts firsts;
+    const DistinctTexts& task = all.columns[blockIdx.y];
     const PlainTexts& texts = task.texts;
     const u64 end = text_begin(texts, texts.rows), first_row = u64{blockIdx.x} * block_rows + threadIdx.x;
     firsts.clear();
@@ -165,23 +167,28 @@ HR_FN bool is_first(const DistinctTexts& task, u64 row) {
 // The following kernels are launched before the host knows whether the table is large enough. If it is too small, they
 // write nothing.
 
+// Arrays of several columns alternate: begins[block * columns + column], sizes[k * columns + column].
+
 // Adds to counts[block] the distinct texts whose first row is in the block. Each thread looks at a slot.
 extern "C" __global__ void __launch_bounds__(threads)
-    count_firsts(const __grid_constant__ DistinctTexts task, u64* counts) {
+    count_firsts(const __grid_constant__ DistinctTextsOfColumns all, u64* counts) {
+    const DistinctTexts& task = all.columns[blockIdx.y];
     const u64 slot = u64{blockIdx.x} * threads + threadIdx.x;
     if (slot > task.mask || is_too_small(task)) return;
     const u64 row = task.slots[slot];
-    if (row != empty) atomicAdd(&counts[row / block_rows], u64{1});
+    if (row != empty) atomicAdd(&counts[row / block_rows * gridDim.y + blockIdx.y], u64{1});
 }
 
 // Writes the code of each slot, and the first row and the size of the k-th distinct text. `begins[block]`: distinct
 // texts of earlier blocks.
 extern "C" __global__ void __launch_bounds__(threads)
-    number_firsts(const __grid_constant__ DistinctTexts task, const u64* begins, u32* codes, u64* rows, u64* sizes) {
+    number_firsts(const __grid_constant__ DistinctTextsOfColumns all, const u64* begins, u64* sizes) {
     __shared__ u32 parts[threads / tile::lanes];
+    const DistinctTexts& task = all.columns[blockIdx.y];
     if (is_too_small(task)) return;
-    u64 before = begins[blockIdx.x];
-    if (blockIdx.x + 1 < gridDim.x && begins[blockIdx.x + 1] == before) return;  // the block has no first row
+    const u64* const begin = begins + u64{blockIdx.x} * gridDim.y + blockIdx.y;
+    u64 before = *begin;
+    if (blockIdx.x + 1 < gridDim.x && begin[gridDim.y] == before) return;  // the block has no first row
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
         const bool first = is_first(task, row);
@@ -190,9 +197,9 @@ extern "C" __global__ void __launch_bounds__(threads)
             tile::scan_warps<Sum<u32>, threads>(tile::shuffle(until, tile::lanes - 1), parts);
         if (first) {
             const u64 k = before + warps.before + until - 1;
-            codes[task.where[row]] = static_cast<u32>(k);
-            rows[k] = row;
-            sizes[k] = text_begin(task.texts, row + 1) - text_begin(task.texts, row);
+            task.codes[task.where[row]] = static_cast<u32>(k);
+            task.rows[k] = row;
+            sizes[k * gridDim.y + blockIdx.y] = text_begin(task.texts, row + 1) - text_begin(task.texts, row);
         }
         before += warps.total;
         __syncthreads();  // `parts` is reused
@@ -200,24 +207,24 @@ extern "C" __global__ void __launch_bounds__(threads)
 }
 
 // Replaces the slot of each row by its code; null rows have code 0.
-extern "C" __global__ void __launch_bounds__(threads)
-    put_codes(const __grid_constant__ DistinctTexts task, const u32* codes) {
+extern "C" __global__ void __launch_bounds__(threads) put_codes(const __grid_constant__ DistinctTextsOfColumns all) {
+    const DistinctTexts& task = all.columns[blockIdx.y];
     if (is_too_small(task)) return;
     for (u32 turn = 0; turn < TURNS; ++turn) {
         const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
-        if (row < task.texts.rows) task.where[row] = has_text(task.texts, row) ? codes[task.where[row]] : 0;
+        if (row < task.texts.rows) task.where[row] = has_text(task.texts, row) ? task.codes[task.where[row]] : 0;
     }
 }
 
-// Writes the distinct texts as a column, one warp per text and one for the last offset. `begins`: scanned sizes.
+// Writes the distinct texts as columns, one warp per text and one for the last offset.
 extern "C" __global__ void __launch_bounds__(threads)
-    gather_texts(const __grid_constant__ PlainTexts texts, const u64* rows, const u64* begins, u64 count, u64 bytes,
-                 u32* offsets, u8* result) {
+    gather_texts(const __grid_constant__ DictionaryTextsOfColumns all) {
+    const DictionaryTexts& task = all.columns[blockIdx.y];
     const u64 k = u64{blockIdx.x} * (threads / tile::lanes) + tile::warp();
-    if (k > count) return;
-    const u64 to = k < count ? begins[k] : bytes;
-    if (tile::lane() == 0) offsets[k] = static_cast<u32>(to);
-    if (k == count) return;
-    const u64 from = text_begin(texts, rows[k]), size = text_begin(texts, rows[k] + 1) - from;
-    for (u64 i = tile::lane(); i < size; i += tile::lanes) result[to + i] = texts.bytes[from + i];
+    if (k > task.count) return;
+    const u64 to = k < task.count ? task.begins[k * task.stride] : task.bytes;
+    if (tile::lane() == 0) task.offsets[k] = static_cast<u32>(to);
+    if (k == task.count) return;
+    const u64 row = task.rows[k], from = text_begin(task.texts, row), size = text_begin(task.texts, row + 1) - from;
+    for (u64 i = tile::lane(); i < size; i += tile::lanes) task.values[to + i] = task.texts.bytes[from + i];
 }
