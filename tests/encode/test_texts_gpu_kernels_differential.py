@@ -12,8 +12,10 @@ import pytest
 import headrace
 from headrace.columns.column import Column
 from headrace.core.buffer import copy_of
+from headrace.encode.conversions_gpu import StringColumnBuffers, TextConversion, TextShape, run_together
+from headrace.encode.dictionaries_gpu import text_dictionaries
 from headrace.encode.texts import as_dictionary, as_views
-from headrace.encode.texts_gpu import Conversion, StringColumnBuffers, TextShape, run_together, string_views, text_dictionaries
+from headrace.encode.texts_gpu import string_views
 from headrace.testing.fibers.launcher import FiberLauncher
 
 pytestmark = pytest.mark.fibers
@@ -49,7 +51,7 @@ def bytes_of(launcher: FiberLauncher, buffer: Any) -> bytes:
 
 def dictionaries_of(launcher: FiberLauncher, columns: list[Column], shape: TextShape) -> list[tuple[Any, Any, int]]:
     texts = [buffers_of(launcher, column) for column in columns]
-    return run_together(launcher, [Conversion(2 * len(texts), partial(text_dictionaries, launcher, texts, shape))])[0]
+    return run_together(launcher, [TextConversion(2 * len(texts), partial(text_dictionaries, launcher, texts, shape))])[0]
 
 
 @pytest.mark.covering(default=2)
@@ -60,7 +62,7 @@ def test_views(rows, large, few):
     launcher = FiberLauncher("random", rows)
     column = column_of(random.Random(rows), rows, large, few)
     expected = as_views(column, 2)
-    found = run_together(launcher, [Conversion(1, partial(string_views, launcher, buffers_of(launcher, column), SHAPE))])[0]
+    found = run_together(launcher, [TextConversion(1, partial(string_views, launcher, buffers_of(launcher, column), SHAPE))])[0]
     assert found is not None
     assert bytes_of(launcher, found[0]) == bytes(expected.values)
     assert [bytes_of(launcher, buffer) for buffer in found[1]] == [bytes(data) for data in expected.data]
@@ -71,7 +73,7 @@ def test_views_in_several_buffers(most):
     launcher = FiberLauncher("random", most)
     column = column_of(random.Random(most), 700, False, False)
     shape = TextShape(threads=64, max_viewed=most)
-    found = run_together(launcher, [Conversion(1, partial(string_views, launcher, buffers_of(launcher, column), shape))])[0]
+    found = run_together(launcher, [TextConversion(1, partial(string_views, launcher, buffers_of(launcher, column), shape))])[0]
     if most == 200:
         assert found is None  # one text is longer
         return

@@ -91,9 +91,9 @@ HR_FN u64 insert(const DistinctTexts& task, u64 row, const TextOfRow& text, u64 
     }
 }
 
-// The texts of a block's first turn with their slots, by thread. Most rows of a column with few distinct texts find
-// theirs here: in shared memory, without a hash of all bytes or an access to the table. As all rows of the first turn
-// precede those of later turns, the slot's row is not changed by them.
+// The texts of a block in its first turn with their slots, by thread. Most rows of few texts find
+// theirs here: in shared memory, without a hash of all bytes or an access to the table. Rows of later turns follow
+// those of the first, so they do not change the slot's row.
 struct FirstTexts {
     static constexpr u32 entries = 2 * threads;
     TextOfRow texts[threads];
@@ -217,9 +217,8 @@ extern "C" __global__ void __launch_bounds__(threads) put_codes(const __grid_con
 }
 
 // Writes the distinct texts as columns, one warp per text and one for the last offset.
-extern "C" __global__ void __launch_bounds__(threads)
-    gather_texts(const __grid_constant__ DictionaryTextsOfColumns all) {
-    const DictionaryTexts& task = all.columns[blockIdx.y];
+extern "C" __global__ void __launch_bounds__(threads) gather_texts(const __grid_constant__ GatheredTextsOfColumns all) {
+    const GatheredTexts& task = all.columns[blockIdx.y];
     const u64 k = u64{blockIdx.x} * (threads / tile::lanes) + tile::warp();
     if (k > task.count) return;
     const u64 to = k < task.count ? task.begins[k * task.stride] : task.bytes;

@@ -41,7 +41,7 @@ struct DistinctTexts {
 };
 
 // A dictionary as a column of strings. The sizes before text k are begins[k * stride].
-struct DictionaryTexts {
+struct GatheredTexts {
     PlainTexts texts;
     const u64* rows;  // first row of each text
     const u64* begins;
@@ -55,8 +55,8 @@ constexpr u32 MAX_TOGETHER = 4;
 struct DistinctTextsOfColumns {
     DistinctTexts columns[MAX_TOGETHER];
 };
-struct DictionaryTextsOfColumns {
-    DictionaryTexts columns[MAX_TOGETHER];
+struct GatheredTextsOfColumns {
+    GatheredTexts columns[MAX_TOGETHER];
 };
 
 HR_END_NAMESPACE
