@@ -19,7 +19,7 @@ _DISTINCT_TEXTS, _GATHERED_TEXTS = layout("DistinctTexts"), layout("GatheredText
 _DISTINCT_TASK, _GATHERED_TASK = _DISTINCT_TEXTS.packer(), _GATHERED_TEXTS.packer()
 _DISTINCT, _GATHERED = (f"{MAX_TOGETHER * one.size}s" for one in (_DISTINCT_TEXTS, _GATHERED_TEXTS))
 
-_INSERT = Entry("encode/dictionary.cu", "insert_texts", _DISTINCT)
+_INSERT = Entry("encode/dictionary.cu", "insert_texts", _DISTINCT_TEXTS.argument)
 _COUNT = Entry("encode/dictionary.cu", "count_firsts", f"{_DISTINCT}P")
 _NUMBER = Entry("encode/dictionary.cu", "number_firsts", f"{_DISTINCT}PP")
 _CODES = Entry("encode/dictionary.cu", "put_codes", _DISTINCT)
@@ -118,7 +118,8 @@ class _DistinctTexts(NamedTuple):
         defines = text_defines(shape.threads)
         grid = Shape(defines, (blocks, count, 1), shape.threads)
         with launcher.together():
-            launcher.launch(_INSERT, grid, [task])
+            for one in tasks:
+                launcher.launch(_INSERT, Shape(defines, blocks, shape.threads), [one])
             of_slots = Shape(defines, (-(-slots // shape.threads), count, 1), shape.threads)
             launcher.launch(_COUNT, of_slots, [task, block_begins])
             scan_string_sizes(launcher, block_begins, (blocks, count), block_totals, block_memory)

@@ -91,14 +91,15 @@ HR_FN u64 insert(const DistinctTexts& task, u64 row, const TextOfRow& text, u64 
     }
 }
 
-// The texts of a block in its first turn with their slots, by thread. Most rows of few texts find
-// theirs here: in shared memory, without a hash of all bytes or an access to the table. Rows of later turns follow
-// those of the first, so they do not change the slot's row.
+// The texts of a block in its first turn with their slots, by thread. Most rows of few texts find theirs here: in
+// shared memory, without a hash of all bytes or an access to the table. Rows of later turns follow those of the first,
+// so they do not change the slot's row.
 struct FirstTexts {
     static constexpr u32 entries = 2 * threads;
     TextOfRow texts[threads];
     u32 slots[threads];
     u32 owners[entries];  // the first thread whose text has this hash, or `threads`
+    bool are_few;
 
     static HR_MEMBER u32 hash_of(const TextOfRow& text) {
         const u32 head = static_cast<u32>(text.head) + static_cast<u32>(text.head >> 32) * 0x85EBCA6Bu;
@@ -107,22 +108,16 @@ struct FirstTexts {
         return (mixed >> 16) % entries;
     }
 
-    HR_MEMBER void clear() {
+    HR_MEMBER void begin(const DistinctTexts& task) {
         for (u32 k = threadIdx.x; k < entries; k += threads) owners[k] = threads;
+        if (threadIdx.x == 0) are_few = tile::load_relaxed(task.used_slots) <= threads / 4;
         __syncthreads();
     }
 
-    // Adds the thread's text. Returns whether it is the first text with its hash after all threads have called it.
-    HR_MEMBER bool add(const TextOfRow& text, u64 slot) {
-        const bool has_slot = slot != no_slot;
-        const u32 hash = hash_of(text);
-        if (has_slot) {
-            texts[threadIdx.x] = text;
-            slots[threadIdx.x] = static_cast<u32>(slot);
-            atomicMin(&owners[hash], threadIdx.x);
-        }
-        __syncthreads();
-        return has_slot && owners[hash] == threadIdx.x;
+    HR_MEMBER void add(const TextOfRow& text, u64 slot) {
+        texts[threadIdx.x] = text;
+        slots[threadIdx.x] = static_cast<u32>(slot);
+        atomicMin(&owners[hash_of(text)], threadIdx.x);
     }
 
     // Returns the slot of a text, or `no_slot`.
@@ -135,28 +130,25 @@ struct FirstTexts {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(threads, 6)
-    insert_texts(const __grid_constant__ DistinctTextsOfColumns all) {
+// A launch for each column: its arguments are operands then. Those of a column that blockIdx.y chooses need registers.
+extern "C" __global__ void __launch_bounds__(threads, 6) insert_texts(const __grid_constant__ DistinctTexts task) {
     __shared__ FirstTexts firsts;
-    const DistinctTexts& task = all.columns[blockIdx.y];
     const PlainTexts& texts = task.texts;
-    const u64 end = text_begin(texts, texts.rows), first_row = u64{blockIdx.x} * block_rows + threadIdx.x;
-    firsts.clear();
-    TextOfRow text{};
-    u64 slot = no_slot;
-    if (first_row < texts.rows && has_text(texts, first_row)) {
-        text = text_of(texts, first_row, end);
-        slot = insert(task, first_row, text, end);
-        task.where[first_row] = static_cast<u32>(slot);
-    }
-    const bool are_few = __syncthreads_count(firsts.add(text, slot)) <= threads / 2;
-    for (u32 turn = 1; turn < TURNS; ++turn) {
-        const u64 row = first_row + turn * threads;
-        if (row >= texts.rows || !has_text(texts, row)) continue;
-        text = text_of(texts, row, end);
-        slot = are_few ? firsts.find(texts, text, end) : no_slot;
-        if (slot == no_slot) slot = insert(task, row, text, end);
-        task.where[row] = static_cast<u32>(slot);
+    const u64 end = text_begin(texts, texts.rows);
+    firsts.begin(task);
+    const bool are_few = firsts.are_few;
+    for (u32 turn = 0; turn < TURNS; ++turn) {
+        const u64 row = u64{blockIdx.x} * block_rows + turn * threads + threadIdx.x;
+        if (row < texts.rows && has_text(texts, row)) {
+            const TextOfRow text = text_of(texts, row, end);
+            u64 slot = are_few && turn != 0 ? firsts.find(texts, text, end) : no_slot;
+            if (slot == no_slot) {
+                slot = insert(task, row, text, end);
+                if (are_few && turn == 0 && slot != no_slot) firsts.add(text, slot);
+            }
+            task.where[row] = static_cast<u32>(slot);
+        }
+        if (are_few && turn == 0) __syncthreads();
     }
 }
 
