@@ -97,7 +97,7 @@ def test_texts_that_are_sparse_in_a_part(sparse_first: bool, monkeypatch: pytest
 @pytest.mark.parametrize("short_records", ["reject", "null"])
 @pytest.mark.parametrize("quotes", [False, True])
 def test_sparse_tables_with_faults(on_error: str, short_records: str, quotes: bool) -> None:
-    """Tiles with short and long records, words or quotes are declined after their validity began as zeros."""
+    """Tiles with short and long records, words or quotes are declined after their values began as zeros."""
     rng = random.Random(f"{on_error}{short_records}{quotes}")
     lines = _sparse(rng, 150, 260, ["7", "-12", "345"], 0.04).decode().splitlines()
     changes = [lambda line: line + ",5", lambda line: line[:-3], lambda line: "x" + line]

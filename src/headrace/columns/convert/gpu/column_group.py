@@ -67,7 +67,6 @@ class TaskText(NamedTuple):
     size: int
     tiles: int  # bytes of the text, and number of tiles
     dfa: bytes  # DfaTask as bytes: zeros if byte masks read the text
-    is_cleared: bool  # True if validity begins as zeros (`ColumnGroup.is_cleared`)
 
 
 class GpuPlan:
@@ -94,8 +93,8 @@ class GpuPlan:
         before, after = self._tasks.get_or_create(
             lambda: self._new_task(group, dialect, variant, listing), group, dialect, listing, key=variant
         )
-        task: bytes = packed(_TEXT_FIELDS, text.size, listing.capacity, text.tiles) + before + text.dfa + after[:-4]
-        return task + text.is_cleared.to_bytes(4, "little")
+        task: bytes = packed(_TEXT_FIELDS, text.size, listing.capacity, text.tiles) + before + text.dfa + after
+        return task
 
     def _new_task(self, group: ColumnGroup, dialect: Dialect, variant: str, listing: FaultListing) -> tuple[bytes, bytes]:
         """Return the fields that do not depend on the text: those before DfaTask, and those after it."""
@@ -257,7 +256,7 @@ class ColumnGroup:
         return places
 
     def is_cleared(self, *, is_sparse: bool) -> bool:
-        """Return whether all values and validity begin as 0: numbers of a text most of whose fields are empty."""
+        """Return whether all values begin as 0: numbers of a text most of whose fields are empty."""
         return is_sparse and not self.strings
 
     def fast_columns(self, *, quotes: bool, measures: bool) -> RowColumns | None:
@@ -272,7 +271,7 @@ class ColumnGroup:
     ) -> ColumnGroupBuffers:
         """Allocate the columns' buffers for `rows` rows; those of string bytes only if their sizes are given.
 
-        `cleared`: whether all values and validity begin as 0.
+        `cleared`: whether all values begin as 0.
         """
         zeroed, others, ones = self.group_sizes(rows, string_bytes, cleared=cleared)
         buffers = launcher.allocate_group(zeroed, others, ones=ones)
@@ -282,7 +281,7 @@ class ColumnGroup:
         """Return the sizes of the buffers that `allocate` allocates."""
         filled, others = self._sizes(rows)
         if cleared:
-            return GroupSizes(filled + others, string_bytes, 0)
+            return GroupSizes(filled + others, string_bytes, len(self.columns))
         return GroupSizes(filled, [*others, *string_bytes], len(self.columns))
 
     def no_rows(self, launcher: Launcher) -> ColumnGroupBuffers:

@@ -26,11 +26,10 @@ enum class ConvertFamily : u8 { others, integer, float32, float64, date, timesta
 // A wanted column. Row r of the result is record r of the text, counted from 0. Rejected rows are removed afterwards.
 //
 // Several tiles write to one word of bits. So `validity` must be all ones before the launch, and the values of bools
-// all zeros. If most fields are expected to be empty, `validity` and all values are zeros (is_cleared). Other buffers
-// need no initialisation. Record r's value (and offsets[r + 1] of strings) is written by the tile in which its field of
-// this column ends. Without that field, the tile in which the record ends writes it. Values of rejected records are
-// written, too. The fast conversion writes both in the tile in which the record ends. count_values writes offsets[0]
-// after all tiles.
+// all zeros. Other buffers need no initialisation. Record r's value (and offsets[r + 1] of strings) is written by the
+// tile in which its field of this column ends. Without that field, the tile in which the record ends writes it. Values
+// of rejected records are written, too. The fast conversion writes both in the tile in which the record ends.
+// count_values writes offsets[0] after all tiles.
 struct ConvertColumn {
     const FieldRules* rules;
     const Zone* zone;  // or null
@@ -128,7 +127,7 @@ struct ConvertTask {
     u64 rejected_count;
     u64 last_record;  // records after this one are not converted either
     u32 raise_mask;   // bit f set: fault f is to be raised; RAISE_DEFERRED for FAULT_DEFERRED
-    u32 is_cleared;   // not 0 if validity begins as zeros, too
+    u32 reserved;
 };
 static_assert(sizeof(ConvertTask) == 120);
 

@@ -249,7 +249,7 @@ class ConversionLaunches:
             left_fields=BufferSlice(output.faults, capacity * FAULT.itemsize, capacity * LEFT_FIELD.size),
             capacity=capacity,
             faults=self._fault_output(output) if self._fast.by_dfa else b"",
-            cleared=self._is_cleared(group),
+            cleared=group.is_cleared(is_sparse=self._searched.form.is_sparse),
             validated_rows=output.validated,
         )
 
@@ -305,11 +305,8 @@ class ConversionLaunches:
         block_tiles = 1 if declined is None else least(tiles // MARKED_BLOCKS + 1, 32)
         return Shape(defines, -(-tiles // block_tiles), threads, shared), block_tiles
 
-    def _is_cleared(self, group: ColumnGroup) -> bool:
-        return group.is_cleared(is_sparse=self._searched.form.is_sparse)
-
     def _task(self, group: ColumnGroup, variant: str) -> bytes:
         structure = self._structure
         dfa = NO_DFA if variant != "dfa" or structure.dfa is None else pack_dfa(self._dialect, structure.dfa)
-        text = TaskText(self._text.nbytes, structure.tiles, dfa, self._is_cleared(group))
+        text = TaskText(self._text.nbytes, structure.tiles, dfa)
         return self._gpu_plan.task(group, self._dialect, variant, self._faults.listing, text)

@@ -240,8 +240,6 @@ HR_FN bool convert_tile(RowMemory& memory, const u8* text, const RowTask& task, 
     }
     if (!open_tile(memory, text, task, tile, found)) return false;
     const bool sparse = is_sparse(task, columns, tile);
-    if (may_be_sparse && !sparse && (task.flags & ROW_TASK_CLEARED))
-        set_bits(task, columns, tile.entry.record, tile.entry.record + tile.records);
     bool whole = !sparse || read_sparse(memory, task, columns, tile);
     u32 short_records = 0;
     const u32 end = sparse ? 0 : min(begin + run, all);

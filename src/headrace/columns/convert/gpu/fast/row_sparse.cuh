@@ -1,9 +1,8 @@
 // Reads the records of a tile of numbers most of which are absent. First all warps store nulls for the whole tile. Then
 // each lane takes a record and reads the fields that are not empty. It finds the next one by the bits of field ends.
 //
-// If the text is expected to be so, its values and bits are cleared before the conversion, and tiles store no nulls. A
-// tile has some 400 bytes of each of many columns, and storing those takes twice as long as clearing whole columns.
-// Other tiles then begin with ones for their rows.
+// If the text is expected to be so, its values are cleared before the conversion, and tiles only clear bits. A tile has
+// some 400 bytes of each of many columns, and storing those takes twice as long as clearing whole columns.
 #pragma once
 
 #include "columns/convert/gpu/fast/row_sizes.cuh"
@@ -45,29 +44,17 @@ HR_FN void store_number(const RowColumn& column, u64 row, u64 bits) {
     }
 }
 
-// Clears or sets the bits of rows. Other tiles have the other rows of the first word and of the last one.
-template <bool present>
-HR_FN void fill_bits(u32* validity, u64 first, u64 end) {
+// Clears the bits of rows. Other tiles have the other rows of the first word and of the last one.
+HR_FN void clear_bits(u32* validity, u64 first, u64 end) {
     for (u64 word = first / 32; word <= (end - 1) / 32; ++word) {
         const u32 before = word == first / 32 ? low_mask(static_cast<u32>(first % 32)) : 0;
         const u32 after = word == (end - 1) / 32 ? ~1u << ((end - 1) % 32) : 0;
         if ((before | after) == 0) {
-            validity[word] = present ? ~0u : 0;
-        } else if (present) {
-            atomicOr(&validity[word], ~(before | after));
+            validity[word] = 0;
         } else {
             atomicAnd(&validity[word], before | after);
         }
     }
-}
-
-// Sets the bits of the tile's rows, which begin as zeros. Ends with a barrier.
-HR_COLD void set_bits(const RowTask& task, const RowColumn* columns, u64 first, u64 end) {
-    for (u32 number = threadIdx.x; number < task.columns && first < end; number += threads) {
-        u32* const validity = columns[number].validity;
-        if (validity != nullptr) fill_bits<true>(validity, first, end);
-    }
-    __syncthreads();
 }
 
 // Stores nulls for the tile's records. Ends with a barrier. Each lane of a warp loads a column, so that no store waits
@@ -77,10 +64,10 @@ HR_FN void store_nulls(const RowTask& task, const RowColumn* columns, const RowT
     for (u32 group = tile::warp() * tile::lanes; group < task.columns; group += threads) {
         const u32 count = min(task.columns - group, tile::lanes), lane = tile::lane();
         RowColumn column = load_column(columns, group + min(lane, count - 1));
-        if (lane < count) fill_bits<false>(column.validity, first, end);
+        if (lane < count) clear_bits(column.validity, first, end);
         const u64 values = reinterpret_cast<u64>(column.values);
         const u32 kind = static_cast<u32>(column.kind);
-        for (u32 i = 0; i < count; ++i) {
+        for (u32 i = 0; i < count && !(task.flags & ROW_TASK_CLEARED); ++i) {
             column.values = reinterpret_cast<u8*>(tile::shuffle(values, i));
             column.kind = static_cast<RowKind>(tile::shuffle(kind, i));
             for (u64 row = first + lane; row < end; row += tile::lanes) store_number(column, row, 0);
@@ -142,7 +129,7 @@ HR_FN bool read_sparse_record(RowMemory& memory, const RowTask& task, const RowC
 
 // Reads a tile's records. Returns whether all were read.
 HR_FN bool read_sparse(RowMemory& memory, const RowTask& task, const RowColumn* columns, const RowTile& tile) {
-    if (!(task.flags & ROW_TASK_CLEARED)) store_nulls(task, columns, tile);
+    store_nulls(task, columns, tile);
     bool whole = true;
     for (u32 record = threadIdx.x; record < tile.records; record += threads) {
         const Cursor cursor = cursor_at(memory, tile, record);

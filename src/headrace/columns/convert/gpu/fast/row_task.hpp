@@ -53,7 +53,7 @@ enum RowColumnFlag : u8 {
 };
 
 // A column of the table, or a run of skipped fields. Row r of the result is record r of the text. `validity` is all
-// ones before the launch, and the kernel clears the bits of nulls; or ROW_TASK_CLEARED.
+// ones before the launch; the kernel clears the bits of nulls.
 struct RowColumn {
     u8* values;
     u32* validity;
@@ -75,7 +75,7 @@ enum RowTaskFlag : u16 {
     ROW_TASK_QUOTED = 2,   // the dialect has quotes
     ROW_TASK_DFA = 4,      // tiles that the DFA search read are converted here too, if they have no watched byte
     ROW_TASK_FILLS = 8,    // the missing fields of short records are null
-    ROW_TASK_CLEARED = 16  // all values and bits of validity are 0 before the conversion
+    ROW_TASK_CLEARED = 16  // all values are 0 before the conversion
 };
 
 // Arguments that all tiles share.

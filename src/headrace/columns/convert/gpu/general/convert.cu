@@ -223,7 +223,7 @@ HR_FN u32 find_fields(ConvertMemory& memory, const u8* text, const ConvertTask& 
                       u32 number, u32 mark) {
     ConvertTile tile = tile_of(entries, text, task, number);
     tile.only_kinds = (mark & ROW_MARK_WANTED) == ROW_MARK_KINDS;
-    tile.untouched = mark == 0 && task.is_cleared == 0;
+    tile.untouched = mark == 0;
     ThreadMasks own;
     stage_tile(memory, text, task, tile);
     resolve_tile(memory, text, task, tile, own);
