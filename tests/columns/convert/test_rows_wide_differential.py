@@ -90,3 +90,21 @@ def test_texts_that_are_sparse_in_a_part(sparse_first: bool, monkeypatch: pytest
     data = b"".join(parts if sparse_first else parts[::-1])
     check(data, header=False, schema=["int64"] * 150, shape=DEFAULT_TUNING)
     assert (max(cleared) >= 250 * 150 * 8) == sparse_first
+
+
+@pytest.mark.covering(default=2)
+@pytest.mark.parametrize("on_error", ["reject", "null"])
+@pytest.mark.parametrize("short_records", ["reject", "null"])
+@pytest.mark.parametrize("quotes", [False, True])
+def test_sparse_tables_with_faults(on_error: str, short_records: str, quotes: bool) -> None:
+    """Tiles with short and long records, words or quotes are declined after their values began as zeros."""
+    rng = random.Random(f"{on_error}{short_records}{quotes}")
+    lines = _sparse(rng, 150, 260, ["7", "-12", "345"], 0.04).decode().splitlines()
+    changes = [lambda line: line + ",5", lambda line: line[:-3], lambda line: "x" + line]
+    if quotes:
+        changes += [lambda line: line.replace(",,", ',a"b,', 1), lambda line: line.replace(",,", ',"1",', 1)]
+    for number in rng.sample(range(60, 260), 30):
+        lines[number] = rng.choice(changes)(lines[number])
+    data = ("\n".join(lines) + "\n").encode()
+    options = {"on_error": on_error, "short_records": short_records}
+    check(data, header=False, schema=["int64"] * 150, shape=DEFAULT_TUNING, **options)

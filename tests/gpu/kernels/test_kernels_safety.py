@@ -181,6 +181,16 @@ def test_a_program_that_is_compiled_comes_before_those_that_serve_it(loads):
     assert loads.compiled == [rows(1)]
 
 
+@pytest.mark.parametrize("wanted", ["1", "0", ""])
+def test_with_exact_kernels_each_mask_has_a_program_of_its_own(loads, monkeypatch, wanted):
+    monkeypatch.setenv("HEADRACE_EXACT_KERNELS", wanted)
+    loads.stored.update(rows(1).servers)
+    programs = [kernels._library(rows(kinds), "sm_90") for kinds in (0b11, 0b1, 0b11)]
+    assert programs[0] is programs[2]
+    usual = rows(1).servers[0]
+    assert loads.compiled == ([rows(0b11), rows(0b1)] if wanted == "1" else [usual])
+
+
 def test_programs_are_loaded_in_threads_and_a_launch_waits_for_its_own(loads):
     card = SimpleNamespace(architecture="sm_90", current=nullcontext)
     loads.failing.add(rows(8))

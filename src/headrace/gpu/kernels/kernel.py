@@ -9,6 +9,7 @@ compiled (bench/results/h200/2026-11-21-limits.md).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -250,13 +251,18 @@ def _library(variant: Variant, architecture: str) -> Any:
         _loading.pop((variant, architecture), None)
 
 
+def _wants_exact() -> bool:
+    """Return whether no program with more bits than a variant may serve it (docs/kernels.md)."""
+    return os.environ.get("HEADRACE_EXACT_KERNELS", "0") not in {"", "0"}
+
+
 def _loaded_server(variant: Variant, architecture: str) -> Any:
     """Return the loaded program with the fewest bits that serves a variant; None if there is none.
 
     The smallest listed program that serves the variant has to serve that program too. With more bits than that one, a program
     could take twice as long.
     """
-    smallest = variant.servers[:1]
+    smallest = [variant] if _wants_exact() else variant.servers[:1]
     serving = [
         known
         for known, target in list(_libraries)
@@ -266,9 +272,9 @@ def _loaded_server(variant: Variant, architecture: str) -> Any:
 
 
 def _load(variant: Variant, architecture: str) -> Any:
-    """Load a program: the variant if it is compiled, else one that serves it, else the variant."""
+    """Load a program: the variant if it is compiled, else one that may serve it, else the variant."""
     with _finding:
-        variant, cubin = find_cubin((variant, *variant.servers), architecture)
+        variant, cubin = find_cubin((variant, *(() if _wants_exact() else variant.servers)), architecture)
     if (variant, architecture) in _libraries:
         return _libraries[variant, architecture]
     code = cubin()
