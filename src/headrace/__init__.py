@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     )
     from headrace.query.find.pattern.pattern import Pattern
     from headrace.query.find.pattern.pattern_set import PatternSet
+    from headrace.query.find.record_condition import RecordCondition, record_contains
     from headrace.query.find.replace import replace
     from headrace.query.match.automaton.dfa import Dfa
     from headrace.query.match.match import Matches, count_matches, match
@@ -128,6 +129,7 @@ _NAMES = {
     "query.find.find_in_column": "RowHits contains_in_column count_in_column find_first_in_column find_in_column",
     "query.find.pattern.pattern": "Pattern",
     "query.find.pattern.pattern_set": "PatternSet",
+    "query.find.record_condition": "RecordCondition record_contains",
     "query.find.replace": "replace",
     "query.match.automaton.dfa": "Dfa",
     "query.match.match": "Matches count_matches match",
@@ -167,6 +169,7 @@ __all__ = [
     "PatternHits",
     "PatternSet",
     "Position",
+    "RecordCondition",
     "Report",
     "RowHits",
     "Scan",
@@ -209,6 +212,7 @@ __all__ = [
     "match",
     "multisplit",
     "read_csv",
+    "record_contains",
     "reduce",
     "release_unused_memory",
     "replace",
