@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from headrace.primitives.select import select
     from headrace.query.find.find import contains, count, find, find_first
     from headrace.query.find.find_any import PatternHits, count_any, find_any
+    from headrace.query.find.find_any_in_column import PatternRowHits, find_any_in_column
     from headrace.query.find.find_in_column import (
         RowHits,
         contains_in_column,
@@ -126,6 +127,7 @@ _NAMES = {
     "primitives.select": "select",
     "query.find.find": "contains count find find_first",
     "query.find.find_any": "PatternHits count_any find_any",
+    "query.find.find_any_in_column": "PatternRowHits find_any_in_column",
     "query.find.find_in_column": "RowHits contains_in_column count_in_column find_first_in_column find_in_column",
     "query.find.pattern.pattern": "Pattern",
     "query.find.pattern.pattern_set": "PatternSet",
@@ -167,6 +169,7 @@ __all__ = [
     "ParseError",
     "Pattern",
     "PatternHits",
+    "PatternRowHits",
     "PatternSet",
     "Position",
     "RecordCondition",
@@ -202,6 +205,7 @@ __all__ = [
     "digitize",
     "find",
     "find_any",
+    "find_any_in_column",
     "find_first",
     "find_first_in_column",
     "find_in_column",
