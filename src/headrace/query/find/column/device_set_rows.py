@@ -42,10 +42,10 @@ class SetRowSearch(RowTexts):
         if self._search is None:
             return launcher.allocate(0), 0
         keys, count = self._search.keys()
-        kept, total = launcher.allocate(8 * count), launcher.allocate(8, fill=0)
-        args = (keys, count, self._search.pattern_bits, launcher.put(self._lengths), kept, total)
+        whole, total = launcher.allocate(8 * count), launcher.allocate(8, fill=0)
+        args = (keys, count, self._search.pattern_bits, launcher.put(self._lengths), whole, total)
         self._launch(KEEP_WHOLE, count, (self._rows, *args))
-        return kept, int(launcher.fetch(total).view(np.uint64)[0]) if count else 0
+        return whole, int(launcher.fetch(total).view(np.uint64)[0]) if count else 0
 
     def split(self, keys: DeviceBuffer, count: int) -> tuple[DeviceBuffer, DeviceBuffer, DeviceBuffer]:
         """Return rows and offsets of 8 bytes, and patterns of 4, of sorted keys."""

@@ -51,12 +51,12 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 // Copies the keys of hits of several patterns that lie within one row, in no order. `total` is 0 before.
 extern "C" __global__ void __launch_bounds__(threads)
-    keep_whole_hits(TextRows rows, const u64* keys, u64 count, u32 pattern_bits, const u32* lengths, u64* kept,
+    keep_whole_hits(TextRows rows, const u64* keys, u64 count, u32 pattern_bits, const u32* lengths, u64* whole,
                     u64* total) {
     const u64 own = item_index();
     if (own >= count) return;
     const u64 key = keys[own], pattern = key & ((u64{1} << pattern_bits) - 1);
-    if (is_whole_hit(rows, key >> pattern_bits, lengths[pattern])) kept[atomicAdd(total, u64{1})] = key;
+    if (is_whole_hit(rows, key >> pattern_bits, lengths[pattern])) whole[atomicAdd(total, u64{1})] = key;
 }
 
 // Writes the row of each hit and its offset in the row.
