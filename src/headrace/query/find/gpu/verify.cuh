@@ -6,8 +6,8 @@
 // If a periodic pattern has many such positions, those are checked for runs first (runs.cuh). One period is then left
 // to compare. In one run, occurrences are a multiple of the period apart, so one of a vector is compared.
 //
-// If there is as much to compare as the part has and the whole part is the pattern's cycle again and again, all hits
-// are known (runs.cuh).
+// There may be as much to compare as the part has. If the whole part is then the pattern's cycle again and again, all
+// hits are known (runs.cuh).
 //
 // A unit of work is a comparison of up to 32 bytes by each lane, or of 512 bytes by the warp. A warp spends some units
 // freely and adds what exceeds them to a total. Once the total is past the budget, no position is compared any more.
