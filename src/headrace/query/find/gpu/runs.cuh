@@ -11,9 +11,9 @@ namespace headrace {
 
 constexpr u32 max_pairs = 4096;  // of a pattern
 
-// Whether the warp's part of the text is the pattern's cycle again and again, which begins at bit `first`. So is what an
-// occurrence may take after the part. Not if they reach past an end of the text. `begin`: position of the part's first
-// bit. All lanes of a warp call it.
+// Whether the warp's part of the text is the pattern's cycle again and again, which begins at bit `first`. So is what
+// an occurrence may take after the part. Not if they reach past an end of the text. `begin`: position of the part's
+// first bit. All lanes of a warp call it.
 template <u32 rows>
 HR_FN bool repeats_cycle(const FindTask& task, i64 begin, u32 first) {
     constexpr u32 step = tile::lanes * 16, at_once = 4;  // rows whose loads a warp waits for together
