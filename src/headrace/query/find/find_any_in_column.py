@@ -55,7 +55,7 @@ def find_any_in_column(
     Examples
     --------
     >>> import headrace
-    >>> names = headrace.read_csv(b"name\nbanana\nfig\nana\n")["name"]
+    >>> names = headrace.read_csv(b"name\\nbanana\\nfig\\nana\\n")["name"]
     >>> found = headrace.find_any_in_column(names, ["an", "fi"])
     >>> found.rows.tolist(), found.offsets.tolist(), found.patterns.tolist()
     ([0, 0, 1, 2], [1, 3, 0, 0], [0, 0, 1, 0])
