@@ -59,6 +59,7 @@ DIALECTS: dict[str, dict[str, Any]] = {
     "comments": {"comment": "#"},
     "blank lines": {"skip_blank_lines": False},
     "escapes": {"escape_char": "\\"},
+    "strict": {"strict_quotes": True},
     "semicolons end": {"lineterminator": ";"},
 }
 
@@ -173,6 +174,17 @@ def test_tiles_without_a_hit(end: bytes, spoiled: str, isa: str) -> None:
     sizes = (1 << 26, 900_001)
     runs = [{"context": context, "batch_bytes": size} for context, size in zip(contexts, sizes, strict=True)]
     check(text, {}, NEEDLE, end, runs)
+
+
+@pytest.mark.parametrize("seed", seeds(5))
+def test_lenient_quotes_are_those_of_the_whole_text(seed: int) -> None:
+    rng = random.Random(seed)
+    text, dialect = drawn(rng, b"\n", 300), {"lenient_quotes": True}
+    options = {**OPTIONS, **dialect, "header": True, "dtypes": "string"}
+    for case in CASES.values():
+        kept = set(kept_of(text, dialect, case.holds, b"\n").numbers)
+        expected = [row for row in read_csv(text, **options).to_pylist() if row["number"] in kept]
+        assert scan_csv(text, **options, where=case.where, batch_bytes=rng.randrange(1, 400)).read().to_pylist() == expected
 
 
 def test_types_given_and_inferred_are_those_of_kept_records() -> None:
