@@ -35,7 +35,7 @@ def test_records_with_a_text(to: str | None) -> None:
     rows = expected.read()
     found = headrace.scan_csv(text, where=where, on_error="reject", batch_bytes=50_000, device="cuda", to=to)
     table = found.read()
-    assert str(table.device) == (to or "cuda:0")
+    assert table.device.kind == (to or "cuda")
     assert table.to("cpu").equals(rows) and found.report.skipped == expected.report.skipped
     assert table.rejects.to_pylist() == rows.rejects.to_pylist()
     found.report.check()
