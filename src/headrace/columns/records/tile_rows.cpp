@@ -163,7 +163,8 @@ const TileRows& TileRowsFinder::find(const Tile& whole, const std::vector<u32>& 
     counts_.blank = whole.blank_lines;
     data_at_ = whole.window->place_of(data_begin_);
     const Tile tile = data_records(whole);
-    const std::vector<u32> strays = counts_.left_out == 0 ? all_strays : chosen_strays(tile, all_strays);
+    const std::vector<u32> chosen = counts_.left_out == 0 ? std::vector<u32>{} : chosen_strays(tile, all_strays);
+    const std::vector<u32>& strays = counts_.left_out == 0 ? all_strays : chosen;
     faults_.clear();
     has_records_ = false;
     rows_ = TileRows{};
